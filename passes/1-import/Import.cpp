@@ -108,8 +108,10 @@ private:
   void normalize(const onnx::Node &node, NodeImport &import);
   Status makeReturn();
   Status makeTrainingReturn(Emitter &emitter);
-  /// Returns whether to import a training step that the model itself defines:
-  /// the ONNX model has a TrainingInfo, and the options request it.
+  /// Returns whether to import the training step that the ONNX model defines. A
+  /// training step is defined by the field training_info of an ONNX model. The
+  /// function returns true if the model has this field and
+  /// `options.trainingInfo` is true.
   bool trains() const {
     return options.trainingInfo && !model.training.empty();
   }
@@ -149,11 +151,15 @@ static bool isConditional(const onnx::Node &node) {
 ///   1. No initializer is sparse.
 ///   2. pcc supports the op types of all nodes. The error lists all nodes with
 ///      an unsupported op type.
-///   3. The op type of each node exists in the model's opset version. The node
-///      has a valid number of inputs. If ONNX defines the op type, the node
-///      also has a valid number of outputs and only attributes of this
-///      definition. The function does not make check 3 for nodes of the op type
-///      If.
+///   3. The op type of each node exists in the model's opset version, and each
+///      node has a valid number of inputs.
+///   4. Each node has no more outputs than its op type allows, and no attribute
+///      that its op type does not have. This check needs the definition of the
+///      op type in the ONNX standard. Nodes with an op type outside the
+///      standard, such as com.microsoft.Gelu, are not checked.
+///
+/// Check 3 and check 4 are made together, first for node 0, then for node 1,
+/// and so on. Both checks skip the nodes of the op type If.
 Status ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return Status::error(Unsupported, "initializer " +
@@ -206,8 +212,17 @@ Status ModelImport::checkNode(const onnx::Node &node) {
 ///   dist.sharding  the sharding that the ONNX model requests for the input
 ///
 /// The attribute `dist.sharding` is absent if the model requests no sharding
-/// for the input. A model requests a sharding by an annotation of a node or by
-/// the metadata entry `pcc.sharding` of the input.
+/// for the input. A model can request a sharding for an input in two ways:
+///
+///  - The input has the metadata entry `pcc.sharding`. This entry states the
+///    sharding.
+///  - The nodes that read the input have multi-device annotations. The
+///    annotation of a node may state the shardings of the operands of the node.
+///    If the nodes state different shardings for the input, `dist.sharding` is
+///    absent.
+///
+/// If an input has both the metadata entry and annotations, the metadata entry
+/// decides.
 Status ModelImport::makeFunction() {
   SmallVector<Type> types;
   for (const BoundInput &input : binding.inputs) {
@@ -297,13 +312,15 @@ static bool mayAgree(const onnx::Type &a, const onnx::Type &b) {
 /// with output 0 of `other`, then output 1 of `one` with output 1 of `other`,
 /// up to the last output. Returns false in each of these cases:
 ///
-///  - Two compared outputs have different kinds, such as a tensor and a
-///    sequence.
-///  - Two compared outputs have different element types, such as float and
-///    int64.
+///  - Two compared outputs have types of different kinds. For example, one
+///    output is a tensor, and the other output is a sequence.
+///  - Two compared outputs have different element types. For example, one
+///    output has float elements, and the other output has int64 elements.
 ///
-/// Returns true in all other cases. The shapes are not compared. A type or an
-/// element type that the model does not declare does not differ from any other.
+/// Returns true in all other cases. The function does not compare shapes. A
+/// branch may declare no type for an output. The function then skips this
+/// output. A branch may also declare only that an output is a tensor, without
+/// an element type. The function then compares only the kinds for this output.
 static bool mayAgree(const onnx::Graph &one, const onnx::Graph &other) {
   return llvm::all_of(
       llvm::zip_equal(one.outputs, other.outputs), [](auto pair) {
@@ -311,19 +328,23 @@ static bool mayAgree(const onnx::Graph &one, const onnx::Graph &other) {
       });
 }
 
-/// Returns the branch that the constant condition of the ONNX If `node`
-/// selects. The branch is the attribute "then_branch" if the condition is true,
-/// and the attribute "else_branch" if the condition is false. The condition
-/// must be a value in `values`, the table of all imported ONNX values. Records
-/// an error in `emitter` and returns null in each of these cases:
+/// Returns the branch of the ONNX If `node` that the condition selects. The
+/// condition is input 0 of `node`. The function looks up the elements of the
+/// condition in `values`, the table of all imported ONNX values. If the
+/// condition is true, the function returns the branch in the attribute
+/// "then_branch". Otherwise the function returns the branch in the attribute
+/// "else_branch".
 ///
-///  - The condition is not a constant, or the condition does not have exactly
-///    one element.
-///  - A branch is missing.
+/// Records an error in `emitter` and returns null in each of these cases:
+///
+///  - The elements of the condition are not known at compile time. For example,
+///    the condition depends on an input of the model.
+///  - The condition does not have exactly one element.
+///  - `node` lacks one of the two branches.
 ///  - A branch has another number of outputs than `node`.
-///  - An output has one type in the "then_branch" and another type in the
-///    "else_branch". An example is a float tensor and an int64 tensor. The
-///    shapes are not compared.
+///  - The two branches declare different types for an output of `node`. For
+///    example, the output is a float tensor in "then_branch" and an int64
+///    tensor in "else_branch". The shapes are not compared.
 static const onnx::Graph *takenBranch(const onnx::Node &node,
                                       ValueTable &values, Emitter &emitter) {
   DenseElementsAttr condition =
@@ -366,12 +387,20 @@ Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   return Status::success();
 }
 
-/// Creates the ops that compute the outputs of the ONNX node `node`. An ONNX
-/// model may request shardings for the operands and the outputs of a node. The
-/// function creates a `dist.pin` for each operand or output that does not have
-/// the requested sharding yet. A `dist.pin` is an op that returns its operand
-/// unchanged. All readers of the result of a `dist.pin` get the value in the
-/// requested sharding. There are two kinds of errors:
+/// Creates the ops that compute the outputs of the ONNX node `node`. The ONNX
+/// model may request shardings for the operands and the outputs of `node`. A
+/// `dist.pin` is an op that returns its operand unchanged, and fixes the
+/// sharding of its result. The function creates these `dist.pin` ops:
+///
+///  - If the model requests a sharding for an operand of `node`, and the
+///    operand does not have this sharding, the function creates a `dist.pin` of
+///    the operand. Only `node` reads the result of this `dist.pin`.
+///  - If the model requests a sharding for an output of `node`, the function
+///    creates a `dist.pin` of the output. All later nodes that read the output
+///    read the result of this `dist.pin`. An output that is a constant needs no
+///    `dist.pin` if the requested sharding is to replicate the constant.
+///
+/// There are two kinds of errors:
 ///
 ///  - pcc does not support `node`. The function adds `node` to the list
 ///    `unsupported` and returns success.
@@ -424,9 +453,18 @@ void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
 /// There is one result for each output of the ONNX model. Each result has the
 /// attribute `graph.name`, the name of the output. A result also has the
 /// attribute `dist.sharding` if the ONNX model requests a sharding for the
-/// output. A model requests a sharding by an annotation of a node or by the
-/// metadata entry `pcc.sharding` of the output. If the import creates a
-/// training step, makeTrainingReturn() creates the return instead.
+/// output. The model can state this sharding in several places. The first place
+/// of this list that states a sharding decides:
+///
+///   1. the metadata entry `pcc.sharding` of the output
+///   2. the multi-device annotation of the node that computes the output, or
+///      the metadata entry `pcc.sharding` of the value_info, input or
+///      initializer with the name of the output
+///   3. the multi-device annotations of the nodes that read the output, if all
+///      these annotations state the same sharding
+///
+/// If the import creates a training step, makeTrainingReturn() creates the
+/// return instead.
 Status ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
@@ -452,18 +490,22 @@ Status ModelImport::makeReturn() {
   return Status::success();
 }
 
-/// Creates the end of @main for a model whose ONNX TrainingInfo defines a
-/// training step. initialization_binding and update_binding are fields of a
-/// TrainingInfo. `emitter` creates the ops and records errors. The function has
-/// these steps:
+/// Creates the last ops of @main for a model whose ONNX TrainingInfo defines a
+/// training step. `emitter` creates the ops and records errors. A weight is
+/// declared by the op `graph.parameter`. makeTrainingReturn() performs these
+/// steps:
 ///
-///   1. set the initial values that initialization_binding gives to weights
-///   2. create a `graph.set_parameter` for each entry of update_binding. A
-///      `graph.set_parameter` is an op that writes a new value to a weight.
-///   3. create the return of @main. The only result is the loss, the value that
-///      the Gradient nodes of the TrainingInfo differentiate.
+///   1. For each entry of the field initialization_binding of the TrainingInfo,
+///      store the initial value of a weight in the `graph.parameter` of the
+///      weight.
+///   2. For each entry of the field update_binding of the TrainingInfo, create
+///      a `graph.set_parameter`. A `graph.set_parameter` is an op that writes a
+///      new value to a weight.
+///   3. Create the return op of @main. The only result of @main is the loss,
+///      the value that the ONNX Gradient nodes differentiate.
 ///
-/// Returns an error if `emitter` has recorded one.
+/// Returns an error if step 1 or step 2 fails, or if the model does not have
+/// exactly one loss.
 Status ModelImport::makeTrainingReturn(Emitter &emitter) {
   StringRef loss = trainingInfo().findLoss(emitter);
   if (!emitter.failed())

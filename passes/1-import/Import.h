@@ -38,10 +38,17 @@ namespace pcc {
 ///     func.func @main(%x: tensor<8x4xf32> {graph.name = "x",
 ///         graph.dims = ["batch", ""]}) -> (tensor<8x4xf32> {graph.name = "y"})
 ///
-/// The MLIR location of an op in @main is the name of the ONNX node for which
-/// the import created the op. Most ops that compute an output of a node also
-/// have an attribute `graph.name`, the name of this output. An error has one of
-/// these exit codes of pcc:
+/// The MLIR location of an op in @main contains the name of the ONNX node for
+/// which the import created the op. An op in @main may also have the attribute
+/// `graph.name`. This attribute is the ONNX name of the value that the op
+/// computes. An op has no `graph.name` in each of these cases:
+///
+///  - The value has no ONNX name.
+///  - The op is a constant, or reads a weight.
+///  - The op is a `dist.pin`, which fixes the sharding of a value.
+///  - The op has several results.
+///
+/// An error has one of these exit codes of pcc:
 ///
 ///   WrongUsage    options do not fit the model
 ///   CannotRead    the file is not a valid ONNX model
@@ -51,8 +58,10 @@ namespace pcc {
 ///                 stage
 ///   InputOutput   the operating system refuses an operation
 ///
-/// If `unsupported` is not null, the import stores in `unsupported` the list of
-/// the ops that pcc does not support.
+/// `unsupported` may be null. Otherwise the import stores a list in
+/// `unsupported`. The list has the ops of the model that pcc does not support.
+/// The list is empty if the import succeeds. If the import cannot read the
+/// file, `unsupported` does not change.
 StatusOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnx(llvm::StringRef path, const ImportOptions &options,
            mlir::MLIRContext *context,

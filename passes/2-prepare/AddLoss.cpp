@@ -188,12 +188,13 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     auto model = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!request || !model)
       return;
-    // `text` is the value of the option --loss. Without this option, `text` is
-    // empty. The user may omit --loss only if the ONNX file contains a training
-    // step (ONNX TrainingInfo). For such a model, the import has already made
-    // the loss the only result of @main. `text` is then set to the name of this
-    // result. isTraining() returns true for such a model, because its @main
-    // writes new values to weights.
+    // `text` is the value of the option --loss. It is empty if the user does
+    // not give this option. The user may omit the option only if the ONNX file
+    // contains a training step (ONNX TrainingInfo). The import has then added
+    // ops to @main that write new values to weights. Therefore, isTraining()
+    // returns true for such a model. The import has also made the loss the only
+    // result of @main. If `text` is empty for such a model, set `text` to the
+    // name of this result. LossAdder then finds the loss by this name.
     StringRef text = request->text("loss");
     if (text.empty() && graph::isTraining(model.front()))
       text =
@@ -205,20 +206,25 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     LDBG() << "trains on " << loss;
   }
 
-  /// Gives each op that computes an output of @main the name of this output.
-  /// The user may request a sharding for an output by its name, with the option
-  /// --shard. returnOnly() removes the outputs and their names. Later passes
-  /// then find the value by the name of the op.
+  /// Copies the names of the outputs of @main to the ops that compute the
+  /// outputs. For example, if an op computes the output "y", the function sets
+  /// the attribute `graph.name` of the op to "y". The caller of this function
+  /// later removes all outputs except the loss. The name "y" is needed
+  /// afterwards, because the user may request a sharding of "y" with an option
+  /// such as `--shard y=[tp,-]`. Later passes find the value by the attribute
+  /// `graph.name` of the op.
   ///
-  /// The op may already have another name. For example, the node N computes the
-  /// tensor "h", and an Identity node copies "h" to the output "y". pcc creates
-  /// no op for the Identity node. The op for N has the name "h", and the
-  /// function renames the op to "y". The old name remains in these cases:
+  /// The attribute `graph.name` of the op may already have another value. For
+  /// example, an ONNX node computes the tensor "h", and an ONNX Identity node
+  /// copies "h" to the output "y". pcc creates no op for the Identity node. The
+  /// op for "h" has the name "h". The function replaces this name by "y". The
+  /// function does not change the name of an op in these cases:
   ///
-  ///   - the user requests a sharding of "h" with --shard
-  ///   - the op is a constant or the read of a weight
-  ///   - the op has several results
-  ///   - the op is a `dist.pin`, which requests a sharding
+  ///   - The user requests a sharding of "h" with --shard.
+  ///   - The op is a constant or reads a weight.
+  ///   - The op has several results.
+  ///   - The op is a `dist.pin`. A `dist.pin` requests a sharding of its
+  ///     operand.
   static void keepNames(func::FuncOp model) {
     Pins pins(model);
     for (auto [i, value] :

@@ -29,17 +29,31 @@ using namespace pcc;
 using namespace pcc::prepare;
 
 namespace {
-/// Builds the optimizer's update of the weights at the end of @main. The pass
-/// `differentiate` has appended gradients to the results of @main, one for each
-/// use of a trained weight as an operand. The update has these steps:
+/// Builds the update of the weights at the end of @main. The pass
+/// `differentiate` has already made the gradients of the weights results of
+/// @main. If several ops use a weight, @main returns one gradient of this
+/// weight for each use. Each of these gradients belongs to one microbatch. The
+/// update has these steps:
 ///
-///   1. add up the gradients of each weight, also over the microbatches
-///   2. scale all gradients so that their joint norm is at most --clip-norm
-///   3. compute new weights and optimizer states
-///   4. write them to the parameters
+///   1. For each weight, add the gradients of all uses and all microbatches.
+///   2. If the user gives the option --clip-norm, multiply all gradients by one
+///      factor. Afterwards, the global norm of the gradients is at most the
+///      value of this option. The global norm is the square root of the sum of
+///      the squares of all elements of all gradients.
+///   3. Compute the new weights and the new optimizer states. An optimizer
+///      state is a tensor such as the momentum of a weight.
+///   4. Write the new weights and the new optimizer states to the parameters
+///      that hold them.
 ///
-/// An op that serves only one weight gets the weight's name in its attribute
-/// `graph.updates`.
+/// run() builds all four steps. runTrainingInfoUpdate() is for a model whose
+/// ONNX file contains a training step (ONNX TrainingInfo). Phase 1-import has
+/// already built the steps 3 and 4 of such a model. runTrainingInfoUpdate()
+/// builds step 1 and moves the ops of step 4 to the end of @main. It does not
+/// build step 2.
+///
+/// If only the update of the weight w needs an op, the attribute
+/// `graph.updates` of the op is set to @w. Phase 3-place reads this attribute
+/// when it assigns the op to a pipeline stage.
 class Updater {
 public:
   Updater(func::FuncOp model, const TrainingRequest &request,
@@ -94,10 +108,11 @@ public:
   size_t numUpdated() const { return gradients.size(); }
 
 private:
-  /// Chooses a weight for the attribute `graph.updates`. After a call with the
-  /// weight w, `builder` sets `graph.updates` = @w on each op that it creates,
-  /// until the next call of markFor() or markForAll(). The attribute means that
-  /// the op belongs to the update of w and of no other weight.
+  /// Makes `builder` set the attribute `graph.updates` on each op that it
+  /// creates from now on. `weight` is the name of a weight. For example, after
+  /// a call with the name "w", each new op has the attribute `graph.updates` =
+  /// @w. The attribute means that only the update of the weight w needs the op.
+  /// After a call of markForAll(), new ops get no attribute.
   void markFor(StringAttr weight) {
     builder.setMark(graph::updatesName, FlatSymbolRefAttr::get(weight));
   }
@@ -125,9 +140,15 @@ private:
     set.erase();
   }
 
-  /// Sets `isFinite`, a scalar that tells whether `norm` is finite. An infinity
-  /// or NaN in any gradient makes their norm infinite or NaN. Does nothing if
-  /// training uses no loss scale.
+  /// Builds the comparison `norm` < infinity and stores its result in
+  /// `isFinite`. `norm` is the global norm: the square root of the sum of the
+  /// squares of all elements of all gradients. If any gradient contains an
+  /// infinity or a NaN, the norm is infinite or NaN. `isFinite` is then false.
+  ///
+  /// If training uses no loss scale, the function builds nothing, and
+  /// `isFinite` stays null. A loss scale is a factor by which the backward pass
+  /// multiplies all gradients, so that small f16 gradients are not rounded to
+  /// 0. If this factor is too large, gradients become infinite.
   void findFinite(Value norm) {
     if (lossScale)
       isFinite = builder.compare(graph::Predicate::Less, norm,
@@ -241,9 +262,20 @@ private:
     builder.makeOp<graph::SetParameterOp>(parameter, next);
   }
 
-  /// Builds the learning rate of this step and stores it in `rate`. Also sets
-  /// `done` (number of this step, counted from 0) and `step` (counted from 1).
-  /// Returns the new value of the step counter, `done` + 1.
+  /// Builds three scalars and stores them in members of this class:
+  ///
+  ///   done   i64, value of the parameter `pcc.step` before this step
+  ///   step   f64, `done` + 1
+  ///   rate   f64, learning rate of this step
+  ///
+  /// The parameter `pcc.step` counts the training steps that have changed the
+  /// weights. In the first step, `done` is therefore 0 and `step` is 1. The
+  /// learning rate is the value of the option --lr, or else the default of the
+  /// optimizer. If the user gives a schedule with --lr-schedule, the learning
+  /// rate also depends on `done`.
+  ///
+  /// Returns `done` + 1 as an i64 scalar, the new value for the parameter
+  /// `pcc.step`.
   Value buildRate() {
     done = readStep(builder, module);
     Value next = builder.add(done, 1);
@@ -256,24 +288,35 @@ private:
     return next;
   }
 
-  /// Rounds the elements of `squares`, so that any order of additions gives the
-  /// same sum of the elements. Let m be the largest of the n elements. For each
-  /// element x, the function builds two operations in f64:
+  /// Rounds the elements of `squares`. f64 can add the rounded elements without
+  /// any rounding error. Their sum is therefore the same in any order of the
+  /// additions.
   ///
-  ///   result = (x + 2 n m) - 2 n m
+  /// No element of `squares` is negative. Let n be the number of elements, let
+  /// m be the largest element, and let s = 2 n m. For each element x, the
+  /// function builds an addition and a subtraction in f64:
   ///
-  /// All sums x + 2 n m are about equally large. The first operation therefore
-  /// rounds all elements at the same digit, and the second operation keeps this
-  /// rounding. An example with 4 decimal digits in place of the 53 bits of f64:
-  /// the elements are 1.234 and 0.5678, so 2 n m is 4.936.
+  ///   result = (x + s) - s
   ///
-  ///   (1.234  + 4.936) - 4.936 = 6.170 - 4.936 = 1.234
-  ///   (0.5678 + 4.936) - 4.936 = 5.504 - 4.936 = 0.568
+  /// An example with n = 2 elements shows the effect. It uses numbers with 4
+  /// decimal digits in place of the 53 binary digits of f64. The elements are
+  /// 1.234 and 0.5678, so m = 1.234 and s = 4.936:
   ///
-  /// All results are multiples of 0.001. Their sum 1.802 has only 4 digits, so
-  /// the addition of the results has no rounding error. In f64, the results are
-  /// multiples of a power of two. Compared with the exact sum of the elements,
-  /// the sum of the results has an error of at most about n² m / 2^52.
+  ///   1.234  + 4.936 = 6.170    6.170 - 4.936 = 1.234
+  ///   0.5678 + 4.936 = 5.504    5.504 - 4.936 = 0.568
+  ///
+  /// The exact value of the second addition is 5.5038. It has 5 digits, so the
+  /// addition rounds it to 5.504. Both results are multiples of 0.001. Their
+  /// sum 1.802 is also a multiple of 0.001 and has only 4 digits. The sum
+  /// therefore needs no rounding.
+  ///
+  /// In f64, a power of two takes the place of 0.001. Let u be this power of
+  /// two. All f64 numbers that are at least s are multiples of u, so the
+  /// results are multiples of u. The sum of the results is at most s, and f64
+  /// can represent each multiple of u that is at most s.
+  ///
+  /// The rounding changes each element by at most about n m / 2^52. The
+  /// rounding changes the sum of all n elements by at most about n² m / 2^52.
   ///
   /// The method is that of Demmel and Nguyen (Fast reproducible floating-point
   /// summation, ARITH 2013).
@@ -424,8 +467,11 @@ private:
   /// Loss, learning rate, and number of this step counted from 1. All are
   /// scalars in the graph.
   Value loss, rate, step;
-  /// Number of earlier steps that have changed the weights, which is the value
-  /// of the parameter `pcc.step`.
+  /// Value of the parameter `pcc.step` before this training step, an i64 scalar
+  /// in the graph. The parameter counts the training steps that have changed
+  /// the weights. It is 0 in the first step. A step changes no weights if
+  /// training uses a loss scale and a gradient of the step contains an infinity
+  /// or a NaN.
   Value done;
   /// Boolean scalar: whether all gradients of this step are finite. Null
   /// without a loss scale.

@@ -61,9 +61,12 @@ static void separateUses(Operation *maker) {
 }
 
 namespace {
-/// Collects the reads of trained weights (`graph.get_parameter` ops) in @main.
-/// The constructor clones a read that has several uses, so that each use has
-/// its own read.
+/// Finds the ops in @main that read trained weights. Each of these ops is a
+/// `graph.get_parameter`. Its result is the value of a weight. The constructor
+/// changes @main so that each such result is used as an operand at most once.
+/// If a result has several uses, the constructor clones the
+/// `graph.get_parameter`, and each further use gets a clone of its own. The
+/// pass then builds a separate gradient for each use.
 class TrainedReads {
 public:
   TrainedReads(ModuleOp module, func::FuncOp model,
@@ -153,9 +156,14 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
       return signalPassFailure();
   }
 
-  /// Returns whether the target has a fused kernel for the gradient of `op`. If
-  /// so, graph::differentiate creates one op for that gradient instead of
-  /// expanding it.
+  /// Returns whether fused GPU kernels, as in FlashAttention, can compute the
+  /// gradient of `op`. The result is true if `op` is an attention, the program
+  /// is compiled for CUDA, and fitsFusedKernel() accepts `op`. The function
+  /// graph::differentiate() calls hasKernel() for attention ops. If the result
+  /// is true and the attention mask needs no gradient, graph::differentiate()
+  /// builds the gradient from the ops `graph.attention_query_gradient` and
+  /// `graph.attention_key_gradient`. Otherwise, it builds the gradient from
+  /// matmuls and element-wise ops.
   bool hasKernel(Operation *op) {
     auto attention = dyn_cast<graph::AttentionOpInterface>(op);
     return attention && dist::targetOf(getOperation()) == "cuda" &&
@@ -196,12 +204,17 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     ++numOps;
   }
 
-  /// Makes @main return the loss and the gradients. The loss is the first
-  /// result of @main. `gradients[i]` is the gradient of the loss with respect
-  /// to the weight that `reads[i]` reads. @main does not return null gradients.
-  /// Each returned gradient gets the attribute `graph.gradient_of`, which holds
-  /// the name of the weight. The weight is marked as trained. If all gradients
-  /// are null, emits an error and fails.
+  /// Makes @main return the loss and the gradients. `gradients[i]` is the
+  /// gradient of the loss with respect to the weight whose value is `reads[i]`.
+  /// `gradients[i]` is null if this gradient is 0 everywhere, for example
+  /// because the loss does not depend on `reads[i]`. The loss is the first
+  /// result of @main. Each gradient that is not null becomes a further result.
+  /// For each such gradient, the function also sets two attributes:
+  ///
+  ///   graph.gradient_of   on the result of @main: the name of the weight
+  ///   trained             on the `graph.parameter` of the weight: true
+  ///
+  /// If all gradients are null, the function emits an error and fails.
   LogicalResult addResults(func::FuncOp model, ArrayRef<Value> reads,
                            ArrayRef<Value> gradients) {
     SymbolTable symbols(getOperation());
@@ -248,8 +261,8 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
 
   /// Number that the next forward op gets as its attribute `graph.number`.
   int64_t numNumbered = 0;
-  /// `graph.parameter` ops that declare weights. The set holds the weights for
-  /// which the pass has computed a gradient.
+  /// Set of `graph.parameter` ops. Each op declares a weight for which the pass
+  /// has computed a gradient.
   llvm::SmallPtrSet<Operation *, 16> trained;
 };
 } // namespace

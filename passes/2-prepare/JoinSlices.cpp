@@ -59,12 +59,19 @@ static void appendIndices(Value part, Value whole, int64_t dim,
     indices.push_back(start + i * step);
 }
 
-/// Creates a gather that is equivalent to `concat`, a concat of slices of one
-/// value. Returns null in these cases:
+/// Creates a gather that gives the same result as `concat`. The operands of
+/// `concat` must be slices of one tensor, or the tensor itself. Only the dim
+/// along which `concat` joins its operands may be sliced. An example for a
+/// tensor x with 4 elements:
 ///
-/// - an operand is neither that value nor a slice of it
-/// - no operand is a slice
-/// - the gather would need more than `mostIndices` indices
+///   before:   concat(x[1:4], x[0:1])
+///   after:    gather(x, [1, 2, 3, 0])
+///
+/// The function returns null in these cases:
+///
+///   - An operand is a different tensor, or a slice of a different tensor.
+///   - No operand is a slice.
+///   - The gather needs more than `mostIndices` (2^20) indices.
 static Value joined(ConcatOp concat, OpBuilder &builder) {
   int64_t dim = concat.getDim();
   Value whole = wholeOf(concat.getInputs().front(), dim);

@@ -62,14 +62,21 @@ static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
 }
 
 namespace {
-/// Stores which dim of each function input is marked, for example as the batch
-/// dim. An input has at most one marked dim. set() marks a dim of one input.
-/// spread() then marks the matching dims of other inputs. A dim matches if it
-/// has the same symbolic name as the marked dim. If the marked dim has no
-/// symbolic name, a dim matches if it has the same index and the same size. An
-/// example of spread():
+/// Stores the index of one dim for each input of a function, for example the
+/// index of the batch dim. The stored dim is called the marked dim of the
+/// input. An input may also have no marked dim.
 ///
-///   x[batch, 4] with a mark on dim 0, y[4, batch]  ->  mark on dim 1 of y
+/// The method set() marks a dim of one input. The method spread() then searches
+/// for similar dims in the inputs without a mark, and marks them. There are two
+/// cases:
+///
+///   - The marked dim has a symbolic name in the ONNX file, such as "batch". A
+///     dim is similar if it has the same name.
+///   - The marked dim has no symbolic name. A dim is similar if it has the same
+///     index and the same size.
+///
+/// An example of the first case: the inputs are x[batch, 4] and y[4, batch],
+/// and dim 0 of x is marked. spread() marks dim 1 of y.
 class DimMarks {
 public:
   explicit DimMarks(func::FuncOp function) : function(function) {}
@@ -108,9 +115,10 @@ public:
         set(other, *like);
   }
 
-  /// Writes the marks to the IR. Each input with a marked dim, such as the
-  /// batch dim, gets the argument attribute `attribute` = index of that dim.
-  /// Other inputs lose the attribute.
+  /// Writes the index of each marked dim to the IR. `attribute` is the name of
+  /// an argument attribute. If dim 1 of an input is marked, the function sets
+  /// this attribute of the input to 1. If an input has no marked dim, the
+  /// function removes the attribute.
   void write(StringRef attribute) {
     auto type = IntegerType::get(function.getContext(), 64);
     graph::SignatureAttrs attributes(function);
@@ -150,23 +158,25 @@ private:
 
 /// Finds the batch dim of each input of one function. A batch dim has one entry
 /// per sample. For example, dim 0 is the batch dim of the input ids[8, 128],
-/// which holds 128 tokens for each of 8 samples. The class takes three steps:
+/// which holds 128 tokens for each of 8 samples. The class takes these steps:
 ///
-///   1. Mark the batch dims that the user names with the option --batch-dim.
-///      If the user names no dim, mark dim 0 of the first input.
-///   2. Select the first input that has a mark. Its marked dim may have a
-///      symbolic name, such as "batch". In each input without a mark, mark the
-///      first dim with this name. If the marked dim of the selected input has
-///      no symbolic name, mark the dim with the same index and the same size.
+///   1. The user may name batch dims with the option --batch-dim. Use these
+///      dims. If the user names none, use dim 0 of the first input.
+///   2. Search for the batch dims of the other inputs. The search starts from
+///      one known batch dim: that of the first input for which step 1 has found
+///      a batch dim. The known batch dim may have a symbolic name, such as
+///      "batch". In this case, the batch dim of another input is its first dim
+///      with the same name. If the known batch dim has no symbolic name, the
+///      batch dim of another input is the dim with the same index, provided
+///      that it has the same size.
 ///   3. Check that all batch dims have the same size. Check that the number of
 ///      microbatches divides this size. A microbatch is an equal part of the
 ///      batch. The pipeline computes one microbatch after the other.
+///   4. Find the sequence dims. A sequence dim has one entry per token. In
+///      ids[8, 128], dim 1 is the sequence dim.
 ///
 /// For example, a model has the inputs ids[batch, 128] and lengths[batch]. Step
-/// 1 marks dim 0 of ids. Step 2 marks dim 0 of lengths.
-///
-/// Afterwards, the class finds the sequence dims. A sequence dim has one entry
-/// per token. In ids[8, 128], dim 1 is the sequence dim.
+/// 1 finds dim 0 of ids. Step 2 finds dim 0 of lengths.
 class BatchMarking {
 public:
   BatchMarking(ModuleOp module, func::FuncOp function)
@@ -244,8 +254,11 @@ private:
     return success();
   }
 
-  /// Checks that the batch size is divisible by the number of microbatches. If
-  /// not, emits an error that suggests the nearest divisors.
+  /// Checks that the number of microbatches divides the batch size. If the
+  /// number does not divide the batch size, emits an error. The error suggests
+  /// other numbers: the nearest smaller and the nearest larger divisor of the
+  /// batch size. For example, for 4 microbatches and a batch size of 6, the
+  /// error suggests 3 and 6.
   LogicalResult checkMicrobatches() {
     auto attribute = module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
     int64_t count = attribute ? attribute.getInt() : 1;
@@ -272,11 +285,20 @@ private:
     return error;
   }
 
-  /// Finds the sequence dim of each input. Dim 1 of the first input is a
-  /// sequence dim if it has a symbolic name, such as "seq", or if the input
-  /// holds integers (token ids). In each other input, the sequence dim has the
-  /// same name, or the same index and size. A batch dim is never a sequence
-  /// dim.
+  /// Finds the sequence dim of each input. A sequence dim has one entry per
+  /// token. For example, dim 1 of ids[8, 128] is the sequence dim if the input
+  /// holds 128 tokens for each of 8 samples. The function takes four steps:
+  ///
+  ///   1. Check dim 1 of the first input. The dim is a sequence dim if it has a
+  ///      symbolic name, such as "seq", or if the input holds integers, such as
+  ///      token ids. If the dim is not a sequence dim, no input has a sequence
+  ///      dim, and the next two steps do nothing.
+  ///   2. Search for the sequence dim of each other input. If the dim found in
+  ///      step 1 has a symbolic name, the first dim with the same name is the
+  ///      sequence dim. Otherwise, dim 1 is the sequence dim if it has the same
+  ///      size as the dim found in step 1.
+  ///   3. Remove the result for an input if the dim found is its batch dim.
+  ///   4. Store the index of each sequence dim in an attribute of the input.
   void markSequence() {
     DimMarks sequence(function);
     if (hasDim(0, 1) &&

@@ -46,18 +46,23 @@ namespace {
 /// Classes of the float values of a model. The class of a value determines the
 /// type of the value:
 ///
-///   - A Known or Stored value keeps its type from the model. A Known value
-///     depends on constants and buffers only. A Stored value also depends on
-///     an input or a weight. There is one exception: trained weights, and
-///     Stored values that depend on them, have at least the type f32.
-///   - A Narrow value has the type that the user requests, such as bf16.
-///   - A Wide value has the type f32.
+///   class    type of the value
+///   Known    type in the model
+///   Stored   type in the model
+///   Narrow   type that the user requests, such as bf16
+///   Wide     f32
 ///
-/// A buffer is a stored tensor that the exporter does not count as a weight,
-/// such as the running mean of a batch norm. The classes have an order: Known <
-/// Stored < Narrow < Wide. For most ops, the highest class of the operands
-/// matters. For example, the addition of a Narrow value and a Wide value
-/// computes in f32, the type of the Wide value.
+/// A Known value depends only on constants and buffers. A buffer is a stored
+/// tensor that is not a weight, such as the running mean of a batch norm. A
+/// Stored value is an input of the model, a weight that keeps its type from the
+/// model, or a result that is computed from such values in the type of the
+/// model. Trained weights in f16 or bf16 are an exception: pcc stores these
+/// weights in f32. Stored values that depend on them are f32, too.
+///
+/// The classes have an order: Known < Stored < Narrow < Wide. If the operands
+/// of an op have different classes, usually the highest class determines the
+/// type in which the op computes. For example, the addition of a Narrow value
+/// and a Wide value computes in f32, the type of the Wide value.
 enum class Precision : uint8_t {
   Known,  ///< depends on constants and buffers only; keeps the model's type
   Stored, ///< depends on inputs or weights too; keeps the model's type
@@ -220,32 +225,46 @@ private:
 /// 2018). The user requests one float type, such as bf16. Matrix products
 /// compute in this type. Ops that need more accuracy compute in f32.
 ///
-/// Each float value has one of four classes. The class tells the type of the
-/// value:
+/// Each float value has one of four classes. The class determines the type of
+/// the value:
 ///
-///   class    type             values
-///   Known    of the model     constants and buffers; results of only these
-///   Stored   of the model     inputs, trained weights, biases; results of them
-///   Narrow   requested type   all other weights; most other results
-///   Wide     f32              results that need more accuracy
+///   class    type of the value
+///   Known    type in the model
+///   Stored   type in the model
+///   Narrow   type that the user requests
+///   Wide     f32
 ///
-/// A buffer is a stored tensor that the exporter does not count as a weight,
-/// such as a running mean. Trained weights are an exception: if the model has a
-/// trained weight in f16 or bf16, pcc stores the weight in f32. Stored results
-/// that depend on the weight are then f32, too.
+/// Values that no op computes have these classes. A buffer is a stored tensor
+/// that is not a weight, such as the running mean of a batch norm:
 ///
-/// The class of a result depends on the op and on its float operands. The first
-/// row that applies gives the class. A contraction is a matrix product, a
-/// convolution or an attention:
+///   value                                      class
+///   constant or buffer                         Known
+///   input of the model                         Stored
+///   weight that training changes               Stored
+///   other weight with at most one dim          Stored
+///   other weight with two or more dims         Narrow
 ///
+/// The class of the result of an op depends on the op and on its float
+/// operands. A contraction is a matrix product, a convolution or an attention.
+/// The first row whose condition holds gives the class:
+///
+///   condition                                                        class
 ///   all operands are Known                                           Known
 ///   the op is a contraction                                          Narrow
 ///   all operands are Known or Stored                                 Stored
 ///   an operand is Wide                                               Wide
 ///   the op is inaccurate in the requested type, such as exp          Wide
 ///   an operand is a scalar constant that the requested type rounds   Wide
-///   no contraction depends on the op, as for the loss                Wide
+///   no contraction depends on the op                                 Wide
 ///   any other op                                                     Narrow
+///
+/// An op that computes the loss is an example of the last but one row. The
+/// function roundsResult() selects some Wide results. The class casts each
+/// selected result to the requested type, and the other ops read the cast.
+///
+/// Stored values have the type in the model, with one exception. If the model
+/// has a trained weight in f16 or bf16, pcc stores the weight in f32. Stored
+/// results that depend on the weight are then f32, too.
 ///
 /// An example of training in bf16. The model has f32 weights. Each row shows
 /// ops, the class of their results, and the type of their results:
@@ -276,7 +295,10 @@ public:
     convertCastWeights();
   }
 
-  /// Numbers of values computed in the type that the user requests, and in f32.
+  /// Numbers of op results to which the pass has given a float type.
+  /// `numNarrow` counts the results that get the type that the user requests,
+  /// such as bf16. `numWide` counts the results that get the type f32 because
+  /// f32 is more accurate. The numbers are statistics of the pass.
   int64_t numNarrow = 0, numWide = 0;
 
 private:
@@ -317,17 +339,27 @@ private:
     input.replaceAllUsesExcept(whole, whole.getDefiningOp());
   }
 
-  /// Chooses the float type in which `op` computes. The choice depends on `op`
-  /// and on the types of its float operands. For example, a matrix product
-  /// computes in the type that the user requests. An addition computes in f32
-  /// if pcc has computed one of its operands in f32. In training with f32
-  /// weights, a layer norm of the embeddings stays in f32, the type in the
-  /// model. The comment of the class PrecisionSetter lists all rules.
+  /// Chooses the float type in which `op` computes. There are three cases:
   ///
-  /// The function casts the float operands to the chosen type, and gives this
-  /// type to the float results. A layer norm or an RMS norm is an exception:
-  /// only the tensor to normalize counts as an operand and is cast. The scale
-  /// and the bias keep their types.
+  ///   - The requested type: `op` computes in the type that the user requests,
+  ///     such as bf16. An example is a matrix product.
+  ///   - f32: `op` computes in f32 because it needs more accuracy, or because
+  ///     another op has computed an operand in f32 for this reason. An example
+  ///     is the exponential of the result of a matrix product.
+  ///   - The type in the model: all operands of `op` have their types from the
+  ///     model, and `op` is not a matrix product. An example is the sum of two
+  ///     inputs of the model. If the pass has changed the type of an operand
+  ///     from f16 or bf16 to f32, `op` computes in f32.
+  ///
+  /// The comment of the class PrecisionSetter lists the exact rules. In the
+  /// first two cases, the function casts the float operands of `op` to the
+  /// chosen type, and gives this type to the float results. If `op` is a layer
+  /// norm or an RMS norm, the function casts only the tensor to normalize. The
+  /// scale and the bias keep their types, and their classes have no effect.
+  ///
+  /// If `op` reads a weight, the function chooses the type in which pcc stores
+  /// the weight. If `op` is a cast between float types, the function chooses a
+  /// new target type.
   void visit(Operation *op) {
     if (auto get = dyn_cast<GetParameterOp>(op))
       return readWeight(get);
@@ -361,20 +393,22 @@ private:
       round(op);
   }
 
-  /// Makes `op` compute in f32 if `op` would otherwise mix f32 with a narrower
-  /// type. For example, pcc stores each trained weight of an f16 model in f32.
-  /// This pass has therefore changed the type of the weight from f16 to f32. An
-  /// op that reads the weight may have other operands in f16.
+  /// Makes `op` compute in f32 if one of its operands has been changed to f32
+  /// by this pass. For example, an f16 model adds the weights u and w, and
+  /// training changes only w. The pass stores each trained weight in f32. It
+  /// has therefore changed the type of w from f16 to f32, and u still has the
+  /// type f16. The function casts u to f32 and changes the type of the sum to
+  /// f32.
   ///
-  /// The set `widened` holds the trained weights that this pass has changed to
-  /// f32, and the results of this function. If no operand in `inputs` is in the
-  /// set, the function does nothing. Otherwise, the function casts all float
-  /// operands in `inputs` to f32, and changes the type of the float results to
-  /// f32. It then adds the results to the set.
+  /// The set `widened` holds all values that have been changed to f32 in this
+  /// way: w and the sum in the example. If no operand in `inputs` is in the
+  /// set, the function does nothing. Otherwise, it casts all float operands in
+  /// `inputs` to f32. It changes the type of all float results of `op` to f32,
+  /// and adds these results to the set.
   ///
-  /// For most ops, `inputs` holds all operands of `op`. For a layer norm or an
-  /// RMS norm, `inputs` holds only the tensor to normalize, without scale and
-  /// bias.
+  /// `inputs` holds the operands of `op`. If `op` is a layer norm or an RMS
+  /// norm, `inputs` holds only the tensor to normalize, without the scale and
+  /// the bias.
   void widen(Operation *op, MutableArrayRef<OpOperand> inputs) {
     auto isWidened = [&](OpOperand &operand) {
       return widened.contains(operand.get());
@@ -391,11 +425,17 @@ private:
       }
   }
 
-  /// Returns whether the result of `op` is cast to the type that the user
-  /// requests, such as bf16. `op` itself computes in f32. An example is the
-  /// subtraction x - mean(x), where x has the type bf16. mean(x) has the type
-  /// f32, so the subtraction computes in f32. A cast of the result to bf16 then
-  /// gives the result the type of x.
+  /// Decides whether the pass casts the result of `op` to the type that the
+  /// user requests, such as bf16. `op` is an op that computes in f32. Without
+  /// the cast, the ops that read the f32 result would also compute in f32,
+  /// unless they are matrix products.
+  ///
+  /// In this example, the user requests bf16. The function returns true for the
+  /// subtraction:
+  ///
+  ///   x             bf16
+  ///   mean(x)       f32, because bf16 is too inaccurate for a mean
+  ///   x - mean(x)   computed in f32, because mean(x) is f32; then cast to bf16
   ///
   /// The function returns true if all these conditions hold:
   ///
@@ -430,12 +470,13 @@ private:
     result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
   }
 
-  /// Stores `precision` as the class of each float result of `op`. The class
-  /// decides the type of the result:
+  /// Stores `precision` as the class of each float result of `op`. Then changes
+  /// the type of each float result to the type that belongs to the class:
   ///
-  ///   Known    not changed; the value depends on constants and buffers only
-  ///   Stored   not changed; the value also depends on an input or a weight
-  ///   Narrow   the type that the user requests, such as bf16
+  ///   class    type of the result
+  ///   Known    type that the result already has
+  ///   Stored   type that the result already has
+  ///   Narrow   type that the user requests, such as bf16
   ///   Wide     f32
   void setResults(Operation *op, Precision precision) {
     if (precision < Precision::Narrow)
@@ -452,17 +493,23 @@ private:
     }
   }
 
-  /// Chooses the new target type of `op`, a cast in the model from one float
-  /// type to another. The class of the operand decides:
+  /// Changes the target type of `op`. `op` is a cast that the model contains,
+  /// from one float type to another. Each float value has a class (see the enum
+  /// Precision). The class of the operand and the old target type determine the
+  /// new target type:
   ///
   ///   class of the operand   old target type     new target type
-  ///   Known or Stored        any                 not changed
+  ///   Known or Stored        any type            old target type
   ///   Narrow or Wide         f32 or wider        f32
   ///   Narrow or Wide         narrower than f32   type that the user requests
   ///
-  /// In the first row, the operand usually has its type from the model, and the
-  /// cast stays as it is. In the other rows, this pass has chosen the type of
-  /// the operand: the requested type (class Narrow) or f32 (class Wide).
+  /// The class Narrow means that the operand has the type that the user
+  /// requests. The class Wide means that the operand has the type f32.
+  ///
+  /// In the last two rows, the operand may already have the new target type.
+  /// The function then replaces the cast by the operand. It keeps the cast if
+  /// the user requests a sharding of the result of the cast with the option
+  /// --shard.
   void visitCast(CastOp op) {
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)
@@ -486,17 +533,18 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Chooses the float type in which pcc stores the tensor that `get` reads.
-  /// The tensor is a weight or a buffer. A buffer is a stored tensor that the
-  /// exporter does not count as a weight:
+  /// The tensor is a weight or a buffer. A buffer is a stored tensor that is
+  /// not a weight, such as the running mean of a batch norm:
   ///
-  ///   kind of tensor                       stored type
-  ///   buffer, such as a running mean       the model's type
-  ///   weight that training changes         f32, or the model's type if wider
-  ///   other weight with two or more dims   the type that the user requests
-  ///   other weight with at most one dim    the model's type
+  ///   kind of tensor                  stored type
+  ///   buffer                          type in the model
+  ///   weight that training changes    f32, or f64 if the model has f64
+  ///   other weight, 2 or more dims    type that the user requests
+  ///   other weight, at most 1 dim     type in the model
   ///
-  /// After all ops have been visited, convertCastWeights() changes the stored
-  /// type of some weights of the last row to the requested type. The runtime
+  /// The choice in the last row is preliminary. If all ops that read the weight
+  /// are casts to the requested type, convertCastWeights() later stores the
+  /// weight in this type. The file of the weight is not changed: the runtime
   /// converts a weight to the stored type when it loads the weight.
   void readWeight(GetParameterOp get) {
     auto parameter = symbols.lookup<ParameterOp>(get.getParameter());
@@ -597,12 +645,19 @@ private:
   /// Values that pcc stores or computes in f32 although the model has a
   /// narrower type: trained weights, and results that depend on them.
   DenseSet<Value> widened;
-  /// Maps a float weight to the ops that read the weight. The map holds only
-  /// weights of at most one dim that training does not change. An example is a
-  /// bias in a model that is used for inference. convertCastWeights() decides
-  /// in which type pcc stores these weights. The map does not hold the stored
-  /// tensors that the exporter marks as buffers, such as the running mean of a
-  /// batch norm.
+  /// Maps a weight to the ops that read the weight. The map holds all float
+  /// weights that satisfy two conditions:
+  ///
+  ///   - The weight has at most one dim, such as a bias.
+  ///   - Training does not change the weight.
+  ///
+  /// The class first leaves these weights in their type from the model. At the
+  /// end, convertCastWeights() uses the map. If each op that reads a weight is
+  /// a cast to the type that the user requests, convertCastWeights() stores the
+  /// weight in this type.
+  ///
+  /// The map does not hold buffers. A buffer is a stored tensor that is not a
+  /// weight, such as the running mean of a batch norm.
   llvm::MapVector<ParameterOp, SmallVector<GetParameterOp>> vectors;
 };
 

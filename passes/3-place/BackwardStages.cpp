@@ -20,15 +20,23 @@ static void setStage(Operation *op, int64_t stage) {
 }
 
 namespace {
-/// Sets the pipeline stages of followers (ops of the backward pass and the
-/// update) by the rules in BackwardStages.h.
+/// Sets the pipeline stage of each op of the backward pass and of the weight
+/// update. For example, the backward op of a matmul gets the stage of the
+/// matmul. An op that updates only the weight w gets the first stage that reads
+/// w. The comment of placeBackwardAndUpdate() lists all rules.
 class BackwardStagePlacer {
 public:
   BackwardStagePlacer(func::FuncOp function, const ForwardChain &chain)
       : function(function), chain(chain) {}
 
-  /// Sets the stages of all followers (backward and update ops). Then removes
-  /// the attributes that only this class needs.
+  /// Sets the attribute `pipe.stage` on all ops of the backward pass and of the
+  /// weight update. Its value is the number of a pipeline stage. Then removes
+  /// these attributes from all ops of the function:
+  ///
+  ///   graph.number    number of a forward op
+  ///   graph.mirrors   number of the forward op whose gradient a backward op
+  ///                   computes
+  ///   graph.updates   name of the weight whose update needs the op
   void run() {
     for (Operation &op : function.front().without_terminator()) {
       if (auto number = op.getAttrOfType<IntegerAttr>(graph::numberName))

@@ -60,7 +60,13 @@ public:
       chain = ForwardChain(function, ForwardChain::Links::OfInputs);
   }
 
-  /// Sets the stages of all ops.
+  /// Divides the model into pipeline stages, and sets the stage of each op. A
+  /// planner chooses where the stages begin, so that all stages take about
+  /// equal time. Where the user has given nodes at which stages begin, or
+  /// stages of nodes, these are used instead.
+  ///
+  /// The function also creates the ops that send values between stages. It
+  /// fails if the model cannot be divided in this way.
   LogicalResult run() {
     // The planner needs at least one link (forward op that only one stage
     // runs). A model without links has only cheap ops, such as masks, which fit
@@ -220,17 +226,24 @@ private:
     return success();
   }
 
-  /// Fixes the cuts between stages that annotations of ONNX nodes request.
-  /// `stageOfNodes` gives the stage of each annotated node. The chain consists
-  /// of the links (forward ops that only one stage runs) in program order.
+  /// Makes pipeline stages begin where the annotations of ONNX nodes say. An
+  /// annotation is the number of the stage on which a node must run.
+  /// `stageOfNodes` maps the name of each annotated node to this number. A link
+  /// is a forward op that only one stage runs. For each stage s after stage 0,
+  /// the function searches for the first link with the annotation s. It appends
+  /// the index of this link to `request.pinned`, so that the stage begins at
+  /// the link. For example, let there be five links and two stages:
   ///
-  /// Stage s begins at the first link with the annotation s. Links without an
-  /// annotation stay on the stage of the link before them; annotations larger
-  /// than the last stage are ignored. Emits an error in these cases:
+  ///   link         0      1   2      3   4
+  ///   annotation   none   0   none   1   none
+  ///   stage        0      0   0      1   1
   ///
-  ///   - the annotated stages decrease along the chain
-  ///   - a stage other than the first has no annotated link
-  ///   - the first stage has no link
+  /// The function ignores each annotation that is not the number of a stage.
+  /// Emits an error in these cases:
+  ///
+  ///  - A link has a smaller annotation than an earlier link.
+  ///  - There is a stage s after stage 0, and no link has the annotation s.
+  ///  - Stage 1 would begin at link 0, so that stage 0 would have no link.
   LogicalResult pinStages(plan::StageCutRequest &request) {
     if (!stageOfNodes)
       return success();
@@ -317,7 +330,12 @@ private:
     });
   }
 
-  /// Creates transfers for all values that another stage reads.
+  /// Creates the ops `pipe.transfer`, which send values between stages. A value
+  /// needs a transfer if one stage computes it and another stage reads it. For
+  /// example, stage 0 computes a value, and the stages 1 and 2 read it. Then
+  /// the function creates two transfers, one to stage 1 and one to stage 2. In
+  /// a training step, the function also sends the results of the step to stage
+  /// 0.
   void insertTransfers() {
     for (Operation &op :
          llvm::make_early_inc_range(function.front().without_terminator())) {
@@ -344,8 +362,11 @@ private:
     }
   }
 
-  /// Sends `value` from the stage `from` to the stage `to`, if ops on the stage
-  /// `to` read it. All of these ops read the result of the same transfer.
+  /// Makes the ops on the stage `to` receive `value` from the stage `from`. The
+  /// stage `from` computes `value`. If at least one op on the stage `to` reads
+  /// `value`, the function creates an op `pipe.transfer`. Afterwards, all ops
+  /// on the stage `to` read the result of this `pipe.transfer` in place of
+  /// `value`.
   void transfer(Value value, int64_t from, int64_t to) {
     auto readsThere = [&](OpOperand &use) {
       return !isa<func::ReturnOp>(use.getOwner()) &&

@@ -99,10 +99,19 @@ bool ForwardChain::trains(graph::GetParameterOp weight) const {
   return parameter && parameter.getTrained();
 }
 
-/// Returns whether `op` is a link, a forward op that lies on exactly one stage.
-/// Ops on trained weights are links, so that each gradient belongs to one
-/// stage. Ops on small untrained weights are not, because they are cheap to
-/// clone.
+/// Returns whether `op` is a link. A link is a forward op that lies on exactly
+/// one stage. Each other forward op is cheap, and is cloned onto all stages
+/// that use its result. `op` is a link in these cases:
+///
+///  - `op` computes mostly sums of products, such as a matmul.
+///  - `op` reads the result of another link.
+///  - `op` reads a weight of more than 4096 elements.
+///  - `op` reads a trained weight. The backward pass computes the gradient of
+///    this weight on the stage of `op`. Therefore `op` must lie on exactly one
+///    stage.
+///
+/// To read a weight, `op` can also read a view or a cast of the weight, such as
+/// a transpose. The op that computes the view or the cast is not a link itself.
 bool ForwardChain::carriesWork(Operation *op) const {
   if (weightBehind(op))
     return false;

@@ -65,16 +65,21 @@ public:
   /// Returns the followers (ops of the backward pass and the update) in program
   /// order.
   llvm::ArrayRef<mlir::Operation *> followers() const { return followerOps; }
-  /// Returns the index in links() of `op`, which must be a link (forward op
-  /// that lies on one stage).
+  /// Returns the index of `op` in the list links(). `op` must be a link. A link
+  /// is a forward op that only one stage runs. The list contains all links in
+  /// program order, so the first link has the index 0.
   size_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
 
-  /// Returns the input of the planner that cuts the model into `numStages`
-  /// stages:
+  /// Returns the input of the stage planner. A link is a forward op that only
+  /// one stage runs. The planner divides the list of all links into `numStages`
+  /// consecutive stages. For each link, the input contains these numbers:
   ///
-  ///  - one work item per link (forward op on one stage): time in units of one
-  ///    flop, bytes of weights, bytes of activations
-  ///  - the bytes to be sent if a stage ends after the link
+  ///  - the estimated time of the link, in units of one floating-point
+  ///    operation
+  ///  - the bytes of the weights that the link reads
+  ///  - the bytes of the results of the link
+  ///  - the bytes that must be sent to later stages if a stage ends after the
+  ///    link
   plan::StageCutRequest request(int numStages) const;
 
   /// Returns the first link (forward op that only one stage runs) at or after
@@ -85,12 +90,20 @@ public:
   std::optional<size_t> findCut(llvm::StringRef name) const;
 
 private:
-  /// Returns whether `op` is a link: a forward op with so much work that only
-  /// one stage runs it. The constructor calls this for ops that are no backward
-  /// or update ops, in program order.
+  /// Returns whether `op` is a link. A link is a forward op that only one stage
+  /// runs, because it has much work. An op is a link if it is a contraction,
+  /// such as a matmul. It is also a link if it reads the result of another
+  /// link, a trained weight, or a weight of more than 4096 elements. Views and
+  /// casts of a weight are no links. `op` must not belong to the backward pass
+  /// or to the weight update. The ops that compute the operands of `op` must be
+  /// classified before `op`, because the function looks up whether these ops
+  /// are links.
   bool carriesWork(mlir::Operation *op) const;
-  /// Returns whether `op` is a follower, an op of the backward pass or the
-  /// update. Earlier ops must have been classified.
+  /// Returns whether `op` is a follower. A follower is an op of the backward
+  /// pass or of the weight update. An op that reads the result of a follower is
+  /// also a follower. The function looks up in `isFollower` whether the ops
+  /// that compute the operands of `op` are followers. Therefore the constructor
+  /// calls the function for these ops first.
   bool follows(mlir::Operation *op) const;
   /// Returns whether training updates `weight`.
   bool trains(graph::GetParameterOp weight) const;
@@ -102,7 +115,8 @@ private:
   /// declaration (`graph.parameter`) of a weight by the name of the weight.
   mlir::SymbolTable parameters;
   llvm::SmallVector<mlir::Operation *> linkOps;
-  /// For each link (op that lies on one stage), its index in `linkOps`.
+  /// Maps each link to its index in the list `linkOps`. A link is a forward op
+  /// that only one stage runs. `linkOps` contains all links in program order.
   llvm::DenseMap<mlir::Operation *, size_t> positions;
   llvm::SmallVector<mlir::Operation *> followerOps;
   llvm::DenseSet<mlir::Operation *> isFollower;

@@ -52,8 +52,11 @@ struct TokenCollective {
   /// - `whole`: each rank has all tokens of its group. An all_gather has this
   ///   sharding after the communication, and a reduce_scatter before it.
   dist::Sharding divided, whole;
-  /// Axes of the ranks that communicate, in mesh order: axes that split the
-  /// tokens in `divided` but not in `whole`.
+  /// Mesh axes that split the tokens on one side of the collective, but not on
+  /// the other side. The two sides are the operand and the result. The axes are
+  /// in mesh order. Example: the mesh is dp=4 × tp=2, and the collective
+  /// gathers tokens that dp splits. Then `group` is dp. The collective runs
+  /// among 4 ranks that differ only in dp.
   dist::SubAxes group;
   /// Mesh axes that split the tokens neither in the operand nor in the result.
   /// Example: the mesh is dp=4 × tp=2, and the collective gathers tokens that
@@ -62,21 +65,26 @@ struct TokenCollective {
   /// experts, so they may need different tokens.
   dist::SubAxes others;
 
-  /// Reads `op`, an all_gather or a reduce_scatter, as a collective that moves
-  /// tokens. `numRows` is the number of tokens in the result of the all_gather
-  /// or in the operand of the reduce_scatter. The first dims of this tensor
-  /// must count the tokens. For example, the shape [4, 6, H] fits 24 tokens,
-  /// but not 12. Returns nullopt in these cases:
+  /// Describes how `op` moves tokens between ranks. `op` is an all_gather or a
+  /// reduce_scatter. `numRows` is the number of tokens in the larger tensor of
+  /// `op`, which is the result of an all_gather or the operand of a
+  /// reduce_scatter. The first dims of this tensor must count the tokens. For
+  /// example, 24 tokens fit the shape [4, 6, H], because 4 · 6 = 24. A number
+  /// of 12 tokens does not fit this shape. `mesh` is the mesh of the ranks.
+  /// Returns nullopt in these cases:
   ///
   /// - The sizes of the first dims do not multiply to `numRows`.
-  /// - No token dim changes its sharding.
-  /// - A dim after the token dims changes its sharding.
-  /// - A sharding includes a halo (neighboring elements of another shard).
-  /// - `op` has masks already.
-  /// - `op` is a reduce_scatter that sums over other axes than those over which
-  ///   it divides the tokens.
-  /// - Two shardings use parts of one axis that do not align, such as halves
-  ///   and thirds.
+  /// - `op` changes the sharding of no token dim.
+  /// - `op` changes the sharding of a dim after the token dims.
+  /// - The sharding of the operand or of the result has a halo. With a halo, a
+  ///   rank holds its shard and also some elements of the neighboring shards.
+  /// - `op` has masks already. The masks of a collective say which rank needs
+  ///   which token. A collective with masks sends only these tokens.
+  /// - `op` is a reduce_scatter, and the axes over which it sums are not the
+  ///   axes over which it divides the tokens.
+  /// - Two shardings split a mesh axis in ways that do not fit together. For
+  ///   example, one sharding splits the ranks 0 to 5 into halves of 3 ranks,
+  ///   and another sharding splits these ranks into thirds of 2 ranks.
   static std::optional<TokenCollective>
   read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
@@ -200,9 +208,11 @@ static bool givesOnlyRows(Value value, Value token) {
 }
 
 /// Returns the all_gathers that bring tokens to the experts. `groups` lists
-/// pairs of an expert and a token that chose this expert. One of its results is
-/// the index of the token in each pair. The result of such an all_gather is
-/// read only by gathers that use these indices.
+/// pairs of an expert and a token that chose this expert. A result of `groups`,
+/// the tensor `token`, holds the number of the token of each pair. The function
+/// returns an all_gather if its result is read only by gathers with the indices
+/// `token`. A gather may also read a reshape of this result. All these gathers
+/// and reshapes must come after `groups` in the program.
 static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   SmallVector<dist::CollectiveOp> found;
   for (Operation *user : groups.getToken().getUsers()) {
@@ -253,10 +263,11 @@ static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   return {};
 }
 
-/// Returns whether `op` reduces only by sums. If so, a rank need not send its
-/// addend of a token that chose none of the rank's experts. The addend is 0, so
-/// the sum is the same without it. A maximum may change: the maximum of -3 and
-/// 0 is 0, but without the 0 it is -3.
+/// Returns whether `op`, a reduce_scatter, reduces only by sums. The pass adds
+/// masks only in this case. With masks, a rank does not send its addend for a
+/// token if the token chose no expert of the rank. This addend is 0. A sum
+/// stays the same without an addend of 0. A maximum may change without the 0:
+/// the maximum of -3 and 0 is 0, but the maximum of -3 alone is -3.
 static bool isSum(dist::CollectiveOp op) {
   return llvm::all_of(op.getFrom().getSharding().partials,
                       [](const dist::Partial &partial) {
@@ -289,9 +300,12 @@ struct SelectedRows {
 struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
-    // The masks determine how much is sent, so the host must read them during
-    // the step. For a GPU the host queues the whole step in advance and cannot
-    // read them.
+    // This pass adds masks to collectives. A mask says which rank needs which
+    // token. The program computes the masks while it runs. The masks determine
+    // how many bytes a collective sends, so the CPU must read the masks before
+    // it starts the collective. If the target is a GPU, the CPU starts all ops
+    // in advance, before the GPU has computed the masks. Add no masks in this
+    // case.
     if (dist::targetOf(module) == "cuda")
       return;
     const dist::Mesh mesh = dist::meshOf(module);
@@ -432,11 +446,17 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
                            graph::tensorType(value).getShape().drop_back());
   }
 
-  /// Masks that have been built for the current `graph.group_rows`. The pass
-  /// handles one such op after another. A mask says which rank needs which
-  /// token. The first member of a pair describes how a collective divides the
-  /// tokens between the ranks. The second member holds the masks. Two
-  /// collectives with equal first members use the same masks.
+  /// Masks that the pass has built for the current `graph.group_rows`. A
+  /// `graph.group_rows` is an op that lists which token chose which expert. The
+  /// pass handles one op of this kind after another, and clears the list before
+  /// each of them. A mask says which rank needs which token. Each entry of the
+  /// list is a pair:
+  ///
+  /// - The first member describes how a collective moves the tokens between the
+  ///   ranks.
+  /// - The second member holds the masks for this collective.
+  ///
+  /// Two collectives with equal first members use the same masks.
   std::vector<std::pair<TokenCollective, SelectedRows>> masks;
 };
 } // namespace

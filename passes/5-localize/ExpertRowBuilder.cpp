@@ -146,8 +146,10 @@ Value ExpertRowBuilder::sumOf(Value rows) {
   shape[0] = sum.numTokens;
   Value weight = cast(reshape(groups.getWeight(), spread), sumType);
   Value zero = scalar(sumType, 0);
-  // Padding rows have weight 0 and undefined elements. Select 0 for them,
-  // because 0 times an undefined element may be NaN.
+  // `rows` has space for the largest possible number of rows. If there are
+  // fewer rows, the elements after the last row are undefined, and their weight
+  // is 0. Select 0 for these elements, because 0 times an undefined element may
+  // be NaN.
   Value weighed = make<graph::SelectOp>(
       compare(graph::Predicate::Equal, weight, zero), zero,
       make<graph::MulOp>(cast(rows, sumType), weight));

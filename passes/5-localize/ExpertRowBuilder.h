@@ -69,8 +69,12 @@ struct ExpertCombine {
   /// largest number of experts that one token may choose, on all ranks
   /// together.
   int64_t numTokens = 1, numExperts = 1, chosen = 0;
-  /// Permutation of the dims of the gates (weights of the experts' outputs)
-  /// that puts the tokens first and the expert last.
+  /// Permutation for a transpose of the gates. The gates are the weights of the
+  /// experts' outputs. The transpose puts the token dims first and the expert
+  /// dim last. Element i is the dim of the gates that becomes dim i. Example:
+  /// the gates [8, 2, 3] have one dim for 8 experts and two dims for 2 · 3
+  /// tokens. Then `gateOrder` is [1, 2, 0], and the transposed gates have the
+  /// shape [2, 3, 8].
   llvm::SmallVector<int64_t> gateOrder;
   /// `shape`: sizes of the dims of the result, but with the dims of tokens
   /// first. `order`: for each dim of the result, its index in `shape`. Example:
@@ -115,13 +119,21 @@ public:
   /// must outlive the builder.
   explicit ExpertRowBuilder(const ExpertCombine &sum);
 
-  /// Returns the rows (expert-token pairs) of `value`. `roles` tells which dims
-  /// of `value` count experts, tokens or features. Returns the rows that
-  /// setRows() has recorded; if there are none, builds a gather. Shape of the
-  /// result:
+  /// Returns the elements of `value` for each row. A row is a pair of an expert
+  /// and a token that chose this expert. `roles` tells which dims of `value`
+  /// count experts, count tokens or hold features. If setRows() has recorded a
+  /// tensor for `value`, the function returns this tensor. Otherwise it builds
+  /// ops that compute the result. Example with 8 experts, 6 tokens and 12 rows;
+  /// row r is the pair of the expert e and the token t:
   ///
-  ///   [rows, features…]   if `value` has an expert or a token dim
-  ///   [features…]         if it has neither, so that all rows are equal
+  ///   shape of `value`   shape of the result   element of the result
+  ///   [8, 6, H]          [12, H]               result[r, h] = value[e, t, h]
+  ///   [8, H]             [12, H]               result[r, h] = value[e, h]
+  ///   [6, H]             [12, H]               result[r, h] = value[t, h]
+  ///   [H]                [H]                   result[h] = value[h]
+  ///
+  /// In the last line, `value` has neither an expert dim nor a token dim. All
+  /// rows would be equal, so the result has no dim that counts rows.
   mlir::Value rowsOf(mlir::Value value, const DimRoles &roles);
   /// Records that `rows` holds the rows of `value`. A row is a pair of an
   /// expert and a token that chose this expert. Example: `value` has the shape
@@ -130,8 +142,13 @@ public:
   /// of rowsOf() for `value` returns `rows`.
   void setRows(mlir::Value value, mlir::Value rows) { known[value] = rows; }
 
-  /// Returns the type of the rows (expert-token pairs) of `value`. Its shape is
-  /// [rows, features…].
+  /// Returns the type of the tensor that rowsOf() returns for `value`, if
+  /// `value` has an expert dim or a token dim. Dim 0 of this tensor counts
+  /// rows. A row is a pair of an expert and a token that chose this expert. The
+  /// other dims are the feature dims of `value`. `roles` tells which dims of
+  /// `value` count experts, count tokens or hold features. Example: there are
+  /// at most 12 rows, and `value` has the shape [8, 6, 5, 4] for 8 experts, 6
+  /// tokens and 5 · 4 features. The returned type has the shape [12, 5, 4].
   mlir::RankedTensorType rowsType(mlir::Value value,
                                   const DimRoles &roles) const;
   /// Returns the largest possible number of rows on this rank. A row is a pair
@@ -149,8 +166,14 @@ public:
   /// `pipe.stage`.
   mlir::Value cloned(mlir::Operation *op, mlir::ValueRange operands,
                      mlir::RankedTensorType type);
-  /// Transposes `value` so that the dims in `order` come first, in this order.
-  /// Then reshapes it to `shape`. All other dims must have size 1.
+  /// Transposes `value`, reshapes it to `shape`, and returns the result. The
+  /// transpose puts the dims that `order` lists first, in this order. All other
+  /// dims must have size 1. The transpose puts these dims last. Example:
+  ///
+  ///   `order`               [1, 0, 3]
+  ///   shape of `value`      [8, 6, 1, 4]
+  ///   after the transpose   [6, 8, 4, 1]
+  ///   `shape`               [48, 4]
   mlir::Value arranged(mlir::Value value, llvm::ArrayRef<int64_t> order,
                        llvm::ArrayRef<int64_t> shape);
 
@@ -163,7 +186,10 @@ public:
   mlir::Value sumOf(mlir::Value rows);
 
 private:
-  /// The combine step (weighted sum of expert outputs) whose rows are built.
+  /// The combine step, which the builder replaces. It is an einsum that
+  /// computes, for each token, the weighted sum of its experts' outputs. The
+  /// new ops compute this sum from rows. A row is a pair of an expert and a
+  /// token that chose this expert.
   const ExpertCombine &sum;
   /// The op that lists the token, the expert and the gate of each row.
   graph::GroupRowsOp groups;

@@ -20,9 +20,24 @@ using OperandRoles = std::optional<SmallVector<DimRoles>>;
 // Element-wise ops
 //===----------------------------------------------------------------------===//
 
-/// Gives each operand dim the role of the result dim that it is aligned with
-/// (NumPy broadcasting). A size-1 dim that is broadcast over experts or tokens
-/// becomes Repeated.
+/// Returns the roles of the dims of all operands of `op`. A role says whether a
+/// dim counts experts, counts tokens or holds features. `result` holds the
+/// roles of the dims of the result. `op` must be an element-wise op or a
+/// broadcast. It aligns the last dim of an operand with the last dim of the
+/// result, as NumPy does. A dim of an operand gets the role of the dim of the
+/// result with which it is aligned. There is one exception: the role is
+/// Repeated if the dim has size 1 and is broadcast along experts or tokens.
+/// Example:
+///
+///   result      [8, 6, 4]   Expert, Token, Feature
+///   operand 0   [8, 1, 4]   Expert, Repeated, Feature
+///   operand 1   [6, 4]      Token, Feature
+///
+/// Returns nullopt in these cases:
+///
+/// - `op` is neither element-wise nor a broadcast.
+/// - An operand is broadcast along some of the token dims, but not along all of
+///   them.
 static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   if (!op->hasTrait<graph::IsElementWise>() && !isa<graph::BroadcastOp>(op))
     return {};
@@ -35,10 +50,12 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
       if (role != DimRole::Feature && shape[i] == 1 &&
           shapeOf(op->getResult(0))[missing + i] != 1)
         role = DimRole::Repeated;
-    // Reject an operand that has only some of the token dims of the result.
-    // Example: the result [E, 2, 3, H] has 2 · 3 = 6 tokens, but the operand
-    // [2, 1, H] has only 2 elements along its token dim. The number of a token,
-    // 0 to 5, is no valid index for 2 elements.
+    // `own` holds the roles of the operand's dims. Reject an operand that is
+    // broadcast along some of the token dims, but not along all of them.
+    // Example: the result [8, 2, 3, H] has two token dims, for 2 · 3 = 6
+    // tokens. The operand [2, 1, H] has 2 elements along the first token dim
+    // and is broadcast along the second token dim. A row refers to its token by
+    // a number from 0 to 5. This number is no valid index for 2 elements.
     if (hasRole(own, DimRole::Token) &&
         llvm::count(own, DimRole::Token) != llvm::count(result, DimRole::Token))
       return {};
@@ -80,11 +97,20 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
 // Reshapes and slices
 //===----------------------------------------------------------------------===//
 
-/// Returns the roles (expert, token or feature) of the dims of a reshape's
-/// operand. Returns nullopt in these cases:
+/// Returns the roles of the dims of the operand of `op`, a reshape. A role says
+/// whether a dim counts experts, counts tokens or holds features. `result`
+/// holds the roles of the dims of the result. Example: the reshape merges two
+/// token dims of sizes 2 and 3 into one token dim of size 6:
 ///
-/// - The reshape merges dims of different roles.
-/// - In the result, a feature dim comes before an expert or token dim.
+///   operand   [8, 2, 3, 4]   Expert, Token, Token, Feature
+///   result    [8, 6, 4]      Expert, Token, Feature
+///
+/// Returns nullopt in these cases:
+///
+/// - A dim of the operand would need two roles. Example: the reshape splits the
+///   operand [48, 4] into [8, 6, 4]. The dim of size 48 counts experts and
+///   tokens.
+/// - In the result, a feature dim comes before an expert dim or a token dim.
 /// - The operand does not have exactly one expert dim.
 static OperandRoles rolesOfReshape(Operation *op, const DimRoles &result) {
   ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
@@ -153,8 +179,11 @@ static Value buildSlice(Operation *op, ArrayRef<DimRoles> operands,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A matmul or a two-operand einsum, with one letter per dim. A size-1 dim that
-/// is broadcast has the letter '.'.
+/// A matmul or an einsum with two operands. The struct has one letter for each
+/// dim, as in an einsum. The letter '.' stands for a dim of size 1 that is
+/// broadcast. Example: a matmul multiplies [1, 6, 4] by [8, 4, 5] and has the
+/// result [8, 6, 5]. Its operands have the letters ".MK" and "aKN", and its
+/// result has the letters "aMN".
 struct ExpertContraction {
   std::string operands[2], result;
 
@@ -178,8 +207,11 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
-  /// Returns the letters (one per dim) of an operand that do not occur in the
-  /// result. The product sums over these dims.
+  /// Returns the letters of one operand that do not occur in the result. Each
+  /// letter stands for a dim, as in an einsum. The op sums over the returned
+  /// dims. `operand` is the number of the operand, 0 or 1. Example: for
+  /// "td,edf->etf", the function returns "d" for both operands. The letter '.'
+  /// is never returned. It stands for a dim of size 1 that is broadcast.
   std::string summed(int operand) const {
     std::string kept;
     for (char letter : operands[operand])
@@ -187,8 +219,19 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
-  /// Returns the roles (expert, token or feature) of one operand's dims.
-  /// `roles` are those of the result's dims. A summed dim is a feature.
+  /// Returns the roles of the dims of one operand. `operand` is the number of
+  /// this operand, 0 or 1. A role says whether a dim counts experts, counts
+  /// tokens or holds features. `roles` holds the roles of the dims of the
+  /// result. Example: in "td,edf->etf", the result "etf" has the roles Expert,
+  /// Token and Feature. For operand 0, which is "td", the function returns
+  /// Token and Feature. The function uses these rules:
+  ///
+  /// - If the result has the letter of the dim, the dim has the role that this
+  ///   letter has in the result. In the example, t has the role Token.
+  /// - If the result does not have the letter, the op sums over the dim, and
+  ///   the role is Feature. In the example, d has the role Feature.
+  /// - If the letter is '.', the dim has size 1 and is broadcast. The role is
+  ///   Repeated.
   DimRoles rolesOf(int operand, const DimRoles &roles) const {
     DimRoles own;
     for (char letter : operands[operand]) {
@@ -269,9 +312,22 @@ static int matricesOf(const ExpertContraction &product,
   return -1;
 }
 
-/// Returns the roles (expert, token or feature) of the dims of both operands of
-/// a product. Returns nullopt unless the elements are floats and one operand
-/// holds one matrix per expert.
+/// Returns the roles of the dims of both operands of `op`, a matmul or an
+/// einsum. A role says whether a dim counts experts, counts tokens or holds
+/// features. `result` holds the roles of the dims of the result of `op`.
+/// Example: `op` is the einsum "td,edf->etf", which multiplies 6 tokens by one
+/// matrix per expert.
+///
+///              letters   shape       roles
+///   result     etf       [8, 6, 5]   Expert, Token, Feature
+///   operand 0  td        [6, 4]      Token, Feature
+///   operand 1  edf       [8, 4, 5]   Expert, Feature, Feature
+///
+/// Returns nullopt in these cases:
+///
+/// - The elements are not floats.
+/// - `op` is an einsum without exactly two operands.
+/// - matricesOf() returns -1: no operand of `op` holds one matrix per expert.
 static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
   auto product = ExpertContraction::read(op);
   if (!product ||
@@ -282,8 +338,20 @@ static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
                                product->rolesOf(1, result)};
 }
 
-/// Builds a `graph.grouped_matmul`, which multiplies each row (expert-token
-/// pair) by the matrix of its expert.
+/// Builds a `graph.grouped_matmul`, which computes `op` for rows, and returns
+/// the result of the new op. A row is a pair of an expert and a token that
+/// chose this expert. `op` is a matmul or an einsum that multiplies the tokens
+/// by the matrices of the experts. Example: 6 tokens choose 2 of 8 experts
+/// each.
+///
+///                          tokens    matrices    result
+///   `op`, for all pairs    [6, D]    [8, D, F]   [8, 6, F]
+///   new op, for 12 rows    [12, D]   [8, D, F]   [12, F]
+///
+/// Each element of `operands` holds the roles of the dims of one operand of
+/// `op`. `result` holds the roles of the dims of the result of `op`. A role
+/// says whether a dim counts experts, counts tokens or holds features.
+/// `builder` creates the new ops.
 static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
                           const DimRoles &result, ExpertRowBuilder &builder) {
   const ExpertContraction product = *ExpertContraction::read(op);

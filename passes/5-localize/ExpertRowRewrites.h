@@ -13,9 +13,18 @@ namespace pcc::localize {
 /// has the shape [8, 6, H]. After the conversion, the op computes only the 12
 /// rows, and its result has the shape [12, H].
 struct RowRewrite {
-  /// Returns the roles (expert, token or feature) of the operands' dims. The
-  /// second argument holds the roles of the result's dims. Returns nullopt if
-  /// the op cannot run on rows (expert-token pairs).
+  /// Returns the roles of the dims of all operands of `op`. A role says whether
+  /// a dim counts experts, counts tokens or holds features. `result` holds the
+  /// roles of the dims of the result of `op`. Example: an add has the result
+  /// [8, 6, 4] and the operands [8, 6, 4] and [6, 4].
+  ///
+  ///   result      [8, 6, 4]   Expert, Token, Feature
+  ///   operand 0   [8, 6, 4]   Expert, Token, Feature
+  ///   operand 1   [6, 4]      Token, Feature
+  ///
+  /// Returns nullopt if `op` cannot run on rows. A row is a pair of an expert
+  /// and a token that chose this expert. An op that runs on rows computes only
+  /// these pairs.
   std::optional<llvm::SmallVector<DimRoles>> (*rolesOf)(mlir::Operation *op,
                                                         const DimRoles &result);
   /// Builds the converted form of `op`, and returns its result. The converted

@@ -56,9 +56,17 @@ static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
                                        rows, none);
 }
 
-/// Adapts a gather_elements along a split dim to local shapes. Each rank reads
-/// the elements that it owns and takes zeros for the others. The result is
-/// partial: a sum over the ranks. Returns null if the dim is not split.
+/// Adapts a gather_elements to local shapes if ranks split the dim along which
+/// it reads. Returns the value that replaces the result of the op. Each rank
+/// has only some elements of the dim. For an index of another element, the
+/// returned value is 0. A later collective adds the values of all ranks.
+/// Example: 2 ranks split the data [a, b, c, d], and the indices are [3, 0, 1].
+///
+///   rank 0, with a and b    [0, a, b]
+///   rank 1, with c and d    [d, 0, 0]
+///   sum                     [d, a, b]
+///
+/// Returns null if the dim is not split.
 static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherElementsOp>(local.op);
   int64_t dim = gather.getDim();
@@ -111,12 +119,21 @@ static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
   return builder.make<graph::SelectOp>(hot, oneHot.getOn(), oneHot.getOff());
 }
 
-/// Replaces the flag `causal` of an attention op by a mask tensor if ranks
-/// split the queries. The flag would treat a rank's first query as the first of
-/// the sequence. Always returns null: the op stays.
+/// Adapts a causal attention op to local shapes (shapes of one rank's shard) if
+/// ranks split the queries. With the attribute `causal`, the op lets each query
+/// see only the keys up to its own position. The op would take the first query
+/// of each rank for the first query of the sequence. The function therefore
+/// removes the attribute and adds an operand, a mask of the keys that each
+/// query sees. Example: 2 ranks, 4 queries and 4 keys. Rank 1 has the queries 2
+/// and 3:
 ///
-///   mask on rank 1 of 2, queries 2 and 3 of 4:  1 1 1 0
-///                                               1 1 1 1
+///              key 0   key 1   key 2   key 3
+///   query 2    1       1       1       0
+///   query 3    1       1       1       1
+///
+/// If the op has a mask already, the function combines both masks. The function
+/// changes the op in place. It always returns null, because no new value
+/// replaces the result of the op.
 static Value localizeAttention(LocalOp &local, LocalBuilder &builder) {
   auto attention = cast<graph::AttentionOpInterface>(local.op);
   const auto &queries = local.rule.operands[0][2];

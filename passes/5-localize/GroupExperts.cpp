@@ -31,8 +31,12 @@ namespace {
 /// of the set is read only by ops of the set and by the combine step.
 class ExpertRowRegion {
 public:
-  /// Finds the ops that can run on rows (expert-token pairs). Walks backwards
-  /// from `sum`, the weighted sum of expert outputs, within its pipeline stage.
+  /// Finds the ops that can run on rows. A row is a pair of an expert and a
+  /// token that chose this expert. `sum` is the combine step: an einsum that
+  /// computes, for each token, the weighted sum of its experts' outputs. The
+  /// constructor starts with the op that computes these outputs. For each op
+  /// that the constructor has found, it continues with the ops that compute the
+  /// operands. All found ops have the same pipeline stage as the combine step.
   explicit ExpertRowRegion(const ExpertCombine &sum) {
     want(sum.op->getOperand(1), sum.outputs);
     users.insert(sum.op);
@@ -79,8 +83,14 @@ public:
   }
 
 private:
-  /// An op to convert to rows: its conversion functions, and the roles (expert,
-  /// token or feature) of its dims.
+  /// An op that will be converted to rows. A row is a pair of an expert and a
+  /// token that chose this expert. A converted op computes only the rows.
+  ///
+  /// - `op`: the op.
+  /// - `form`: the functions that convert an op of this kind.
+  /// - `operands`: the roles of the dims of each operand of `op`. A role says
+  ///   whether a dim counts experts, counts tokens or holds features.
+  /// - `result`: the roles of the dims of the result of `op`.
   struct RowOp {
     Operation *op;
     const RowRewrite *form;
@@ -165,12 +175,14 @@ private:
   /// pairs. An op may therefore be in `ops` only if this set contains all ops
   /// that read its result.
   llvm::DenseSet<Operation *> users;
-  /// Map from a tensor to the roles of its dims. A role says whether a dim
-  /// counts experts, counts tokens or holds features. The function want() adds
-  /// a tensor to request that the op that computes the tensor is converted to
-  /// rows. A row is a pair of an expert and a token that chose this expert. The
-  /// mapped value is empty if two calls of want() passed different roles for
-  /// the tensor.
+  /// Tensors that the function want() has requested. A request asks that the op
+  /// that computes the tensor be converted to rows. A row is a pair of an
+  /// expert and a token that chose this expert. A converted op computes only
+  /// the rows.
+  ///
+  /// The map assigns to each tensor the roles of its dims. A role says whether
+  /// a dim counts experts, counts tokens or holds features. The list of roles
+  /// is empty if two requests gave different roles for the tensor.
   llvm::DenseMap<Value, DimRoles> wanted;
   /// Number of tensors in the map `wanted` for which visit() has not returned
   /// true yet. The constructor calls visit() for the ops before the combine
@@ -188,9 +200,16 @@ struct GroupExperts : pcc::localize::impl::GroupExpertsBase<GroupExperts> {
     LDBG() << numGrouped.getValue() << " sums of experts are grouped";
   }
 
-  /// Replaces `sum`, a weighted sum of expert outputs, and the ops before it by
-  /// ops on rows (expert-token pairs). Does nothing if there is no product with
-  /// the experts' matrices.
+  /// Replaces `sum` and the ops before it that compute the outputs of the
+  /// experts. `sum` is an einsum that computes, for each token, the weighted
+  /// sum of its experts' outputs. The new ops compute only rows. A row is a
+  /// pair of an expert and a token that chose this expert. Example: 6 tokens
+  /// choose 2 of 8 experts each. The old ops compute 48 outputs, one for each
+  /// pair of an expert and a token. The new ops compute 12 outputs, one for
+  /// each row.
+  ///
+  /// Does nothing if none of these ops is a matmul or an einsum that multiplies
+  /// tokens by the matrices of the experts.
   void group(const ExpertCombine &sum) {
     ExpertRowRegion region(sum);
     if (!region.hasProduct())

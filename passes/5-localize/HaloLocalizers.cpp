@@ -249,8 +249,11 @@ static Value localizePool(LocalOp &local, LocalBuilder &builder) {
   auto pool = cast<graph::PoolOp>(local.op);
   ArrayRef<int64_t> pads = pool.getPads();
   size_t spatial = pads.size() / 2;
-  // Read the sharding before the loop below. The loop may replace the input by
-  // a masked value without a sharding.
+  // The loop below needs the sharding of the pool's input. Read the sharding
+  // before the loop, because the loop may change the input. For a max pool, the
+  // loop inserts a select that replaces padding by the lowest value. The result
+  // of the select becomes the new input of the pool. This result has no
+  // sharding attribute.
   const dist::ShardingAttr taken = dist::shardingOf(pool.getInput());
   for (size_t i = 0; i < spatial; ++i) {
     if (pool.getKind() != graph::PoolKind::Max || !local.windowOf(0, i + 2) ||

@@ -20,8 +20,19 @@ static Range united(Range a, Range b) {
   return IntegerRange{std::min(a->low, b->low), std::max(a->high, b->high)};
 }
 
-/// Returns the range of the elements of `constant`. If `component` is given,
-/// regards only the elements with this index in the last dim.
+/// Returns the smallest and the largest element of `constant`, an integer
+/// tensor. If `component` is given, the function uses only the elements with
+/// this index in the last dim. Example with 3 rows:
+///
+///   constant    [[0, 7], [1, 8], [2, 9]]
+///
+///   component   result
+///   not given   0 to 9
+///   0           0 to 2
+///   1           7 to 9
+///
+/// Returns nullopt if the constant has no elements, or if its elements are
+/// unsigned or are no integers.
 static Range rangeOf(graph::ConstantOp constant,
                      std::optional<int64_t> component) {
   auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
@@ -60,8 +71,18 @@ static Range combined(Range a, Range b, Combine combine) {
   return range;
 }
 
-/// Returns the range of the remainder of a division by numbers in `divisor`;
-/// nullopt if the divisor may be 0 or negative.
+/// Returns the range of the remainders that `op` computes. A range is the
+/// smallest and the largest number that an element may be. `dividend` and
+/// `divisor` are the ranges of the operands of `op`. Returns nullopt if the
+/// range of the divisor is not known, or if a divisor may be 0 or negative.
+/// Example: the divisor is 4.
+///
+///   dividend          remainder gets the sign of   returned range
+///   0 or more         dividend or divisor          0 to 3
+///   may be negative   divisor (% in Python)        0 to 3
+///   may be negative   dividend (fmod in C)         -3 to 3
+///
+/// The attribute `truncated` of `op` selects the sign of the dividend.
 static Range remainder(graph::ModOp op, Range dividend, Range divisor) {
   if (!divisor || divisor->low <= 0)
     return std::nullopt;
@@ -70,8 +91,12 @@ static Range remainder(graph::ModOp op, Range dividend, Range divisor) {
   return IntegerRange{mayBeNegative ? 1 - divisor->high : 0, divisor->high - 1};
 }
 
-/// Returns the range of an element-wise integer op. `operands` are the ranges
-/// of its operands.
+/// Returns a range that contains all elements of the result of `op`, an
+/// element-wise op on integers. A range is the smallest and the largest number
+/// that an element may be. `operands` holds the range of each operand, or
+/// nullopt for an operand without a known range. Example: `op` adds two
+/// operands with the ranges 0 to 3 and 2 to 2. The function returns the range 2
+/// to 5. Returns nullopt if no range is known.
 static Range rangeOfElementWise(Operation *op, ArrayRef<Range> operands) {
   if (isa<graph::CastOp>(op))
     return operands[0];
@@ -99,14 +124,18 @@ static Range rangeOfElementWise(Operation *op, ArrayRef<Range> operands) {
   return std::nullopt;
 }
 
-/// Maps an index in the last dim of the result of `op` to the last dim of the
-/// operand `from`. `component` is the index. The index stays the same if the
-/// last dims have the same size and `op` is no transpose and no slice.
-/// Otherwise returns nullopt: the result may depend on elements at any index of
-/// the last dim.
+/// Finds the elements of the operand `from` from which `op` computes a part of
+/// its result. This part is all elements with the index `component` in the last
+/// dim. Returns the index of the found elements in the last dim of `from`.
+/// Example: an add of x [5, 2] and y [5, 2] computes result[:, 1] from x[:, 1]
+/// and y[:, 1]. For the component 1, the function returns 1.
 ///
-///   add of [5, 2] and [5, 2], component 1   ->   1
-///   transpose of [2, 2], component 1        ->   nullopt
+/// Returns nullopt, which stands for all elements of `from`, in these cases:
+///
+/// - `component` is nullopt, which stands for all elements of the result.
+/// - The last dims of `from` and of the result have different sizes, or one of
+///   the two tensors has no dims.
+/// - `op` is a transpose or a slice.
 static std::optional<int64_t> componentOf(Operation *op, Value from,
                                           std::optional<int64_t> component) {
   auto given = graph::tensorType(from).getShape(),

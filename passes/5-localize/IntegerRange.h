@@ -33,9 +33,17 @@ public:
 private:
   std::optional<IntegerRange> compute(mlir::Value value,
                                       std::optional<int64_t> component);
-  /// Map from the arguments of of() to its result, so that each range is
-  /// computed once. The first member of a key is the argument `value`. The
-  /// second member is the argument `component`, or -1 if it is not given.
+  /// Map that stores each result of the function of(), so that no range is
+  /// computed twice. A range is the smallest and the largest number that an
+  /// element may be. A key is a pair:
+  ///
+  /// - The first member is the tensor `value`.
+  /// - The second member is the index `component` in the last dim of this
+  ///   tensor. The range covers only the elements with this index. The second
+  ///   member is -1 if the range covers all elements.
+  ///
+  /// The mapped value is the range of these elements, or nullopt if no range is
+  /// known.
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, std::optional<IntegerRange>>
       known;
 };

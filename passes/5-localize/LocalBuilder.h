@@ -8,9 +8,11 @@
 
 namespace pcc::localize {
 
-/// Builds graph ops before a given op, with its location and its `pipe.stage`.
-/// The values may depend on the mesh coordinates of the rank, such as the
-/// offset of its shard.
+/// Builder that inserts graph ops before a given op. Each new op gets the
+/// location and the pipeline stage of the given op. A pass uses this builder
+/// while it converts the program to local shapes (shapes of one rank's shard).
+/// The builder can build a tensor that differs between ranks, such as the
+/// global indices of the elements in the rank's shard.
 class LocalBuilder : public graph::TensorBuilder {
 public:
   /// Creates a builder that inserts new ops directly before the op `before`.
@@ -37,8 +39,16 @@ private:
   mlir::Attribute stage;
 };
 
-/// Returns whether all elements of `value` are known to be 0 at compile time.
-/// Follows layout ops, reshards, collectives, pads and selects to constants.
+/// Returns whether the compiler can prove that all elements of `value` are 0.
+/// `value` must be one of these:
+///
+/// - a constant in which all elements are 0;
+/// - the result of an op with one operand that only copies, moves or reduces
+///   elements, such as a transpose or a collective, if isZero() is true for the
+///   operand;
+/// - the result of a select, if isZero() is true for both alternatives;
+/// - the result of a pad, if isZero() is true for the padded tensor and for the
+///   padding.
 bool isZero(mlir::Value value);
 
 } // namespace pcc::localize

@@ -8,14 +8,20 @@
 
 namespace pcc::localize {
 
-/// An op while it is converted to local shapes (shapes of one rank's shard).
-/// Its operands have local types already, its results still global ones. Sizes
-/// in `rule` are global.
+/// An op while it is converted from global types to local types. A global type
+/// has the shape of the whole tensor. A local type has the shape of one rank's
+/// shard. Example: 2 ranks split dim 0 of a tensor. Its global type has the
+/// shape [8, 4], and its local type has the shape [4, 4]. The operands of the
+/// op have local types already. The results of the op still have global types.
 struct LocalOp {
   /// The op that is being converted; never null.
   mlir::Operation *op;
-  /// Sharding rule of `op`, which maps dims to factors (like letters of an
-  /// einsum). Empty if the op has no rule.
+  /// Sharding rule of `op`. The rule lists the loop indices of `op`, which are
+  /// called factors, and tells which loop indices form each dim. For example,
+  /// the matmul [m,k] x [k,n] has the factors m, n and k. k forms dim 1 of
+  /// operand 0 and dim 0 of operand 1. The sizes of the factors come from the
+  /// shapes of the whole tensors. If `op` has no sharding rule, this member is
+  /// empty.
   graph::ShardingRule rule;
   /// For each factor of `rule`, the mesh axes that split the factor. A factor
   /// is a loop index of the op: the matmul [m,k] x [k,n] has the factors m, n
@@ -23,9 +29,10 @@ struct LocalOp {
   /// and n contain no axis. The entries come from the attribute `dist.split` of
   /// the op.
   llvm::SmallVector<dist::DimSharding, 0> splits;
-  /// Global types of the operands.
+  /// Types of the operands with the shapes of the whole tensors. In `op`
+  /// itself, the operands have the shapes of one rank's shard.
   llvm::SmallVector<mlir::RankedTensorType> operandTypes;
-  /// Global types of the results.
+  /// Types of the results with the shapes of the whole tensors.
   llvm::SmallVector<mlir::RankedTensorType> resultTypes;
 
   /// Returns whether some mesh axis splits a loop index of the op. `factor` is
@@ -48,8 +55,12 @@ struct LocalOp {
   int64_t localSize(int factor) const {
     return dist::localDim(splits[factor], rule.factors[factor].size);
   }
-  /// Returns the window (halo exchange) through which the op reads dim `dim` of
-  /// an operand; null if there is none.
+  /// Returns the window through which `op` reads dim `dim` of an operand.
+  /// `operand` is the number of the operand. A rank reads a dim through a
+  /// window if it needs elements of its own shard and of neighboring shards.
+  /// Example: ranks split an image by rows. For a 3x3 filter, a rank also needs
+  /// one row of each neighbor. Returns null if `op` does not read the dim
+  /// through a window.
   const graph::ShardingRule::Window *windowOf(int operand, size_t dim) const;
 
   /// Returns the sharding of a dim of an operand or a result. `dim` lists the

@@ -48,8 +48,13 @@ Localizers::Localizers() {
 }
 
 namespace {
-/// Converts one function to local shapes, op by op in program order. Invariant:
-/// values before the current op have local types, all others global types.
+/// Converts one function from global types to local types. A global type has
+/// the shape of the whole tensor. A local type has the shape of one rank's
+/// shard. Example: 2 ranks split dim 0 of a tensor. Its global type has the
+/// shape [8, 4], and its local type has the shape [4, 4].
+///
+/// The ops are converted one after another, in program order. Before an op is
+/// converted, its operands have local types, and its results have global types.
 class FunctionLocalizer {
 public:
   explicit FunctionLocalizer(func::FuncOp function) : function(function) {}
@@ -76,8 +81,12 @@ public:
   unsigned numLocal = 0, numMasks = 0;
 
 private:
-  /// Gives `value` the local type under its sharding. Records the global type
-  /// in `globals`.
+  /// Changes the type of `value` from its global type to its local type. A
+  /// global type has the shape of the whole tensor. A local type has the shape
+  /// of one rank's shard, which depends on the sharding of `value`. Example: 2
+  /// ranks split dim 0 of a tensor [8, 4]. The local type has the shape [4, 4].
+  /// A value without a sharding keeps its type. The function stores the global
+  /// type in the map `globals`.
   void shrink(Value value) {
     auto type = graph::tensorType(value);
     globals[value] = type;
@@ -88,16 +97,28 @@ private:
     value.setType(local);
   }
 
-  /// Returns the global type of `value`, even if `value` has its local type
-  /// already.
+  /// Returns the global type of `value`, which has the shape of the whole
+  /// tensor. Example: 2 ranks split dim 0 of a tensor [8, 4]. After the
+  /// conversion, `value` has the shape [4, 4] of one rank's shard. The function
+  /// returns the type with the shape [8, 4]. It returns the same type before
+  /// the conversion of `value`.
   RankedTensorType globalType(Value value) const {
     auto type = globals.lookup(value);
     return type ? type : graph::tensorType(value);
   }
 
-  /// Converts one op to local shapes. Masks padding in dims that the op
-  /// reduces, calls the op's localizer (function that adapts this kind of op),
-  /// and sets the result types.
+  /// Converts one op to local shapes (shapes of one rank's shard). The function
+  /// does these steps:
+  ///
+  /// - It replaces padding in dims that the op reduces. A rank has padding if
+  ///   ranks split a dim unevenly: of 5 elements on 2 ranks, rank 1 has 2
+  ///   elements and 1 element of padding.
+  /// - It calls the localizer of the op, if there is one. A localizer is a
+  ///   function that adapts one kind of op, such as slice.
+  /// - If the localizer returns a value, this value replaces the result of the
+  ///   op. Otherwise each result of the op gets a type with the local shape.
+  ///
+  /// Fails if the sharding attributes of the op are not valid.
   LogicalResult localize(Operation *op) {
     if (auto reshard = dyn_cast<dist::ReshardOp>(op))
       reshard.setShape(globalType(reshard.getInput()).getShape());
@@ -125,9 +146,11 @@ private:
     return success();
   }
 
-  /// Makes all readers of the op's result read `replacement`, except the op
-  /// that computes `replacement` from this result. Erases `op` if it has no
-  /// readers.
+  /// Replaces the result of `op` by `replacement` in all ops that read the
+  /// result. There is one exception: the op that computes `replacement` may
+  /// read the result, and it continues to do so. For example, `replacement` is
+  /// a slice of the result. Erases `op` if no op reads its result any more.
+  /// Always returns success.
   LogicalResult replace(Operation *op, Value replacement) {
     Value result = op->getResult(0);
     globals[replacement] = globalType(result);
@@ -244,7 +267,10 @@ private:
   /// index runs over. For example, the loop index k of the matmul [m,k] x [k,n]
   /// runs over dim 1 of operand 0 and over dim 0 of operand 1.
   void maskOperand(LocalOp &local, OpOperand &operand, int factor) {
-    // A loaded weight has 0 in its padding, so a sum needs no mask.
+    // A rank has padding if ranks split a dim unevenly: of 5 elements on 2
+    // ranks, rank 1 has 2 elements and 1 element of padding. The padding of a
+    // weight is always 0. A sum stays the same if it includes 0, so the padding
+    // need not be replaced.
     if (operand.get().getDefiningOp<graph::GetParameterOp>() &&
         local.rule.factors[factor].kind == graph::FactorKind::Sum)
       return;
@@ -297,8 +323,12 @@ private:
     return builder.make<graph::SelectOp>(real, value, neutral);
   }
 
-  /// Sets the function's type to its local types. Records the global types as
-  /// `dist.global`, because callers of the program pass whole tensors.
+  /// Updates the signature of the function after the conversion of all ops.
+  /// Each argument and each result gets its local type, which has the shape of
+  /// one rank's shard. Also stores the global type of each argument and each
+  /// result in the attribute `dist.global`. A global type has the shape of the
+  /// whole tensor. The runtime needs the global types, because a user of the
+  /// program passes whole tensors.
   void finishSignature() {
     graph::SignatureAttrs attributes(function);
     for (auto [i, argument] : llvm::enumerate(function.getArguments()))

@@ -139,12 +139,15 @@ namespace {
 /// Reductions over ranks that begin in one op. Example: a matmul whose
 /// contracted dim is split over `tp` begins the reduction sum(tp).
 struct StartedReductions {
-  /// Reductions that begin in the op for certain. The sharding of the result
-  /// lists the pending reductions of the result. This list must contain all
-  /// reductions in `certain`.
+  /// Reductions over ranks that begin in the op. Example: tp splits the
+  /// contracted dim in both operands of a matmul. Each rank computes one addend
+  /// of the result, so the reduction sum(tp) begins. The sharding of the result
+  /// must list all reductions in `certain`.
   Partials certain;
-  /// Axes over which a reduction may begin in the op, but need not. Example: an
-  /// axis that splits the reduced dim in only one of two operands.
+  /// Mesh axes over which a reduction may begin in the op, but need not begin.
+  /// The shardings of the operands do not decide this. Example: tp splits the
+  /// contracted dim in only one operand of a matmul. The sharding of the result
+  /// may list the reduction sum(tp), but need not list it.
   dist::SubAxes possible;
   /// True if an operand of the op has no sharding. The check then accepts any
   /// pending reduction of the result.
@@ -215,26 +218,35 @@ static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
 }
 
 /// Returns the reductions over ranks that begin in `op`. `rule` is the sharding
-/// rule of `op`, which lists the loop indices of `op`. A reduction over a mesh
-/// axis begins in `op` if `op` reduces a loop index that the axis splits. For
-/// example, tp splits the loop index k in both operands of the matmul [m,k] x
-/// [k,n]. Each rank then computes one addend of the result, and the reduction
-/// sum(tp) begins.
+/// rule of `op`, which lists the loop indices of `op`. For example, the matmul
+/// [m,k] x [k,n] has the loop indices m, n and k. It reduces k, because it sums
+/// over k. If the mesh axis tp splits k, each rank computes only one addend of
+/// the result. The reduction sum(tp) over the ranks then begins in the matmul.
 ///
 /// The result has three members:
 ///
-/// - `certain` lists the reductions that begin in any case. A reduction over an
-///   axis is in this list if the axis splits a loop index that `op` reduces,
-///   and if the same axes split this loop index in all operands that have it.
-///   There is one exception: the list does not contain the reduction if
-///   dividesGroups() returns true for the axis.
-/// - `possible` lists the axes over which a reduction may begin. An axis is in
-///   this list if it splits a reduced loop index, but the reduction is not in
-///   `certain`. For example, tp splits k in only one operand of the matmul.
-///   `possible` also contains all axes that split a dim with several loop
-///   indices, such as a dim of 6 · 4 = 24 elements, or a dim without loop
-///   indices, such as a dim of size 1.
-/// - `anything` is true if an operand has no sharding.
+/// - `certain` lists the reductions that begin.
+/// - `possible` lists mesh axes. A reduction over such an axis may begin, but
+///   the shardings of the operands do not prove it.
+/// - `anything` is true if an operand has no sharding. Any reduction may then
+///   begin.
+///
+/// If an axis splits a loop index that `op` reduces, the reduction over the
+/// axis is in `certain` under two conditions:
+///
+/// - The loop index is split by the same axes in all operands that have this
+///   loop index.
+/// - dividesGroups() returns false for the axis. For example, the function
+///   returns true if the axis gives each rank a group of output channels of a
+///   convolution.
+///
+/// If a condition does not hold, the axis is in `possible`. For example, tp is
+/// in `possible` if it splits k in only one operand of the matmul.
+///
+/// `possible` also contains all axes that split a dim with several loop indices
+/// or without a loop index. For example, a dim of 6 · 4 = 24 elements may have
+/// two loop indices, one of size 6 and one of size 4. A dim of size 1 may have
+/// none.
 static StartedReductions startedReductionsOf(Operation *op,
                                              const ShardingRule &rule) {
   StartedReductions found;
@@ -363,10 +375,20 @@ static LogicalResult checkTransfer(pipe::TransferOp op) {
 }
 
 /// Checks the pending reductions over ranks of the operands and results of
-/// `op`. For example, sum(tp) is pending if each rank along tp holds one addend
-/// of a value. A sharding rule says how ranks can split an op. If `op` has no
-/// sharding rule and is not a transfer or collective, no operand may have a
-/// pending reduction. Emits an error if a check fails.
+/// `op`. For example, sum(tp) is pending for a value if each rank along the
+/// mesh axis tp holds one addend of the value. Emits an error and fails if a
+/// check fails. The check depends on the op:
+///
+/// - A transfer sends a value from one pipeline stage to another. Its operand
+///   and its result must have the same pending reductions.
+/// - A collective has the attribute `from`, which lists the pending reductions
+///   of the operand. The list must be correct.
+/// - A sharding rule says how ranks can split an op. An op with a sharding rule
+///   must be linear in each operand that has a pending reduction. The
+///   reductions of these operands must also be pending for result 0, together
+///   with the reductions that begin in the op. A mean over dims that ranks
+///   split must divide by the number of elements on all ranks together.
+/// - In any other op, no operand may have a pending reduction.
 static LogicalResult checkOp(Operation *op) {
   if (auto transfer = dyn_cast<pipe::TransferOp>(op))
     return checkTransfer(transfer);

@@ -233,8 +233,13 @@ Value ActivationCheckpointing::again(Value value, OpBuilder &builder) {
   return made.lookup(value);
 }
 
-// Searches backwards from `value`. Stops at values that need no recomputation
-// and at values that have a clone.
+// The function searches for the forward ops that the backward pass must run
+// again to compute `value`. The search starts at `value`, and continues with
+// the operands of each op that it finds. The search stops at two kinds of
+// values:
+//
+// - A value that is in memory during the backward pass, such as a weight.
+// - The result of a forward op that has a copy in the backward pass already.
 SmallVector<Operation *>
 ActivationCheckpointing::opsToClone(Value value) const {
   llvm::SmallSetVector<Operation *, 8> ops;

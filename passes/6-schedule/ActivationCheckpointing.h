@@ -75,16 +75,25 @@ public:
 private:
   /// Adds `op`, an op of the forward pass, and its results to `graph`.
   void addForward(mlir::Operation *op);
-  /// Records in `graph` which values `op` reads. `op` must be the last element
-  /// of `backward`.
+  /// Records in `graph` which forward values `op` reads. `op` is an op of the
+  /// backward pass. For each forward value, `graph` stores the first and the
+  /// last backward op that reads the value. Both are indices into `backward`,
+  /// the list of the backward ops. The caller must append `op` to this list
+  /// before the call, so that `op` is the last element. The function ignores
+  /// operands that are not in `graph`, such as weights.
   void addReads(mlir::Operation *op);
-  /// Sets `graph.backwardBytes`: for each backward op, the live bytes while it
-  /// runs. Counts only values that the backward pass computes.
+  /// Computes the memory that the values of the backward pass need, and stores
+  /// it in `graph.backwardBytes`. Element i is the number of bytes that these
+  /// values occupy while op i of the backward pass runs. The function counts
+  /// only values that the backward pass computes, such as gradients. A value
+  /// counts from the op that computes it to the last op that reads it.
   void findBackwardBytes();
   /// Returns whether `value` depends only on weights and constants.
   bool dependsOnWeightsOnly(mlir::Value value) const;
-  /// Returns whether `op` is cheap to repeat. `--recompute selective` repeats
-  /// only cheap ops.
+  /// Returns whether the backward pass can run `op`, a forward op, a second
+  /// time at a low cost. Examples are gelu and softmax. A matmul by a weight is
+  /// not cheap. With the option `--recompute selective`, the backward pass
+  /// recomputes only results of ops for which this function returns true.
   bool isCheap(mlir::Operation *op) const;
   /// Returns the cost of repeating `op` in the backward pass, in flops.
   double priceOf(mlir::Operation *op) const;
@@ -103,8 +112,17 @@ private:
   /// pass. If this clone does not exist yet, `builder` inserts it, together
   /// with the clones of forward ops that it needs.
   mlir::Value again(mlir::Value value, mlir::OpBuilder &builder);
-  /// Returns the forward ops to clone in order to recompute `value`, in forward
-  /// order. Ops that have a clone are left out.
+  /// Returns the forward ops that the backward pass must run again to compute
+  /// `value`, in the order of the forward pass. Example: the forward pass
+  /// computes b = matmul a, w and then c = gelu b. For the value c, the result
+  /// depends on the values that stay in memory until the backward pass:
+  ///
+  ///   in memory   result
+  ///   a, w        matmul, gelu
+  ///   a, b, w     gelu
+  ///
+  /// The function leaves out an op that has a copy in the backward pass
+  /// already.
   llvm::SmallVector<mlir::Operation *> opsToClone(mlir::Value value) const;
   /// Erases each pure forward op whose results no op reads any more. A forward
   /// op loses its readers if backward ops read the results of a clone of the op
@@ -119,7 +137,10 @@ private:
   plan::StageGraph graph;
   /// Ops of the backward pass in the order of execution.
   llvm::SmallVector<mlir::Operation *> backward;
-  /// Index in `graph.values` of each value.
+  /// Map from a value of the forward pass to its index in `graph.values`. The
+  /// map has no weights, constants and function arguments, because these always
+  /// stay in memory. It has no results of reshapes, because a reshape shares
+  /// the memory of its operand.
   llvm::DenseMap<mlir::Value, int> numbers;
   /// Forward ops, each with its index in the order of execution. Weights and
   /// constants are left out.

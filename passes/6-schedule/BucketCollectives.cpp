@@ -46,7 +46,8 @@ struct BucketPart {
   /// For an all-gather: the dim that is gathered.
   int64_t dim = 0;
 
-  /// Returns the types of operand and result on one rank.
+  /// Types of the operand and of the result of the collective. The types have
+  /// the shapes of one rank's shards.
   RankedTensorType operand() const { return graph::tensorType(op.getInput()); }
   RankedTensorType result() const { return graph::tensorType(op.getResult()); }
   /// Returns the number of ranks that take part in the call.
@@ -164,16 +165,28 @@ static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
 }
 
 namespace {
-/// Groups the collectives of one function into buckets, and replaces each
-/// bucket by one call.
+/// Groups the collectives of one function into buckets. A bucket is a group of
+/// all-reduces or a group of all-gathers along the same mesh axes. Replaces
+/// each bucket by one collective on a larger tensor. The ranks then pay the
+/// latency of one call only. Example with a bucket of two all-reduces:
+///
+///   before    a' = all_reduce a
+///             b' = all_reduce b
+///
+///   after     c = all_reduce concat(a, b)
+///             a' = slice c
+///             b' = slice c
 class Bucketing {
 public:
   Bucketing(func::FuncOp function, const dist::Mesh &mesh,
             const plan::Prices &prices)
       : function(function), mesh(mesh), prices(prices) {}
 
-  /// Replaces each bucket of collectives by one call. Returns the number of
-  /// calls saved.
+  /// Forms buckets of collectives, and replaces each bucket by one new
+  /// collective. A bucket is a group of all-reduces or a group of all-gathers
+  /// that the ranks can perform in one call. Returns the number of calls that
+  /// the ranks save. Example: the buckets have 3 and 2 collectives. The ranks
+  /// perform 2 calls instead of 5, so the function returns 3.
   int64_t run() {
     std::vector<plan::CollectiveCall> calls = findCalls();
     int64_t saved = 0;
@@ -188,8 +201,15 @@ public:
   }
 
 private:
-  /// Appends to `parts` the collectives that may share a call. Returns their
-  /// descriptions for the planner, in the same order.
+  /// Finds the collectives that may be joined with other collectives to one
+  /// call, and appends them to `parts`. Returns a description of each of these
+  /// collectives, in the same order. The function formBuckets() uses the
+  /// descriptions to decide which collectives are joined. A description has
+  /// three members:
+  ///
+  /// - a number for the kind of the collective, such as all-reduce over tp
+  /// - the position of the collective in the function
+  /// - the position of the first op that reads the result of the collective
   std::vector<plan::CollectiveCall> findCalls() {
     DenseMap<Operation *, size_t> placeOf;
     for (Operation &op : function.front())
@@ -208,9 +228,12 @@ private:
     return calls;
   }
 
-  /// Returns whether the collective is small enough to share a call. Its
-  /// operand and result are then copied into and out of one packed tensor.
-  /// These copies must take at most half of a call's latency.
+  /// Returns whether `part` is small enough to be joined with other
+  /// collectives. The ranks then perform one call for several collectives,
+  /// which saves latency. But two copies are necessary: the operand of `part`
+  /// is copied into a larger tensor before the call, and the result is copied
+  /// out of a larger tensor after the call. The function returns true if the
+  /// two copies take at most half of the latency of one call.
   bool isSmall(const BucketPart &part) const {
     return plan::isWorthPacking(
         graph::numBytes(part.operand()), graph::numBytes(part.result()),
@@ -250,8 +273,11 @@ private:
                : (members - 1) * members * bytes;
   }
 
-  /// Returns a number for the kind of call. Equal numbers mean equal kind of
-  /// collective, group of ranks, reduction and element type.
+  /// Returns a number for the kind of collective that `part` is. Two
+  /// collectives have the same number if these properties are equal: all-reduce
+  /// or all-gather, mesh axes along which they communicate, reduction (such as
+  /// sum), and element type. Only collectives with the same number can be
+  /// joined to one.
   size_t kindOf(const BucketPart &part) {
     std::string text = dist::toString(part.op.getKind());
     for (const dist::SubAxis &axis : part.group)
@@ -355,19 +381,25 @@ private:
     return dist::numParts(othersOf(part));
   }
 
-  /// Returns the sharding of the packed tensor before the call. The packed
-  /// tensor contains the operands of all collectives in a bucket. `part` is one
-  /// of these collectives. `reduces` is true for all-reduces and false for
-  /// all-gathers. The packed tensor has three dims:
+  /// Returns the sharding of the packed tensor before the call. The call is the
+  /// one collective that replaces several collectives. The packed tensor
+  /// contains the operands of all these collectives. `part` is one of these
+  /// collectives. `reduces` is true for all-reduces and false for all-gathers.
+  /// Example: the mesh is dp=2 × tp=4, and the collectives communicate along
+  /// tp. Their operands have 8 elements together on each rank.
   ///
-  ///   dim   size                             split over
-  ///   0     all-gather: ranks of the call    the axes that the call gathers
-  ///         all-reduce: 1                    no axis
-  ///   1     positions along other mesh axes  the other mesh axes
-  ///   2     elements of all operands         no axis
+  ///                 all-gather         all-reduce
+  ///   shape         [4, 2, 8]          [1, 2, 8]
+  ///   dim 0         tp splits it       no axis splits it
+  ///   dim 1         dp splits it       dp splits it
+  ///   dim 2         no axis splits it  no axis splits it
+  ///   reduction     none               sum over tp
   ///
-  /// For an all-reduce, the sharding has a pending reduction, such as a sum,
-  /// over the axes that the call reduces.
+  /// In general, dim 1 is split by all mesh axes along which the collectives do
+  /// not communicate. Dim 1 has one index for each position along these axes.
+  /// The last line of the table names the pending reduction. A sum over tp is
+  /// pending before the call, because each rank along tp holds one addend of
+  /// each element.
   dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)
@@ -464,8 +496,10 @@ private:
   const plan::Prices &prices;
   /// Collectives that may share a call with others, in program order.
   std::vector<BucketPart> parts;
-  /// Identifying number of each kind of call. The key describes the kind, such
-  /// as "all_reduce tp sum f32".
+  /// Map from a text to a number. The text describes a kind of collective, such
+  /// as "all_reduce tp sum f32": its type, its mesh axes, its reduction and its
+  /// element type. Different texts have different numbers. Only collectives
+  /// with the same number can be joined to one.
   std::map<std::string, size_t> kinds;
 };
 

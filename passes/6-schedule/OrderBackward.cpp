@@ -145,20 +145,20 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     return success();
   }
 
-  /// Reorders the ops of `stage`, one function of a pipeline stage, in two
-  /// steps:
+  /// Reorders the ops of `stage`, one function of a pipeline stage. The order
+  /// changes in two steps:
   ///
-  /// 1. Move ops down. Each of these ops moves right before the first op that
-  ///    reads its result. The ops that move are pure ops of the backward pass
-  ///    that do not depend on the gradient of the loss. The last op moves
-  ///    first. For example, op a is read by op b, and b is read by op c. First,
-  ///    b moves right before c. Then a moves right before b.
-  /// 2. Move each `graph.accumulate` up, right after the op that computes its
-  ///    operand. The operand usually is the gradient of a weight. If the
-  ///    operand is a reduce_scatter of the gradient, the reduce_scatter also
-  ///    moves up, right after the op that computes the gradient. If the
-  ///    gradient is not computed in the backward pass, no op moves up. See
-  ///    moveToGradient().
+  /// 1. Some ops move down. An op moves down if it is a pure op of the backward
+  ///    pass, has a reader, and does not depend on the gradient of the loss.
+  ///    The op moves right before the first op that reads its result. For
+  ///    example, op c is the only reader of op b, and b is the only reader of
+  ///    op a. First, b moves right before c. Then a moves right before b.
+  /// 2. Each `graph.accumulate` moves up, right after the op that computes its
+  ///    operand. The operand usually is the gradient of a weight. The operand
+  ///    can also be a reduce_scatter of the gradient. In this case, the
+  ///    reduce_scatter also moves up, right after the op that computes the
+  ///    gradient. If the gradient is not computed in the backward pass, no op
+  ///    moves up. See moveToGradient().
   ///
   /// `dependence` tells which values depend on the gradient of the loss.
   void run(func::FuncOp stage, LossDependence &dependence) {

@@ -29,8 +29,9 @@ public:
                 const std::optional<StageParts> &parts)
       : model(model), stage(stage), parts(parts) {}
 
-  /// Builds the stage's function before the model function, and returns it.
-  /// `names` holds the names of values sent between stages.
+  /// Builds the function of the stage, and returns it. The function stands
+  /// directly above the function of the model in the module. `names` has a name
+  /// for each value that one stage sends to another stage.
   func::FuncOp run(const DenseMap<Value, std::string> &names) {
     collect();
     SmallVector<Type> inputs, outputs;
@@ -65,8 +66,10 @@ private:
     return value.getDefiningOp() ? pipe::stageOf(value.getDefiningOp()) : 0;
   }
 
-  /// Finds the model's arguments that the stage reads, and the model's results
-  /// that it returns. Both lists ascend.
+  /// Fills the members `arguments` and `results`. `arguments` gets the index of
+  /// each argument of the model that the stage reads. `results` gets the index
+  /// of each result of the model that the stage returns. Both members contain
+  /// the indices in ascending order, such as 0, 2, 5.
   void collect() {
     auto note = [&](Value value) {
       if (auto argument = dyn_cast<BlockArgument>(value))
@@ -84,9 +87,17 @@ private:
     arguments.insert(order.begin(), order.end());
   }
 
-  /// Clones the stage's ops into `function`. A transfer to this stage becomes a
-  /// receive at the same place. Transfers from this stage become sends at the
-  /// end.
+  /// Fills the empty body of `function`, the function of the stage. The ops of
+  /// the stage are cloned in the order of the model. The model also contains
+  /// `pipe.transfer` ops. Each of them passes a value from one stage to another
+  /// stage:
+  ///
+  /// - A transfer to this stage becomes a `pipe.receive`. The receive stands
+  ///   between the clones where the transfer stands in the model.
+  /// - A transfer from this stage becomes a `pipe.send`. All sends stand at the
+  ///   end of the body, before the `func.return`.
+  ///
+  /// `names` has a name for each value that one stage sends to another stage.
   void fill(func::FuncOp function, const DenseMap<Value, std::string> &names) {
     Block *block = function.addEntryBlock();
     auto builder = OpBuilder::atBlockEnd(block);

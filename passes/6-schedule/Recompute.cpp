@@ -36,10 +36,12 @@ using Chooser = std::vector<plan::Recomputation> (*)(
     const std::vector<plan::StageGraph> &, int64_t);
 } // namespace
 
-/// Chooses the activations to keep, for several stages. The template argument
-/// `choose` is a function that does this for one stage. `eachStage` calls
-/// `choose` for each entry of `stages` and returns the results in the order of
-/// `stages`. It ignores its second argument, the memory budget in bytes.
+/// Chooses, for each pipeline stage of `stages`, which activations stay in
+/// memory. The template argument `choose` is a function that makes this choice
+/// for one stage. The function returns the results of `choose` in the order of
+/// `stages`. The second argument is a memory budget in bytes. The function has
+/// this argument because the type `Chooser` requires the argument. The function
+/// does not use the argument.
 template <plan::Recomputation (*choose)(const plan::StageGraph &)>
 static std::vector<plan::Recomputation>
 eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {

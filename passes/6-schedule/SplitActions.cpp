@@ -35,7 +35,10 @@ using namespace pcc::schedule;
 // I and W
 //===----------------------------------------------------------------------===//
 
-/// Returns the ops of `body` that a send of the backward pass depends on.
+/// Returns the ops that the sends of the backward pass need. `body` has the ops
+/// of a stage. A send passes a gradient to another stage. The function returns
+/// these sends, and each op of `body` on which one of these sends depends,
+/// directly or through other ops.
 static DenseSet<Operation *> opsBehindSends(Block &body) {
   DenseSet<Operation *> behind;
   for (Operation &op : llvm::reverse(body)) {
@@ -103,7 +106,10 @@ namespace {
 /// forward part.
 class StageSplitter {
 public:
-  /// Prepares the division of the function `stage`.
+  /// Prepares the call of run(), which divides `stage` into several functions.
+  /// `stage` is the function of one pipeline stage. Each new function contains
+  /// one part of the training step, such as the forward pass or the optimizer
+  /// update. The constructor does not change `stage`.
   ///
   /// - `isBackward`: whether the schedule has a backward pass of the stage.
   /// - `splitsBackward`: whether the schedule splits the backward pass into the
@@ -117,9 +123,11 @@ public:
       functions.try_emplace(weightGradientPart);
   }
 
-  /// Divides the stage function into one function per part, such as forward and
-  /// backward pass. Emits an error and fails if an op reads a value of a later
-  /// part.
+  /// Divides the stage function into one function per part. A part is a part of
+  /// the training step. The parts run in the order forward pass, backward pass,
+  /// optimizer update. Emits an error and fails if an op reads a value of a
+  /// later part than its own. For example, an op of the forward pass must not
+  /// read a value of the backward pass.
   LogicalResult run() {
     if (failed(checkOrder()))
       return failure();
@@ -149,19 +157,27 @@ private:
   /// built.
   struct ActionFunction {
     func::FuncOp op;
-    /// Maps values of the stage function to values of this function.
+    /// Map from values of the undivided stage function to values of the new
+    /// function. For example, the map has the result of an op as a key, and the
+    /// result of the clone of this op as the value.
     IRMapping map;
     /// Values that this function returns: values that other functions read, and
     /// outputs of the model.
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> argumentAttributes, resultAttributes;
-    /// For each value that another function reads: its index in `results`, the
-    /// list of values that this function returns.
+    /// Map from values of the undivided stage function to indices of `results`.
+    /// The map contains the values that the new function computes and that
+    /// another new function reads. For example, if a value has the index 2, the
+    /// new function returns the value as `results[2]`.
     DenseMap<Value, unsigned> resultOf;
   };
 
-  /// Checks that no op reads a value of a later part (such as the backward
-  /// pass). Emits an error if one does.
+  /// Checks that each op reads only values of its own part or of earlier parts.
+  /// A part is a part of the training step. The parts run in the order forward
+  /// pass, backward pass, optimizer update. If an op reads a value of a later
+  /// part, emits an error and fails. For example, an op of the forward pass
+  /// must not read a value of the backward pass. Constants and reads of weights
+  /// may belong to any part.
   LogicalResult checkOrder() {
     for (Operation &op : body.without_terminator())
       for (Value operand : op.getOperands())
@@ -173,7 +189,9 @@ private:
     return success();
   }
 
-  /// Removes `pipe.part` from all ops of the stage function.
+  /// Removes the attribute `pipe.part` from all ops of the stage function. The
+  /// attribute tells in which function an op belongs after the division. It is
+  /// not needed if the stage function is not divided.
   void forgetParts() {
     for (Operation &op : body)
       op.removeAttr(pipe::partName);
@@ -192,8 +210,12 @@ private:
     return name + "_update_" + std::to_string(part - updatePart);
   }
 
-  /// Returns the name of the action of a part: "B" for the backward pass, "U0"
-  /// for the first part of the update. `part` must not be the forward part.
+  /// Returns the name of the schedule action that runs the function of `part`.
+  /// `part` is a part of the training step. The name is "B" for the backward
+  /// pass and "U0" for the first part of the optimizer update. If the backward
+  /// pass is divided, the names of its two parts are "I" and "W". `part` must
+  /// not be `forwardPart`, because the function of the forward pass gets no
+  /// attribute `pipe.action`.
   std::string actionOf(int64_t part) const {
     if (part == backwardPart)
       return splitsBackward ? "I" : "B";
@@ -201,8 +223,9 @@ private:
                                       : "U" + std::to_string(part - updatePart);
   }
 
-  /// Creates an empty function for one part of the stage, such as the backward
-  /// pass. The function has no arguments and no results yet.
+  /// Creates the `func.func` of `part` and stores it in `function`. `part` is a
+  /// part of the training step, such as the backward pass. The new `func.func`
+  /// has an empty body, no arguments and no results.
   void begin(int64_t part, ActionFunction &function) {
     OpBuilder builder(stage);
     function.op = func::FuncOp::create(builder, stage.getLoc(), nameOf(part),
@@ -269,8 +292,10 @@ private:
     return made;
   }
 
-  /// Appends an argument to the body of `function` and returns it. The
-  /// function's type is set later, by `finish`.
+  /// Appends an argument to the body of `function`, and returns the argument.
+  /// The argument has the type `type` and the attributes `attributes`. The type
+  /// of the `func.func` does not contain the argument yet. The method finish()
+  /// sets this type.
   static Value addArgument(ActionFunction &function, Type type,
                            DictionaryAttr attributes, Location loc) {
     function.argumentAttributes.push_back(attributes);
@@ -319,7 +344,9 @@ private:
     return entry->second;
   }
 
-  /// Appends `value` to the results of `function`. `attributes` may be null.
+  /// Makes `function` return `value` as an additional last result. `attributes`
+  /// has the attributes of this result, such as `dist.sharding`. If
+  /// `attributes` is null, the result has no attributes.
   void addResult(ActionFunction &function, Value value,
                  DictionaryAttr attributes) {
     function.results.push_back(value);
@@ -347,12 +374,13 @@ private:
   /// - U0 gets a new argument. The argument has the value that the last call of
   ///   B returned. The method returns this argument.
   ///
-  /// In two cases, the method creates no sum, and returns the value of the
-  /// operand in the function of `part`:
+  /// In three cases, the method creates no sum. The method then returns the
+  /// value of the operand in the function of `part`:
   ///
   /// - `op` does not have the attribute `sums`. The operand is then equal in
   ///   all microbatches.
-  /// - No function of another part computes the operand.
+  /// - The operand is an argument of the stage function.
+  /// - An op of `part` computes the operand.
   Value accumulated(graph::AccumulateOp op, int64_t part) {
     Value value = op.getInput();
     Operation *producer = value.getDefiningOp();
@@ -374,11 +402,15 @@ private:
                        op.getLoc());
   }
 
-  /// Adds results to the new functions, so that they return all outputs of the
-  /// model that the stage function returns. If a function computes an output,
-  /// this function returns the output. An output can also be an argument of the
-  /// stage function, a weight or a constant. No function computes such an
-  /// output, so the function that runs last returns it.
+  /// Makes the functions of the parts return the outputs of the model. The
+  /// undivided stage function returns some outputs of the model. Exactly one
+  /// function must return each of these outputs:
+  ///
+  /// - If an op of a part computes the output, the function of this part
+  ///   returns the output.
+  /// - The output can also be an argument of the stage function, the value of a
+  ///   weight, or a constant. The function of the last part then returns the
+  ///   output. The last part is the part that runs last in the training step.
   void returnOutputs() {
     for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
       Operation *maker = operand.get().getDefiningOp();
@@ -393,8 +425,13 @@ private:
                 stage.getResultAttrDict(number));
   }
 
-  /// Completes `function`: adds terminator and type, and moves writes of
-  /// weights to the end, after all reads.
+  /// Completes `function`, whose body already contains the ops of its part. The
+  /// method does three things:
+  ///
+  /// 1. Move each op that writes a weight to the end of the body. All ops that
+  ///    read the weight then run earlier, and read the old value.
+  /// 2. Add the `func.return`.
+  /// 3. Set the function type, and the attributes of the arguments and results.
   static void finish(ActionFunction &function) {
     for (auto set :
          llvm::to_vector(function.op.getOps<graph::SetParameterOp>()))

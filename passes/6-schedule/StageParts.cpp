@@ -76,14 +76,15 @@ void StageParts::delay(Block &block) {
   }
 }
 
-// Several stages may read one parameter, such as a weight. A write of the
-// parameter must come after all these reads. The weight update has the parts
-// U0, U1, …, and U0 runs first. Each part is one function, and a function
-// writes parameters at its end. Examples for a parameter that stage 0 writes:
+// A write of a parameter (such as a weight) must run after all reads of the
+// parameter. Several stages may read the parameter. The weight update has the
+// parts U0, U1, …, and U0 runs first. Each stage has one function for each
+// part. Examples for a parameter that stage 0 writes:
 //
-//  - Stage 1 reads the parameter in U1. The write must be in U2 or later.
+//  - Stage 1 reads the parameter in U1. The write must be in U2 or later. U1 is
+//    too early, because stage 0 may run its U1 before stage 1 runs its U1.
 //  - Stage 0 reads the parameter in U1. The write must be in U1 or later. U1 is
-//    possible, because the read comes before the end of U1.
+//    possible, because a function writes parameters at its end.
 void StageParts::writeLast(Block &block) {
   std::map<StringRef, std::map<int64_t, int64_t>> lastReads;
   for (auto get : block.getOps<graph::GetParameterOp>())

@@ -33,7 +33,9 @@ enum StagePart : int64_t {
   /// is part I. It computes the gradients of the inputs of the stage. The part
   /// `weightGradientPart` (action W) computes the gradients of the weights.
   backwardPart = 1,
-  /// The gradients of weights (action W), if the backward pass is split.
+  /// The part that computes the gradients of the weights (action W). This part
+  /// exists only if the schedule splits the backward pass of the stage into two
+  /// parts, I (gradients of the inputs of the stage) and W.
   weightGradientPart = 2,
   /// The first part of the update (action U0). Part k of the update, counted
   /// from 0, has the number updatePart + k.
@@ -49,8 +51,9 @@ inline int64_t partOf(mlir::Operation *op) {
   return part ? part.getInt() : static_cast<int64_t>(forwardPart);
 }
 
-/// Sets the `pipe.part` of `op`, the number of the function that will contain
-/// it.
+/// Sets the attribute `pipe.part` of `op` to `part`. The compiler divides each
+/// pipeline stage into functions, such as one function for the forward pass.
+/// `part` is the number of the function that will contain `op`.
 inline void setPart(mlir::Operation *op, int64_t part) {
   auto type = mlir::IntegerType::get(op->getContext(), 64);
   op->setAttr(pipe::partName, mlir::IntegerAttr::get(type, part));
@@ -99,8 +102,10 @@ inline bool isSourceOp(mlir::Operation *op) {
 ///   U2   stage 1   updates its weights
 class StageParts {
 public:
-  /// Determines the part (function of its stage) of each op of `block`. The
-  /// block must not change while this object is used.
+  /// Determines the part of each op of `block`. A part is one function of a
+  /// pipeline stage, such as the function for the forward pass. `block` is the
+  /// body of the model and contains the ops of all stages. The caller must not
+  /// change `block` while the caller uses this object.
   explicit StageParts(mlir::Block &block);
 
   /// Returns the number of the part that runs `op`. A part is one function of a
@@ -139,12 +144,14 @@ private:
   ///  - ops that compute an output of the model
   ///  - ops whose results no op reads
   void delay(mlir::Block &block);
-  /// Moves each op that writes a parameter behind all ops that read the
-  /// parameter. A parameter is a tensor that ranks keep from step to step, such
-  /// as a weight. If necessary, the op moves to a later part of the weight
-  /// update. The parts of the weight update are U0, U1, …, and U0 runs first.
-  /// Example: stage 1 reads a parameter in U1, and stage 0 writes the
-  /// parameter. The write moves to U2 if it is in U0 or U1.
+  /// Moves ops that write a parameter to later parts of the weight update. A
+  /// parameter is a tensor that ranks keep from step to step, such as a weight.
+  /// The parts of the weight update are U0, U1, …, and U0 runs first. A write
+  /// of a parameter must run after all reads of the parameter, so that each
+  /// read returns the old value. Example: stage 0 writes a parameter in U0, and
+  /// stage 1 reads the parameter in U1. The write moves to U2. U1 would be too
+  /// early for the write, because stage 0 may run its U1 before stage 1 runs
+  /// its U1.
   void writeLast(mlir::Block &block);
 
   /// Division of the ops into forward pass, backward pass and update.

@@ -152,9 +152,14 @@ struct VerifyScheduled
     return success();
   }
 
-  /// Checks an argument with `pipe.held`, which takes its value from a result
-  /// of another function. This function must belong to the same stage, and the
-  /// result must have the argument's type. Emits an error if not.
+  /// Checks the attribute `pipe.held` of `argument`, a function argument. The
+  /// attribute names a function and the index of a result of this function.
+  /// `argument` takes the value of this result. Does nothing if `argument` does
+  /// not have the attribute. Emits an error and fails in three cases:
+  ///
+  /// - The module has no such function, or the function has no such result.
+  /// - The function belongs to another pipeline stage than `argument`.
+  /// - The type of the result is not the type of `argument`.
   static LogicalResult checkHeld(BlockArgument argument) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     auto held = pipe::heldOf(argument);

@@ -54,8 +54,11 @@ private:
   void addSpec(std::string_view tensor,
                const DecidedShardings::StagedSharding &place,
                onnx::NodeDeviceConfiguration &own) const;
-  /// Adds the text of each sharding in `shardings` to `texts`, under the name
-  /// of its value. The text has the syntax of --shard, such as "[tp,-]".
+  /// Converts each sharding in `shardings` to a text, and stores the text in
+  /// `texts`. The keys of `shardings` and of `texts` are names of values in the
+  /// ONNX model. The text has the syntax of the option --shard. For example,
+  /// "[tp,-]" states that the mesh axis tp splits dim 0, and that no axis
+  /// splits dim 1.
   void addTexts(const DecidedShardings::ByName &shardings,
                 std::map<std::string, std::string, std::less<>> &texts) const;
 
@@ -69,12 +72,14 @@ private:
   /// positions, the ranks of position 0 run the stages 0 and 2, and the ranks
   /// of position 1 run the stages 1 and 3.
   int64_t numStages = 1, numPositions = 1;
-  /// Names of the initializers (weights) of the ONNX model. The annotation of a
-  /// tensor can state the sizes of the dims that are split. The shape of an
-  /// initializer never changes. Therefore, the annotation of an initializer
-  /// states these sizes. Any other tensor may have dynamic dims. The annotation
-  /// of such a tensor states a size only for a dim with several factors, such
-  /// as 192 = 3 x 64.
+  /// Names of the initializers (weights) of the ONNX model. The method
+  /// addSpec() reads this set. The annotation of a tensor can state the size of
+  /// each dim that is split. The annotation of an initializer states these
+  /// sizes, because the shape of an initializer never changes. The annotation
+  /// of another tensor usually does not state the sizes, because the dims may
+  /// be dynamic. There is one exception: a dim can be a product of several
+  /// factors, such as 192 = 3 x 64. The annotation always states the sizes of
+  /// several factors.
   std::set<std::string_view> initializers;
 };
 } // namespace

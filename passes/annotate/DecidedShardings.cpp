@@ -97,28 +97,29 @@ void DecidedShardings::readOp(Operation *op) {
       readResult(result, name);
 }
 
-/// Adds a sharding of `value` and its pipeline stage to the map `values`.
-/// `name` is the name of `value` in the ONNX model, and is the key in the map.
-/// The function takes the sharding from the first case that applies:
-///  1. `value` is a weight: the sharding in which ranks store the weight. The
-///     function also adds this sharding to the map `weightShardings`.
-///  2. `value` is a partial sum, and all its readers are reshards: the sharding
-///     of the result of the first reshard. (In a partial sum, each rank holds
-///     one term. The terms must still be added over ranks. A reshard is an op
-///     that changes the sharding of a tensor.)
-///  3. `value` is a partial sum, and one of its readers is another op: no
-///     sharding. The function does not add `value` to the map, and adds 1 to
-///     the counter `partial`.
-///  4. The only reader of `value` is a reshard: the sharding of the result of
-///     the reshard.
-///  5. All other values: the sharding of `value` itself.
+/// Adds a sharding of `value` and the pipeline stage of `value` to the map
+/// `values`. `value` is the result of an op. `name` is the name of `value` in
+/// the ONNX model, and is the key in the map. Three terms are used below:
+///  - A partial sum is a value of which each rank holds one term. The terms
+///    must still be added over ranks.
+///  - A reshard is an op that changes the sharding of a tensor.
+///  - A halo exchange is a special reshard that also gives each rank elements
+///    of neighbor ranks. In this comment, "reshard" does not mean a halo
+///    exchange.
 ///
-/// If the sharding from case 2 is again that of a partial sum, the function
-/// does the same as in case 3.
-///
-/// A halo exchange is a special reshard: each rank also gets elements of
-/// neighbor ranks. In the cases above, "reshard" does not mean a halo exchange,
-/// and "another op" includes a halo exchange.
+/// The function uses the first case that applies:
+///  1. `value` has no sharding: the function adds nothing.
+///  2. `value` is a weight: the function adds the sharding in which ranks store
+///     the weight. The function also adds this sharding to the map
+///     `weightShardings`.
+///  3. `value` is a partial sum, all readers of `value` are reshards, and the
+///     result of the first reshard is not a partial sum: the function adds the
+///     sharding of this result.
+///  4. `value` is any other partial sum: the function does not change the map.
+///     Instead, the function adds 1 to the counter `partial`.
+///  5. `value` has only one reader, and the reader is a reshard: the function
+///     adds the sharding of the result of the reshard.
+///  6. `value` is any other value: the function adds the sharding of `value`.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)
@@ -128,11 +129,12 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   unsigned numReshards = 0, numOthers = 0;
   for (Operation *user : value.getUsers())
     if (auto reshard = dyn_cast<dist::ReshardOp>(user)) {
-      // In a halo exchange, a rank also gets elements of neighbor ranks. The
-      // sharding of the result describes `value` together with these elements,
-      // and not `value` alone. This function therefore must not use the
-      // sharding of the result. Count the halo exchange in `numOthers`,
-      // together with the readers that are no reshards.
+      // `reshard` is a halo exchange: each rank also gets elements of neighbor
+      // ranks. The sharding of the result of `reshard` also describes these
+      // elements. `value` does not contain these elements. This function
+      // therefore must not take the sharding of `value` from the result of
+      // `reshard`. Count `reshard` in `numOthers`, together with the readers
+      // that are no reshards.
       if (dist::hasView(reshard.getTo().getSharding())) {
         ++numOthers;
         continue;
@@ -150,9 +152,11 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   if (dist::isPartial(*sharding))
     return void(++partial);
   const bool isWeight = isa<graph::GetParameterOp>(value.getDefiningOp());
-  // For a weight, use the sharding in which ranks store the weight. The
-  // variable `sharding` may contain another sharding here: that of the result
-  // of a reshard. Overwrite it.
+  // Ranks store a weight in the sharding of `value`. Here, the variable
+  // `sharding` may contain another sharding: if the reader of the weight
+  // is a reshard, `sharding` is the sharding of the result of the reshard. (A
+  // reshard is an op that changes the sharding of a tensor.) Set `sharding` to
+  // the sharding of `value`.
   //
   // Several pipeline stages may store the same weight. This function is then
   // called once per stage. If two stages store the weight in different

@@ -75,8 +75,12 @@ public:
                               const std::string &name) const {
     return lookUp(uses, {node, name});
   }
-  /// Returns the pipeline stage of the node `node`; nullopt if the node was
-  /// removed or is on several stages.
+  /// Returns the number of the pipeline stage of an ONNX node. `node` is the
+  /// name of the node. The compiler may have made several MLIR ops from the
+  /// node. Returns nullopt in two cases:
+  ///  - The MLIR ops of the node are on different stages.
+  ///  - No MLIR op of the node is left in the module, or no MLIR op of the node
+  ///    has an operand.
   std::optional<int64_t> stageOf(const std::string &node) const {
     const int64_t *stage = lookUp(stages, node);
     return stage ? std::optional(*stage) : std::nullopt;
@@ -128,8 +132,16 @@ private:
   /// of each result is added to the map `outputShardings`. The key in each map
   /// is the name of the input or output in the ONNX model.
   void readSignature(mlir::func::FuncOp function);
-  /// Records the stage of the ONNX node of `op`, and the shardings of the
-  /// operands and results of `op`.
+  /// Adds the data of `op` to three maps:
+  ///  - `stages` gets the pipeline stage of the ONNX node from which `op` was
+  ///    made.
+  ///  - `uses` gets the sharding of each operand of `op`. If an operand also
+  ///    contains elements of neighbor ranks (halo exchange), this operand is
+  ///    skipped.
+  ///  - `values` gets the sharding of each result of `op`. See readResult().
+  ///
+  /// Does nothing if `op` changes the sharding of a tensor or sends a tensor to
+  /// another pipeline stage. These ops do not exist in the ONNX model.
   void readOp(mlir::Operation *op);
   /// Adds a sharding of `value` and its pipeline stage to the map `values`.
   /// `value` is the result of an op. `name` is the name of `value` in the ONNX
@@ -145,9 +157,13 @@ private:
   /// Sharding and stage of each value, by the value's name. An entry is nullopt
   /// if the module gives several shardings or stages for one name.
   std::map<std::string, std::optional<StagedSharding>> values;
-  /// Sharding and stage in which a node reads a value. The key is the name of
-  /// the node and the name of the value. An entry is nullopt if the node reads
-  /// the value in several shardings or stages.
+  /// Sharding in which an ONNX node reads a value, and pipeline stage of the
+  /// node. The key is the name of the node and the name of the value. The
+  /// compiler may make several MLIR ops from one node. An entry is nullopt in
+  /// two cases:
+  ///  - The MLIR ops of the node read the value in different shardings or on
+  ///    different stages.
+  ///  - The value is a weight that two stages store in different shardings.
   std::map<std::pair<std::string, std::string>, std::optional<StagedSharding>>
       uses;
   /// Stage of each node, by name; nullopt if the node is on several stages.

@@ -24,10 +24,12 @@ namespace fs = std::filesystem;
 /// Largest size of a model file in bytes. Readers of protocol buffers reject
 /// longer messages.
 static constexpr uint64_t longestFile = (uint64_t(1) << 31) - 1;
-/// Smallest size in bytes of a weight that moves to the data file. The copy of
-/// a model consists of one file, or of a model file and a data file that holds
-/// weights. A weight below this size stays in the model file if it lies in the
-/// model file of the original.
+/// Smallest size in bytes of a weight that moves from the model file to the
+/// data file. The data file is a second file beside the model file, and
+/// contains weights. For example, a weight of 100 bytes stays in the model
+/// file. There is one exception: if the original model has the weight in a
+/// separate file, the data file contains the weight, also if the weight is
+/// smaller.
 static constexpr uint64_t smallestBeside = 1024;
 /// Alignment in bytes of the weights in OUTPUT.data, the file for large
 /// weights. A reader can map an aligned weight into memory (mmap).
@@ -97,8 +99,10 @@ public:
   }
 
 private:
-  /// Checks the weights that get new elements. For each, the model must have an
-  /// initializer of the same name, element type and shape.
+  /// Checks each weight that gets new elements. The original model must have an
+  /// initializer with the name of the weight. The initializer must have the
+  /// element type and the shape of the new elements. If a weight breaks one of
+  /// these rules, returns an error with exit code 6.
   Status checkWeights() const {
     std::map<std::string_view, const onnx::Tensor *> initializers;
     for (const onnx::Tensor &tensor : model.graph.initializers)
@@ -132,17 +136,20 @@ private:
                          "cannot write '" + options.output + "': " + why);
   }
 
-  /// Returns the size of the elements of `tensor` in bytes.
+  /// Returns the number of bytes of all elements of `tensor` together. For
+  /// example, the number is 128 for a tensor of the type float[4,8].
   static uint64_t bytesOf(const onnx::Tensor &tensor) {
     return onnx::byteSize(tensor.dataType, tensor.dims).value_or(0);
   }
 
   /// Adds an entry to the map `placed` for each weight that gets new elements.
-  /// The map states where the copy of the model stores a weight: in the model
-  /// file, or in the data file (a second file with weights). The key is the
-  /// name of the weight. The new entries say "in the model file". If the copy
-  /// has a data file, the function writeBeside() later replaces the entry of
-  /// each weight that it writes to the data file.
+  /// The key of an entry is the name of the weight. The entry has the type
+  /// EmbeddedElements, and states that the weight lies in the model file of the
+  /// copy.
+  ///
+  /// The copy may have a data file, a second file with weights. In this case,
+  /// the function writeBeside() later writes some weights to the data file, and
+  /// replaces the entries of these weights.
   void placeInside() {
     for (const onnx::Tensor &tensor : model.graph.initializers)
       if (changed.count(std::string(tensor.name)))

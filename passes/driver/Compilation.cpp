@@ -29,7 +29,8 @@ using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// Records the name of the first pass that fails.
+/// Stores the name of the first pass that fails in `argument`. It is the name
+/// of the pass on the command line, such as "cut-stages".
 struct FailedPass : PassInstrumentation {
   explicit FailedPass(std::string &argument) : argument(argument) {}
   void runAfterPassFailed(Pass *pass, Operation *) override {
@@ -186,9 +187,14 @@ axesOf(const CompileOptions &options) {
   return isGiven ? std::optional(axes) : std::nullopt;
 }
 
-/// Returns the treatment of Dropout nodes in the import. For inference, they
-/// are inactive. For training, --dropout turns them on or off; without
-/// --dropout, the `training_mode` of each node applies.
+/// Returns the rule by which the import decides which Dropout nodes drop
+/// elements. There are three cases:
+///  - pcc compiles for inference: no Dropout node drops elements. A node whose
+///    input `training_mode` is true is an error.
+///  - pcc compiles for training, and the user gives the option --dropout: all
+///    Dropout nodes drop elements (on), or no Dropout node does (off).
+///  - pcc compiles for training without --dropout: the input `training_mode` of
+///    each Dropout node decides.
 static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   using Dropout = ImportOptions::Dropout;
   if (!training.train)
@@ -298,17 +304,17 @@ static Phase basisOf(Phase phase) {
   }
 }
 
-/// Returns whether `module` is a valid result of `phase`. Each phase has a
-/// gate: a pass that checks the result of the phase. The module must meet three
-/// conditions:
-///  - The module obeys limits of pcc, such as at most 65,536 ranks. The
-///    function checkDumpRules() checks these limits.
-///  - The gate of `phase` accepts the module. If `phase` is Phase::None, there
-///    is no gate to run.
-///  - The gate of an earlier phase accepts the module, too. basisOf(phase)
-///    returns the earlier phase. For example, if `phase` is 4-shard, the
-///    earlier phase is 3-place. If basisOf(phase) is Phase::None, there is no
-///    gate to run.
+/// Returns whether `module` is a valid result of `phase`. The function makes up
+/// to three checks:
+///  - checkDumpRules() checks that the module obeys limits of pcc, such as at
+///    most 65,536 ranks.
+///  - The gate of `phase` checks the module. The gate of a phase is a pass that
+///    checks the result of the phase. If `phase` is Phase::None, this check is
+///    skipped.
+///  - The gate of an earlier phase checks the module, because the module must
+///    still obey the rules of the earlier phase. basisOf() returns the earlier
+///    phase. For example, the earlier phase is 3-place if `phase` is 4-shard.
+///    If basisOf() returns Phase::None, this check is skipped.
 static bool obeysRules(ModuleOp module, Phase phase) {
   if (failed(checkDumpRules(module, phase)))
     return false;

@@ -41,12 +41,17 @@ public:
   ///  - A dump: an .mlir file that an earlier call of pcc has written. The file
   ///    contains the module after a phase, and the options of the earlier call.
   ///
-  /// If the file is a dump, an option that changes the compiled program may be
-  /// given again only with its old value. If the earlier call did not have the
-  /// option, the option may be given only with a value that changes nothing.
-  /// Otherwise, the function returns an error. For example, the earlier call
-  /// had the option --tp 2 and not the option --dp. Then --tp 2 and --dp 1 are
-  /// allowed, but --tp 4 and --dp 2 are errors.
+  /// If the file is a dump, the function compares the options of this call with
+  /// the options of the earlier call. Only options that change the compiled
+  /// program are compared. If the user gives such an option now, it must have
+  /// the same value as in the earlier call. If the earlier call did not have
+  /// the option, the user must not give it now. There is one exception: the
+  /// user may give the size of a mesh axis, --microbatches or --virtual-stages
+  /// with the value that the earlier call used by default. If an option breaks
+  /// one of these rules, the function returns an error. For example, the
+  /// earlier call had the option --tp 2 and not the option --dp, whose default
+  /// value is 1. Then --tp 2 and --dp 1 are allowed, but --tp 4 and --dp 2 are
+  /// errors.
   Status load();
   /// Runs the next phases on the module, one after the other, up to and
   /// including the phase `last`. The first of them is the phase after the last
@@ -99,8 +104,10 @@ public:
   CompileReport report;
 
 private:
-  /// Returns a listener that forwards notes to `outside` and adds them to the
-  /// report. A note that occurs several times is forwarded and added once.
+  /// Returns a listener that receives the notes of the passes. A note is a text
+  /// for the user. The new listener passes each note to `outside`, the listener
+  /// of the user, and adds the note to the report. If an equal note comes
+  /// later, the new listener ignores the later note.
   Listener keepNotes(const Listener &outside);
   /// Returns the error for a defect of pcc in the current phase. `what`
   /// describes the defect in one line. The error has one of two exit codes:
@@ -120,12 +127,14 @@ private:
   ///  - If the file is a dump, an option in `options` must not contradict the
   ///    options of the earlier call. For example, if the earlier call had the
   ///    option --tp 2, the option --tp 4 is an error.
-  ///  - The module may name weight files, which contain the elements of
-  ///    weights. An existing weight file must have the size and the hash that
-  ///    the module records, or must lie in the directory of the .mlir file or
-  ///    in the directory that the user gives by --external-data-root.
-  ///    checkWeightFiles() states the exact conditions.
-  ///  - The module must obey the rules that checkDump() states.
+  ///  - The module may name weight files. A weight file is a file with the
+  ///    elements of weights. checkWeightFiles() checks that pcc may read these
+  ///    files. For example, pcc may read a weight file in the directory of the
+  ///    .mlir file. If a weight file lies in a foreign directory, pcc may read
+  ///    it only if the module contains the size and the hash of the weight
+  ///    file.
+  ///  - checkDump() checks that the module obeys the rules of the phase that it
+  ///    has passed.
   Status loadText();
   /// Checks a module that was read from an .mlir file. The file may have been
   /// edited or written by hand. The module must obey limits of pcc, such as at
@@ -134,17 +143,22 @@ private:
   /// checks the result of the phase.) If a check fails, returns an error with
   /// exit code 3 that names a line of the file.
   Status checkDump();
-  /// Checks that the instruction sets named in --cpu exist.
+  /// Checks the option --cpu, which names instruction sets such as x86-64-v3.
+  /// pcc compiles the CPU kernels for these instruction sets. Returns an error
+  /// with exit code 2 if pcc does not know an instruction set.
   Status checkInstructionSets();
   /// Changes the module so that each rank needs at most the memory that the
   /// option --memory-limit allows. Does nothing if the user does not give this
-  /// option, or if each rank already needs no more memory. The function has two
-  /// means. It uses the second only if the first does not save enough memory:
-  ///  1. Some values are equal in all microbatches, for example a weight that
-  ///     is gathered from its shards. A rank no longer keeps such a value. The
-  ///     rank gathers or computes the value again in each microbatch.
-  ///  2. The function chooses weights. Each rank then holds only a shard of a
-  ///     chosen weight, and not a whole copy (ZeRO).
+  /// option, or if each rank already needs no more memory. There are two kinds
+  /// of changes. The function first makes change 1. If a rank still needs too
+  /// much memory, the function also makes change 2:
+  ///  1. Values that are equal in all microbatches no longer stay in memory. An
+  ///     example of such a value is a weight that is gathered from its shards.
+  ///     Before the change, the rank gathers the weight once, and keeps the
+  ///     whole weight in memory for all microbatches. After the change, the
+  ///     rank gathers the weight again in each microbatch.
+  ///  2. The function chooses some weights. Each rank then holds only a shard
+  ///     of a chosen weight, and not a whole copy (ZeRO).
   ///
   /// Returns exit code 6 if a rank needs too much memory even with shards of
   /// all weights.
@@ -156,8 +170,9 @@ private:
   /// --memory-limit and --recompute auto. Returns exit code 6 if a rank needs
   /// too much memory even with as much recomputation as possible.
   Status fitRecompute();
-  /// Runs the phase `first` and all later phases on `copy`. Drops their
-  /// diagnostics. Returns whether all these phases succeed.
+  /// Runs the phase `first` and all later phases on `copy`, a copy of the
+  /// module. Emits no diagnostics. Returns whether all these phases succeed.
+  /// The callers use the function to find out how much memory a rank needs.
   bool canRunRest(mlir::ModuleOp copy, Phase first);
   /// Runs one phase and measures its time. Writes the dump of the phase if
   /// --dump-ir is given.
@@ -179,7 +194,10 @@ private:
   Diagnostics diagnostics;
   /// The .mlir file that load() has read; empty for other models.
   ModuleText source;
-  /// Whether the input is a .mlir file that was edited or written by hand.
+  /// Whether the input is an .mlir file without a correct hash of its text. pcc
+  /// writes such a hash at the end of a dump. If the hash is missing or wrong,
+  /// the file was edited or written by hand, or is a dump that pcc has made
+  /// from such a file.
   bool isUnsealed = false;
   /// The module that is being compiled; null before load().
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -194,9 +212,11 @@ private:
   bool crashed = false;
 };
 
-/// Creates a compilation with `options`, passes it to `use` and returns the
-/// status of `use`. Then destroys the compilation, except after a crash: its
-/// data may be inconsistent.
+/// Creates a Compilation object with `options` and `listener`, and calls the
+/// function `use` with this object. Returns the status that `use` returns.
+/// Destroys the object after the call. There is one exception: if the
+/// compilation has crashed, the object is not destroyed, because its data may
+/// be inconsistent.
 Status withCompilation(const CompileOptions &options, const Listener &listener,
                        llvm::function_ref<Status(Compilation &)> use);
 

@@ -19,7 +19,10 @@
 using namespace pcc;
 
 namespace {
-/// The reason that abortWith() has recorded; empty if there is none.
+/// Reason of a crash. abortWith() stores the reason before the function calls
+/// std::abort(). runsWithoutCrash() later reads the reason. `why` is the reason
+/// in one line. `why` is empty if abortWith() has stored no reason. `end` tells
+/// whether memory or another resource was exhausted.
 struct CrashReason {
   std::string why;
   GuardedEnd end = GuardedEnd::Crashed;
@@ -72,7 +75,8 @@ static void abortWithoutMemory() {
   abortWith("out of memory", GuardedEnd::Exhausted);
 }
 
-/// Aborts because of an exception that was not caught.
+/// Handles an exception that no code has caught. std::terminate() calls this
+/// function. The function calls abortWith() with the message of the exception.
 static void abortWithException() {
   const Status status = runtime::errorOfException();
   abortWith(status.message(), status.code() == NoDevice ? GuardedEnd::Exhausted

@@ -19,7 +19,8 @@ using namespace pcc;
 ///    execution of the model.
 static constexpr int64_t mostRanks = 65536, mostForwards = 1 << 22;
 
-/// Returns the product of two non-negative numbers, at most INT64_MAX.
+/// Returns the product of `a` and `b`, two non-negative numbers. Returns
+/// INT64_MAX if the product overflows.
 static int64_t multiply(int64_t a, int64_t b) {
   int64_t product = 0;
   return llvm::MulOverflow(a, b, product) ? INT64_MAX : product;
@@ -91,9 +92,14 @@ static LogicalResult checkSizes(ModuleOp module, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Checks one top-level op of a module. A function must have a body of one
-/// block. After phase 6-schedule, a function must also have the attribute
-/// `pipe.stage`, the number of its pipeline stage. Any other op passes.
+/// Checks `op`, an op at the top level of a module. `passed` is the last
+/// compiler phase that the module has passed. There are two rules:
+///  - A function has a body of one block.
+///  - If `passed` is 6-schedule or a later phase, a `func.func` has the
+///    attribute `pipe.stage`, the number of its pipeline stage.
+///
+/// Emits an error and fails if `op` breaks a rule. Succeeds if `op` is not a
+/// function.
 static LogicalResult checkFunction(Operation *op, Phase passed) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
@@ -139,7 +145,10 @@ static LogicalResult checkValue(Value value, Operation *op) {
          << tensor << ", which is too large";
 }
 
-/// Checks all values that `op` and its regions define.
+/// Checks `op` and all ops inside the regions of `op`. Each result of these
+/// ops, and each argument of the regions of these ops, must be a tensor of
+/// static shape that is not too large. Emits an error and fails if checkValue()
+/// refuses one of these values.
 static LogicalResult checkValues(Operation *op) {
   return success(!op->walk([](Operation *inner) {
                       for (Value result : inner->getResults())

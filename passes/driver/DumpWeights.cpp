@@ -27,7 +27,12 @@ static std::set<std::string> namesOf(ModuleOp module) {
   return names;
 }
 
-/// Returns the path of the weight file `name` of the module.
+/// Returns the path of a weight file of `module`. A weight file is a file with
+/// the elements of weights. The attribute `graph.root` of `module` contains the
+/// directory of the weight files. If the attribute is absent, the directory is
+/// ".". `name` is the path of the weight file relative to this directory. For
+/// example, the result is "/models/w.bin" if the directory is "/models" and
+/// `name` is "w.bin".
 static std::string pathOf(ModuleOp module, const std::string &name) {
   auto root = module->getAttrOfType<StringAttr>(graph::rootName);
   return (root ? root.str() : std::string(".")) + "/" + name;

@@ -24,8 +24,10 @@
 
 namespace pcc {
 
-/// Records in the module the size and a hash of each existing weight file.
-/// Returns an error if a file cannot be read.
+/// Stores the size and a hash of each weight file in an attribute of `module`.
+/// A weight file is a file with the elements of weights. `module` refers to
+/// weight files by their names. If a weight file does not exist, the function
+/// skips the file. Returns an error if a weight file exists and cannot be read.
 Status recordWeightFiles(mlir::ModuleOp module);
 
 /// Checks each weight file that `module` refers to. pcc has read `module` from

@@ -50,8 +50,9 @@ public:
     if (fitsWithoutRecomputation())
       return Status::success();
     auto undivided = measure({});
-    // A null `undivided` means that a trial compilation has failed. Return
-    // success in this case: the real compilation also fails, and reports the
+    // measure() compiles a copy of the module. `undivided` is null if this
+    // compilation fails. Return success in this case. The compiler later
+    // compiles the module itself. This compilation also fails, and reports the
     // error.
     if (!undivided || fits(*undivided))
       return Status::success();
@@ -80,19 +81,20 @@ public:
 private:
   using Names = std::vector<std::string>;
 
-  /// Returns true if two conditions hold:
-  ///  - The attribute `pipe.recompute` is "auto". The compiler then chooses the
-  ///    activations that the backward pass recomputes (activation
-  ///    checkpointing).
-  ///  - A plan that recomputes no activations meets the memory limit.
+  /// Returns true if a plan without recomputation meets the memory limit. In a
+  /// plan without recomputation, all activations stay in memory until the
+  /// backward pass reads them. If the result is true, MemoryFitter shards no
+  /// weight.
   ///
-  /// If both conditions hold, MemoryFitter shards no weight.
+  /// The function makes this test only if the attribute `pipe.recompute` of the
+  /// module is "auto". Otherwise, the function returns false. With "auto", the
+  /// compiler chooses activations, and the backward pass computes the chosen
+  /// activations again (activation checkpointing).
   ///
-  /// To measure a plan, measure() compiles a copy of the module. If
-  /// `pipe.recompute` is "auto", measure() compiles a plan that recomputes as
-  /// many activations as possible. Therefore this function removes the
-  /// attribute before the call of measure(), and restores the attribute after
-  /// the call.
+  /// To measure a plan, measure() compiles a copy of the module. If the copy
+  /// had the attribute "auto", the plan would recompute as many activations as
+  /// possible. Therefore, this function removes the attribute from the module,
+  /// calls measure(), and then sets the attribute to "auto" again.
   bool fitsWithoutRecomputation() {
     auto mode = module->getAttrOfType<StringAttr>(pipe::recomputeName);
     if (!mode || mode.getValue() != "auto")
@@ -127,19 +129,21 @@ private:
   }
 
   /// Returns the thresholds that the search tries, in ascending order. The
-  /// search chooses weights to shard. A threshold limits the size of the chosen
-  /// weights. With a threshold of 1000 bytes, the search chooses a weight only
-  /// if each rank holds at most 1000 bytes of the weight before the sharding.
+  /// search chooses weights to shard. With a threshold of 1000 bytes, the
+  /// search chooses only weights with a size of at most 1000 bytes. The size of
+  /// a weight is the number of bytes of the weight that one rank holds before
+  /// the sharding. If the ranks hold different numbers of bytes, the largest
+  /// number is the size.
   ///
-  /// Each threshold is the size of a weight. The size of a weight is the
-  /// largest number of bytes of the weight that a rank holds. If the weights
-  /// have at most `mostSizes` (8) different sizes, each size is a threshold. If
-  /// the weights have 16 different sizes, every second size is a threshold. The
-  /// largest size is always a threshold.
+  /// Each threshold is the size of a weight. There are at most `mostSizes` (8)
+  /// thresholds. For example, if the weights have 16 different sizes (each
+  /// whole number of KiB from 1 to 16), the thresholds are 2, 4, 6, 8, 10, 12,
+  /// 14 and 16 KiB. The largest size is always a threshold.
   ///
-  /// A position is a group of ranks that run the same pipeline stages. For each
-  /// weight, `positions[i]` contains the number of bytes that one rank of
-  /// position i holds.
+  /// A position is a group of ranks that run the same pipeline stages. All
+  /// ranks of a position hold the same number of bytes of a weight.
+  /// `positions[i]` describes the memory of one rank of position i, and
+  /// contains this number for each weight.
   std::vector<int64_t> sizesOf(const Positions &positions) const {
     std::set<int64_t> sizes;
     for (const std::string &name : names)
@@ -154,9 +158,10 @@ private:
   /// Returns the names of all small weights. A weight is small if each rank
   /// holds at most `size` bytes of the weight.
   ///
-  /// A position is a group of ranks that run the same pipeline stages. For each
-  /// weight, `positions[i]` contains the number of bytes that one rank of
-  /// position i holds.
+  /// A position is a group of ranks that run the same pipeline stages. All
+  /// ranks of a position hold the same number of bytes of a weight.
+  /// `positions[i]` describes the memory of one rank of position i, and
+  /// contains this number for each weight.
   Names namesUpTo(int64_t size, const Positions &positions) const {
     Names small;
     for (const std::string &name : names)
@@ -165,23 +170,24 @@ private:
     return small;
   }
 
-  /// Estimates whether the plan can meet the memory limit if the compiler
-  /// shards only the weights `small`. If the result is false, no such plan
-  /// meets the limit. If the result is true, such a plan may meet the limit or
-  /// exceed it.
+  /// Returns whether the plan may meet the memory limit if the compiler shards
+  /// only the weights `small`. If the result is false, the plan surely exceeds
+  /// the limit. If the result is true, the plan may meet the limit or exceed
+  /// it.
   ///
-  /// A position is a group of ranks that run the same pipeline stages. Each
-  /// group has `numRanks` ranks. `undivided[i]` is the memory of one rank of
-  /// position i if no weight is sharded. For each position, this function
-  /// computes a lower bound of the memory that one rank needs after the
-  /// sharding, and compares the bound with the limit. For the bound, the
-  /// function assumes:
-  ///  - If a rank holds 800 bytes of a weight of `small` and `numRanks` is 8,
-  ///    the rank holds only 100 bytes after the sharding.
-  ///  - All gradients and the whole optimizer state shrink by the same factor
-  ///    `numRanks`.
-  ///  - All other memory stays the same. A rank needs no temporary buffer to
-  ///    gather the shards of a weight.
+  /// A position is a group of `numRanks` ranks that run the same pipeline
+  /// stages. All ranks of a position need the same memory. `undivided[i]` is
+  /// the memory of one rank of position i if no weight is sharded. For each
+  /// position, the function computes a lower bound of the memory that one rank
+  /// needs after the sharding, and compares the bound with the limit. For the
+  /// bound, the function assumes:
+  ///  - The bytes of each weight of `small` are divided by `numRanks`. For
+  ///    example, if `numRanks` is 8, the rank holds 100 bytes of a weight
+  ///    instead of 800.
+  ///  - The bytes of all gradients and of the optimizer state are also divided
+  ///    by `numRanks`.
+  ///  - All other memory stays the same. The bound does not contain the
+  ///    temporary buffer in which a rank gathers the shards of a weight.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
       int64_t bytes = memory.total() - (memory.state + memory.gradients) /
@@ -194,24 +200,29 @@ private:
 
   /// Returns the weights to shard, a subset of the weights `small`. The caller
   /// has found that each rank meets the memory limit if all weights of `small`
-  /// are sharded. This function tries to find a smaller set of weights that is
-  /// sufficient. If the function finds none, it returns all weights of `small`.
+  /// are sharded. This function looks for fewer weights that are sufficient. If
+  /// the function finds none, it returns all weights of `small`.
   ///
-  /// A position is a group of ranks that run the same pipeline stages.
-  /// `undivided[i]` is the memory of one rank of position i if no weight is
-  /// sharded. `divided[i]` is the memory of this rank if all weights of `small`
-  /// are sharded. Both list the bytes of each weight. If the bytes of a weight
-  /// are 800 in `undivided[i]` and 100 in `divided[i]`, the sharding of this
-  /// weight saves 700 bytes on each rank of position i.
-  ///
-  /// The function makes at most `mostTrials` (6) trials. A trial chooses
-  /// weights that save enough bytes on each rank, and measures a plan that
-  /// shards these weights. The following example has a limit of 100 bytes:
+  /// The function makes at most `mostTrials` (6) trials. A trial has two steps.
+  /// First, the trial chooses weights that together save a certain number of
+  /// bytes on each rank. Then the trial compiles a copy of the module in which
+  /// only the chosen weights are sharded, and measures the memory of each rank.
+  /// If each rank meets the limit, the function returns the chosen weights.
+  /// Otherwise, the next trial saves more bytes. The following example has a
+  /// limit of 100 bytes:
   ///  - A rank needs 130 bytes if no weight is sharded. The first trial chooses
   ///    weights that save 30 bytes.
-  ///  - The rank still needs 105 bytes in the plan of the first trial, because
-  ///    a sharded weight needs a temporary buffer. The second trial chooses
-  ///    weights that save 35 bytes.
+  ///  - After the first trial, the rank needs 105 bytes and not 100, because a
+  ///    sharded weight needs a temporary buffer. The rank still needs 5 bytes
+  ///    too many. The second trial chooses weights that save 30 + 5 = 35 bytes.
+  ///
+  /// A position is a group of ranks that run the same pipeline stages. All
+  /// ranks of a position need the same memory. `undivided[i]` is the memory of
+  /// one rank of position i if no weight is sharded. `divided[i]` is the memory
+  /// of this rank if all weights of `small` are sharded. Both contain the
+  /// number of bytes of each weight. For example, if a weight has 800 bytes in
+  /// `undivided[i]` and 100 bytes in `divided[i]`, the sharding of the weight
+  /// saves 700 bytes.
   Names choose(const Names &small, const Positions &undivided,
                const Positions &divided) {
     std::vector<plan::Savings> savings;
@@ -235,12 +246,13 @@ private:
     return small;
   }
 
-  /// Returns the largest number of bytes of the weight `name` that a rank
-  /// holds.
+  /// Returns the number of bytes that one rank holds of the weight `name`. If
+  /// the ranks hold different numbers of bytes, returns the largest number.
   ///
-  /// A position is a group of ranks that run the same pipeline stages. For each
-  /// weight, `positions[i]` contains the number of bytes that one rank of
-  /// position i holds.
+  /// A position is a group of ranks that run the same pipeline stages. All
+  /// ranks of a position hold the same number of bytes of a weight.
+  /// `positions[i]` describes the memory of one rank of position i, and
+  /// contains this number for each weight.
   static int64_t sizeOf(const Positions &positions, const std::string &name) {
     int64_t size = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -301,8 +313,9 @@ private:
                               chosen.begin(), chosen.end())));
   }
 
-  /// Records `chosen` as the list of weights to shard, and passes a note with
-  /// their number to `listener`.
+  /// Stores `chosen`, the names of the weights to shard, in the attribute
+  /// `dist.divided` of the module. Passes a note for the user to `listener`.
+  /// The note states the number of these weights.
   void divide(const Names &chosen, const Listener &listener) {
     setDivided(module, chosen);
     listener.onNote(std::to_string(chosen.size()) + " of " +

@@ -13,9 +13,13 @@ using namespace pcc;
 /// activations that a rank may keep).
 static constexpr int mostTrials = 6;
 
-/// Accuracy of the search for activation budgets (bytes of activations that a
-/// rank may keep). The search accepts a budget if less than 1/unusedShare (1 %)
-/// of the memory limit remains unused.
+/// Accuracy of the search for activation budgets. An activation budget is the
+/// number of bytes of activations that a rank may keep for the backward pass.
+/// The search accepts a budget if the rank uses more than 99 % of the memory
+/// limit and does not exceed the limit. For example, the memory limit is 1000
+/// bytes. The fraction 1/unusedShare of the limit is then 10 bytes. The search
+/// accepts a budget if fewer than 10 bytes remain unused: the rank needs 991 to
+/// 1000 bytes.
 static constexpr int64_t unusedShare = 100;
 
 namespace {
@@ -47,10 +51,11 @@ public:
 
   Status run(const Listener &listener) {
     auto nothing = measure({});
-    // `nothing` is the memory of a plan that recomputes nothing. `nothing` is
-    // null if a compiler phase has failed on a copy of the module. Return
-    // success in this case: the same phase also fails on the module itself, and
-    // reports the error.
+    // `nothing` is the memory of a plan without recomputation. measure()
+    // compiles a copy of the module to obtain this memory. If the compilation
+    // of the copy fails, `nothing` is null. Return success in this case. The
+    // caller then compiles the module itself. This compilation fails, too, and
+    // reports the error to the user.
     if (!nothing)
       return Status::success();
     begin(*nothing);
@@ -71,21 +76,25 @@ private:
   /// bound: the rank keeps all activations.
   static constexpr int64_t unbounded = INT64_MAX;
 
-  /// Sets the first activation budgets. An activation budget is the number of
-  /// bytes of activations that a rank may keep for the backward pass. A
-  /// position is a group of ranks that run the same pipeline stages. All ranks
-  /// of a position need the same memory and have the same budget.
+  /// Sets the budgets for the first trial. A budget is the number of bytes of
+  /// activations that a rank may keep for the backward pass. A position is a
+  /// group of ranks that run the same pipeline stages. All ranks of a position
+  /// need the same memory and have the same budget.
   ///
   /// `nothing[i]` is the memory of one rank of position i in a plan without
-  /// recomputation. There are two cases for each position:
-  ///  - This memory meets the memory limit. The budget is then unbounded.
-  ///  - This memory exceeds the memory limit. The first budget is then the
-  ///    memory limit minus the memory for weights, optimizer state and
-  ///    gradients. For example, with a limit of 100 bytes, 50 bytes of weights,
-  ///    20 bytes of optimizer state and 10 bytes of gradients, the first budget
-  ///    is 20 bytes. If the result is less than 1, the first budget is 1.
+  /// recomputation. The budget of position i, `next[i]`, depends on this
+  /// memory:
+  ///  - The memory meets the memory limit. The budget is then `unbounded`: the
+  ///    rank keeps all activations. This budget is final.
+  ///  - The memory exceeds the memory limit. The budget is then the memory
+  ///    limit minus the memory for weights, optimizer state and gradients. For
+  ///    example, with a limit of 100 bytes, 50 bytes of weights, 20 bytes of
+  ///    optimizer state and 10 bytes of gradients, the budget is 20 bytes. If
+  ///    the result is less than 1, the budget is 1.
   ///
-  /// If all budgets are unbounded, stores the budgets in the module.
+  /// If all budgets are `unbounded`, no trial is necessary. The function then
+  /// stores the budgets in the module attribute `pipe.activation_bytes`.
+  /// Otherwise, the caller searches for better budgets and stores them later.
   void begin(const Positions &nothing) {
     for (const emit::PositionMemory &memory : nothing) {
       const bool isFree = memory.total() <= limit;
@@ -186,7 +195,11 @@ private:
     });
   }
 
-  /// Sets `pipe.activation_bytes` of `module` to `budgets`.
+  /// Stores `budgets` in the attribute `pipe.activation_bytes` of `module`.
+  /// Phase 6-schedule of the compiler reads this attribute. budgets[i] is the
+  /// number of bytes of activations that each rank of position i may keep for
+  /// the backward pass. The rank recomputes all other activations. A position
+  /// is a group of ranks that run the same pipeline stages.
   static void set(ModuleOp module, const std::vector<int64_t> &budgets) {
     module->setAttr(pipe::activationBytesName,
                     Builder(module.getContext()).getDenseI64ArrayAttr(budgets));

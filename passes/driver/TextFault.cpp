@@ -46,8 +46,13 @@ static size_t skipOpaque(StringRef text, size_t at) {
 }
 
 namespace {
-/// Reads the text of a .mlir file once, and finds brackets that are nested too
-/// deep and aliases that stand for too much text.
+/// Scans the text of a .mlir file once, from the beginning to the end, and
+/// finds two kinds of faults:
+///  - Brackets are nested more than 256 levels deep, or more than 256 minus
+///    signs follow each other.
+///  - An alias is too large. In MLIR, an alias such as `#a1` is a name for a
+///    text. The text may use other aliases, as in `#a1 = [#a0, #a0]`. The
+///    struct Alias contains the size of an alias.
 class NestingScan {
 public:
   explicit NestingScan(StringRef text) : text(text) {}
@@ -122,21 +127,26 @@ private:
            !complete.ends_with(":") && !complete.ends_with("->");
   }
 
-  /// Reads the alias name that begins at the position `at`, such as `#a1` or
-  /// `!t`. There are two cases:
-  ///  - The name is outside of all brackets, and `=` follows, as in
-  ///    `#a1 = [#a0, #a0]`. A definition of the alias begins. The function
-  ///    creates an entry for the alias in `known`.
-  ///  - Otherwise, the name is a use of an alias. If the use lies in the
-  ///    definition of another alias, the function updates the size of the text
-  ///    for which the other alias stands. For example, the function reads `#a0`
-  ///    in the definition of `#a1`. The function then adds the number of aliases
-  ///    in `#a0` to the number of aliases in `#a1`. It also updates the depth of
-  ///    nested brackets in `#a1`, because the text of `#a0` can contain
-  ///    brackets. If the scan has not yet read the definition of the used alias,
-  ///    the function ignores the use.
+  /// Reads the name of an alias, such as `#a1`. The name begins at the position
+  /// `at`. Moves `at` to the last character of the name. There are three cases:
+  ///  - The name begins a definition: the name is outside of all brackets, and
+  ///    `=` follows. An example is `#a1` in the line `#a1 = [#a0, #a0]`. The
+  ///    function adds the size of `#a1` to the map `known`. The size has two
+  ///    members: `aliases` is 1 at first, and `depth` is 0 at first.
+  ///  - The name is part of the definition of another alias. An example is
+  ///    `#a0` in the same line. The function updates the size of `#a1`, as the
+  ///    example below shows. If the map `known` does not contain the size of
+  ///    `#a0`, the function does nothing.
+  ///  - Otherwise, the function does nothing.
   ///
-  /// Moves `at` to the last character of the name.
+  /// Example: `#a0` stands for the text `[[5]]`. This text contains no other
+  /// alias, and its brackets are nested 2 levels deep. In the size of `#a0`,
+  /// `aliases` is therefore 1, and `depth` is 2. The line `#a1 = [#a0, #a0]`
+  /// uses `#a0` twice, inside of 1 level of brackets. The size of `#a1` is
+  /// then:
+  ///
+  ///     aliases = 1 + 1 + 1 = 3
+  ///     depth   = 1 + 2     = 3
   void readAlias() {
     const StringRef name = text.substr(at).take_while([](char c) {
       return llvm::isAlnum(c) || StringRef("#!_$.-").contains(c);
@@ -181,10 +191,12 @@ private:
   int depth = 0; ///< number of open brackets
   int signs = 0; ///< number of successive minus signs
   llvm::StringMap<Alias> known;
-  /// Alias whose definition is being read. For example, this is the entry of
-  /// `#a1` in `known` while the scan reads `[#a0, #a0]` in `#a1 = [#a0, #a0]`.
-  /// The definition ends when an op or another definition begins. Null outside
-  /// of definitions.
+  /// Size of the alias whose definition the scan is reading. For example, the
+  /// scan is reading the text `[#a0, #a0]` in the line `#a1 = [#a0, #a0]`.
+  /// `defined` then points to the size of `#a1` in the map `known`. The map
+  /// `known` contains the size of each alias that the scan has found. The
+  /// definition of an alias ends where an op or another definition begins. If
+  /// the scan is not reading a definition, `defined` is null.
   Alias *defined = nullptr;
   StringRef definedName; ///< its name with the sign, such as "#a1"
 };

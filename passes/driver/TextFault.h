@@ -15,25 +15,32 @@ struct TextFault {
   std::string claim; ///< error message without the position
 };
 
-/// Returns the first part of the text of a .mlir file that would crash MLIR's
-/// parser, or make the parser or a later phase run for a very long time. The
-/// part is one of:
+/// Searches the text of a .mlir file for faults. A fault is a construct that
+/// would crash MLIR's parser, or that would make the compiler run for a very
+/// long time. Returns one fault, or nullopt if the text has no fault. The
+/// faults are:
 ///
-///  - a zero byte;
-///  - more than 256 nested brackets, or more than 256 successive minus signs;
-///  - an alias that stands for too much text (see below);
-///  - `array<T: …>` with an unknown element type T.
+///  - The text contains a zero byte.
+///  - Brackets are nested more than 256 levels deep.
+///  - More than 256 minus signs follow each other.
+///  - An alias is too large (see below).
+///  - The text contains `array<T>` with an unknown element type T.
 ///
-/// An alias gives a name to an attribute, a location or a type, and may contain
-/// other aliases. A few lines can therefore stand for a text of any size. In
-/// this example, `#a2` stands for a list of four numbers:
+/// In MLIR, an alias is a name for an attribute, a location or a type. The
+/// definition of an alias may use other aliases. A few lines can therefore
+/// stand for a very long text. In this example, the parser replaces `#a2` by
+/// `[[1, 1], [1, 1]]`:
 ///
-///   #a0 = 1
-///   #a1 = [#a0, #a0]
-///   #a2 = [#a1, #a1]
+///   #a0 = 1              size 1
+///   #a1 = [#a0, #a0]     size 1 + 1 + 1 = 3
+///   #a2 = [#a1, #a1]     size 1 + 3 + 3 = 7
 ///
-/// An alias may stand for at most 65,536 aliases, and for at most 256 nested
-/// brackets.
+/// The size of an alias is 1 plus the sizes of all aliases in its definition.
+/// An alias is too large in two cases:
+///
+///  - The size of the alias is greater than 65,536.
+///  - After the replacement of all aliases, the definition has brackets that
+///    are nested more than 256 levels deep.
 std::optional<TextFault> findTextFault(llvm::StringRef text);
 
 } // namespace pcc

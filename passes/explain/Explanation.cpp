@@ -114,13 +114,16 @@ private:
     explanation.microbatches = facts.microbatches;
   }
 
-  /// Adds an entry for one or several collectives to `explanation.collectives`,
-  /// and adds the communication of these collectives to `explanation.totals`.
-  /// `entry` describes the collectives, which run in the pipeline stage
-  /// `stage`. If `entry` describes several collectives, they belong to one ONNX
-  /// node and have equal properties, such as kind and number of bytes. The
-  /// shardings, the predicted time and the cause are then those of the first
-  /// collective.
+  /// Adds one element to `explanation.collectives`, and adds its communication
+  /// to `explanation.totals`. `entry` describes one collective, or several
+  /// collectives of the same ONNX node. If there are several, they have equal
+  /// properties, such as kind, mesh axes and number of bytes. All collectives
+  /// of `entry` run in the pipeline stage `stage`.
+  ///
+  /// The new element also states the tensor shape, the sharding before and
+  /// after the collective, the predicted time of one call, and the cause. If
+  /// `entry` describes several collectives, the function takes this information
+  /// from the first of them.
   void add(const emit::CollectiveFacts &entry, int stage) {
     dist::CollectiveOp op = entry.ops.front();
     ExplainedCollective made{entry,
@@ -134,8 +137,11 @@ private:
     explanation.collectives.push_back(std::move(made));
   }
 
-  /// Formats a sharding as text, such as "[tp,-]". Leaves out the mesh axis
-  /// `mb`, which counts microbatches.
+  /// Formats a sharding as text, such as "[tp, -]". This text means that the
+  /// mesh axis tp splits dim 0 of a tensor, and that no axis splits dim 1. The
+  /// compiler also uses a mesh axis with the name `mb`. The axis `mb` splits a
+  /// tensor into microbatches, and not over ranks. The text does not contain
+  /// the axis `mb`.
   std::string text(dist::ShardingAttr sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding.getSharding()),
                                facts.mesh.shardingMesh());

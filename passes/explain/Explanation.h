@@ -25,15 +25,20 @@ namespace pcc::explain {
 ///
 /// Both pointers point into `ExplainedCollective::cause`.
 struct EndpointDecision {
-  /// Op that produces or reads the value whose sharding the collective changes.
-  /// `place` may also be an input or output of the model, or a sharding that
-  /// the user has requested. The result of ExplainedCollective::decisions()
-  /// contains no null pointer here.
+  /// Producer or reader of the value whose sharding the collective changes.
+  /// `place` usually describes an op. It can also describe an input, a weight
+  /// or an output of the model, or a sharding that the user has requested. The
+  /// pointer is not null in the elements that ExplainedCollective::decisions()
+  /// returns.
   const dist::Endpoint *place = nullptr;
-  /// Way in which the sharding search has chosen to compute the op `place`
-  /// along one mesh axis, such as "split dim 1 of 'w'". Null if the sharding
-  /// search has chosen no way, for example because the user has requested a
-  /// certain sharding.
+  /// Decision of the compiler's sharding search about the op that `place`
+  /// describes. For example, the op is a matmul with the weight 'w', and the
+  /// collective runs along the mesh axis tp. The decision "split dim 1 of 'w'"
+  /// then means that each rank along tp computes with its own part of 'w'.
+  ///
+  /// The pointer is null if the sharding search has made no decision about the
+  /// op along the mesh axes of the collective. In this case, the user has
+  /// requested a sharding, and Endpoint::pin contains the request.
   const dist::Decision *decision = nullptr;
 };
 
@@ -60,20 +65,30 @@ struct ExplainedCollective {
   std::optional<dist::Cause> cause;
 
   /// Returns the reasons for this collective. The collective changes the
-  /// sharding of a value. A reason is the producer or a reader of the value. A
-  /// reader is an op or a model output that reads the value after the change.
-  /// The producer or a reader counts as a reason in two cases:
+  /// sharding of a value. The result contains at most two reasons:
+  ///  - the producer of the value: an op, an input or a weight
+  ///  - one reader of the value: an op, a model output, or a sharding that the
+  ///    user has requested
   ///
-  ///  - It is an op, and the sharding search has chosen a way to compute the op
-  ///    along a mesh axis of this collective. This choice is called a decision.
+  /// The producer or a reader explains the collective only if at least one of
+  /// two conditions holds:
+  ///  - The compiler's sharding search has made a decision about the op. A
+  ///    decision is the chosen way to compute the op along one mesh axis, such
+  ///    as "split dim 1 of 'w'" along the axis tp. The mesh axis must be one of
+  ///    the axes of this collective.
   ///  - The user has requested a sharding for the producer or reader. The
   ///    member Endpoint::pin contains the request.
   ///
-  /// The result contains at most two reasons: the producer and one reader. If
-  /// several readers count as reasons, the result contains the first of them. A
-  /// second reason is left out if its decision is equal to the decision of the
-  /// first reason. If the collective is a reduction, such as an all_reduce, the
-  /// producer comes first. Otherwise, the producer comes last.
+  /// If several readers explain the collective, the result contains only the
+  /// first of them. If two reasons have equal decisions, the result contains
+  /// only the first of the two reasons.
+  ///
+  /// If the collective is a reduction, such as an all_reduce, the producer is
+  /// the first element of the result. Otherwise, the producer is the last
+  /// element. For example, a relu produces the value x, and a matmul reads x
+  /// after an all_gather. An all_gather is no reduction. If both ops have
+  /// decisions, and the decisions differ, the result is {matmul, relu}. If only
+  /// the matmul has a decision, the result is {matmul}.
   ///
   /// The result contains pointers into this object.
   std::vector<EndpointDecision> decisions() const;
@@ -150,23 +165,37 @@ struct Explanation {
   std::vector<ValueExplanation> values;
 };
 
-/// Builds the explanation of `module`, which must have passed phase 6-schedule
-/// and no later phase. `cluster` gives latencies and bandwidths.
-/// `Explanation::values` stays empty. Returns an error if `module` lacks an
-/// attribute that the explanation needs.
+/// Builds the explanation of `module`: the data that `pcc explain` shows to the
+/// user. `module` must have passed the compiler's phase 6-schedule and no later
+/// phase. After this phase, all collectives are known. `cluster` contains the
+/// latencies and bandwidths of the network. The function uses them to predict
+/// the time of each collective.
+///
+/// The list Explanation::values of the result is empty. This list contains the
+/// explanations of single tensors. If the user has asked for single tensors,
+/// the caller fills the list.
+///
+/// Returns an error if `module` lacks an attribute that the explanation needs.
 StatusOr<Explanation> explainModule(mlir::ModuleOp module,
                                     const plan::Cluster &cluster);
 
-/// Returns the estimated seconds of one way to compute an op. `choice`
-/// describes this way. There are two cases:
+/// Returns the estimated time, in seconds, of one way to compute an op.
+/// `choice` describes this way. There are two cases:
 ///
-///  - The sharding search has stored an estimate: `choice.picoseconds` is
-///    greater than 0. The result is this estimate, converted to seconds.
-///  - The sharding search has stored no estimate. The result is the sum of the
-///    predicted times of the communications in `choice.steps`. The latencies
-///    and bandwidths in `cluster` determine the times. The sum does not contain
-///    communications whose member `isShared` is true. The program needs these
-///    communications in any case, because other operands use their results.
+///  - `choice.picoseconds` is greater than 0. The compiler has already
+///    estimated the time of the computation and of the communication. The
+///    function converts this time to seconds. For example, 2,000,000
+///    picoseconds are 0.000002 seconds.
+///  - `choice.picoseconds` is 0. The list `choice.steps` contains the
+///    collectives and sends that this way needs. The function predicts the time
+///    of each of them, and returns the sum. `cluster` contains the latencies
+///    and bandwidths for the prediction.
+///
+/// The sum leaves out each element of `choice.steps` whose member `isShared` is
+/// true. An element of this kind reshards a value for an operand of this op.
+/// Another operand in the program needs the same value in the same sharding.
+/// The program therefore needs this communication even if the compiler computes
+/// this op in another way.
 double secondsOf(const dist::Choice &choice, const plan::Cluster &cluster);
 
 /// Formats the explanation as text for the terminal. If `explanation.values` is

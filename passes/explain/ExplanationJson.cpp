@@ -9,10 +9,10 @@ using namespace pcc::explain;
 using Json = nlohmann::ordered_json;
 
 namespace {
-/// Writes the output of `pcc explain` as JSON. The command `pcc inspect --json`
-/// prints JSON as well. Both outputs contain some of the same data, such as the
-/// number of ranks. The field with such data has the same name in both outputs.
-/// Example: `world` is the number of ranks in both.
+/// Converts the result of `pcc explain` to JSON. Another command, `pcc inspect
+/// --json`, also prints JSON. Some information is part of both outputs. A field
+/// with this information has the same name in both outputs. Example: the number
+/// of ranks is the field `world` in both outputs.
 class JsonWriter {
 public:
   explicit JsonWriter(const plan::Cluster &cluster) : cluster(cluster) {}

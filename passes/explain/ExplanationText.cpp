@@ -58,8 +58,11 @@ static std::string placeText(const dist::Endpoint &place) {
   return text + (place.pin.empty() ? "" : ", pinned by " + place.pin);
 }
 
-/// Formats communication steps with the bytes that a rank receives, such as
-/// "all_gather 48.0 KiB, …".
+/// Formats a list of communications between ranks. A communication is a
+/// collective, or a set of sends. The text contains the kind of each
+/// communication, and the number of bytes that one rank receives. Example:
+/// "all_gather 48.0 KiB, all_reduce 32.0 KiB". If a communication also serves
+/// another operand, the words "that others need too" follow.
 static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
   std::string text;
   for (const dist::PricedStep &step : steps)

@@ -47,10 +47,11 @@ public:
     ++entry->second.count;
   }
 
-  /// Appends one lint of the kind `lint` to `lints` for each different message.
-  /// If add() has received a message several times, the text of the lint ends
-  /// with this number, such as " (24 values)". `things` is the noun after the
-  /// number, such as "values".
+  /// Appends lints of the kind `lint` to `lints`: one lint for each different
+  /// message that add() has stored. This object has counted the calls of add()
+  /// for each message. If the count of a message is greater than 1, the text of
+  /// the lint ends with the count and the noun `things`. For example, the count
+  /// is 24, and `things` is "values". The text then ends with " (24 values)".
   void report(Lint lint, StringRef things, std::vector<FoundLint> &lints) {
     for (auto &[message, entry] : entries)
       lints.push_back(
@@ -63,7 +64,11 @@ public:
   }
 
 private:
-  /// Count of one message, and the ONNX node of the first op with this message.
+  /// Data about one message. `count` is the number of calls of add() with this
+  /// message. Each call is about an op. `node` is the name of the ONNX node of
+  /// the op in the first call. Example: three calls of add() have the same
+  /// message, and are about three all-gathers. `count` is then 3, and `node` is
+  /// the ONNX node of the first all-gather.
   struct FoundMessage {
     int64_t count = 0;
     std::string node;
@@ -101,8 +106,12 @@ private:
   // Collectives
   //===--------------------------------------------------------------------===//
 
-  /// Returns whether `op` is an all-gather of all elements. An all-gather of
-  /// selected rows (the tokens that experts need) does not count.
+  /// Returns whether `op` is an all-gather that moves all elements of its
+  /// operand. An all-gather may also have operands `rows`, which are masks. It
+  /// then moves only the rows of the tensor that the masks select at run time.
+  /// For example, each row belongs to a token, and a rank needs only the tokens
+  /// of its own experts. The function returns false for an all-gather with
+  /// masks.
   static bool isGather(dist::CollectiveOp op) {
     return op.getKind() == dist::CollectiveKind::AllGather &&
            op.getRows().empty();
@@ -240,12 +249,15 @@ private:
     return groups;
   }
 
-  /// PCC-L002: finds large weights that should be split, but are not.
-  /// weightAxes() returns groups of mesh axes, and at least one axis of each
-  /// group should split each large weight. The function adds at most one lint
-  /// per group. The lint names the large weights that no axis of the group
-  /// splits. Example: the lint of the group {a, b} names all large weights that
-  /// neither axis a nor axis b splits.
+  /// Adds the lints PCC-L002 to `lints`. They warn about large weights that
+  /// certain mesh axes should split, but do not split. weightAxes() returns
+  /// groups of mesh axes, such as {tp} and {a, b}. For each group, the function
+  /// collects all large weights that no axis of the group splits. If there are
+  /// such weights, the function adds one lint that names all of them.
+  ///
+  /// Example: the axis a splits the weight v, and no axis splits the weight w.
+  /// Both weights are large. The lint of the group {tp} names v and w, because
+  /// tp splits neither of them. The lint of the group {a, b} names only w.
   void findWholeWeights() {
     const double large = largeWeight();
     const SymbolTable parameters(module);
@@ -281,15 +293,22 @@ private:
     }
   }
 
-  /// Returns the message of the lint PCC-L002: no mesh axis in `axes` splits
-  /// certain large weights. `names` contains the names of these weights in
-  /// quotes. If the user has requested a sharding for a weight, the element
-  /// also contains the request, such as "'v' (--shard 'v=[-,-]')". `whole` maps
-  /// the name of each weight to its size in bytes. Example of a message:
-  /// "weights of 96.0 KiB are whole on every rank of tp: 'v', 'w'". In this
-  /// example, the axis is tp, and 96 KiB is the size of v and w together. The
-  /// message names at most `mostNamed` = 5 weights. If there are more, the
-  /// message ends with the number of the others, such as "and 2 more".
+  /// Returns the message of the lint PCC-L002. The lint warns about large
+  /// weights that no mesh axis of `axes` splits. Two parameters describe these
+  /// weights:
+  ///
+  ///  - `names`: the name of each weight in quotes, such as "'w'". If the user
+  ///    has requested a sharding for the weight, the request follows the name.
+  ///    Example: "'v' (--shard 'v=[-,-]')".
+  ///  - `whole`: the size of each weight in bytes. The key of the map is the
+  ///    name without quotes.
+  ///
+  /// Example: `axes` contains only the axis tp. The weight v has 32 KiB, and
+  /// the weight w has 64 KiB. The message contains the sum of the sizes:
+  /// "weights of 96.0 KiB are whole on every rank of tp: 'v', 'w'".
+  ///
+  /// The message names at most `mostNamed` = 5 weights. If there are 7 weights,
+  /// the message ends with "and 2 more".
   static std::string wholeText(const std::vector<dist::Axis> &axes,
                                std::vector<std::string> names,
                                const std::map<std::string, double> &whole) {
@@ -384,10 +403,17 @@ private:
         if (!cost)
           return;
         // The attribute `dist.shardings` of an op contains the shardings of the
-        // results of the op. Phase 5-localize, which replaces global shapes by
-        // the shapes of one rank, adds ops without this attribute. Ignore an op
-        // without the attribute, except if the sharding of one of its operands
-        // uses `axis`.
+        // results of the op. There are three cases:
+        //  - The sharding of an operand or result of the op uses `axis`. The
+        //    ranks along `axis` then share the work of the op. Add its flops to
+        //    `all`.
+        //  - No sharding uses `axis`, and the op has the attribute
+        //    `dist.shardings`. All ranks along `axis` then compute the same
+        //    result. Add the flops to `all` and to `repeated`.
+        //  - No sharding uses `axis`, and the op lacks the attribute
+        //    `dist.shardings`. The shardings of its results are unknown. Ignore
+        //    the op. Phase 5-localize of the compiler adds ops without the
+        //    attribute.
         const bool isDivided = isDividedBy(op, axis.name);
         if (isDivided || op->hasAttr(dist::shardingsName))
           all += cost.getFlops();

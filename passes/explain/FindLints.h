@@ -24,12 +24,15 @@ struct FoundLint {
   bool operator==(const FoundLint &) const = default;
 };
 
-/// Returns all lints of `module`, ordered by lint code (PCC-L001, PCC-L002 and
-/// so on) and then in program order. The phase 6-schedule of the compiler must
-/// have processed `module`. The next phase, 7-emit, replaces most ops by
-/// kernels and library calls, which have no shardings. If 7-emit has processed
-/// `module` as well, the function finds no lints about these ops, but still
-/// finds lints about collectives and weights.
+/// Returns all lints of `module`. The lints are ordered by their codes:
+/// PCC-L001, PCC-L002 and so on. Lints with equal codes are in program order or
+/// in the order of the mesh axes.
+///
+/// `module` must have passed phase 6-schedule of the compiler. `module` may
+/// also have passed the next phase, 7-emit. Phase 7-emit replaces most ops,
+/// such as matmuls, by kernels and library calls. Kernels and library calls
+/// have no shardings. After 7-emit, the function therefore finds only lints
+/// about collectives and weights.
 std::vector<FoundLint> findLints(mlir::ModuleOp module);
 
 } // namespace pcc::explain

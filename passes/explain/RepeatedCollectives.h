@@ -7,9 +7,12 @@
 
 namespace pcc::explain {
 
-/// A group of collectives that differ only in numbers inside names. For
-/// example, the all-reduces of all layers of a transformer ('h.0.w', 'h.1.w',
-/// …) form one group.
+/// A group of similar collectives. The properties of the collectives are equal,
+/// such as the kind, the mesh axes and the received bytes. Only the names of
+/// ONNX nodes and tensors differ. Example: a transformer has the weight 'h.0.w'
+/// in layer 0, and the weight 'h.1.w' in layer 1. Each layer needs an
+/// all-reduce because its weight is split. The all-reduces of all layers form
+/// one group.
 struct RepeatedCollective {
   /// Collectives that differ only in numbers inside names, in program order.
   /// The pointers point into the argument of findRepeatedCollectives().

@@ -68,17 +68,21 @@ static std::vector<dist::Decision> decisionsAlong(Operation *op,
   return along(axis, dist::decisionsOf(op->getLoc()));
 }
 
-/// Finds the reason why the program contains `reshard`, an op that changes the
-/// sharding of a value. The module may record the consumers that need the new
-/// sharding. A consumer is an op, an output of the model, or a sharding that
-/// the user has requested. The function writes two members of `origin`:
+/// Explains why the program contains `reshard`. A reshard is an op that changes
+/// the sharding of a value. An op produces the value, and consumers need the
+/// value in the new sharding. A consumer is an op, an output of the model, or a
+/// sharding that the user has requested. The module may record the producer and
+/// the consumers. The function writes two members of `origin`:
 ///
 ///  - `reason`: a text that names the first consumer. Example: "resharded there
 ///    for matmul 'fc1'".
-///  - `decisions`: the decisions of the sharding search about one op, along the
-///    mesh axis `axis`. If the operand of `reshard` is a partial result on each
-///    rank, such as one term of a sum, this op is the producer of the operand.
-///    Otherwise, this op is the first consumer.
+///  - `decisions`: the decisions of the compiler's sharding search about one
+///    op, along the mesh axis `axis`. In most cases, this op is the first
+///    consumer, because the consumer needs the new sharding. There is one
+///    exception. The operand of `reshard` may be a partial result on each rank,
+///    such as one term of a sum. The reshard then adds up the terms. In this
+///    case, the op is the producer, because the producer has made the partial
+///    results.
 ///
 /// If the module records no consumer, `reason` is "resharded there", and
 /// `decisions` stays unchanged.
@@ -108,8 +112,16 @@ namespace {
 ///  - Nothing: no other reason was found.
 enum Strength { Pinned, ByRole, Priced, Weight, Nothing };
 
-/// Breadth-first search for the reason why a mesh axis splits a value. Visits
-/// the values that the axis splits.
+/// Searches for the reason why a mesh axis splits a value. For example, the
+/// reason is that the user has requested the split of another value, and the
+/// compiler has split this value in the same way. The enum Strength lists all
+/// kinds of reasons.
+///
+/// The search is a breadth-first search. It begins at the value. From each
+/// value, the search goes to the op that computes the value and to all ops that
+/// read the value. The search continues with those operands and results of
+/// these ops that the axis splits. The class then chooses the strongest reason
+/// of all values that the search has reached.
 class OriginSearch {
 public:
   OriginSearch(const dist::Axis &axis) : axis(axis) {}
@@ -139,23 +151,32 @@ private:
     Strength strength;
   };
 
-  /// Adds `value` to the list `order` if `axis` splits it and the list does not
-  /// contain it. `from` is the value before it on the path from the start of
-  /// the search; null for the start itself.
+  /// Adds `value` to the list `order`, which contains the values that the
+  /// search has reached. Does nothing if `axis` does not split `value`, or if
+  /// the list already contains `value`.
+  ///
+  /// `from` is the value from which the search has reached `value`. For
+  /// example, a matmul computes y from x, and the search goes from y to x. In
+  /// the call for x, `from` is y. The search begins at one value. In the call
+  /// for this value, `from` is null.
   void visit(Value value, Value from) {
     if (dimOf(value, axis.name) >= 0 &&
         cameFrom.try_emplace(value, from).second)
       order.push_back(value);
   }
 
-  /// Examines each operand and each result of `op`. Adds the value to the list
-  /// `order` if `axis` splits it and the list does not contain it. `from` is
-  /// the value from which the search reached `op`.
+  /// Examines each operand and each result of `op`. Adds an operand or a result
+  /// to the list `order` if two conditions hold: `axis` splits the operand or
+  /// result, and the list does not contain it. `from` is the value from which
+  /// the search has reached `op`.
   ///
-  /// Adds no value if `op` is a reshard (an op that changes the sharding of a
-  /// value) and `axis` does not split the same dim of its operand and its
-  /// result. For example, `axis` may split dim 0 of the operand and dim 1 of
-  /// the result. The reason for one of these splits does not explain the other.
+  /// There is one exception. `op` may be a reshard, which changes the sharding
+  /// of a value, or a transfer, which sends a value to another pipeline stage.
+  /// The function compares the dims that `axis` splits in the operand and in
+  /// the result. If the two dims differ, the function adds no value. For
+  /// example, `axis` splits dim 0 of the operand and dim 1 of the result. The
+  /// reason for the split of dim 0 is then not the reason for the split of dim
+  /// 1.
   void spreadOver(Operation *op, Value from) {
     if (isReshardOrTransfer(op) && dimOf(op->getOperand(0), axis.name) !=
                                        dimOf(op->getResult(0), axis.name))
@@ -166,13 +187,12 @@ private:
       visit(result, from);
   }
 
-  /// Continues the search from `value`. Examines the op that computes `value`
-  /// and all ops that read `value`. Adds each operand and each result of these
-  /// ops to the list `order` if `axis` splits it and the list does not contain
-  /// it. Example: a matmul computes y from x and w, and a relu computes z from
-  /// y. If `axis` splits all four values, the call for y adds x, w and z.
-  /// spreadOver() describes an exception for ops that change the sharding of a
-  /// value.
+  /// Continues the search from `value`. Calls spreadOver() for the op that
+  /// computes `value` and for all ops that read `value`. spreadOver() adds an
+  /// operand or a result of the op to the list `order` if two conditions hold:
+  /// `axis` splits the operand or result, and the list does not contain it.
+  /// Example: a matmul computes y from x and w, and a relu computes z from y.
+  /// If `axis` splits all four values, the call for y adds x, w and z.
   void spread(Value value) {
     if (Operation *op = value.getDefiningOp())
       spreadOver(op, value);
@@ -224,8 +244,13 @@ private:
             isa_and_present<graph::GetParameterOp>(op) ? Weight : Nothing};
   }
 
-  /// Returns whether `axis` splits `argument` as its role demands: the axis dp
-  /// splits the batch dim of a model input, and cp splits the sequence dim.
+  /// Returns whether the user has asked for the split of `argument` by choosing
+  /// the mesh axis `axis`. `argument` is an input of the model. The axis dp
+  /// exists for data parallelism, and must split the batch dim. The axis cp
+  /// exists for context parallelism, and must split the sequence dim. For
+  /// example, the batch dim of `argument` is dim 0. The result for the axis dp
+  /// is then true if dp splits dim 0. The result is false for any other mesh
+  /// axis of ranks, such as tp.
   bool isByRole(BlockArgument argument) const {
     const AxisRole role = shard::roleOf(axis.name);
     StringRef name = role == AxisRole::Batch      ? graph::batchDimName

@@ -30,18 +30,24 @@ namespace pcc::explain {
 /// splits. Example: a matmul computes y from x and w. The axis splits x and y,
 /// but not w. If `value` is y, the function examines y and x.
 ///
-/// Each examined value may have one of the reasons below. The function returns
-/// the strongest reason of all examined values. Reason 1 is the strongest:
+/// For each examined value, the function looks for these reasons:
 ///
 ///  1. The user has requested the sharding of the value.
 ///  2. The value is an input of the model. The axis is dp (data parallelism)
 ///     and splits the batch dim, or the axis is cp (context parallelism) and
 ///     splits the sequence dim.
-///  3. A reshard has split the value. Or the sharding search has compared the
-///     costs of several ways to compute an op and has chosen one of them. This
-///     op computes or reads the value.
-///  4. Without a reason 1 to 3, the reason is that the split needs no
-///     communication and that each rank stores less.
+///  3. The value is the result of a reshard, and the axis splits another dim of
+///     the operand of the reshard, or no dim.
+///  4. An op computes or reads the value. The compiler's sharding search has
+///     compared several ways to compute this op along the axis, and has chosen
+///     one of them.
+///
+/// Reason 1 is stronger than reason 2. Reason 2 is stronger than the reasons 3
+/// and 4, which are equally strong. The function returns the strongest reason
+/// that it has found. If several reasons are equally strong, the function
+/// returns the first of them in the order of the search. If the function has
+/// found no reason, it returns the default reason "this needs no communication,
+/// and each rank stores less".
 ///
 /// `value` must be in the IR directly after the compiler phase 4-shard. This
 /// phase gives a sharding to each value and inserts the reshards. The next

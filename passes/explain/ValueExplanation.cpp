@@ -74,8 +74,9 @@ private:
   }
 
   /// Formats a sharding as text. Example: "[tp, -]" means that the mesh axis tp
-  /// splits dim 0 and that no axis splits dim 1. Leaves out the time axis (the
-  /// mesh axis that counts microbatches).
+  /// splits dim 0 of a tensor and that no axis splits dim 1. The mesh may also
+  /// have an axis `mb`, the time axis. The axis `mb` splits a tensor into
+  /// microbatches, and not over ranks. The text does not contain the axis `mb`.
   std::string textOf(const dist::Sharding &sharding) const {
     return dist::toBriefString(dist::withoutTime(sharding), mesh);
   }
@@ -103,19 +104,22 @@ private:
   }
 
   /// Adds one entry to `story.uses` for each reader of `value`. A reader is an
-  /// op or an output of the model.
+  /// op or an output of the model. `story` is the explanation of one value of
+  /// the model. `value` is this value, or a copy of this value.
   ///
-  /// A reshard is an op that copies a value and gives another sharding to the
-  /// copy. The function adds no entry for a reshard. Instead, the function adds
-  /// one entry for each reader of the copy. Example: a reshard copies x to y. A
-  /// relu reads x, and a matmul reads y. The call for x adds the relu and the
-  /// matmul.
+  /// A copy is the result of a reshard. A reshard is an op that copies a value
+  /// and gives another sharding to the copy. The function adds no entry for a
+  /// reshard. Instead, the function calls itself for the copy, and thus adds
+  /// one entry for each reader of the copy.
   ///
-  ///  - `story` is the explanation of one value of the model.
-  ///  - `value` is the value that `story` explains, or a copy of this value.
-  ///  - `before` lists the communications between ranks that make the copy,
-  ///    such as an all_gather. The list is empty if `value` is no copy, or if
-  ///    no communication is needed to make the copy.
+  /// `before` lists the communications between ranks that make the copy
+  /// `value`, such as an all_gather. The list is empty if `value` is no copy,
+  /// or if no communication is needed to make the copy.
+  ///
+  /// Example: a reshard copies x to y by an all_gather. A relu reads x, and a
+  /// matmul reads y. The call for x has an empty list `before`, and adds the
+  /// relu. The nested call for y has the all_gather in the list `before`, and
+  /// adds the matmul.
   void tellUses(Value value, const std::vector<dist::PricedStep> &before,
                 ValueExplanation &story) {
     for (OpOperand &use : value.getUses())

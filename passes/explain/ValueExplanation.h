@@ -49,12 +49,14 @@ struct ValueUse {
   /// Sharding in which this reader takes the value, as text. Example: "[tp, -]"
   /// means that the mesh axis tp splits dim 0 and that no axis splits dim 1.
   std::string sharding;
-  /// Communications between ranks that are needed before this reader can read
-  /// the value, in the order of their execution. The op that computes the value
-  /// gives it the sharding ValueExplanation::sharding. The communications
-  /// change this sharding to the member `sharding`. Example: an all_gather
-  /// along the mesh axis tp changes [tp, -] to [-, -]. Each rank then has the
-  /// whole dim 0. The list is empty if no communication is needed.
+  /// Communications between ranks that change the sharding of the value for
+  /// this reader, in the order of their execution. Before the communications,
+  /// the value has the sharding ValueExplanation::sharding. The op that
+  /// computes the value gives this sharding to the value. After the
+  /// communications, the value has the sharding ValueUse::sharding. The reader
+  /// needs this sharding. Example: an all_gather along the mesh axis tp changes
+  /// [tp, -] to [-, -]. Each rank then has the whole dim 0. The list is empty
+  /// if no communication is needed.
   std::vector<dist::PricedStep> reshard;
 };
 
@@ -80,8 +82,10 @@ struct ValueExplanation {
   std::string sharding;
   /// Reasons for the sharding, one per mesh axis of more than one rank.
   std::vector<Origin> origins;
-  /// Readers of the value. Readers of a copy with another sharding (the result
-  /// of a reshard) count as well.
+  /// Readers of the value. A reader may need the value in another sharding. The
+  /// program then contains a reshard, which is an op that copies the value and
+  /// gives the other sharding to the copy. The list contains the reader of the
+  /// copy, and not the reshard.
   std::vector<ValueUse> uses;
 };
 

@@ -22,10 +22,18 @@ struct ExecutedFiles {
 
 /// Verifies that a partitioned model computes the same outputs as the
 /// unpartitioned model. The compiler has divided the partitioned model among
-/// several ranks. The function simulate() interprets both models in this
-/// process, and compares their outputs. It interprets the code of each rank of
-/// the partitioned model, as if there were several ranks. simulate() must be
-/// called before all other functions, which use its inputs and results.
+/// several ranks. The caller calls the functions in this order:
+///
+///  1. simulate() interprets both models in this process and compares their
+///     outputs. It executes the code of each rank of the partitioned model, as
+///     if there were several ranks.
+///  2. writeInputs() writes the inputs that simulate() has used into files. The
+///     caller can then run the executables of the bundle with these inputs.
+///  3. compareExecuted() compares the outputs of the executables with the
+///     outputs of the unpartitioned model. simulate() has stored these outputs.
+///  4. findings() and verdict() return the results.
+///
+/// The caller may omit the calls 2 and 3.
 class Verification {
 public:
   /// Stores `whole`, the unpartitioned model, and `numerics`. The function
@@ -42,14 +50,27 @@ public:
   /// types of the model, such as bf16.
   Verification(mlir::ModuleOp whole, graph::Numerics numerics);
 
-  /// Executes the unpartitioned model on one device and `parts` (the module
-  /// after phase 6-schedule) on simulated ranks. Compares every output on every
-  /// rank. If all are equal, also compares the accuracy in the model's own
-  /// types. A training step is executed three times; see verifyTraining().
+  /// Executes the unpartitioned model on one device, and the partitioned model
+  /// `parts` on simulated ranks. Compares the outputs of both models. A
+  /// training step is executed three times, and the parameters after the third
+  /// time are compared as well. `parts` must be the output of the compiler
+  /// phase 6-schedule.
   ///
-  /// `inputs` are texts NAME=FILE.npy; all other inputs get seeded random
-  /// values. Returns an error only if a module cannot be executed. findings()
-  /// and verdict() report differences.
+  /// If no tensor differs, the function executes both models again. This time,
+  /// each op result is rounded to its element type in the model, such as bf16.
+  /// The function computes the error of each model, which is the difference
+  /// from the unpartitioned model in f64. The error of the partitioned model
+  /// must not be much larger than the error of the unpartitioned model. The
+  /// function skips this second comparison if all floats of the model are f64.
+  ///
+  ///  - `inputs` lists files with inputs of the model. Each entry is a text
+  ///    "NAME=FILE.npy". For example, "ids=/tmp/a.npy" means that the file
+  ///    /tmp/a.npy contains the input "ids". An input without a file gets
+  ///    random elements, which are equal in each call.
+  ///
+  /// If the function finds a difference, it still returns success. findings()
+  /// and verdict() report the difference. The function returns an error if an
+  /// input cannot be read or a model cannot be executed.
   Status simulate(mlir::ModuleOp parts, llvm::ArrayRef<std::string> inputs);
 
   /// Writes the inputs that simulate() has used as .npy files into the
@@ -92,8 +113,9 @@ private:
   ///
   /// The function deletes all earlier results in `found.outputs` and stores the
   /// new results there. If an output differs, the function still returns
-  /// success. It returns an error if a model cannot be executed. For inference,
-  /// it also returns an error if no stage computes an output of the model.
+  /// success. The function returns an error if a model cannot be executed. For
+  /// inference, the function also returns an error if the model has an output
+  /// that no pipeline stage computes.
   Status compareRanks(mlir::ModuleOp parts);
   /// Checks whether the partitioned model `parts` is less accurate than the
   /// unpartitioned model. Executes both models and rounds all results to the
@@ -155,24 +177,28 @@ private:
   mlir::func::FuncOp model;
   Inputs inputs;
   Findings found;
-  /// Differences that are accepted because they are rounding errors. The ranks
-  /// add numbers in another order than the unpartitioned model. The ranks
-  /// therefore have other rounding errors.
+  /// Two maps of accepted differences. The ranks add numbers in another order
+  /// than the unpartitioned model. The ranks therefore have other rounding
+  /// errors, and the results can differ slightly although both are correct.
   ///
-  /// A key of a map is the name of an output of the model, or of a parameter
-  /// that a training step writes. In training, the name of an output contains
-  /// the step, such as "loss of step 2". The map contains a number for each
-  /// key. An element of this output or parameter counts as equal if it differs
-  /// from the expected element by at most this number. Example: the number is
-  /// 0.2, and the expected element is 1.0. The element 1.1 then counts as
-  /// equal.
+  /// A key is the name of an output of the model, or of a parameter that a
+  /// training step writes. In training, the name of an output contains the
+  /// step, such as "loss of step 2". The map contains a number for each key. An
+  /// element of this output or parameter counts as equal if it differs from the
+  /// expected element by at most this number. Example: the number is 0.2, and
+  /// the expected element is 1.0. The element 1.1 then counts as equal.
   ///
-  ///  - `noise` is for results in the precision `found.numerics`: f64 or the
-  ///    element types of the model.
-  ///  - `ownNoise` is always for results that are rounded to the element types
-  ///    of the model, such as bf16.
+  /// There are two maps because a model can be executed in two precisions. In
+  /// f64, rounding errors are smaller than in bf16.
   ///
-  /// Each map is empty at first. When a comparison finds a wrong element,
+  ///  - `noise` is used when simulate() compares the outputs of both models.
+  ///    The user selects the precision of this comparison, and `found.numerics`
+  ///    contains it. The precision is f64, or the element types of the model.
+  ///  - `ownNoise` is used when each op result is rounded to its element type
+  ///    in the model, such as bf16. The executables of the bundle compute in
+  ///    this way.
+  ///
+  /// Each map is empty at first. If a comparison finds a wrong element,
   /// measureNoise() computes the map, and the comparison is repeated.
   llvm::StringMap<double> noise, ownNoise;
   /// Entry i lists the shards of output i of the model, for all ranks and all

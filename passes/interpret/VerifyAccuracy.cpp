@@ -93,24 +93,25 @@ private:
     }
   }
 
-  /// Appends an entry for one output or parameter to the member `values`.
-  /// Later, check() compares the partitioned model with this entry. The
-  /// function does nothing if the output or parameter has no float elements.
+  /// Appends an entry for one output or parameter to the list `values`. Later,
+  /// check() compares the partitioned model with this entry. The function does
+  /// nothing if the output or parameter has no float elements.
   ///
-  ///  - `known` is `outputsOf` or `parametersOf`. The function stores the index
-  ///    of the new entry in known[key].
   ///  - `key` is the name of the output or parameter in the model, such as
   ///    "loss".
-  ///  - `name` is the name for the user. In training, the name of an output
-  ///    contains the step, such as "loss of step 2". For a parameter, `name` is
-  ///    equal to `key`.
+  ///  - `known` is a map from names to indices in `values`. The function stores
+  ///    the index of the new entry in known[key]. With this index, check()
+  ///    finds the entry.
+  ///  - `name` is the name that messages to the user contain. In training, the
+  ///    name of an output contains the step, such as "loss of step 2". For a
+  ///    parameter, `name` is equal to `key`.
   ///  - `value` is the output or parameter in the IR of the unpartitioned
   ///    model. accuracyOf() computes the largest allowed error from `value`.
-  ///  - `wanted` is the tensor that the unpartitioned model computes in f64. It
-  ///    is the expected tensor.
-  ///  - `given` is the tensor that the unpartitioned model computes if all
-  ///    results are rounded to the element types of the model. The entry
-  ///    contains the error of `given` against `wanted`.
+  ///  - `wanted` is the tensor that the unpartitioned model computes in f64.
+  ///    This tensor is the expected tensor.
+  ///  - `given` is the tensor that the unpartitioned model computes if each op
+  ///    result is rounded to its element type, such as bf16. The entry contains
+  ///    the largest relative difference between `given` and `wanted`.
   void add(llvm::StringMap<size_t> &known, StringRef key, std::string name,
            Value value, const HostTensor &wanted, const HostTensor &given) {
     if (!isa<FloatType>(graph::tensorType(value).getElementType()))
@@ -143,18 +144,21 @@ private:
   /// Parameters that the unpartitioned model has written in the steps so far:
   /// in f64 (`exact`), and in the model's own types (`rounded`).
   WrittenParameters exact, rounded;
-  /// Two maps. With these maps, check() finds the entry of the member `values`
-  /// for an output or a parameter. The entry contains the expected tensor.
+  /// Two maps from names to indices in the list `values`. An entry of `values`
+  /// contains the expected tensor of one output or parameter. Only outputs and
+  /// parameters with float elements have an entry.
   ///
-  ///  - `outputsOf` maps the name of each output with float elements to the
-  ///    index of its entry in `values`. The entry belongs to the current step.
-  ///  - `parametersOf` maps the name of each written parameter with float
-  ///    elements to the index of its entry in `values`. This map is empty
-  ///    before the last step, because parameters are compared only after the
-  ///    last step.
+  ///  - `outputsOf`: a key is the name of an output of the model. The value is
+  ///    the index of the entry for this output in the current step.
+  ///  - `parametersOf`: a key is the name of a parameter that the training step
+  ///    changes. The value is the index of the entry for this parameter.
+  ///    Parameters are compared only after the last step. The map is therefore
+  ///    empty before the last step.
   ///
-  /// Example: the model has one output, "loss". In step 1, `outputsOf` maps
-  /// "loss" to 0. In step 2, it maps "loss" to 1.
+  /// Example: the model has the output "loss" and the parameter "w", and
+  /// executes two training steps. In step 1, `outputsOf` is {"loss": 0}, and
+  /// `parametersOf` is empty. In step 2, `outputsOf` is {"loss": 1}, and
+  /// `parametersOf` is {"w": 2}.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

@@ -9,22 +9,29 @@
 
 namespace pcc::interpret {
 
-/// Measures the accuracy of a partitioned model. Executes three models:
+/// Measures the accuracy of a partitioned model. Executes each step three
+/// times. A step is one training step or one inference. The three executions
+/// are:
 ///
-///  1. `whole`, the unpartitioned model, in f64.
-///  2. `whole` again. Each result is rounded to its element type in the model,
-///     such as bf16.
-///  3. `parts`, the partitioned model after the compiler phase 6-schedule, on
-///     simulated ranks. Each result is rounded to its element type.
+///  1. Execution of `whole`, the unpartitioned model, in f64.
+///  2. Execution of `whole` with rounding: each op result is rounded to its
+///     element type in the model, such as bf16.
+///  3. Execution of `parts`, the partitioned model, on simulated ranks with the
+///     same rounding as in execution 2. `parts` is the output of the compiler
+///     phase 6-schedule.
 ///
-/// Returns one entry per model output with float elements. An entry contains
-/// the errors of the models 2 and 3. Both errors are differences from model 1.
+/// Returns one entry for each output of each step, and one entry for each
+/// parameter after the last training step. Outputs and parameters without float
+/// elements have no entry. An entry contains two errors: the difference of
+/// execution 2 from execution 1, and the difference of execution 3 from
+/// execution 1.
 ///
-/// `numSteps` is the number of training steps; it is 1 for inference. The
-/// result has entries for the outputs of each step, and for the parameters
-/// after the last step. `noise` maps the name of a value to a number. If an
-/// element of this value has a difference of at most this number, the element
-/// counts as equal.
+///  - `inputs` contains the tensors of the model's inputs, by name.
+///  - `numSteps` is the number of training steps; it is 1 for inference.
+///  - `noise` contains differences that rounding can cause. A key is the name
+///    of an output or parameter, such as "loss of step 2". If an element of
+///    execution 3 differs from execution 1 by at most noise[key], the
+///    difference counts as 0. `noise` may be empty.
 StatusOr<std::vector<AccurateValue>>
 verifyAccuracy(mlir::ModuleOp whole, mlir::ModuleOp parts, const Inputs &inputs,
                int numSteps, const llvm::StringMap<double> &noise);

@@ -98,15 +98,18 @@ private:
         {std::move(name), "", Comparison(expected, tolerance, own)});
   }
 
-  /// Compares one output or parameter of the partitioned model with the tensor
-  /// that the unpartitioned model has computed.
+  /// Compares one output or parameter of the partitioned model with the
+  /// expected tensor. The unpartitioned model has computed the expected tensor.
+  /// An entry of the list `findings.outputs` contains the expected tensor. The
+  /// function adds the result of the comparison to this entry.
   ///
-  ///  - `known` is `outputsOf` or `parametersOf`. It maps `name` to the index
-  ///    of an entry of `findings.outputs`. This entry contains the expected
-  ///    tensor. The function adds the result of the comparison to the entry.
-  ///    The function does nothing if `known` does not contain `name`.
-  ///  - `name` is the name of the output or parameter in the model.
-  ///  - `value` contains one shard of the output or parameter per rank.
+  ///  - `name` is the name of the output or parameter in the model, such as
+  ///    "loss".
+  ///  - `known` is a map from names to indices. known[name] is the index of the
+  ///    entry in `findings.outputs`. If `known` does not contain `name`, the
+  ///    function does nothing.
+  ///  - `value` contains the output or parameter on the simulated ranks: one
+  ///    shard for each rank of the pipeline stage that has computed it.
   void check(const llvm::StringMap<size_t> &known, StringRef name,
              const StageValue &value) {
     auto it = known.find(name);
@@ -126,18 +129,21 @@ private:
   PipelineRun ranks;
   /// Parameters of the unpartitioned model after the steps executed so far.
   WrittenParameters parameters;
-  /// Two maps. With these maps, check() finds the entry of `findings.outputs`
-  /// for an output or a parameter. The entry contains the expected tensor.
+  /// Two maps from names to indices in the list `findings.outputs`. An entry of
+  /// `findings.outputs` contains the expected tensor of one output or
+  /// parameter.
   ///
-  ///  - `outputsOf` maps the name of each output of the model to the index of
-  ///    its entry in `findings.outputs`. The entry belongs to the current step.
-  ///  - `parametersOf` maps the name of each parameter that the step writes to
-  ///    the index of its entry in `findings.outputs`. This map is empty before
-  ///    the last step, because parameters are compared only after the last
-  ///    step.
+  ///  - `outputsOf`: a key is the name of an output of the model. The value is
+  ///    the index of the entry for this output in the current training step.
+  ///  - `parametersOf`: a key is the name of a parameter that the training step
+  ///    changes. The value is the index of the entry for this parameter.
+  ///    Parameters are compared only after the last step. The map is therefore
+  ///    empty before the last step.
   ///
-  /// Example: the model has one output, "loss". In step 1, `outputsOf` maps
-  /// "loss" to 0. In step 2, it maps "loss" to 1.
+  /// Example: the model has the output "loss" and the parameter "w", and
+  /// executes two steps. In step 1, `outputsOf` is {"loss": 0}, and
+  /// `parametersOf` is empty. In step 2, `outputsOf` is {"loss": 1}, and
+  /// `parametersOf` is {"w": 2}.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

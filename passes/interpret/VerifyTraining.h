@@ -12,16 +12,26 @@ namespace pcc::interpret {
 /// parameters.
 bool isTraining(mlir::ModuleOp module);
 
-/// Executes `numSteps` training steps of two models, and compares their
-/// results:
+/// Executes `numSteps` training steps of two models, and compares the results
+/// of both models. The models are:
 ///
-///  - `whole`, the unpartitioned model after the compiler phase 2-prepare
-///  - `parts`, the partitioned model after phase 6-schedule, on simulated ranks
+///  - `whole`, the unpartitioned model. It is the output of the compiler phase
+///    2-prepare.
+///  - `parts`, the partitioned model on simulated ranks. It is the output of
+///    the compiler phase 6-schedule.
 ///
 /// Each step has the same inputs, and starts with the parameters that the step
-/// before has written. `noise` maps the name of a value to a number. If an
-/// element of this value has a difference of at most this number, the element
-/// counts as equal.
+/// before has written. `inputs` contains the tensors of the inputs, by name.
+///
+/// An element of a result counts as equal in two cases:
+///
+///  - The relative error of the element is at most the tolerance. If both
+///    models are executed in f64, the tolerance is 1e-12. If each op result is
+///    rounded to its element type, the tolerance depends on this type, such as
+///    1e-4 for f32.
+///  - The element of `parts` differs from the element of `whole` by at most
+///    noise[name]. `name` is the name of the result, such as "loss of step 2".
+///    `noise` may be empty.
 ///
 /// Appends one comparison to `findings.outputs` for each output of each step,
 /// and one for each parameter and each optimizer state after the last step. If

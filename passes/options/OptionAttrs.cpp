@@ -138,11 +138,17 @@ static std::string checksumOf(const std::string &text) {
   return llvm::utohexstr(llvm::xxh3_64bits(text));
 }
 
-/// Returns a map from the names of options to their values as text, such as
-/// "--tp" to "2". An option is in the map only if the user gives the option and
-/// the option changes the result of a compilation. If --schedule or --cluster
-/// names a file, the text is not the path of the file. Instead, the text is "of
-/// checksum" and the checksum of the file's content.
+/// Returns a map from the names of options to their values as text. For
+/// example, --tp 2 gives an entry with the key "--tp" and the value "2". The
+/// map contains an option only if the user gives the option and the option
+/// changes the result of a compilation.
+///
+/// The options --schedule and --cluster may name a file. The value in the map
+/// is then a text with a checksum of the content, such as "of checksum 9A3F",
+/// instead of the path of the file. pcc records the map in the attribute
+/// `pcc.options` of a module. A later call of pcc compares the recorded texts
+/// with the texts of its own options. The checksums differ if the content has
+/// changed.
 static OptionTexts recordedTextsOf(const CompileOptions &options) {
   OptionTexts texts = textsOf(options);
   if (options.hasScheduleFile())
@@ -353,19 +359,23 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
-/// Returns the default value of the option `name`, such as "--tp", as text.
-/// `module` is a module that an earlier call of pcc has written to a file. The
-/// user did not give the option in the earlier call, but gives the option in
-/// the current call. `options` contains the options of the current call. There
-/// are three cases:
+/// Returns the default value of the option `name` as text. An example of `name`
+/// is "--tp".
 ///
-///  - The option is --microbatches or --virtual-stages. The default value of
-///    these options depends on other options. The function returns the number
-///    that the earlier call used. An attribute of `module` contains this
-///    number.
-///  - The option is the size of a mesh axis (--tp, --pp, --dp, --cp or --ep).
-///    The function returns "1".
-///  - The option is any other option. The function returns an empty string.
+/// pcc can write a module to a file after a phase of the compilation. A second
+/// call of pcc can read this file and continue the compilation. The second call
+/// may have an option that the first call did not have. checkRepeated() then
+/// allows only the default value of this option. `module` is the module in the
+/// file, and `options` contains the options of the second call. There are three
+/// cases:
+///
+///  - `name` is --microbatches or --virtual-stages. The default value of these
+///    options depends on other options. The function returns the number that
+///    the first call used. An attribute of `module` contains this number.
+///  - `name` is --tp, --pp, --dp, --cp or --ep. The function returns "1".
+///    Without such an option, the size of the mesh axis is 1.
+///  - `name` is any other option. The function returns an empty string, because
+///    the option has no default value.
 static std::string defaultOf(ModuleOp module, StringRef name,
                              const CompileOptions &options) {
   StringRef attribute = name == "--microbatches"     ? pipe::microbatchesName
@@ -475,8 +485,9 @@ Status pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
     return Status::error(
         CannotRead, "the dump does not name the model that it was made from");
   options.model = (root.getValue() + "/" + file.getValue()).str();
-  // Ignore the device annotations of the model, so that it is imported for one
-  // device.
+  // The ONNX model may have annotations that assign its nodes and tensors to
+  // devices. With --configuration none, pcc ignores these annotations. Set this
+  // option, so that pcc imports the model for one device.
   options.configuration = "none";
   if (auto seed = module->getAttrOfType<IntegerAttr>(rank::randomWeightsName))
     options.randomWeights = seed.getInt();

@@ -61,8 +61,10 @@ struct FileTextValue {
   std::string CompileOptions::*path, CompileOptions::*text;
 };
 
-/// Pointer to the bool member for an option with one allowed word. For example,
-/// `--emit onnx` sets CompileOptions::emitsOnnx to true.
+/// Pointer to a bool member of CompileOptions, for an option that accepts only
+/// one word as its value. If the user gives the option with this word, the
+/// member becomes true. For example, `--emit onnx` sets
+/// CompileOptions::emitsOnnx to true. Any other value of --emit is an error.
 struct WordFlagValue {
   bool CompileOptions::*member;
 };
@@ -175,16 +177,20 @@ struct OptionRow {
   /// Whether the option changes the result of a compilation. If so, a dump (the
   /// module after a phase) records the option in the attribute `pcc.options`.
   bool shapesResult = true;
-  /// Name of the module attribute that stores the value of the option. For
-  /// example, "dist.presets" stores the value of --preset. The text is empty if
-  /// no attribute has exactly this value. For example, the option --tp has no
-  /// attribute of its own, because the attribute `dist.mesh` depends on --dp,
-  /// --cp and --tp together.
+  /// Name of the module attribute that stores the value of this option. For
+  /// example, the name is "dist.presets" for the option --preset. The name is
+  /// empty if the option has no attribute of its own. For example, the name is
+  /// empty for the option --tp, because the attribute `dist.mesh` stores the
+  /// values of --dp, --cp and --tp together.
   std::string_view attribute = {};
-  /// Key of the option in the module attribute `graph.training`, such as "lr"
-  /// for --lr. This attribute is a dictionary with the values of the options of
-  /// training. The pointer is null if the dictionary has no entry with exactly
-  /// the value of this option.
+  /// Key of this option in the module attribute `graph.training`. This
+  /// attribute is a dictionary with the values of training options. For
+  /// example, --lr 0.1 gives the entry `lr = 0.1`, and the key is "lr". The
+  /// pointer is null in two cases:
+  ///  - The dictionary has no entry for the option. An example is --tp, which
+  ///    is no training option.
+  ///  - The dictionary has several entries for the option. An example is
+  ///    --betas, whose two numbers are the entries `beta1` and `beta2`.
   const char *trainingEntry = nullptr;
 };
 

@@ -28,14 +28,14 @@ namespace pcc {
 using OptionTexts = std::map<std::string, std::string>;
 
 /// Adds the value of one option to the map `texts`. `row` declares the option,
-/// and `options` contains the value. The map gets the value as text, such as
-/// "2" for --tp 2. If the option names a file, the text is the path of the
-/// file.
+/// and `options` contains the value of the option. For example, --tp 2 adds an
+/// entry with the key "--tp" and the value "2". If the option names a file, the
+/// value is the path of the file.
 ///
-/// Adds nothing if the value is equal to the value in a CompileOptions that was
-/// default-constructed. For example, the number in a default-constructed
-/// CompileOptions is nullopt for --microbatches, and the list is empty for
-/// --preset.
+/// Adds nothing if the user does not give the option. The value of an option
+/// may be a text, such as "cpu" for --target cpu. If this text is the default
+/// value of the option, the function adds nothing, even if the user gives the
+/// option.
 void addText(const OptionRow &row, const CompileOptions &options,
              OptionTexts &texts);
 

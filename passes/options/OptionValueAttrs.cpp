@@ -7,16 +7,18 @@ using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// Function object that converts the value of one option to an MLIR attribute.
-/// The class OptionValue is a variant with one type for each kind of option,
-/// such as a flag or a number. std::visit calls the operator() for the type
-/// that the variant contains. For example, --target cuda becomes a StringAttr
-/// with the text "cuda". Returns null in two cases:
+/// Converts the value of one option to an MLIR attribute. For example, --target
+/// cuda becomes a StringAttr with the text "cuda". The class OptionValue is a
+/// variant with one type for each kind of option, such as a flag or a number.
+/// AttributeMaker has an operator() for each of these types. std::visit calls
+/// the operator() for the type that the variant contains. The result is null in
+/// three cases:
 ///
-///  - The user does not give the option, or gives the default value of a text
-///    option, such as --target cpu.
-///  - The class cannot convert values of this type to an attribute. For
-///    example, the class cannot convert the list of axes of --mesh.
+///  - The user does not give the option.
+///  - The value is a text, and this text is the default value of the option. An
+///    example is --target cpu, because pcc compiles for the CPU by default.
+///  - The class does not convert options of this kind. An example is --mesh,
+///    whose value is a list of mesh axes.
 class AttributeMaker {
 public:
   AttributeMaker(const CompileOptions &options, Builder &builder)
@@ -69,15 +71,21 @@ private:
   Builder &builder;
 };
 
-/// Function object for std::visit on OptionRow::value. OptionRow::value points
-/// to the member of CompileOptions that stores the value of one option. The
-/// function object converts `attribute` to a value and stores the value in this
-/// member of `options`. For example, the member is `target`, and `attribute` is
-/// the StringAttr "cuda": `options.target` becomes "cuda".
+/// Converts an MLIR attribute to the value of one option, and stores the value
+/// in `options`. For example, the option is --target, and `attribute` is a
+/// StringAttr with the text "cuda". The class then sets `options.target` to
+/// "cuda".
 ///
-/// `attribute` is an attribute that AttributeMaker has made, or null. Does
-/// nothing for null. Stores flags, texts, real numbers and lists of texts. Does
-/// nothing for other types of values, such as whole numbers.
+/// The class OptionValue is a variant with one type for each kind of option,
+/// such as a flag or a number. AttributeReader has an operator() for each of
+/// these types. std::visit calls the operator() for the type that the variant
+/// contains. There are two cases:
+///
+///  - The option is a flag, a text, a real number or a list of texts. The
+///    operator() stores the value. If `attribute` is null, or if its type does
+///    not fit the option, the operator() does nothing.
+///  - The option is of another kind, such as a whole number. The operator()
+///    does nothing.
 class AttributeReader {
 public:
   AttributeReader(Attribute attribute, CompileOptions &options)

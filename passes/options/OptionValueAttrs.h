@@ -8,7 +8,9 @@
 
 namespace pcc {
 
-/// Returns the value of an option as an attribute:
+/// Converts the value of one option to an MLIR attribute. `row` declares the
+/// option, `options` contains the value, and `builder` creates the attribute.
+/// The kind of the value determines the kind of the attribute:
 ///
 ///     flag             UnitAttr
 ///     text             StringAttr
@@ -17,8 +19,13 @@ namespace pcc {
 ///     real number      FloatAttr (f64)
 ///     list of texts    ArrayAttr
 ///
-/// Returns null if the value is the default, or if its type (such as a mesh)
-/// has no attribute form.
+/// Returns null in three cases:
+///
+///  - The user does not give the option.
+///  - The value is a text, and this text is the default value of the option. An
+///    example is --target cpu, because pcc compiles for the CPU by default.
+///  - The table above does not contain the kind of the value. An example is
+///    --mesh, whose value is a list of mesh axes.
 mlir::Attribute attributeOf(const OptionRow &row, const CompileOptions &options,
                             mlir::Builder &builder);
 

@@ -43,9 +43,11 @@ Status pcc::checkTraining(const CompileOptions &options) {
   return error.empty() ? Status::success() : Status::error(CannotMeet, error);
 }
 
-/// Checks the options for a model with its own training step (ONNX
-/// TrainingInfo). The step fixes loss and optimizer, so options such as
-/// --optimizer and --lr are errors.
+/// Checks the training options for a model that contains a training step (ONNX
+/// TrainingInfo). The training step of the model defines the loss and the
+/// optimizer. Therefore the user may give only these training options: --train,
+/// --dropout, --seed, --recompute, --loss-scale and --reproducible. Any other
+/// training option, such as --optimizer or --lr, is an error with exit code 2.
 static Status checkOwnTraining(const CompileOptions &options) {
   OptionTexts given = trainingTextsOf(options);
   for (const char *option : {"--train", "--dropout", "--seed", "--recompute",

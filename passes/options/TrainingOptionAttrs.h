@@ -9,8 +9,9 @@
 
 namespace pcc {
 
-/// Checks the training options (such as --optimizer) and --schedule (the
-/// pipeline schedule), as far as the check does not need the model. Errors:
+/// Checks the training options, such as --optimizer, and the option --schedule,
+/// the pipeline schedule. The function does not need the model. checkLoss()
+/// makes a further check after pcc has read the model. Errors of this function:
 ///
 ///  - Exit code 2: the user gives a training option or --schedule, but not
 ///    --train.
@@ -42,14 +43,21 @@ Status checkLoss(mlir::ModuleOp module, const CompileOptions &options);
 /// other schedules.
 int64_t numVirtualStages(const CompileOptions &options);
 
-/// Stores the training options in the module attribute `graph.training`, a
-/// dictionary with an entry for each option. For example, --optimizer adamw and
-/// --lr 0.1 give {optimizer = "adamw", lr = 0.1}. Does nothing if the user does
-/// not give --train.
+/// Stores the training options in the module attribute `graph.training`. This
+/// attribute is a dictionary. For example, --optimizer adamw and --lr 0.1 give
+/// {optimizer = "adamw", lr = 0.1}. Does nothing if the user does not give
+/// --train.
 ///
-/// An option that is not given has no entry, except that `optimizer` is then
-/// "sgd". --betas has two entries, `beta1` and `beta2`. --recompute and
-/// --reproducible have no entry, because other attributes store them.
+/// In general, the dictionary has one entry for each training option that the
+/// user gives. The exceptions are:
+///
+///  - --optimizer: if the user does not give this option, the dictionary has
+///    the entry `optimizer` with the value "sgd".
+///  - --betas: the dictionary has two entries, `beta1` and `beta2`.
+///  - --recompute and --reproducible: the dictionary has no entry, because
+///    other attributes store the values of these options.
+///  - --train: the dictionary has no entry. The existence of the dictionary
+///    means that the user has given --train.
 void recordTraining(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Sets `options.training` to the training options that are stored in

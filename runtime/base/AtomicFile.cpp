@@ -29,8 +29,15 @@ static bool waitUntilWritable(int file, double seconds) {
   return ready != 0;
 }
 
-/// Writes to a pipe in portions of at most PIPE_BUF bytes. poll() reports a
-/// pipe as writable if it has space for one portion, so write() does not block.
+/// Writes to a pipe in portions of at most PIPE_BUF bytes (4096 bytes on
+/// Linux). One large write could block forever if no process reads from the
+/// pipe. Before each portion, the function waits at most `seconds` seconds
+/// until poll() reports the pipe as writable. A writable pipe has space for
+/// PIPE_BUF bytes, so that the call of write() does not block.
+///
+/// If `file` is a regular file, the function does not wait, and passes all
+/// remaining bytes to each call of write(). A write to a regular file needs no
+/// reader.
 Status writeAll(int file, std::string_view text, const std::string &path,
                 double seconds) {
   struct stat info = {};

@@ -20,10 +20,15 @@ namespace pcc::runtime {
 /// Returns exit code 7 on failure. The old file is then unchanged.
 Status writeFileAtomically(const std::string &path, std::string_view text);
 
-/// Writes all of `text` to the file descriptor `file`. Returns exit code 7 if a
-/// write fails, or if a pipe accepts no byte for `seconds`. The message
-/// contains `path`. errno keeps the cause; EPIPE means that the pipe has no
-/// reader.
+/// Writes all of `text` to the open file descriptor `file`. `path` is the path
+/// of the file, which appears in the message of an error. Returns an error with
+/// exit code 7 in each of these cases:
+///
+/// - A write fails. errno is the cause of the failure. For example, errno is
+///   EPIPE if `file` is a pipe and no process has the pipe open for reading.
+/// - `file` is not a regular file, for example a pipe, and has accepted no byte
+///   for `seconds` seconds. errno is ETIMEDOUT. A pipe accepts no byte while
+///   the pipe is full.
 Status writeAll(int file, std::string_view text, const std::string &path,
                 double seconds = 1e9);
 

@@ -20,14 +20,17 @@
 
 namespace pcc::runtime {
 
-/// Function that reports an uncaught exception. The terminate handler
-/// endWithError() converts the exception into a Status object and passes the
-/// Status object to this function. A Status object holds an exit code and a
-/// message. After the call endWithError() ends the process.
-/// reportExhaustion() sets this pointer.
+/// Function that reports an error to the user. reportExhaustion() sets this
+/// pointer. If an exception is not caught, the C++ runtime calls the terminate
+/// handler endWithError(). endWithError() converts the exception into a Status
+/// object, and calls this function with the Status object. A Status object
+/// holds an exit code and a message. endWithError() then ends the process.
 static void (*reporter)(const Status &) = nullptr;
 
-/// Reserved memory, freed before an error is reported: the report needs memory.
+/// Returns a pointer to 256 KiB of reserved memory. reportExhaustion()
+/// allocates this memory. endWithError() frees this memory before it reports an
+/// error. The function that reports the error must allocate memory, and the
+/// process may have no other memory left.
 static std::unique_ptr<std::array<char, 1 << 18>> &reserve() {
   static std::unique_ptr<std::array<char, 1 << 18>> bytes;
   return bytes;

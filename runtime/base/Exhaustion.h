@@ -21,10 +21,14 @@ Status outOfMemory();
 /// and how many the user may run (ulimit -u).
 Status cannotStart(const std::string &claim, int error);
 
-/// Returns `status` with a note, such as "the user runs 980 processes and
-/// threads, and may run 1000 (ulimit -u)". Returns `status` without the note if
-/// the user may start 64 or more further processes and threads, or if the limit
-/// is not known.
+/// Adds a note to the error `status` if the user of this process may start
+/// fewer than 64 further processes and threads. For example, the user runs 980
+/// processes and threads, and the limit of the system is 1000 (ulimit -u). The
+/// user may start 20 more. The function then adds the note "the user runs 980
+/// processes and threads, and may run 1000 (ulimit -u)".
+///
+/// If the system sets no limit, or if the limit is not known, the function adds
+/// no note. The function returns `status` in all cases.
 Status withProcessLimit(Status status);
 
 /// Returns whether this process cannot get a further MiB of memory. May be
@@ -35,21 +39,29 @@ bool isMemoryExhausted();
 /// process.
 bool isMemoryLimited();
 
-/// Returns the error for the current exception. Call this in a terminate
-/// handler (std::set_terminate). The exit code depends on the exception's type:
+/// Converts the current exception into an error. Call this function in a
+/// terminate handler (std::set_terminate). The type of the exception determines
+/// the exit code and the message of the error:
 ///
-///   std::bad_alloc      13, with the text of outOfMemory()
-///   std::system_error   13, with the text of cannotStart() if no thread can
-///                       be started
-///   others              1
+///   exception            exit code   message
+///   std::bad_alloc       13          out of memory
+///   std::system_error    13          if its code is EAGAIN: cannot start a
+///                                    thread; otherwise: the system refuses a
+///                                    resource
+///   any other type       1           a defect of pcc
 Status errorOfException();
 
-/// Installs a handler for uncaught exceptions, such as std::bad_alloc. The
-/// handler:
+/// Installs a terminate handler (std::set_terminate) for the process. The C++
+/// runtime calls this handler if an exception, such as std::bad_alloc, is not
+/// caught. The handler takes these steps:
 ///
-/// 1. calls `report` with errorOfException();
-/// 2. deletes all unfinished files and folders (ScopedFolder::removeAll());
-/// 3. ends the process with the error's exit code.
+/// 1. The handler calls errorOfException(), which converts the exception into
+///    an error.
+/// 2. The handler calls `report` with the error. `report` shows the error to
+///    the user.
+/// 3. The handler calls ScopedFolder::removeAll(), which deletes all unfinished
+///    files and folders.
+/// 4. The handler ends the process with the exit code of the error.
 void reportExhaustion(void (*report)(const Status &));
 
 } // namespace pcc::runtime

@@ -28,7 +28,9 @@ MappedFile::~MappedFile() {
     munmap(const_cast<std::byte *>(data), size);
 }
 
-/// Returns the error of a file that cannot be read because of `why`.
+/// Returns an error with exit code `code`. The message of the error says that
+/// the file at `path` cannot be read. `why` is the reason at the end of the
+/// message, such as "it is not a regular file".
 static Status cannotRead(const std::string &path, const std::string &why,
                          ExitCode code) {
   return Status::error(code, "cannot read \"" + path + "\": " + why);

@@ -54,8 +54,10 @@ public:
   std::string_view text() const {
     return {reinterpret_cast<const char *>(data), size};
   }
-  /// Sets `part` to the `length` bytes at byte `offset` of the file. Returns an
-  /// error with exit code `code` if the file is shorter.
+  /// Makes the span `part` refer to the bytes [offset, offset + length) of the
+  /// file. The bytes are not copied. For example, an offset of 4 and a length
+  /// of 2 give the bytes 4 and 5. If the file has fewer than offset + length
+  /// bytes, returns an error with exit code `code` and leaves `part` unchanged.
   Status slice(uint64_t offset, uint64_t length, ExitCode code,
                std::span<const std::byte> &part) const;
   /// Returns the modification time that the file had when open() was called.
@@ -84,9 +86,14 @@ public:
   /// mapped.
   Status checkRead(ExitCode code) const;
 
-  /// Releases the physical memory of all whole pages in bytes [offset, offset +
-  /// length). A later access reads the page from disk again. Use this after a
-  /// single pass over a large file.
+  /// Releases the physical memory of some pages of the mapping. These are the
+  /// pages that lie completely in the bytes [offset, offset + length) of the
+  /// file. For example, a page has 4096 bytes. release(1000, 8000) covers the
+  /// bytes 1000 to 8999, and releases only the page with the bytes 4096 to
+  /// 8191.
+  ///
+  /// The mapping stays valid. A later access to a released page reads the page
+  /// from disk again. Call this function after a single pass over a large file.
   void release(size_t offset, size_t length) const;
 
 private:

@@ -35,7 +35,9 @@ static struct sigaction previous = {};
 /// Size of a page in bytes.
 static size_t pageSize = 0;
 
-/// Returns the guarded range that contains `address`; null if none does.
+/// Returns the Range object of the memory mapping that contains `address`. A
+/// Range object describes one mapping that a MappingGuard object protects from
+/// SIGBUS. Returns null if no protected mapping contains `address`.
 static Range *rangeOf(const std::byte *address) {
   for (Range *range = ranges.load(std::memory_order_acquire); range;
        range = range->next) {
@@ -46,8 +48,14 @@ static Range *rangeOf(const std::byte *address) {
   return nullptr;
 }
 
-/// Replaces the page that contains `address`, and all later pages of `range`,
-/// by zeroed memory. Returns false if mmap() fails.
+/// Replaces pages of a memory mapping by pages of zeros. onBusError() calls
+/// this function after an access to a page of the mapping has failed. `range`
+/// describes the mapping, and `address` is the address of the failed access.
+///
+/// The function replaces the page that contains `address` and all later pages
+/// of the mapping. If the file was truncated, the file no longer contains the
+/// later pages either. The function also sets `range.failed`. Returns false if
+/// mmap() fails.
 static bool replace(Range &range, const std::byte *address) {
   const std::byte *const begin = range.begin.load();
   const size_t offset = size_t(address - begin) / pageSize * pageSize;
@@ -88,11 +96,17 @@ static void passOn(int signal, siginfo_t *info, void *context) {
   isPassing = false;
 }
 
-/// Handles a SIGBUS, which an access to a page raises if the page cannot be
-/// read. If the page belongs to a guarded mapping, the handler replaces this
-/// page and all later pages of the mapping by zeroed memory, and the thread
-/// continues. Otherwise the handler passes the signal to the previous handler
-/// (passOn()).
+/// Handles the signal SIGBUS. The kernel raises SIGBUS in a thread that
+/// accesses a page of a mapped file if the page cannot be read. For example,
+/// another process has truncated the file.
+///
+/// - If a MappingGuard object protects the mapping, the handler replaces the
+///   page and all later pages of the mapping by pages of zeros. The thread then
+///   repeats the access and reads zeros. The later pages are replaced too,
+///   because a truncated file no longer contains the later pages either.
+/// - If no MappingGuard object protects the mapping, or if mmap() fails, the
+///   handler calls passOn(). passOn() calls the SIGBUS handler that was
+///   installed before this handler.
 ///
 /// The handler calls only functions that are safe in a signal handler. mmap()
 /// is a plain system call and therefore safe.

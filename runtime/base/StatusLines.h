@@ -14,15 +14,18 @@ namespace pcc::runtime {
 /// included.
 std::string linesOf(const Status &status);
 
-/// Returns an error with exit code `code` and the text `lines`. The first line
-/// of `lines` becomes the message of the error. Each further line becomes one
-/// note of the error. For example, "disk is full\nfile a.pcc\n" gives the
-/// message "disk is full" and the note "file a.pcc".
+/// Converts the text `lines` into an error. linesOf() has made the text from
+/// the same error, usually in another process. The first line of `lines`
+/// becomes the message of the error. Each further line becomes one note of the
+/// error. For example, "disk is full\nfile a.pcc\n" gives the message "disk is
+/// full" and the note "file a.pcc".
 ///
-/// Another process has made the text with linesOf(). The end of the text may be
-/// missing, for example because the text was too long for a network message.
-/// The error then lacks the same text. `code` must not be Done, which is the
-/// exit code of success.
+/// The text does not contain the exit code of the error. The error gets the
+/// exit code `code`. `code` must not be Done, which is the exit code of
+/// success.
+///
+/// The end of `lines` may be missing, for example because the text was too long
+/// for a network message. The function then converts only the text in `lines`.
 Status statusOfLines(ExitCode code, const std::string &lines);
 
 } // namespace pcc::runtime

@@ -25,7 +25,9 @@ namespace pcc::runtime {
 struct WatchedCalls {
   std::atomic<uint64_t> begun{0}, ended{0};
 };
-/// Counters of this process's calls into watched libraries (CUDA, NCCL).
+/// Numbers of library calls that this process has begun and ended. Only calls
+/// of functions that watchCalls() has wrapped are counted. These functions
+/// belong to NCCL and to the CUDA libraries.
 inline WatchedCalls watchedCalls;
 
 /// Replaces one function pointer in `table` by a wrapper. `table` is a struct
@@ -39,12 +41,12 @@ inline WatchedCalls watchedCalls;
 /// 2. It calls the library function, through the original pointer.
 /// 3. It increments watchedCalls.ended.
 ///
-/// The original pointer is kept in a static variable. There is one static
-/// variable per `member`, and not one per object of type Table. For example,
-/// watchCalls() replaces the pointer cuLaunchKernel of two CudaDriver objects.
-/// The wrappers of both objects then call the function to which the second
-/// object pointed. The pointers of both objects must therefore be equal before
-/// the first replacement.
+/// The original pointer is kept in a static variable, which all objects of the
+/// type `Table` share. All objects of this type must therefore have the same
+/// original pointer. For example, CudaDriver object A points to function f, and
+/// CudaDriver object B points to function g. If this function is called for A
+/// and then for B, the static variable holds g. A call through A then calls g,
+/// and not f.
 template <auto member, typename Table, typename Result, typename... Arguments>
 void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   static std::atomic<Result (*)(Arguments...)> real;

@@ -36,9 +36,12 @@ std::string stepName(int64_t step);
 /// change the content of the folder. A run can therefore still load the first
 /// checkpoint.
 std::string replacedName(const std::string &step);
-/// Returns the folder name of a checkpoint that is being written, such as
-/// "step-00000008.tmp-JOB". `step` is the name of the complete checkpoint,
-/// "step-00000008". `job` identifies the training run.
+/// Returns the temporary name of a checkpoint's folder: the text `step`, then
+/// ".tmp-", then the text `job`. The folder has this name while a run writes
+/// the checkpoint. `step` is the name of the folder after the checkpoint is
+/// complete. `job` differs between training runs, so that two runs do not write
+/// to the same folder. For example, `step` = "step-00000008" and `job` =
+/// "5172-0" give "step-00000008.tmp-5172-0".
 std::string unfinishedName(const std::string &step, const std::string &job);
 
 /// Returns the name of a file that a rank writes into the folder of a
@@ -70,20 +73,31 @@ std::string rankFileName(int rank, const char *ending);
 Status listCheckpoints(const std::string &directory,
                        std::vector<std::string> &names);
 
-/// Appends the paths of checkpoints to `folders`, in the order in which a
-/// loader tries them:
+/// Appends the paths of checkpoints to `folders`. A loader first tries to load
+/// the first checkpoint. If this checkpoint cannot be loaded, for example
+/// because a file is damaged, the loader tries the next checkpoint.
 ///
-/// - if `directory` contains a manifest: only `directory`, which is itself a
-///   checkpoint;
-/// - if it contains none: the checkpoints of listCheckpoints().
+/// - If `directory` contains the file "manifest.json", `directory` is itself a
+///   checkpoint. The function then appends only `directory`.
+/// - Otherwise the checkpoints are folders in `directory`, and the function
+///   appends the path of each folder. The checkpoint that the file `latest`
+///   names comes first. All other checkpoints follow in descending order of the
+///   training step.
 ///
-/// Returns exit code 10 if there is no checkpoint, 7 if `directory` cannot be
-/// read.
+/// Returns an error with exit code 10 if there is no checkpoint, and an error
+/// with exit code 7 if `directory` cannot be read.
 Status findCheckpoints(const std::string &directory,
                        std::vector<std::string> &folders);
 
-/// Returns the names of the folders of unfinished saves in `directory`, such as
-/// "step-00000008.tmp-JOB". The save is in progress or was interrupted.
+/// Returns the names of all folders in `directory` that have a temporary name,
+/// such as "step-00000008.tmp-5172-0". A training run writes a checkpoint to a
+/// folder with a temporary name, and renames the folder when the checkpoint is
+/// complete. A folder with a temporary name can contain:
+///
+/// - a checkpoint that a run is still writing
+/// - a checkpoint that a run could not complete, for example because the run
+///   was killed
+/// - an old checkpoint that a run is deleting
 std::vector<std::string> listUnfinished(const std::string &directory);
 
 } // namespace pcc::runtime

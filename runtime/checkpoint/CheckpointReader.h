@@ -11,10 +11,15 @@
 
 namespace pcc::runtime {
 
-/// Reads tensors from one checkpoint. Every tensor is stored as pieces:
-/// sub-tensors with their global index ranges. A rank can thus read its shard
-/// from a checkpoint that has another sharding. One thread at a time may use an
-/// object.
+/// Reads tensors from one checkpoint. A checkpoint stores each tensor as one or
+/// more sub-tensors. The checkpoint also stores which indices of the whole
+/// tensor each sub-tensor has. A run can therefore load a checkpoint that
+/// another number of ranks has saved. For example, 2 ranks have saved a tensor
+/// of 8 rows: rank 0 has saved rows 0 to 3, and rank 1 has saved rows 4 to 7. A
+/// run with 4 ranks loads this checkpoint. Rank 1 of the new run needs rows 2
+/// and 3, and reads them from the sub-tensor with rows 0 to 3.
+///
+/// Two threads must not call functions of one object at the same time.
 class CheckpointReader {
 public:
   /// Reads and checks the manifest of the checkpoint in the folder `folder`,
@@ -55,16 +60,18 @@ private:
   /// that the manifest gives. Also checks that the byte range of every saved
   /// sub-tensor lies within its file. Returns exit code 11 if a check fails.
   Status checkFiles() const;
-  /// Finds a saved sub-tensor in the checkpoint. `tensor` and `piece` come from
-  /// the manifest: `tensor` describes a saved tensor, and `piece` describes one
-  /// sub-tensor of this tensor. Sets `file` to the safetensors file that
-  /// contains the sub-tensor.
+  /// Finds a saved sub-tensor in the safetensors files of the checkpoint.
+  /// `tensor` describes a saved tensor in the manifest. `piece` describes one
+  /// sub-tensor of this tensor in the manifest. The function has two results:
   ///
-  /// The header of a safetensors file has one entry for each tensor name. An
-  /// entry gives an element type and a byte range. Sets `entry` to the entry
-  /// with the name of `tensor`. Returns exit code 11 if the header has no such
-  /// entry, or if `tensor` and `piece` give another element type or another
-  /// byte range than the entry.
+  /// - `file` becomes the open safetensors file that contains the sub-tensor.
+  /// - `entry` becomes the description of the sub-tensor in the header of
+  ///   `file`. The header has one description per tensor name.
+  ///
+  /// Both the manifest and the header give an element type and a byte range for
+  /// the sub-tensor. If the manifest and the header differ, the function
+  /// returns an error with exit code 11. The function also returns this error
+  /// if the header does not contain the name of the tensor.
   Status findPiece(const SavedTensor &tensor, const SavedPiece &piece,
                    const SafetensorsFile *&file,
                    const SafetensorsEntry *&entry);

@@ -74,8 +74,13 @@ public:
   }
 
 private:
-  /// Checks that the layouts of all tensors are valid and that their names are
-  /// unique. Otherwise returns an internal error (Defect).
+  /// Checks the tensors that the run saves. Returns an error with exit code 1,
+  /// which means a defect of pcc, in each of these cases:
+  ///
+  /// - Two tensors have the same name.
+  /// - The layout of a tensor is invalid. The layout defines which elements of
+  ///   the tensor each rank holds. For example, a layout is invalid if it
+  ///   splits two dims over the same mesh axis.
   Status checkTensors(const Mesh &mesh) const {
     std::set<std::string> names;
     for (const StateTensor &tensor : tensors) {
@@ -98,9 +103,20 @@ private:
     return options.directory + "/" + name;
   }
 
-  /// Creates the directory of checkpoints, and checks that all ranks share it:
-  /// rank 0 creates a file there, and every other rank must see the file. Sets
-  /// `job` to a random number that is equal on all ranks.
+  /// Prepares the directory of checkpoints. All ranks call this function
+  /// together:
+  ///
+  /// 1. Rank 0 sends a random number to all ranks. Each rank stores the number
+  ///    in `job`.
+  /// 2. Rank 0 creates the directory if it does not exist, and locks the
+  ///    directory. Rank 0 also creates an empty file in the directory.
+  /// 3. Each rank checks that it sees the empty file. If a rank does not see
+  ///    the file, the path of the directory means another directory on this
+  ///    rank. For example, the path is on a local disk of each machine.
+  /// 4. Rank 0 deletes the empty file.
+  ///
+  /// If step 2 fails, or if a rank does not see the file, the function returns
+  /// an error on all ranks.
   Status meet(World &world) {
     std::random_device random;
     uint64_t number = uint64_t(random()) << 32 | random();
@@ -175,8 +191,14 @@ private:
     return Status::success();
   }
 
-  /// Writes this rank's file of a checkpoint. Rank 0 then waits for the files
-  /// of all ranks, publishes the checkpoint, and deletes old checkpoints.
+  /// Saves a checkpoint. `position` contains the number of the training step.
+  /// Each rank writes its file to a folder with a temporary name, which all
+  /// ranks share. Rank 0 then takes these steps:
+  ///
+  /// 1. Rank 0 waits for the files of all ranks.
+  /// 2. Rank 0 writes the manifest and gives the folder its final name, such as
+  ///    "step-00000008". A loader finds only folders with a final name.
+  /// 3. Rank 0 deletes old checkpoints.
   Status write(const TrainingPosition &position) {
     const std::string name = stepName(position.step);
     const std::string folder =
@@ -191,12 +213,13 @@ private:
       noteFailure(folder, rank, status);
     if (rank != 0)
       return status;
-    // At this point, `status` is an error if rank 0 could not write its own
-    // file. Rank 0 continues even then, and waits in collectRanks() for the
-    // files of all ranks. The reason is that the destructor of `guard` deletes
-    // `folder` when this function returns an error. Rank 0 must not delete
-    // `folder` while other ranks still write to it. collectRanks() also fills
-    // `manifest`, which is the list of all saved tensors.
+    // `status` is an error if rank 0 could not write its own file. Even then
+    // rank 0 calls collectRanks(), which waits until all ranks have written
+    // their files. Rank 0 must wait because the destructor of `guard` deletes
+    // `folder` when this function returns an error. Another rank may still
+    // write to `folder` before its file is complete.
+    //
+    // collectRanks() also adds the list of all saved tensors to `manifest`.
     Manifest manifest{position, numRanks, options.model, options.weightsRoot,
                       options.planHash};
     Status collected =
@@ -216,19 +239,29 @@ private:
   FileChanges changes;
   std::vector<StateTensor> tensors;
   std::vector<OwnedPiece> pieces;
-  /// Copies of the tensor pieces (sub-tensors) that this rank saves; empty in a
-  /// save without a background thread.
+  /// Copies of the sub-tensors that this rank saves, one per entry of `pieces`.
+  /// A save in the background needs the copies: the thread `writer` writes the
+  /// file while training changes the tensors. A save without this thread needs
+  /// no copies, because training waits until this rank has written its file.
+  /// The list is then empty.
   std::vector<std::unique_ptr<std::byte[]>> snapshot;
   int rank = 0, numRanks = 1;
-  /// Random number in the folder names of this run's unfinished saves; equal on
-  /// all ranks.
+  /// Random number in decimal digits; equal on all ranks of this run. The ranks
+  /// write a checkpoint to a folder whose temporary name contains this number.
+  /// For example, `job` is "5172". The temporary name of the first checkpoint
+  /// of the run is then "step-00000008.tmp-5172-0", and the temporary name of
+  /// the second checkpoint is "step-00000016.tmp-5172-1". Another run has
+  /// another random number. Two runs therefore write to different folders.
   std::string job;
   int numSaves = 0;
   /// File descriptor that holds the lock of the directory of checkpoints; -1 if
   /// the directory is not locked.
   int lock = -1;
-  /// Set to true by the destructor; rank 0 then stops waiting for the files of
-  /// other ranks.
+  /// Whether the destructor of this object has begun. During a save, rank 0
+  /// waits until each rank has written its file to the folder of the
+  /// checkpoint. If this flag becomes true during the wait, rank 0 stops
+  /// waiting, and the save fails. The destructor would otherwise block until
+  /// all ranks have written their files.
   std::atomic<bool> isGivenUp = false;
   /// Whether the background thread `writer` has finished its save.
   std::atomic<bool> hasEnded = false;

@@ -43,12 +43,14 @@ struct CheckpointOptions {
   /// path, unless the user names another model. A run that loads the checkpoint
   /// ignores the path.
   std::string model = {};
-  /// Canonical path of the folder of the model's weights. It is only recorded
-  /// in the checkpoint.
+  /// Canonical path of the folder to which the paths of the model's weight
+  /// files are relative. The path is stored in the checkpoint. A run that loads
+  /// the checkpoint ignores the path.
   std::string weightsRoot = {};
-  /// Hash of the plan (shardings and stages) that the bundle was compiled for.
-  /// It is equal in the programs of all ranks, and only recorded in the
-  /// checkpoint.
+  /// Hash of the bundle that the run executes. The compiler has computed the
+  /// hash from the programs of all ranks, the compiled kernels and the runtime.
+  /// The hash is equal on all ranks. The hash is stored in the checkpoint. A
+  /// run that loads the checkpoint ignores the hash.
   uint64_t planHash = 0;
   /// Function that the writer calls before each change of the file system.
   /// `change` is the kind of the change: "make", "create", "write", "sync",

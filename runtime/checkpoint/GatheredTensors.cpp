@@ -32,16 +32,18 @@ Status GatheredTensors::putTrained(std::span<const StateTensor> tensors,
   return Status::success();
 }
 
-/// Computes each trained weight (ONNX initializer) from the trained parameters.
-/// A parameter may be derived from a weight by transforms such as a transpose
-/// or a slice. The function inverts the transforms.
+/// Computes the trained weights (ONNX initializers) from the trained
+/// parameters, and adds the weights to `named`. A parameter is a weight or a
+/// transform of a weight, such as the transpose or a slice. The function
+/// inverts the transform, and copies the elements of the parameter to the
+/// weight. A parameter that was not derived from a weight is added to `named`
+/// under its own name.
 ///
-/// Then checks that each weight was trained as a whole. Several parameters may
-/// be slices of one weight, and no two slices overlap. All elements of the
-/// weight were thus trained if the parameters together have as many elements as
-/// the weight. For example, a weight of 8 rows was trained as a whole if one
-/// parameter has the rows 0 to 5 and another parameter has the rows 6 and 7.
-/// Returns exit code 6 if a weight was not trained as a whole.
+/// Several parameters may be slices of one weight. The slices do not overlap.
+/// The function returns an error with exit code 6 if the slices together have
+/// fewer elements than the weight. For example, a weight has 8 rows, one
+/// parameter is the slice with the rows 0 to 5, and no parameter contains the
+/// rows 6 and 7.
 Status
 GatheredTensors::weights(std::map<std::string, GatheredWeight> &named) const {
   std::map<std::string, int64_t> trained;

@@ -71,7 +71,10 @@ private:
 
   /// Guards the map `wholes` while several ranks call memoryOf().
   std::mutex mutex;
-  /// Whole tensors by the name of the state tensor (StateTensor::name).
+  /// The tensors that the ranks assemble in this object. There is one entry per
+  /// trained parameter. The key is the name of the parameter
+  /// (StateTensor::name). The value contains all elements of the parameter, not
+  /// only those of one shard.
   std::map<std::string, Whole> wholes;
 };
 

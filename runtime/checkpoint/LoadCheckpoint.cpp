@@ -55,8 +55,12 @@ public:
   }
 
 private:
-  /// Sets `folders` on all ranks to the list of checkpoints that rank 0 finds.
-  /// Two ranks could find different lists, because the directory may change.
+  /// Sets `folders` to the paths of all checkpoints in the directory. All ranks
+  /// get the same list: only rank 0 reads the directory, and then broadcasts
+  /// the list. If each rank read the directory itself, the lists could differ.
+  /// For example, another process could delete a checkpoint after rank 0 has
+  /// read the directory, and before rank 1 reads the directory. If rank 0 finds
+  /// no checkpoint, the function returns an error on all ranks.
   Status findFolders(std::vector<std::string> &folders) {
     std::string text;
     Status status = world.rank() == 0 ? listFolders(text) : Status::success();
@@ -87,10 +91,13 @@ private:
     return Status::success();
   }
 
-  /// Inserts `damages` at the front of `loaded.notes`, which is the list of
-  /// messages for the user. `damages` has one message for each checkpoint that
-  /// the search has skipped. A checkpoint is skipped if it is damaged or cannot
-  /// be read. Returns `status` unchanged.
+  /// Inserts the messages in `damages` at the front of `loaded.notes`, and
+  /// returns `status`. `loaded.notes` is the list of messages for the user.
+  /// `damages` has one message for each checkpoint that the search has skipped,
+  /// because the checkpoint is damaged or cannot be read. `loaded.notes` may
+  /// already contain a message about the last checkpoint that the search has
+  /// tried. The other checkpoints were skipped earlier. Their messages
+  /// therefore come first.
   Status end(Status status, const std::vector<std::string> &damages) {
     loaded.notes.insert(loaded.notes.begin(), damages.begin(), damages.end());
     return status;

@@ -6,10 +6,11 @@
 
 namespace pcc::runtime {
 
-/// Copies the string `text` of rank `root` to `text` on all other ranks, by a
-/// broadcast. `all` is the group of all ranks. The string is in host memory.
-/// With NCCL, only the group `all` can send host memory; every other group
-/// sends GPU memory.
+/// Sends the string `text` from rank `root` to all other ranks. On the other
+/// ranks, `text` becomes the sent string. `all` is the group of all ranks,
+/// World::all(). The function needs this group, because a std::string is in
+/// host memory. If NCCL connects the ranks, all other groups can send only GPU
+/// memory.
 static Status spread(Group &all, int root, std::string &text) {
   const ActionId action{"checkpoint", "names of tensors"};
   auto length = int64_t(text.size());

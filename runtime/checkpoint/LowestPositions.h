@@ -19,13 +19,16 @@ namespace pcc::runtime {
 /// at the coordinate 0 write the table to a checkpoint.
 using LowestPositions = std::map<std::string, int64_t>;
 
-/// Sets `lowest` to a map that has one entry for every tensor that any rank
-/// holds. The entry maps the name of the tensor to a coordinate on the pipeline
-/// axis (mesh axis 0): the lowest coordinate at which ranks hold the tensor.
+/// Finds the lowest coordinate on the pipeline axis (mesh axis 0) at which
+/// ranks hold a tensor, for each tensor of the run. `lowest` becomes a map from
+/// the name of the tensor to this coordinate. For example, the ranks at the
+/// coordinates 0 and 3 hold the tensor "table", and the ranks at the coordinate
+/// 2 hold the tensor "w". `lowest` then becomes {"table": 0, "w": 2}.
 ///
-/// All ranks must call this function, and all ranks get the same map. Each rank
-/// passes the list of the tensors that it holds as `tensors`. Ranks with the
-/// same pipeline coordinate must pass the same list.
+/// `tensors` lists the tensors that this rank holds, and `mesh` is the mesh of
+/// the program. Ranks with the same pipeline coordinate must pass the same
+/// list. The function is collective: every rank of `world` must call it. All
+/// ranks get the same map.
 Status findLowestPositions(std::span<const StateTensor> tensors,
                            const Mesh &mesh, World &world,
                            LowestPositions &lowest);

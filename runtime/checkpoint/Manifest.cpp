@@ -19,8 +19,16 @@ const SavedTensor *Manifest::find(const std::string &name) const {
 // Merging
 //===----------------------------------------------------------------------===//
 
-/// Returns whether two ranks describe a tensor in the same way: same type,
-/// shape and role (trained parameter or optimizer state).
+/// Returns whether two descriptions of one tensor agree. `a` and `b` are the
+/// descriptions, which two ranks have written. The descriptions agree if these
+/// properties are equal:
+///
+/// - the element type
+/// - the shape of the whole tensor
+/// - the role: a trained parameter, another parameter, or optimizer state
+/// - for optimizer state, the parameter to which the state belongs
+///
+/// The lists of saved sub-tensors are not compared.
 static bool sameTensor(const SavedTensor &a, const SavedTensor &b) {
   return a.type == b.type && a.shape == b.shape && a.trained == b.trained &&
          a.isState == b.isState && a.stateOf == b.stateOf;
@@ -129,8 +137,16 @@ struct RunsBefore {
 };
 } // namespace
 
-/// Returns whether the lists of index ranges in `parts` together contain each
-/// index from 0 to `size` - 1 exactly once.
+/// Returns whether `parts` divides a dim of `size` elements. `parts` is a set
+/// of parts, and each part is a list of index ranges. The parts divide the dim
+/// if each index from 0 to `size` - 1 lies in exactly one range of all parts.
+/// For example, `size` is 6:
+///
+/// - The parts {[0, 2), [4, 6)} and {[2, 4)} divide the dim.
+/// - The parts {[0, 2)} and {[2, 4)} do not divide the dim, because no part
+///   contains the indices 4 and 5.
+/// - The parts {[0, 4)} and {[2, 6)} do not divide the dim, because both parts
+///   contain the indices 2 and 3.
 static bool divideDim(const std::set<Runs, RunsBefore> &parts, int64_t size) {
   Runs all;
   for (const Runs &part : parts)

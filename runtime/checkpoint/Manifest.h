@@ -65,8 +65,10 @@ struct SavedFile {
   uint64_t checksum = 0; ///< 64-bit xxh3 hash of the file
 };
 
-/// Content of the manifest of a checkpoint. The report of one rank about its
-/// own file has the same format.
+/// Content of the manifest of a checkpoint. The report of a rank has the same
+/// type. During a save, each rank writes a report that lists the file of this
+/// rank and the sub-tensors in the file. A report uses only the members `files`
+/// and `tensors`. Rank 0 merges the reports of all ranks into the manifest.
 struct Manifest {
   TrainingPosition position = {};
   /// Number of ranks that saved the checkpoint.
@@ -76,8 +78,9 @@ struct Manifest {
   std::string model = {};
   /// Canonical path of the folder of the model's weights.
   std::string weightsRoot = {};
-  /// Hash of the plan (shardings and stages) of the run that saved the
-  /// checkpoint.
+  /// Hash of the bundle of the run that saved the checkpoint. The compiler has
+  /// computed the hash from the programs of all ranks, the compiled kernels and
+  /// the runtime. A run that loads the checkpoint ignores the hash.
   uint64_t planHash = 0;
   std::vector<SavedFile> files = {};
   std::vector<SavedTensor> tensors = {};
@@ -112,15 +115,17 @@ Status readManifest(const std::string &path, Manifest &manifest);
 Status merge(Manifest &manifest, Manifest other);
 
 /// Checks the description of one saved tensor. Returns the first fault as text,
-/// or an empty string if there is no fault. The faults are:
+/// or an empty string if there is no fault. The function checks three things:
 ///
-/// - Shape: a size is negative, or the size of the tensor in bytes overflows.
-/// - Saved sub-tensor: its index ranges do not lie within the tensor, or do not
-///   match its size in bytes.
-/// - Derivation: the tensor is a parameter that was derived from a weight (ONNX
-///   initializer) by transforms such as a transpose. The shape of the weight is
-///   invalid, a transform is invalid, or the transforms give another type or
-///   shape than the parameter has.
+/// - The shape: no size may be negative. The size of the tensor in bytes must
+///   fit into a signed 64-bit number.
+/// - The saved sub-tensors: their index ranges must lie within the tensor. The
+///   size of each sub-tensor in bytes must match its index ranges.
+/// - The origin: a parameter may be derived from a weight (ONNX initializer) by
+///   transforms. The shape of the weight and each transform must be valid. The
+///   result of the transforms must have the type and the shape of the
+///   parameter. For example, the weight has shape 4x8, and the only transform
+///   is a transpose. The parameter must then have shape 8x4.
 std::string findFault(const SavedTensor &tensor);
 
 /// Checks that the saved sub-tensors of each tensor contain every element of

@@ -276,7 +276,9 @@ static void checkContent(ordered_json json) {
     throw Malformed("its content has changed");
 }
 
-/// Returns the path that pathToJson() has converted to a JSON value.
+/// Returns the path from which pathToJson() has made the JSON value `json`. The
+/// value is a string, or an array of numbers. Each number is one byte of the
+/// path. pathToJson() uses an array if the path is not valid UTF-8.
 static std::string pathFrom(const ordered_json &json) {
   if (!json.is_array())
     return json.get<std::string>();
@@ -309,8 +311,9 @@ static Manifest manifestFrom(const ordered_json &json) {
   return manifest;
 }
 
-/// Largest depth of nested arrays and objects. The limit bounds the recursion
-/// of functions that visit the document.
+/// Largest depth of nested arrays and objects in a manifest. Some functions,
+/// such as ordered_json::dump(), call themselves once per level. Without this
+/// limit, a damaged file with many levels could overflow the stack.
 static constexpr int kDeepest = 16;
 
 /// Parses `bytes` as JSON. Throws if `bytes` is not JSON, or if it is nested

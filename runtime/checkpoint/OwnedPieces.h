@@ -22,7 +22,8 @@ namespace pcc::runtime {
 /// tensor and one row of padding. Rank 3 holds only padding, and its sub-tensor
 /// is empty.
 struct OwnedPiece {
-  /// Tensor of which this rank saves a sub-tensor; borrowed.
+  /// Tensor to which the sub-tensor belongs. This object does not own the
+  /// tensor.
   const StateTensor *tensor;
   /// Indices of the sub-tensor within the whole tensor. Entry i is the list of
   /// the index ranges along dim i, in ascending order. For example, a
@@ -32,30 +33,44 @@ struct OwnedPiece {
   /// Shape of the sub-tensor that this rank saves, without padding. It is not
   /// the shape of the whole tensor.
   std::vector<int64_t> shape = {};
-  /// Loop nests that copy the sub-tensor from this rank's shard to a dense,
-  /// row-major buffer. The buffer has the shape of the sub-tensor, without
-  /// padding. The loop nests skip the padding of the shard, which is its unused
-  /// elements. Each entry describes one loop nest by these numbers:
+  /// Loop nests that copy the sub-tensor from this rank's shard to a buffer.
+  /// The buffer is dense and row-major, and has the shape of the sub-tensor.
+  /// The shard can contain padding, which the loop nests skip. For example, the
+  /// shard has 2 rows of 4 elements, and the last element of each row is
+  /// padding. The sub-tensor has 2 rows of 3 elements. One loop nest copies the
+  /// sub-tensor:
   ///
-  /// - the index in the shard of the first element that is read
-  /// - the index in the buffer of the first element that is written
-  /// - for each loop, the number of iterations, and the distances between the
-  ///   elements of two iterations in the shard and in the buffer
+  ///                               shard   buffer
+  ///   index of first element      0       0
+  ///   outer loop: 2 iterations    + 4     + 3   (step to the next row)
+  ///   inner loop: 3 iterations    + 1     + 1   (step to the next element)
   ///
-  /// The list is empty if the shard consists only of padding.
+  /// The loop nest reads the elements 0, 1, 2, 4, 5 and 6 of the shard. If the
+  /// shard consists only of padding, the list of loop nests is empty.
   std::vector<StridedCopy> copies = {};
   /// Size in bytes of the sub-tensor that this rank saves, without padding.
   uint64_t bytes = 0;
 };
 
-/// Returns whether this rank writes its shard of the tensor to a checkpoint. If
+/// Returns whether this rank writes its shard of `tensor` to a checkpoint. If
 /// several ranks hold the same elements, only the rank with the lowest number
-/// writes them. `at` is this rank's position on the mesh.
+/// writes them. For example, ranks 0 and 1 hold the same shard. The function
+/// returns true on rank 0, and false on rank 1.
+///
+/// `mesh` is the mesh of the program, and `at` is this rank's position on the
+/// mesh. `lowest` maps the name of each tensor to the lowest coordinate on the
+/// pipeline axis (mesh axis 0) at which ranks hold the tensor.
 bool isOwner(const StateTensor &tensor, const Mesh &mesh, const Coordinates &at,
              const LowestPositions &lowest);
 
-/// Returns the sub-tensors that this rank writes to a checkpoint, at most one
-/// per tensor. The result borrows `tensors`.
+/// Returns the sub-tensors that this rank writes to a checkpoint. `tensors`
+/// lists the shards that this rank holds. The result has one entry for each
+/// shard for which isOwner() returns true. An entry contains a pointer to an
+/// element of `tensors`. `tensors` must therefore exist as long as the result.
+///
+/// `mesh` is the mesh of the program, and `at` is this rank's position on the
+/// mesh. `lowest` maps the name of each tensor to the lowest coordinate on the
+/// pipeline axis (mesh axis 0) at which ranks hold the tensor.
 std::vector<OwnedPiece> ownedPieces(std::span<const StateTensor> tensors,
                                     const Mesh &mesh, const Coordinates &at,
                                     const LowestPositions &lowest);

@@ -231,8 +231,11 @@ void removeOldCheckpoints(const FileChanges &changes,
     return;
   std::erase(names, step);
   for (size_t i = size_t(std::max(keep, 2)) - 1; i < names.size(); ++i) {
-    // Rename an old checkpoint before removing it. An interrupted removal would
-    // otherwise leave a damaged checkpoint under a valid name.
+    // Delete an old checkpoint in two steps. First rename the folder of the
+    // checkpoint, for example from "step-00000004" to
+    // "step-00000004.tmp-removed". Then delete the folder. The run may be
+    // killed during the deletion. The folder then lacks some of its files.
+    // Loaders ignore the folder, because they ignore names with ".tmp-".
     const std::string doomed = pathOf(unfinishedName(names[i], "removed"));
     if (changes.rename(pathOf(names[i]), doomed).ok())
       (void)changes.remove(doomed);

@@ -29,25 +29,41 @@ public:
     XXH3_64bits_reset(hash.get());
   }
 
-  /// Writes the rank's two files: first rank-NNN.safetensors, unless all pieces
-  /// (sub-tensors) are empty, and last the report rank-NNN.json.
+  /// Writes the two files of this rank in this order. NNN is the number of the
+  /// rank:
+  ///
+  /// 1. rank-NNN.safetensors contains the elements of the sub-tensors in
+  ///    `pieces`. If all these sub-tensors are empty, the function does not
+  ///    write this file.
+  /// 2. rank-NNN.json is the report. The report lists the sub-tensors that the
+  ///    rank has saved.
   Status run() {
     const std::string header = describe();
     if (end > 0)
       PCC_RETURN_IF_ERROR(writeFile(header));
-    // Sync the data before this rank writes its report. Rank 0 publishes the
-    // checkpoint as soon as it finds a report of every rank.
+    // Sync the folder, so that the name of the safetensors file survives a
+    // crash of the machine. writeFile() has already synced the content of the
+    // file. Both syncs must come before the report. Rank 0 gives the folder its
+    // final name as soon as each rank has written a report. A loader may then
+    // load the checkpoint.
     PCC_RETURN_IF_ERROR(changes.syncFolder(folder));
     return changes.replaceFile(folder + "/" + rankFileName(rank, "json"),
                                toJson(report));
   }
 
 private:
-  /// Adds a description of each tensor in `pieces` to `report`, such as the
-  /// name and the shape of the tensor. Returns the header of the safetensors
-  /// file. The header has one entry per sub-tensor: the name, the shape, and
-  /// the byte range in the file. An empty sub-tensor has no entry in the
-  /// header, but its tensor has a description in `report`.
+  /// Describes the tensors and the sub-tensors that this rank saves:
+  ///
+  /// - Adds one entry per tensor to `report`. The entry has the name, the type
+  ///   and the shape of the whole tensor.
+  /// - Returns the header of the safetensors file. The header has one entry for
+  ///   each sub-tensor that is not empty. The entry has the name of the tensor,
+  ///   and the shape and the byte range of the sub-tensor. For example,
+  ///   sub-tensors of 16 and 8 bytes get the byte ranges [0, 16) and [16, 24).
+  ///
+  /// A sub-tensor is empty if this rank's shard consists only of padding. The
+  /// tensor of an empty sub-tensor has an entry in `report`, but no entry in
+  /// the header.
   std::string describe() {
     std::vector<SafetensorsEntry> entries;
     for (const OwnedPiece &piece : pieces) {

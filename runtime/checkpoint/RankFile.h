@@ -15,18 +15,26 @@ namespace pcc::runtime {
 /// in the foreground.
 using Snapshot = std::vector<std::unique_ptr<std::byte[]>>;
 
-/// Writes two files of this rank to the folder `folder` of a checkpoint. NNN is
-/// the number `rank`:
+/// Writes the tensor elements that this rank saves to the folder `folder` of a
+/// checkpoint. This rank has the number `rank`. Each entry of `pieces`
+/// describes the elements of one tensor that this rank saves. For example, an
+/// entry describes rows 0 and 1 of a matrix.
 ///
-/// - rank-NNN.safetensors: the elements of the sub-tensors in `pieces`. The
-///   function does not create this file if all sub-tensors are empty.
-/// - rank-NNN.json: a report that lists the sub-tensors. The function writes
-///   the report last, after it has synced the safetensors file to the disk. A
-///   process that finds the report can therefore rely on the data.
+/// The function writes two files. NNN is the number of this rank with three
+/// digits, such as 007:
 ///
-/// If training continues during the save, `snapshot` has a copy of each
-/// sub-tensor. Otherwise `snapshot` is empty. `changes` performs the file
-/// operations. Returns an error with exit code 7 if a file cannot be written.
+/// - rank-NNN.safetensors: the elements. The function does not create this file
+///   if this rank saves no elements.
+/// - rank-NNN.json: a report that lists the entries of `pieces`. The function
+///   writes the report last, after it has synced the safetensors file to the
+///   disk. A process that finds the report can therefore rely on the data.
+///
+/// If training continues during the save, `snapshot` has a copy of the elements
+/// of each entry of `pieces`, and the function writes the copies. Otherwise
+/// `snapshot` is empty, and the function writes the elements of the tensors.
+/// The function calls the member functions of `changes` to create, write and
+/// sync the files. Returns an error with exit code 7 if a file cannot be
+/// written.
 Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      int rank, const std::vector<OwnedPiece> &pieces,
                      const Snapshot &snapshot);

@@ -11,26 +11,40 @@
 
 namespace pcc::runtime {
 
-/// A trained weight (ONNX initializer) of the model. The members `name`, `type`
-/// and `shape` describe the weight in the model's file. The training may use
-/// another type and shape. For example, the weight has shape 4x8 in the model's
-/// file, and the training changes a parameter of shape 8x4, which is the
-/// transpose of the weight.
+/// Describes a trained weight (ONNX initializer) of the model. `name`, `type`
+/// and `shape` are the name, the type and the shape of the weight in the
+/// model's file.
 ///
-/// A trained parameter that was not derived from a weight also has an object of
-/// this type. The members then describe the parameter.
+/// The training run changed tensors that pcc had computed from the weight by
+/// transforms such as a transpose. These tensors are called parameters. A
+/// parameter may have another type and shape than the weight. For example, the
+/// weight has shape 4x8, and the parameter is the transposed weight of shape
+/// 8x4.
+///
+/// A checkpoint may also contain a parameter without the name of a weight. The
+/// parameter then has a TrainedWeight object of its own, in which `name`,
+/// `type` and `shape` describe the parameter.
 struct TrainedWeight {
   std::string name;
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape = {};
-  /// Trained parameters that were derived from the weight: one parameter, or
-  /// several parameters that are disjoint slices of the weight.
+  /// Parameters that pcc has computed from the weight. A parameter is a tensor
+  /// that the training run has changed. Usually, one parameter contains the
+  /// whole weight. If pcc has sliced the weight, several parameters each
+  /// contain a slice. For example, one parameter contains rows 0 to 3 of the
+  /// weight, and another parameter contains rows 4 to 7. No two slices overlap.
   std::vector<const SavedTensor *> parameters = {};
 };
 
-/// The trained weights of one checkpoint, in their type and shape in the
-/// model's file. For `pcc checkpoint export`. Inverts the transposes, slices,
-/// reshapes and casts that made the trained parameters.
+/// Reads the trained weights from one checkpoint. The command
+/// `pcc checkpoint export` uses this class.
+///
+/// A checkpoint does not contain the weights themselves. The checkpoint
+/// contains parameters: tensors that pcc has computed from the weights by
+/// transposes, slices, reshapes and casts. The class inverts these transforms.
+/// For example, a weight has type f32 and shape 4x8 in the model's file. The
+/// checkpoint contains the transposed weight, of type bf16 and shape 8x4. The
+/// class converts this tensor back to type f32 and shape 4x8.
 class TrainedWeights {
 public:
   /// Opens the newest complete checkpoint in `directory`; `directory` may also
@@ -42,8 +56,9 @@ public:
   const std::string &folder() const { return path; }
   /// Returns one message for each damaged checkpoint that open() skipped.
   const std::vector<std::string> &notes() const { return passedOver; }
-  /// Returns the path of the model's file as the checkpoint records it; may be
-  /// empty.
+  /// Returns the path of the file of the model that was trained. The checkpoint
+  /// contains this path. The result is empty if the path was unknown when the
+  /// checkpoint was saved.
   const std::string &model() const { return checkpoint.manifest().model; }
   /// Returns the trained weights, ordered by name.
   const std::vector<TrainedWeight> &list() const { return weights; }

@@ -23,10 +23,14 @@ struct StateTensor {
   ElementType type = ElementType::F32;
   /// Global shape.
   std::vector<int64_t> shape = {};
-  /// Division of the tensor over the ranks: which elements each rank holds. For
-  /// example, two ranks divide a tensor of 192 columns. Rank 0 holds columns 0
-  /// to 95, and rank 1 holds columns 96 to 191. All microbatches use the same
-  /// division.
+  /// Defines which elements of the tensor each rank holds. For example, two
+  /// ranks divide a tensor of 192 columns. Rank 0 holds columns 0 to 95, and
+  /// rank 1 holds columns 96 to 191.
+  ///
+  /// The elements of a rank do not depend on the microbatch. In contrast, an
+  /// object of the class Layout can also divide a tensor over the microbatches.
+  /// For example, microbatch 0 then has the rows 0 and 1, and microbatch 1 has
+  /// the rows 2 and 3.
   Layout layout = {};
   /// Memory of this rank's shard. The elements are dense and row-major. The
   /// shard includes padding: unused elements that make the shards of all ranks
@@ -53,7 +57,10 @@ struct StateTensor {
 StateTensor stateTensorOf(const program::ParameterT &parameter,
                           const Mesh &mesh, void *data);
 
-/// Progress of a training run between two steps.
+/// Counts the steps and the samples that a training run has completed. A
+/// checkpoint contains these numbers, so that a later run can continue with the
+/// next step. The numbers describe a moment after one step and before the next
+/// step. They therefore never include a part of a step.
 struct TrainingPosition {
   /// Number of completed steps.
   int64_t step = 0;

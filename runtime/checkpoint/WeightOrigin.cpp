@@ -75,8 +75,10 @@ static bool fits(const program::SliceT &slice,
          (slice.start >= 0 && slice.start < size && last >= 0 && last < size);
 }
 
-/// Returns the number of elements of a shape, or -1 if a size is negative or
-/// the product is too large.
+/// Returns the number of elements of a tensor of shape `shape`. Returns -1 if
+/// the shape is impossible: a size is negative, or the elements could need more
+/// than 2^63 - 1 bytes. An element has at most 8 bytes. A size of 0 counts as 1
+/// in this check.
 static int64_t countOf(const std::vector<int64_t> &shape) {
   int64_t count = 1;
   for (int64_t size : shape)
@@ -135,15 +137,18 @@ static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   return strides;
 }
 
-/// Returns the loop nest that applies the transform `step` to a tensor. The
-/// nest reads a dense tensor of shape `before.shape`, and writes a dense tensor
-/// of shape `after.shape`:
+/// Returns a description of nested loops that apply the transform `step` to a
+/// tensor. Each iteration of the innermost loop copies one element. The loops
+/// read a dense tensor of shape `before.shape`, and write a dense tensor of
+/// shape `after.shape`. The copied elements depend on the transform:
 ///
-/// - A transpose of a 2x3 tensor copies element (i, j) to element (j, i).
-/// - A slice copies only the elements that the slice selects.
-/// - A reshape keeps the row-major order: it copies element 0 to element 0, and
-///   element 1 to element 1.
-/// - A cast copies in the same way as a reshape, without conversion.
+/// - Transpose: for example, the transpose of a 2x3 tensor copies element
+///   (i, j) to element (j, i).
+/// - Slice: only the elements that the slice selects are copied.
+/// - Reshape: element i in row-major order is copied to element i in row-major
+///   order. For example, element 3 is copied to element 3.
+/// - Cast: the elements are copied in the same way as for a reshape. The loops
+///   do not convert the elements to another type. uncast() converts them.
 static StridedCopy copyOf(const WeightStep &step, const Form &before,
                           const Form &after) {
   StridedCopy copy;
@@ -231,10 +236,12 @@ private:
     return value;
   }
 
-  /// Copies elements from the memory `from` to the memory `to`. The loop nest
-  /// `copy` defines which elements are copied. The elements have the type of
-  /// the weight, `forms.front().type`. Does nothing if `copy` copies no
-  /// elements.
+  /// Copies elements from the memory `from` to the memory `to`. `copy`
+  /// describes nested loops. Each iteration of the innermost loop copies one
+  /// element. `copy` contains the number of iterations of each loop, and the
+  /// distances between the elements that two iterations read and write. All
+  /// elements have the type that the weight has in the model's file. Does
+  /// nothing if a loop has no iterations.
   void run(const StridedCopy &copy, const Bytes &from, Bytes &to) const {
     if (numElements(copy) > 0)
       runCopy(copy, from.data(), to.data(), sizeOf(forms.front().type));

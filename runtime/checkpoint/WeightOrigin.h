@@ -24,8 +24,8 @@ using WeightStep = std::variant<program::TransposeT, program::SliceT,
 /// result has the shape and type of the weight, and can be stored in the
 /// model's file.
 struct WeightOrigin {
-  /// Name of the weight in the model; empty if the parameter has no weight in
-  /// the model.
+  /// Name of the weight in the model. Empty if this object describes no weight.
+  /// For example, a moment of the optimizer is not derived from a weight.
   std::string initializer = {};
   /// Type of the weight in the model.
   ElementType type = ElementType::F32;

@@ -46,28 +46,31 @@ using Ticket = uint64_t;
 /// its own Group object. Only the thread that executes the rank may use the
 /// object.
 ///
-/// - Order: all members make the same calls in the same order, with matching
-///   sizes. Exception: a member that neither sends nor receives a message need
-///   not call post(), wait() or exchange().
-/// - Blocking: post() and advance() return at once. All other calls block until
-///   they are complete. While a call blocks, the messages of earlier post()
-///   calls make progress, in this group and in the rank's other groups.
-/// - Deadline: a call returns an error with exit code 14 if it blocks for
+/// - Order: all members call the same communication functions in the same
+///   order, with matching sizes. Exception: a member that neither sends nor
+///   receives a message need not call post(), wait() or exchange().
+/// - Blocking: post() and advance() return at once. All other communication
+///   functions block until their communication is complete. While a function
+///   blocks, it also transfers the messages of earlier post() calls. These
+///   messages may belong to this group or to another group of this rank.
+/// - Deadline: a function returns an error with exit code 14 if it blocks for
 ///   longer than the limit, World::deadline(). The error message names this
-///   rank, the action (see ActionId) and the members that did not arrive.
-/// - Sizes: if the members pass sizes that do not match, a call returns an
-///   error with exit code 11. NCCL is an exception: it does not detect the
-///   fault.
-/// - Errors: an error of any call ends the run on all ranks.
+///   rank, the action (see ActionId), and the members for which the function
+///   was still waiting.
+/// - Sizes: if the members pass sizes that do not match, a function returns an
+///   error with exit code 11.
+/// - Errors: if a function returns an error on one rank, the run ends on all
+///   ranks.
 ///
-/// If the ranks are connected by NCCL, the rule for blocking is different:
+/// If the ranks are connected by NCCL, there are three differences:
 ///
-/// - The calls of a QueuedGroup do not block. Each call enqueues its work on a
-///   CUDA stream, and returns at once. createGroups() and createExchanges()
-///   create groups of the class QueuedGroup. The buffers of these groups are in
-///   GPU memory.
-/// - The calls of the group World::all() block, and post() blocks too. The
-///   buffers of this group are in host memory.
+/// - The functions do not compare the sizes that the members pass.
+/// - The group World::all() has its buffers in host memory. The function post()
+///   of this group blocks until its messages are complete.
+/// - All other groups have their buffers in GPU memory. The functions of these
+///   groups do not block. Each function enqueues its work on a CUDA stream, and
+///   returns at once. The groups are objects of the class QueuedGroup. They are
+///   created by createGroups() and createExchanges().
 class Group {
 public:
   virtual ~Group() = default;
@@ -99,14 +102,23 @@ public:
                            const ActionId &action) = 0;
 
   /// Begins to send the messages `sends` and to receive the messages
-  /// `receives`. Sets `ticket`, the handle for wait(). The messages' memory
-  /// stays in use until wait() has succeeded.
+  /// `receives`. Sets `ticket`, a handle. The caller must later pass the handle
+  /// to wait(). The memory of the messages stays in use until wait() has
+  /// succeeded. `action` names the work for which this rank communicates, for
+  /// error messages.
   ///
-  /// - Messages from one member to another arrive in the order in which they
-  ///   were posted.
-  /// - Messages with one peer do not wait for messages with another peer.
-  /// - A member may send one message per call to itself; it is copied.
-  /// - No collective of the group may be called while messages are in flight.
+  /// - Order: messages from one member to another member arrive in the order in
+  ///   which the sender has posted them.
+  /// - Independence: if the ranks are threads or MPI processes, a message to or
+  ///   from one member does not wait for a message to or from another member.
+  ///   For example, the message to member 2 is sent although member 1 does not
+  ///   yet receive its message.
+  /// - Messages to itself: a member may send one message per call to itself.
+  ///   `sends` and `receives` of this call must both have an entry for the
+  ///   message. The data is copied from the memory of the entry in `sends` to
+  ///   the memory of the entry in `receives`.
+  /// - Collectives: after post(), a member must not call a collective of the
+  ///   group, such as allReduce(), before wait() has returned for all messages.
   virtual Status post(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives,
                       const ActionId &action, Ticket &ticket) = 0;
@@ -163,10 +175,17 @@ public:
   /// Returns the number of ranks in the world.
   virtual int size() const = 0;
 
-  /// Creates one group per entry of `groups`. An entry lists the members' world
-  /// ranks in group order. All ranks of the world must call with the same
-  /// lists. `created[i]` becomes this rank's view of group i; null if this rank
-  /// is no member. Exit code 11 for an invalid list.
+  /// Creates one group for each entry of `groups`. An entry lists the world
+  /// ranks of the members of the group. For example, the entry {4, 6} is a
+  /// group in which world rank 4 has the index 0 and world rank 6 has the index
+  /// 1. All ranks of the world must call this function, and must pass the same
+  /// `groups`.
+  ///
+  /// Sets `created[i]` to this rank's Group object for the group `groups[i]`.
+  /// Sets `created[i]` to null if this rank is not a member of the group.
+  ///
+  /// Returns an error with exit code 11 if an entry is invalid. For example, an
+  /// empty entry and the entry {4, 4} are invalid.
   virtual Status createGroups(const std::vector<std::vector<int>> &groups,
                               std::vector<std::unique_ptr<Group>> &created) = 0;
 
@@ -182,35 +201,41 @@ public:
   struct PeerEdge {
     int from, to;
   };
-  /// Creates groups whose members only send point-to-point messages to each
-  /// other. The members must not call collectives, such as allReduce(). No rank
-  /// may be in two of the groups. `groups` lists the world ranks of each group.
-  /// All ranks of the world must call with the same `groups` and `edges`.
-  /// `created[i]` becomes this rank's view of group i; null if this rank is no
-  /// member.
+  /// Creates one group for each entry of `groups`. The members of these groups
+  /// may only send point-to-point messages to each other. They must not call
+  /// collectives, such as allReduce(). An entry of `groups` lists the world
+  /// ranks of the members. A rank may be a member of at most one of the groups.
+  /// All ranks of the world must call this function, and must pass the same
+  /// `groups` and `edges`.
   ///
-  /// `edges` lists the pairs of a sender and a receiver between which messages
-  /// may be sent. The pairs apply to every group. For example, a group has the
-  /// world ranks 4, 5 and 6. `edges` has the pairs 0 -> 1 and 1 -> 2, which are
-  /// indices in the group. Rank 4 may then send messages to rank 5, and rank 5
-  /// may send messages to rank 6. No other messages are allowed.
+  /// `edges` lists pairs of a sender and a receiver. A message may only be sent
+  /// from the sender of a pair to the receiver of the same pair. The numbers in
+  /// a pair are indices in a group, so the pairs apply to every group. For
+  /// example, the entry of a group is {4, 5, 6}, and `edges` is {0, 1}, {1, 2}.
+  /// World rank 4 may then send messages to world rank 5, and world rank 5 may
+  /// send messages to world rank 6.
   ///
-  /// With NCCL, each pair gets an NCCL communicator of its own.
+  /// Sets `created[i]` to this rank's Group object for the group `groups[i]`.
+  /// Sets `created[i]` to null if this rank is not a member of the group.
+  ///
+  /// If the ranks are connected by NCCL, the function creates one NCCL
+  /// communicator for each pair of each group.
   virtual Status createExchanges(const std::vector<std::vector<int>> &groups,
                                  std::span<const PeerEdge> edges,
                                  std::vector<std::unique_ptr<Group>> &created) {
     return createGroups(groups, created);
   }
 
-  /// Returns null if the ranks are threads or MPI processes. If the ranks are
-  /// connected by NCCL, returns an object that reports whether the
-  /// communication on CUDA streams has completed or failed.
+  /// Returns an object that monitors the communication on CUDA streams, if the
+  /// ranks are connected by NCCL. Returns null if the ranks are threads or MPI
+  /// processes.
   ///
-  /// With NCCL, createGroups() and createExchanges() create objects of the
-  /// class QueuedGroup. A call of such a group, for example allReduce(),
+  /// If the ranks are connected by NCCL, a function such as allReduce() only
   /// enqueues its work on a CUDA stream, and returns before the work is
-  /// complete. The group all() is not a QueuedGroup: its calls block until they
-  /// are complete.
+  /// complete. The function therefore cannot return an error that occurs during
+  /// the work. The caller must ask the object whether the work has completed or
+  /// failed. The functions of the group all() are an exception: each of them
+  /// blocks until its work is complete.
   virtual QueuedWorld *queued() { return nullptr; }
 
   /// Sets the limit for the duration of one wait, in seconds. The limit applies

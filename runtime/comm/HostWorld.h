@@ -16,10 +16,16 @@
 
 namespace pcc::runtime {
 
-/// Base of the communicators (worlds) whose groups transfer host memory,
-/// between threads or by MPI. Owns the group of all ranks, the flight recorder
-/// (log of activities) and the deadline. The derived class creates groups in
-/// join().
+/// Base class of the worlds for ranks that are threads or MPI processes. A
+/// world is the object by which a rank communicates with all other ranks. The
+/// buffers of its groups are in host memory. This class contains the members
+/// that both kinds of worlds need:
+///
+/// - the group of all ranks
+/// - the flight recorder, which is a log of the rank's latest activities
+/// - the limit for the duration of one wait for other ranks
+///
+/// A derived class implements join(), which creates one group.
 class HostWorld : public World {
 public:
   explicit HostWorld(std::shared_ptr<FlightRecorder> ownRecorder)

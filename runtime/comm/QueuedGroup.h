@@ -50,16 +50,22 @@ public:
   /// all-gather is complete.
   virtual Status postAllGather(const void *in, void *out, size_t bytes,
                                const ActionId &action, Ticket &ticket) = 0;
-  /// Enqueues a reduce-scatter, and sets `ticket`, the handle for wait(). `in`
-  /// has size() blocks of `count` elements. Member i gets the reduced block i
-  /// in `out`, which may be that block of `in`. An example with 2 members and
-  /// `count` = 1:
+  /// Enqueues a reduce-scatter on a device queue, such as a CUDA stream, and
+  /// returns before the reduce-scatter is complete. Sets `ticket` to a handle
+  /// of the reduce-scatter. The caller later passes `ticket` to wait().
+  ///
+  /// `in` has size() blocks, and each block has `count` elements. Member i
+  /// reduces the blocks i of all members, and stores the result in `out`.
+  /// `kind` is the reduction, such as a sum. An example with 2 members, blocks
+  /// of 1 element and a sum:
   ///
   ///            member 0   member 1
   ///   in       a0 a1      b0 b1
   ///   out      a0 + b0    a1 + b1
   ///
-  /// Counterpart of MPI_Ireduce_scatter_block and ncclReduceScatter.
+  /// On member i, `out` may be the memory of block i of `in`. In the example,
+  /// the result of member 1 may overwrite b1. Counterpart of
+  /// MPI_Ireduce_scatter_block and ncclReduceScatter.
   virtual Status postReduceScatter(const void *in, void *out, size_t count,
                                    ElementType type, dist::ReductionKind kind,
                                    const ActionId &action, Ticket &ticket) = 0;

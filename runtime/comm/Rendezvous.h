@@ -36,17 +36,24 @@ public:
   /// for the bytes for about `seconds` at most.
   virtual Status broadcast(std::span<std::byte> data, double seconds) = 0;
 
-  /// Returns the error that has ended the run, on this or any other rank;
-  /// success while the run goes on. Does not block. After an error, the rank
-  /// must return within a few seconds, or its process is ended.
+  /// Returns the error that has ended the run. The error may have occurred on
+  /// this rank or on any other rank. Returns success if no error has ended the
+  /// run. Does not block.
+  ///
+  /// After an error, the rank must call leave() or destroy this object within a
+  /// few seconds. Otherwise, this object ends the process of the rank.
   virtual Status poll() const = 0;
   /// Returns the rank whose process ended without an error message, if this is
   /// why the run failed. Otherwise returns std::nullopt.
   virtual std::optional<int> lost() const = 0;
 
-  /// Sets the longest time, in seconds, for one call of a watched library
-  /// (CUDA, NCCL). A longer call ends the run with an error, and ends the
-  /// rank's process.
+  /// Sets a time limit in seconds. The limit has two effects:
+  ///
+  /// - If one call of CUDA or NCCL on this rank takes longer than the limit,
+  ///   this object ends the run on all ranks with an error, and ends the
+  ///   process of this rank.
+  /// - leave() on rank 0 waits for the other ranks. If the wait takes longer
+  ///   than the limit, leave() returns an error.
   virtual void setDeadline(double seconds) = 0;
 
   /// Ends the run on all ranks with error `why`. Does nothing if the run has

@@ -57,10 +57,17 @@ inline T reduceTwo(dist::ReductionKind kind, T left, T right) {
 /// have 3 * 512 * 4 bytes = 6 KiB.
 inline constexpr size_t reducedAtOnce = 512;
 
-/// Reduces the arrays `inputs` element by element: with two inputs and a sum,
-/// block[i] = inputs[0][at + i] + inputs[1][at + i]. The function reduces
-/// `size` elements of each array, from index `at`. `size` is at most
-/// `reducedAtOnce`.
+/// Reduces a range of elements of the arrays `inputs`, element by element. The
+/// range has `size` elements, and begins at index `at` of each array. The
+/// function writes the results to the array `block`. For example, there are two
+/// inputs, the reduction is a sum, `at` is 100 and `size` is 2:
+///
+///   block[0] = inputs[0][100] + inputs[1][100]
+///   block[1] = inputs[0][101] + inputs[1][101]
+///
+/// `size` must be at most 512 (`reducedAtOnce`). T is the element type of the
+/// inputs. The results have the type Computed<T>: f32 if T is f16 or bf16,
+/// otherwise T.
 ///
 /// With one input, the function copies the elements. With more inputs, the
 /// function divides the list of inputs into two parts, calls itself for each

@@ -67,12 +67,17 @@ struct CallSite {
   std::span<const int> members; ///< world ranks of the group
 };
 
-/// Returns the error (exit code 14) of a wait that did not end within
-/// `seconds`. `missing` are the world ranks that did not arrive. In this
-/// example, 0F3 is the forward (F) of microbatch 3 on stage 0:
+/// Returns an error with exit code 14 for a rank that has waited too long for
+/// other ranks. The rank has waited for `seconds` seconds. `site` describes the
+/// call in which the rank waited. `missing` lists the world ranks for which the
+/// rank was still waiting at the end. For example, the message of the error is:
 ///
 ///   rank 1: all_reduce of h (action 0F3) waited 30 s; ranks 3 and 5 of
 ///   {1,3,5,7} did not arrive
+///
+/// In this example, rank 1 has called allReduce() for the tensor h. The group
+/// has the ranks 1, 3, 5 and 7. Ranks 3 and 5 have not called allReduce().
+/// Action 0F3 is the forward (F) of microbatch 3 on stage 0.
 inline Status missedDeadline(const CallSite &site, double seconds,
                              std::span<const int> missing) {
   char waited[32];

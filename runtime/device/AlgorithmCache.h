@@ -44,9 +44,12 @@ public:
   /// If the file is absent or damaged, the cache is empty.
   void open(const std::string &folder, std::string_view user);
 
-  /// Returns the algorithm that the cache has for `problem`, or null if it has
-  /// none. cuBLASLt (or another library) may reject the algorithm; the caller
-  /// must check this. The pointer is valid until the next open() or add().
+  /// Returns the algorithm that the cache contains for `problem`; null if the
+  /// cache contains none. `problem` is a text that describes one computation,
+  /// such as a matrix product. A library, such as cuBLASLt, may reject the
+  /// algorithm, for example because the algorithm needs too much temporary
+  /// memory. The caller must therefore check that the library accepts the
+  /// algorithm. The pointer is valid until the next open() or add().
   const AlgorithmBytes *find(const std::string &problem) const;
   /// Sets the algorithm of `problem` to `algorithm`. `problem` is a text that
   /// describes one computation, such as a matrix product. find() then returns

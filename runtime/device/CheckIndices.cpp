@@ -9,16 +9,20 @@
 namespace pcc::runtime {
 
 namespace {
-/// An element that is not a valid index.
+/// Description of an index that is out of range. For example, the index 1000 is
+/// out of range if it selects a row of a table with 1000 rows.
 struct InvalidIndex {
   int64_t value;
-  /// Number of positions in the dim from which the index selects. For example,
-  /// the size is 1000 if the index selects one of the 1000 rows of a table.
+  /// Size of the dim in which the index selects a position. For example, `size`
+  /// is 1000 if the index selects a row of a table with 1000 rows.
   int64_t size;
 };
 
-/// Type and bounds of the indices that a check accepts, and the words of its
-/// error message.
+/// Describes one index tensor and the valid range of its indices. check()
+/// checks whether all indices of the tensor are valid. For example, each index
+/// selects a row of a table with 1000 rows. Valid indices are -1000 to 999, or
+/// only 0 to 999 if negative indices are not allowed. If an index is invalid,
+/// the error message names the index tensor and the table.
 class IndexBounds {
 public:
   IndexBounds(const program::ProgramT &program,
@@ -109,7 +113,10 @@ public:
                   int32_t buffer)
       : bounds(bounds), context(context), buffer(buffer) {}
 
-  /// Allocates host memory for copies of the indices, one copy per microbatch.
+  /// Allocates host memory for copies of the index tensor. The GPU computes the
+  /// index tensor once for each microbatch of a step. Each microbatch has its
+  /// own copy, because afterStep() checks all copies only after the end of the
+  /// step.
   Status open() {
     const int64_t numMicrobatches = context.program.microbatches;
     return context.device.allocatePinned(
@@ -134,8 +141,10 @@ private:
   IndexBounds bounds;
   LoadContext context;
   int32_t buffer;
-  /// Copies of the indices, one per microbatch, in page-locked host memory. The
-  /// device owns this memory.
+  /// Page-locked host memory with one copy of the index tensor for each
+  /// microbatch. The copies follow each other in the order of the microbatches.
+  /// run() begins to fill the copy of its microbatch, and afterStep() checks
+  /// the copy. The device owns this memory.
   char *copies = nullptr;
 };
 } // namespace

@@ -41,9 +41,9 @@ public:
       entries.push_back({nullptr, buffer->slot_stride, buffer->slots});
   }
 
-  /// Sets the address of the buffer with index `buffer` to `base`. A buffer
-  /// consists of one or more slots. A slot is memory for one microbatch at a
-  /// time. `base` is the beginning of the first slot.
+  /// Sets the address of the buffer with index `buffer` to `base`. A buffer has
+  /// one or more slots. Each slot stores the data of one microbatch at a time.
+  /// `base` is the address of the first slot. The other slots follow in memory.
   void setBase(int32_t buffer, void *base) {
     entries[buffer].base = static_cast<char *>(base);
   }
@@ -55,7 +55,9 @@ public:
   }
 
 private:
-  /// Address of one buffer, and its division into slots (one per microbatch).
+  /// Address of one buffer, and the number of its slots. Each slot stores the
+  /// data of one microbatch at a time. For example, a buffer with 2 slots can
+  /// store the data of two microbatches at the same time.
   struct BufferEntry {
     /// Address of the buffer, which is the beginning of its first slot. A slot
     /// is memory for one microbatch at a time. The address is null before the
@@ -64,8 +66,10 @@ private:
     /// Bytes from the beginning of one slot (the memory of one microbatch) to
     /// the beginning of the next slot.
     int64_t slotStride;
-    /// Number of slots (memories of one microbatch each); at least 1.
-    /// Microbatch m uses slot m modulo this number.
+    /// Number of slots of the buffer; at least 1. Each slot stores the data of
+    /// one microbatch at a time. Microbatch m uses slot m modulo `slots`. For
+    /// example, `slots` is 2. Microbatches 0, 2 and 4 use slot 0, and
+    /// microbatches 1 and 3 use slot 1.
     int64_t slots;
   };
   std::vector<BufferEntry> entries;
@@ -135,7 +139,9 @@ struct LoadContext {
   Device &device;
 };
 
-/// Input of one Operation::run().
+/// Data that the engine passes to an operation in the calls of run(), warmUp()
+/// and afterStep(). The data consist of the microbatch, the position of this
+/// rank on the mesh, and the name of the schedule's action.
 struct RunContext {
   /// Coordinates of this rank on the mesh: one number per axis. The last axis
   /// of the mesh counts microbatches. The coordinate on the last axis therefore
@@ -223,7 +229,9 @@ public:
   /// Copies `bytes` bytes from device to host memory, after all earlier work.
   /// Blocks until the copy is complete.
   virtual Status download(void *to, const void *from, size_t bytes) = 0;
-  /// Begins to set `bytes` bytes of device memory to 0.
+  /// Sets `bytes` bytes of device memory to 0, after all earlier work. The
+  /// memory begins at address `data`. On a GPU, the function only enqueues this
+  /// work on a CUDA stream. It may return before the work is complete.
   virtual Status clear(void *data, size_t bytes) = 0;
   /// Begins to copy elements from the device memory `from` to the device memory
   /// `to`. The two memories must not overlap. The function may return before

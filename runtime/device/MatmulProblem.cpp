@@ -6,8 +6,11 @@
 
 namespace pcc::runtime {
 
-/// Splits `strides` into batch, row and column strides. The last two entries
-/// are the strides of rows and columns.
+/// Returns the strides of a batch of matrices. `strides` contains one stride
+/// per dim. The last dim counts the columns of a matrix, and the second last
+/// dim counts the rows of a matrix. All other dims are batch dims. For example,
+/// let `strides` be {8192, 64, 1}. The result has the batch strides {8192}, the
+/// row stride 64 and the column stride 1.
 static MatrixStrides split(const std::vector<int64_t> &strides) {
   MatrixStrides matrix;
   const size_t batch = strides.size() - 2;

@@ -12,12 +12,21 @@
 
 namespace pcc::runtime {
 
-/// Location of the matrices of one operand in its buffer. All numbers are in
-/// elements. The index of element (i, j) of the matrix with batch indices x is
+/// Position of a tensor in a buffer. The tensor is the factor a, the factor b,
+/// the result c or the residual of a batch of matrix products. A batch is a
+/// list of matrix products c = a b + residual. All numbers are in elements.
 ///
-///   offset + x[0] * batch[0] + x[1] * batch[1] + … + i * row + j * column
+/// Each product of the batch has one index per batch dim. For example, two
+/// batch dims of sizes 2 and 3 give 6 products, and the last product has the
+/// batch indices x = {1, 2}. The tensor contains one matrix for each product.
+/// With two batch dims, the element in row i and column j of this matrix has
+/// the following index in the buffer:
+///
+///   offset + x[0] * batch[0] + x[1] * batch[1] + i * row + j * column
 struct MatrixStrides {
-  /// Index in the buffer of element (0, 0) of the first matrix.
+  /// Index of an element in the buffer. The element is in row 0 and column 0 of
+  /// the matrix of the first product of the batch. The first product has index
+  /// 0 in each batch dim.
   int64_t offset = 0;
   /// Stride of each batch dim in MatmulProblem::batch. A stride of 0 broadcasts
   /// the matrix over the dim.
@@ -28,28 +37,36 @@ struct MatrixStrides {
   int64_t column = 0;
 };
 
-/// A batched matrix product,
+/// A batch of matrix products. Each product of the batch computes
 ///
 ///   c = activation(alpha * a b + bias) + residual
 ///
 ///   a [m, k]    b [k, n]    c and residual [m, n]    bias [n]
 ///
-/// A batch is a list of such products. The matrices of a batch have additional
-/// dims in front, the batch dims. The constructor removes batch dims where
-/// possible, without moving data:
+/// The bias and the residual are optional. The tensors a, b, c and residual
+/// have additional dims in front of the dims in this table. The additional dims
+/// are called batch dims. For example, batch dims of sizes 2 and 3 give 6
+/// products.
 ///
-/// - It removes a batch dim of size 1.
-/// - It merges two adjacent batch dims if each matrix can address the merged
-///   dim with one stride. For example, sizes 2 and 3 with strides 30 and 10
-///   become size 6 with stride 10.
-/// - It merges the innermost batch dim with the rows if all products along the
-///   dim use the same matrix b. In a, c and residual, one row stride must fit
-///   all rows of these products. For example, the 8 products a [8, 128, 64]
-///   times b [64, 32] become one product: a [1024, 64] times b [64, 32].
+/// The constructor reduces the number of batch dims, without moving data:
 ///
-/// The member `oneByOne` prevents the last kind of merge. It is true if each
-/// product of the batch must be computed separately, so that the bits of the
-/// product do not depend on the batch size.
+/// - It removes each batch dim of size 1.
+/// - It merges two adjacent batch dims if the merged dim has one stride in each
+///   tensor. For example, sizes 2 and 3 with strides 30 and 10 become size 6
+///   with stride 10.
+/// - It merges the innermost batch dim with the rows. The products along this
+///   batch dim then become one larger product. For example, let 8 matrices a
+///   [128, 64] be multiplied by one matrix b [64, 32]. The 8 products become
+///   one product of a [1024, 64] and b [64, 32]. The merge is possible only if
+///   two conditions hold. All products along the batch dim must use the same
+///   matrix b. In a, in c and in the residual, the distance between adjacent
+///   rows must be the same for all merged rows.
+///
+/// Some programs must give bitwise equal products for every batch size. A merge
+/// with the rows could change the bits of a product, because libraries compute
+/// products of different sizes with different algorithms. In such a program,
+/// the member `oneByOne` is true, and the constructor does not merge a batch
+/// dim with the rows.
 struct MatmulProblem {
   /// Optional vector of sums, which is computed together with the product c = a
   /// b:
@@ -66,8 +83,15 @@ struct MatmulProblem {
   /// of the bias is the sum of each column of dy.
   enum class Sums { None, OfA, OfB };
 
-  /// Creates the problem of a matrix product instruction, and simplifies its
-  /// batch dims. `type` is the element type of a and b.
+  /// Creates the description of the instruction `matmul`, which computes a
+  /// batch of matrix products. `type` is the element type of the factors a and
+  /// b.
+  ///
+  /// Each dim of a factor in front of the rows and columns is a batch dim. For
+  /// example, a factor a [2, 3, 128, 64] has two batch dims, of sizes 2 and 3.
+  /// The constructor removes batch dims of size 1, and merges batch dims if the
+  /// strides of the tensors allow this. In the example, the batch dims of sizes
+  /// 2 and 3 may become one batch dim of size 6.
   explicit MatmulProblem(const program::MatmulT &matmul, ElementType type);
 
   /// Element type of a and b.

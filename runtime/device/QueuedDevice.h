@@ -7,9 +7,13 @@
 
 namespace pcc::runtime {
 
-/// Functions of a device with a queue and separate memory, such as a GPU with
-/// its stream. Functions may return before their work is complete;
-/// Device::poll() reports completion.
+/// Interface of a device that has a queue and its own memory. A GPU is such a
+/// device. A queue is a list of work that the device executes while the host
+/// continues. The queue of a GPU is a CUDA stream.
+///
+/// A function of this class may add work to the queue, and return before the
+/// work is complete. The caller can call Device::poll() to find out whether the
+/// work is complete.
 class QueuedDevice {
 public:
   virtual ~QueuedDevice() = default;
@@ -18,22 +22,34 @@ public:
   /// the device memory `to`. The memory `from` must be page-locked, which means
   /// that Device::allocatePinned() has allocated it.
   ///
-  /// The function copyWithin() begins copies from device memory to device
-  /// memory. The time of an upload is fixed relative to these copies, but not
-  /// relative to kernels. For example, let four functions be called in this
-  /// order:
+  /// The upload may execute at the same time as a kernel. The upload never
+  /// executes at the same time as the copies that copyWithin() begins, which
+  /// are copies from device memory to device memory. The device executes
+  /// uploads and these copies in the order of the calls of beginUpload() and
+  /// copyWithin(). For example, let four functions be called in this order:
   ///
   ///   1. copyWithin()    begins copies A
   ///   2. beginUpload()   begins the upload
   ///   3. a function that begins a kernel
   ///   4. copyWithin()    begins copies B
   ///
-  /// The upload executes after copies A and before copies B. The upload and the
-  /// kernel may execute at the same time. The memory `from` must stay unchanged
-  /// until copies B are complete.
+  /// The device executes copies A, then the upload, then copies B. The kernel
+  /// may run before, during or after the upload.
+  ///
+  /// The device reads the memory `from` during the upload. Device::poll() does
+  /// not report the end of the upload, but it reports the end of copies B. The
+  /// caller must therefore leave the memory `from` unchanged until copies B are
+  /// complete.
   virtual Status beginUpload(void *to, const void *from, size_t bytes) = 0;
-  /// Begins to copy `bytes` bytes from device memory to page-locked host
-  /// memory, after all work that was begun earlier.
+  /// Begins a download: a copy of `bytes` bytes from the device memory `from`
+  /// to the host memory `to`. The memory `to` must be page-locked, which means
+  /// that Device::allocatePinned() has allocated it.
+  ///
+  /// The function returns at once. The device executes the download later,
+  /// after all work that was begun before this call, such as kernels.
+  /// Exception: after a call of beginUpload(), the download may execute before
+  /// the upload. If copyWithin() is called between beginUpload() and this
+  /// function, the download executes after the upload.
   virtual Status beginDownload(void *to, const void *from, size_t bytes) = 0;
   /// Begins the copies in the list `copies`. Source and target of each copy are
   /// in device memory. The copies execute after all work that was begun before

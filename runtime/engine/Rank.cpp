@@ -312,10 +312,11 @@ private:
       std::fprintf(stderr, "%s\n", summaryLine(world.rank(), mine).c_str());
     if (!training || !training->wasStopped())
       return Status::success();
-    // The training was stopped. The function ending() returns a status that
-    // explains the stop. If this rank returns an error, the run ends on all
-    // ranks, even on a rank that still writes files. Wait first until all ranks
-    // have written their files.
+    // The training was stopped before its last step. The function ending()
+    // returns the status of this stop, which may be an error. If one rank
+    // returns an error, the run ends on all ranks, even on a rank that still
+    // writes its files. The barrier therefore makes this rank wait until all
+    // ranks have written their files.
     PCC_RETURN_IF_ERROR(world.all().barrier({"write", "report"}));
     return training->ending();
   }

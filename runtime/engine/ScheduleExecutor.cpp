@@ -64,12 +64,15 @@ Status ScheduleExecutor::loadCollective(
   Status status = prepareSplitCollective(context, instruction, group, split);
   step.split = std::move(split);
   startedOver.push_back(step.split);
-  // During a step, each Start instruction appends a pointer to the list
-  // `started`, and each Finish instruction removes a pointer. Reserve memory
-  // for the list here, so that the list allocates no memory during a step. The
-  // required capacity is the number of collectives that are in progress after
-  // this Start. For example, after the instructions Start, Start, Finish and
-  // Start of one function, two collectives are in progress.
+  // The list `started` contains the asynchronous collectives that are in
+  // progress during a step. A collective is in progress from its Start
+  // instruction to its Finish instruction. Reserve memory for the list here, so
+  // that the list allocates no memory during a step.
+  //
+  // `mostStarted` is the length of the list after this Start instruction. For
+  // example, a function has collectives A, B and C. Its instructions are Start
+  // A, Start B, Finish A and Start C. After Start C, B and C are in progress,
+  // and `mostStarted` is 2.
   size_t mostStarted = 0;
   for (const auto &[group, splits] : startedHere)
     mostStarted += splits.size();
@@ -124,11 +127,11 @@ void ScheduleExecutor::bindMessages(const LoadContext &context,
     act.function = action->function;
     bind(context, *action, act);
   }
-  // If an action that waits for messages is followed by an action that
-  // computes, both get the name of the action that computes. For example,
-  // action "1F3" is the forward pass of microbatch 3 on stage 1. If the action
-  // before it waits for messages, that action is also named "1F3". If a message
-  // is late, the error message thus shows which computation needs the message.
+  // Error messages contain the name of an action. For example, action "1X3"
+  // waits for messages of microbatch 3 on stage 1. The next action, "1F3", is
+  // the forward pass of microbatch 3 on stage 1. Rename the action that waits
+  // from "1X3" to "1F3". If a message is late, the error message then names the
+  // computation that needs the message.
   for (size_t i = 0; i + 1 < acts.size(); ++i)
     if (!acts[i].waits.empty() && acts[i + 1].function >= 0)
       acts[i].id.action = acts[i + 1].id.action;
@@ -219,8 +222,13 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
   return pipeline->wait(awaited, act.id);
 }
 
-/// Executes the instructions `steps` in order. Skips an instruction that
-/// belongs to another microbatch. Stops at the first error.
+/// Executes the instructions `steps` of one function in order. Stops at the
+/// first error. `run.microbatch` is the number of the current microbatch.
+///
+/// An instruction may belong to a single microbatch, `only`. An example is a
+/// reduction over ranks that runs only in the last microbatch. If `only`
+/// differs from `run.microbatch`, the function skips the instruction. If `only`
+/// is -1, the instruction runs in every microbatch.
 ///
 /// Before each instruction, calls advance() for the messages and asynchronous
 /// collectives in flight. advance() moves their data as far as possible without
@@ -229,7 +237,8 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
 /// communicator.
 ///
 /// Adds the time spent in collectives to `spent.wait`. Adds all other time to
-/// `spent.compute`.
+/// `spent.compute`. Logs each collective in `log`. `action` is the index of the
+/// action that executes the function.
 Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
                                  const RunContext &run, TimeSpent &spent,
                                  size_t action, StepLog &log) {
@@ -260,12 +269,15 @@ Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
   return status;
 }
 
-/// Executes each action in three steps:
+/// Sets every accumulator to zero. An accumulator is a buffer that sums values
+/// over microbatches, such as the gradients of a weight. Then executes the
+/// actions of one step in the order of the schedule. For each action:
 ///
-/// 1. begins the messages in the action's list `posts`
-/// 2. blocks until the messages in its list `waits` are complete, and adds this
-///    time to `spent.idle`
-/// 3. executes its function, if it has one
+/// 1. Begins the sends and receives in the action's list `posts`. Does not wait
+///    for them.
+/// 2. Blocks until the sends and receives in the action's list `waits` are
+///    complete. Adds the time of this wait to `spent.idle`.
+/// 3. Executes the action's function, if the action has one.
 Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
                                     TimeSpent &spent, StepLog &log) {
   log.beginStep();

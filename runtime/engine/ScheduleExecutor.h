@@ -45,34 +45,52 @@ public:
   /// Converts every instruction of the program to an object that can be
   /// executed. `device` and `groups` are borrowed.
   Status load(const LoadContext &context, const Groups &groups, Device &device);
-  /// Resolves the buffers and peers of all point-to-point messages, and lists
-  /// the buffers that each step sets to zero. All buffers must have base
-  /// addresses. `world` is borrowed.
+  /// Prepares the messages between pipeline stages. For each send and each
+  /// receive of this rank, determines the other rank and the local buffer. Also
+  /// lists the buffers that each step sets to zero. All buffers must have
+  /// addresses before the call.
+  ///
+  /// `context` contains the program and the addresses of the buffers. `groups`
+  /// contains the communicators of this rank. `world` is the communicator of
+  /// all ranks. `groups` and `world` must outlive this object.
   void bindMessages(const LoadContext &context, const Groups &groups,
                     World &world);
 
-  /// Initializes the libraries that operations use, and waits for the device.
-  /// Overwrites the arena (intermediate tensors). All ranks must call.
+  /// Prepares the libraries that operations use, such as a library for matrix
+  /// multiplications. For this purpose, the function executes some operations
+  /// once. Their results overwrite the memory of intermediate tensors. Blocks
+  /// until the device is idle. `at` contains the mesh coordinates of this rank.
+  ///
+  /// All ranks must call this function before the first step. Otherwise, a
+  /// library could load its GPU code during a step. The load waits until the
+  /// GPU is idle, while the GPU may wait for another rank. The ranks would then
+  /// deadlock.
   Status warmUp(const Coordinates &at);
 
   /// Disables the recording of CUDA graphs, so that each action can be timed.
   void keepApart() { mayRecord = false; }
 
-  /// Executes one step, and blocks until the device has finished the step. Logs
-  /// every action in `log`, except in a step that executes a CUDA graph. Calls
-  /// `meanwhile`, if not empty, while the device computes.
+  /// Executes one step, and blocks until the device has finished the step.
+  ///
+  /// Logs every action of the step in `log`. There is one exception: if the
+  /// step executes a CUDA graph that an earlier step has recorded, `log` does
+  /// not change.
+  ///
+  /// `meanwhile` is an optional function. For example, the function reads the
+  /// input data of the next step. On a GPU, the host thread first enqueues the
+  /// work of the step. The host thread then calls `meanwhile`, while the GPU
+  /// computes. On CPUs, the call takes place after the computation.
   ///
   /// Adds times of this host thread to the members of `spent`:
   ///
   /// - `compute`: the time in instructions other than collectives, and the time
-  ///   in which the thread waits at the end for the device.
+  ///   in which the thread waits for the device at the end of the step.
   /// - `wait`: the time in collectives.
   /// - `idle`: the time in which the thread waits for messages of other
   ///   pipeline stages.
   ///
-  /// A GPU executes an instruction after the host thread has enqueued it. The
-  /// time in an instruction is then only the time to enqueue it. The time in
-  /// `meanwhile` is not added.
+  /// The time in `meanwhile` is not added. On a GPU, the time in an instruction
+  /// is only the time that the host thread needs to enqueue the instruction.
   Status runStep(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                  StepLog &log, const std::function<Status()> &meanwhile = {});
 
@@ -107,17 +125,19 @@ private:
   /// One end of a point-to-point message between two pipeline stages: a send or
   /// a receive of this rank.
   struct MessageEnd {
-    /// The rank to which the message is sent or from which it is received, and
-    /// the local buffer with the data of the message. The rank is given as an
-    /// index into `pipeline`, the group of ranks that differ only in their
-    /// coordinate on the pipeline axis.
+    /// Describes the other rank and the local memory of the message:
+    ///
+    /// - `piece.peer`: the coordinate of the other rank on the pipeline axis.
+    ///   This rank and the other rank differ only in this coordinate.
+    /// - `piece.data`: the address of the data on this rank.
+    /// - `piece.size`: the size of the data in bytes.
     PeerBuffer piece;
     bool isSend = false;
     /// Handle of the message while it is in flight, for Group::wait().
     Ticket ticket = 0;
   };
-  /// An action of the schedule, such as the forward of one microbatch on one
-  /// stage.
+  /// An action of the pipeline schedule, in the form that runStep() executes.
+  /// An example of an action is the forward pass of microbatch 3 on stage 1.
   struct BoundAction {
     /// Name of the action, and name of the tensor in its first message. Error
     /// messages show both.
@@ -138,9 +158,13 @@ private:
     std::vector<size_t> waits;
   };
 
-  /// Asynchronous collectives that are started and not yet finished, per
-  /// communicator group, oldest first. Used while a function's instructions are
-  /// loaded.
+  /// Maps the index of a communicator group to a queue of asynchronous
+  /// collectives of the group. loadList() uses the map while it prepares the
+  /// instructions of one function. An asynchronous collective has two
+  /// instructions: one starts the collective, and a later instruction finishes
+  /// the collective. The queue contains each collective for which loadList()
+  /// has prepared the first instruction, but not yet the second. The oldest
+  /// collective is the front of the queue.
   using StartedByGroup =
       std::map<int32_t, std::deque<std::shared_ptr<SplitCollective>>>;
 
@@ -161,12 +185,18 @@ private:
   size_t endOf(const LoadContext &context, const program::Message &message,
                bool isSend);
   /// Converts the collective instruction `instruction` to the executable object
-  /// `step`. `started` has a queue for each group of ranks. The queue contains
-  /// the asynchronous collectives that an earlier instruction starts and no
-  /// earlier instruction finishes. If `instruction` starts an asynchronous
-  /// collective, the function appends the collective to the queue of its group.
-  /// If `instruction` finishes an asynchronous collective, the function removes
-  /// the oldest collective from the queue.
+  /// `step`.
+  ///
+  /// An asynchronous collective has two instructions: one starts the
+  /// collective, and a later instruction finishes the collective. Both
+  /// instructions need the same SplitCollective object. `started` passes this
+  /// object from the first instruction to the second. `started` contains one
+  /// queue for each communicator group:
+  ///
+  /// - If `instruction` starts a collective, the function creates the object,
+  ///   and appends the object to the queue of the group.
+  /// - If `instruction` finishes a collective, the function removes the oldest
+  ///   object from the queue of the group, and uses this object.
   Status loadCollective(const LoadContext &context, const Groups &groups,
                         const program::InstructionT &instruction,
                         StartedByGroup &started, BoundInstruction &step);

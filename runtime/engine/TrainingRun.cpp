@@ -132,16 +132,23 @@ Status TrainingRun::findLoss() {
                                dist::ReductionKind::Min, {"load", "training"});
 }
 
-/// Reads the loss, the gradient norm, the learning rate and the loss scale from
-/// the outputs of this rank's program. There are two cases:
+/// Sets `metrics` to the loss, the gradient norm, the learning rate and the
+/// loss scale of the most recent step. Each of these numbers is an output of
+/// the program. Reads the outputs that this rank's program computes, and leaves
+/// the other numbers empty.
 ///
-/// - If rank 0 computes the loss, or if no rank computes the loss, each rank
-///   keeps the numbers that it has read.
-/// - Otherwise, rank `rankOfLoss` broadcasts its four numbers. All ranks
-///   replace their numbers by the received numbers.
+/// Rank 0 needs the numbers, because rank 0 prints them. In a pipeline, only
+/// ranks of the last stage compute the loss. `rankOfLoss` is the lowest rank
+/// that computes the loss. There are two cases:
 ///
-/// If training uses no loss scale, rank `rankOfLoss` sends NaN as the fourth
-/// number. The other ranks then leave `metrics.lossScale` empty.
+/// - If `rankOfLoss` is a rank other than 0, this rank broadcasts its four
+///   numbers. All ranks store the received numbers in `metrics`.
+/// - If rank 0 computes the loss, or if no rank computes the loss, there is no
+///   broadcast.
+///
+/// A number in the broadcast cannot be empty. If the program has no loss scale,
+/// rank `rankOfLoss` sends NaN as the fourth number. The ranks that receive NaN
+/// leave the loss scale empty. Any other missing number is sent as 0.
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
   metrics.step = position.step;
   const std::pair<std::string_view, std::optional<double> &> wanted[] = {
@@ -233,8 +240,10 @@ void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
   const off_t before = lseek(metricsFile, 0, SEEK_END);
   Status status = writeAll(metricsFile, line.dump() + "\n", options.metrics,
                            options.timeout);
-  // Remove the incomplete line. ftruncate() fails with EINVAL on a device such
-  // as /dev/full, which stores no lines.
+  // If the write has failed, the metrics file may end with a part of the line.
+  // Remove this part: cut the file to `before`, its size before the write. If
+  // the file is a device such as /dev/full, ftruncate() fails with EINVAL. A
+  // device stores no lines, so there is no part to remove.
   if (status.failed() && before >= 0 && ftruncate(metricsFile, before) != 0 &&
       errno != EINVAL)
     status.addNote("its last line is incomplete");
@@ -294,12 +303,14 @@ Status TrainingRun::saveIfDue(bool isLast) {
   return status;
 }
 
-/// Value of the parameter `signal` of agreeToStop() if rank 0 cannot write the
-/// metrics to stdout or to the metrics file. In all other cases, the parameter
-/// is 0 or the number of a signal, such as 15 for SIGTERM. agreeToStop()
-/// computes the maximum of one number per rank. `kLogFailed` is greater than
-/// any signal number. If rank 0 has `kLogFailed`, the maximum is thus
-/// `kLogFailed`.
+/// Number that stands for the failure of rank 0 to write the metrics.
+/// agreeToStop() computes the maximum of one number per rank. A rank
+/// contributes the number of the signal that requests a stop, or 0 if there is
+/// no such signal. If rank 0 cannot write the metrics, rank 0 contributes
+/// `kLogFailed` instead. `kLogFailed` is greater than every signal number, and
+/// is thus the maximum. For example, rank 0 contributes 1000, and rank 1
+/// contributes 15 (SIGTERM). The maximum is 1000. All ranks then know that rank
+/// 0 cannot write the metrics.
 static constexpr int kLogFailed = 1000;
 
 /// Sets `signal` on all ranks to the maximum of one number per rank. The number

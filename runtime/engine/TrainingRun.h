@@ -29,9 +29,16 @@ inline Status givenUp() {
   return Status::error(PeerLost, "the run was aborted");
 }
 
-/// The training loop of one rank. Counts the training position (steps and
-/// samples), which a checkpoint records. All ranks make the same calls: either
-/// run(), or resume(), step() and save().
+/// The training loop of one rank. There are two ways to use an object of this
+/// class:
+///
+/// - The caller calls run() once. run() executes the whole training run. The
+///   command `pcc run` works in this way.
+/// - The caller calls resume(), step() and save() one after another. The Python
+///   module works in this way.
+///
+/// All ranks must make the same calls in the same order. The object counts the
+/// completed steps and the used samples. A checkpoint contains both numbers.
 class TrainingRun {
 public:
   /// Borrows all arguments.
@@ -48,16 +55,17 @@ public:
   /// Rank 0 prints the metrics. Saves checkpoints if the option --save is
   /// given.
   ///
-  /// The training ends early, without an error of run(), in two cases:
+  /// The training ends early in two cases:
   ///
-  /// - A signal, such as SIGTERM, has requested a stop on at least one rank. If
-  ///   stdout is a pipe without a reader, the signal is SIGPIPE. After the stop,
-  ///   ending() returns an error on all ranks.
+  /// - A stop was requested on at least one rank. A signal, such as SIGTERM,
+  ///   requests a stop. Rank 0 also requests a stop if its stdout is a pipe
+  ///   without a reader. Afterwards, ending() returns an error on all ranks.
   /// - Rank 0 cannot write the metrics for another reason, such as a full disk.
-  ///   After the stop, ending() returns an error on rank 0 only.
+  ///   Afterwards, ending() returns an error on rank 0 only.
   ///
   /// In both cases, all ranks stop after the same step, and save a checkpoint
-  /// if the option --save is given.
+  /// if the option --save is given. run() itself does not return an error for
+  /// an early end.
   Status run(RankReport &report);
 
   /// Returns success if run() was not stopped. After a stop, returns an error
@@ -70,19 +78,26 @@ public:
   /// Returns whether run() has ended before the last step. Equal on all ranks.
   bool wasStopped() const { return isStopped; }
 
-  // resume(), step() and save() are parts of run(). All ranks must call them
-  // together.
+  // run() calls resume(), step() and save(). A caller may also call these
+  // functions directly, instead of run(). The Python module does so. All ranks
+  // must call the same function together, because a call may wait for the other
+  // ranks.
 
   /// Restores the weights, the optimizer state, the number of completed steps
   /// and the number of used samples from a checkpoint in `directory`. Appends
   /// messages for the user to `notes`. For example, a message states that a
   /// damaged checkpoint was skipped.
   ///
-  /// Training continues with the first unused sample. For example, the
-  /// checkpoint was saved after 4 samples, and a step of this run has 8
-  /// samples. Sample 4 is then in the middle of a step of this run. Some input
-  /// files can be read only in whole steps. With such a file, the function
-  /// returns an error with exit code 10.
+  /// Training continues with the first unused sample. This sample may be in the
+  /// middle of a step of this run. For example, an earlier run had 4 samples
+  /// per step, and saved the checkpoint after one step. Samples 0 to 3 are
+  /// used. In this run, a step has 8 samples, so the first step has samples 0
+  /// to 7. Training continues with sample 4, in the middle of this step.
+  ///
+  /// A file with the input of several steps must then store one sample after
+  /// another: the batch must be dim 0 of the input. Otherwise the file can be
+  /// read only from the beginning of a step, and the function returns an error
+  /// with exit code 10.
   Status resume(const std::string &directory, std::vector<std::string> &notes);
   /// Executes one training step. The step uses the samples that follow the
   /// samples of the previous step. Adds the duration and the metrics of the

@@ -9,10 +9,16 @@
 
 namespace pcc::runtime {
 
-/// Sets the coordinate of `at` along the sub-axis (factor of a mesh axis)
-/// `axis` to `digit`. For example, an axis of size 8 is reshaped to [2, 4], and
-/// coordinate 5 is (1, 1). Digit 3 of the second factor gives (1, 3),
-/// coordinate 7.
+/// Changes one coordinate of a rank. `at` contains the coordinates of the rank
+/// in `mesh`. `axis` is a sub-axis: a factor of a mesh axis. The function sets
+/// the coordinate of the rank along the sub-axis to `digit`. The coordinates
+/// along all other factors and axes stay unchanged.
+///
+/// For example, a mesh axis of size 8 is reshaped to [2, 4], and `axis` is the
+/// factor 4. A rank has coordinate 5 on the mesh axis. Its coordinates along
+/// the two factors are 1 and 1, because 5 = 1 * 4 + 1. If `digit` is 3, the new
+/// coordinates along the two factors are 1 and 3. The new coordinate on the
+/// mesh axis is 1 * 4 + 3 = 7.
 static void setDigit(Coordinates &at, const SubAxis &axis, const Mesh &mesh,
                      int64_t digit) {
   assert(digit >= 0 && digit < axis.size && "no such coordinate");
@@ -63,7 +69,9 @@ public:
       pieces.push_back(pieceNumber(spec.from, mesh, member));
   }
 
-  /// Plans a collective of kind Slice: local copies without messages.
+  /// Plans a Slice. In a Slice, every rank copies a part of its operand to its
+  /// result. No rank sends a message. For example, the operand of a rank has 8
+  /// elements, and the result is a copy of elements 4 to 7.
   CollectivePlan slice() {
     plan.local = between(me, me);
     findHoles();
@@ -107,8 +115,16 @@ public:
     return std::move(plan);
   }
 
-  /// Plans a change of layout by pairwise messages. If several members hold a
-  /// shard of the operand, this rank receives it from one of them.
+  /// Plans a collective that divides a tensor over the ranks in a new way. For
+  /// example, every rank has some rows of a matrix, and needs some columns of
+  /// this matrix. The plan of this rank has three lists:
+  ///
+  /// - Copies of the elements that this rank both has and needs. The copies
+  ///   read the operand of this rank and write its result.
+  /// - Messages that this rank receives. The messages contain the elements that
+  ///   this rank needs but does not have. If several members of the group have
+  ///   such an element, only one of these members sends the element.
+  /// - Messages that this rank sends to other members of the group.
   CollectivePlan redistribute() {
     for (int member = 0; member < numMembers(); ++member) {
       if (member == me)
@@ -134,21 +150,29 @@ public:
 private:
   int numMembers() const { return static_cast<int>(members.size()); }
 
-  /// Returns the copies from the operand of member `source` to the result of
-  /// member `target`.
+  /// Returns copies from the operand of one member of the group to the result
+  /// of a member. `source` is the index of the first member in the group.
+  /// `target` is the index of the second member, which may be the same one. The
+  /// copies move all elements of the tensor that are in this operand and also
+  /// in this result.
+  ///
+  /// For example, in an AllGather, the operand of member 1 has elements 4 to 7
+  /// of a vector. The result of member 0 has elements 0 to 7. `source` is 1,
+  /// and `target` is 0. The copy moves elements 4 to 7.
   std::vector<StridedCopy> between(int source, int target) const {
     return intersect({&spec.from, &members[source]},
                      {&spec.to, &members[target]}, mesh);
   }
 
-  /// Sets plan.hasHoles to true if the result `out` has a view, and some
-  /// elements of `out` are written neither by a copy nor by a received message.
-  /// Otherwise sets plan.hasHoles to false.
+  /// Sets plan.hasHoles to true if the result `out` of this rank has a view,
+  /// and some elements of `out` get no value in the collective. An element gets
+  /// a value from a local copy or from a received message. Otherwise sets
+  /// plan.hasHoles to false.
   ///
-  /// A view is a windowed read of a dim of a tensor. For example, a window of a
-  /// convolution begins 1 element before the first element of the dim. The
-  /// first element of `out` is then padding. Neither a copy nor a message
-  /// writes this element.
+  /// A view is a window of a dim: `out` has the elements in the window. The
+  /// window may begin before the first element of the dim. For example, a
+  /// convolution with padding 1 needs a window that begins one element before
+  /// the dim. The first element of `out` is then padding, and gets no value.
   void findHoles() {
     int64_t made = countElements(plan.local);
     for (const PeerPiece &piece : plan.receives)
@@ -233,17 +257,20 @@ private:
     plan.receives.push_back(std::move(piece));
   }
 
-  /// Makes the message `piece` packed: the message uses scratch (temporary
-  /// memory) instead of the rank's buffer. Reserves space in scratch for the
-  /// message, and sets `piece.copies`.
+  /// Makes the message `piece` use scratch, which is temporary memory of this
+  /// rank. Reserves space for the message in scratch. Sets `packed`,
+  /// `scratchOffset` and `copies` of `piece`.
   ///
-  /// `copies` read the sender's operand, and write the receiver's result. Each
-  /// rank replaces the memory of the other rank by its own scratch:
+  /// The parameter `copies` describes copies that read the operand of the
+  /// sender and write the result of the receiver. This rank can access only one
+  /// of these two buffers. The function replaces the other buffer by scratch,
+  /// and stores the new copies in `piece.copies`. `scratchSide` says whether
+  /// the new copies read or write scratch:
   ///
-  /// - A sender passes Target as `scratchSide`. The copies in `piece` then read
-  ///   the operand `in`, and write scratch.
-  /// - A receiver passes Source as `scratchSide`. The copies in `piece` then
-  ///   read scratch, and write the result `out`.
+  /// - Target: this rank is the sender. The new copies read the operand of this
+  ///   rank, and write scratch.
+  /// - Source: this rank is the receiver. The new copies read scratch, and
+  ///   write the result of this rank.
   void pack(PeerPiece &piece, const std::vector<StridedCopy> &copies,
             Side scratchSide) {
     piece.packed = true;
@@ -263,7 +290,10 @@ private:
 
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at) {
-  // AllReduce and Broadcast have no layouts, so there is nothing to plan.
+  // A plan is computed from two layouts: the layout of the operand and the
+  // layout of the result. A layout describes how a tensor is divided over
+  // ranks. AllReduce and Broadcast do not change how a tensor is divided. Their
+  // layouts in `spec` are empty, so the plan is empty too.
   if (spec.kind == dist::CollectiveKind::AllReduce ||
       spec.kind == dist::CollectiveKind::Broadcast)
     return {};
@@ -310,8 +340,9 @@ static bool isEvenInTime(const Layout &layout) {
   return true;
 }
 
-/// Calls `visit` with the coordinates of one rank after another, until `visit`
-/// returns false. Does nothing for AllReduce and Broadcast, which have no plan.
+/// Calls `visit` with one set of mesh coordinates after another, until `visit`
+/// returns false. The coordinates are those of a rank in a microbatch. Does
+/// nothing for AllReduce and Broadcast, which have no plan.
 ///
 /// A plan depends only on the coordinates along some axes of the mesh: the axes
 /// of the group, and the axes that divide the operand or the result. Only these
@@ -319,8 +350,10 @@ static bool isEvenInTime(const Layout &layout) {
 /// axes dp=2 and tp=4, and a collective uses only tp. `visit` is then called
 /// for 4 of the 8 ranks. Their coordinate along dp is 0.
 ///
-/// The last coordinate is the number of the microbatch. This coordinate varies
-/// only if microbatches differ in size (see isEvenInTime).
+/// The last axis of the mesh is "mb". A coordinate along this axis is the
+/// number of a microbatch. If all microbatches have the same size, their plans
+/// are equal, and the coordinate along "mb" is always 0. If microbatches differ
+/// in size, the coordinate along "mb" may vary.
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
@@ -408,20 +441,35 @@ int64_t splitAllReduceScratchElements(int64_t elements, int64_t members) {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Returns the layout of the first `count` dims of `layout`.
+/// Returns a copy of `layout` that has only the first `count` dims. A layout
+/// has one entry per dim of a tensor. The entry describes how the dim is
+/// divided over ranks. For example, a tensor has 3 dims, and `count` is 2. The
+/// copy then has the entries of dims 0 and 1.
 static Layout firstDims(const Layout &layout, size_t count) {
   Layout first = layout;
   first.dims.resize(count);
   return first;
 }
 
-/// Returns the layout of the tensor whose rows are divided over the members:
-/// the operand of an AllGather, the result of a ReduceScatter.
+/// Returns the layout of the operand of an AllGather, or the layout of the
+/// result of a ReduceScatter. A layout describes how a tensor is divided over
+/// ranks. This tensor is divided over the ranks of the group: each rank has
+/// only its own rows.
+///
+/// For example, an AllGather over 2 ranks has an operand with 3 rows on each
+/// rank, and a result with 6 rows on each rank. The function returns the layout
+/// of the operand.
 static const Layout &dividedSide(const CollectiveSpec &spec) {
   return spec.kind == dist::CollectiveKind::AllGather ? spec.from : spec.to;
 }
-/// Returns the layout of the tensor that has space for the rows of all members:
-/// the result of an AllGather, the operand of a ReduceScatter.
+/// Returns the layout of the result of an AllGather, or the layout of the
+/// operand of a ReduceScatter. A layout describes how a tensor is divided over
+/// ranks. This tensor is not divided over the ranks of the group: each rank has
+/// the rows of all ranks of the group.
+///
+/// For example, an AllGather over 2 ranks has an operand with 3 rows on each
+/// rank, and a result with 6 rows on each rank. The function returns the layout
+/// of the result.
 static const Layout &wholeSide(const CollectiveSpec &spec) {
   return spec.kind == dist::CollectiveKind::AllGather ? spec.to : spec.from;
 }
@@ -454,14 +502,21 @@ static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
   return offsets;
 }
 
-/// A row is the block of elements at one index of the first `rowDims` dims.
-/// Drops all other dims from the layouts of operand and result, so that each
-/// row becomes one element. For example, 6 rows of 16 elements become 6
+/// Computes the indices of rows in the operand and in the result of `spec`. A
+/// row is the block of elements at one index of the first `rowDims` dims. For
+/// example, a tensor of shape [6, 16] with `rowDims` = 1 has 6 rows of 16
 /// elements.
 ///
-/// intersect() returns copies from the rows of one member to the buffer for the
-/// rows of all members. The offsets of these copies count elements. One element
-/// is one row here, so the offsets are row indices.
+/// The function first removes all dims after the first `rowDims` dims from the
+/// layouts of the operand and the result. A layout describes how a tensor is
+/// divided over ranks. In the example, the shape [6, 16] becomes [6]. Each row
+/// is now one element.
+///
+/// The function then calls intersect() for each member of the group.
+/// intersect() returns copies of elements from the tensor with the rows of this
+/// member to the tensor with the rows of all members. Each element of these
+/// copies stands for one row. The index of an element is therefore the index of
+/// a row.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at) {
   const Layout divided = firstDims(dividedSide(spec), rowDims),
@@ -495,8 +550,11 @@ bool areConsecutive(const RowPlan &plan) {
 
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh) {
-  // Use the plan of rank 0, because no rank has more rows than rank 0. For
-  // example, 7 rows over 2 ranks give 4 rows to rank 0 and 3 rows to rank 1.
+  // Compute the size of scratch for rank 0, because no rank needs more scratch
+  // than rank 0. The size depends on the number of rows of a rank. A row is a
+  // block of elements, such as one token. If the ranks have different numbers
+  // of rows, rank 0 has the largest number. For example, 7 rows over 2 ranks
+  // give 4 rows to rank 0 and 3 rows to rank 1.
   const auto plan =
       planRows(spec, rowDims, mesh, Coordinates(mesh.axes.size(), 0));
   if (!plan)

@@ -40,10 +40,12 @@ std::vector<Coordinates> membersOf(const SubAxes &group, const Mesh &mesh,
 
 /// A collective as the program describes it, equal for all ranks.
 struct CollectiveSpec {
-  /// Kind of the collective, such as AllGather. The kind Mask does not occur
-  /// here, because the compiler writes a fill and a copy instead. In a Mask,
-  /// one rank of the group keeps its tensor. All other ranks get the neutral
-  /// element of a reduction, such as 0 for a sum.
+  /// Kind of the collective, such as AllGather. Possible kinds are all values
+  /// of the enum except Mask. In a Mask, one rank of the group keeps its
+  /// tensor, and all other ranks replace their tensors by a constant, such as 0
+  /// for a later sum. The compiled program has no collective for a Mask. The
+  /// program instead has an instruction that fills memory with the constant,
+  /// and an instruction that copies the tensor.
   dist::CollectiveKind kind = dist::CollectiveKind::AllReduce;
   /// Sub-axes (factors of mesh axes) along which the members of a group differ;
   /// empty for Slice, which is local.
@@ -72,9 +74,11 @@ struct CollectiveSpec {
 ///   directly from `in`, where they are contiguous. A receiver receives the
 ///   elements directly in `out`, where they are contiguous.
 struct PeerPiece {
-  /// Index in the group of the member that receives or sends the piece.
+  /// Index of another rank in the group of the collective. This rank sends the
+  /// message to the other rank, or receives the message from the other rank. In
+  /// a ReduceScatter, the index can also be that of this rank.
   int member = 0;
-  /// Number of elements of the piece.
+  /// Number of elements of the message.
   int64_t elements = 0;
   /// Whether the message uses scratch (temporary memory of this rank). If true,
   /// a sender copies the elements from `in` to scratch, and sends from scratch.
@@ -88,8 +92,9 @@ struct PeerPiece {
   /// false, because a packed message is sent from scratch (temporary memory),
   /// or received in scratch.
   int64_t offset = 0;
-  /// Index of the piece's first element in scratch. Used only if `packed` is
-  /// true.
+  /// Index in scratch of the first element of the message. Scratch is temporary
+  /// memory of this rank. The index is used only if `packed` is true, because
+  /// only packed messages are stored in scratch.
   int64_t scratchOffset = 0;
   /// Copies between scratch (temporary memory) and the operand `in` or the
   /// result `out` of this rank. If this rank sends the message, the copies read
@@ -103,7 +108,9 @@ struct PeerPiece {
   std::vector<StridedCopy> copies = {};
 };
 
-/// The messages of one rank in a collective, and its local copies.
+/// Messages and copies that one rank executes for a collective. A message sends
+/// elements to another rank, or receives elements from another rank. A copy
+/// moves elements between buffers of this rank.
 struct CollectivePlan {
   /// Messages to send, at most one per member of the group; ordered by member.
   std::vector<PeerPiece> sends = {};
@@ -120,8 +127,10 @@ struct CollectivePlan {
   /// Whether the collective is a plain all-gather: every member sends its whole
   /// `in` to all members. `sends`, `receives` and `local` are then empty.
   bool gathers = false;
-  /// Whether a plain all-gather writes directly to `out`. If false, it writes
-  /// to scratch, and the copies in `unpack` follow.
+  /// Whether an AllGather receives the elements of all members directly in the
+  /// result `out`. If false, the AllGather receives the elements in scratch,
+  /// which is temporary memory of this rank. The copies in `unpack` then move
+  /// the elements from scratch to `out`. Used only if `gathers` is true.
   bool gathersDirectly = false;
   /// Copies after a plain all-gather that receives in scratch (temporary
   /// memory). `unpack[m]` copies the shard of member m from scratch to `out`.
@@ -133,8 +142,11 @@ struct CollectivePlan {
   /// Number of elements of scratch that this rank needs for the collective.
   /// Scratch is temporary memory.
   int64_t scratchElements = 0;
-  /// Whether some element of `out` receives no value, as in the padding of a
-  /// view (windowed read). All of `out` is then set to zero first.
+  /// Whether the collective gives no value to some elements of `out`, the
+  /// result of this rank. For example, `out` has the rows that a convolution
+  /// needs, including padding. The padding gets no value. If `hasHoles` is
+  /// true, all elements of `out` are set to 0 before the collective writes to
+  /// `out`.
   bool hasHoles = false;
 };
 
@@ -142,34 +154,45 @@ struct CollectivePlan {
 /// messages that this rank executes for the collective `spec`. An element of
 /// this rank's result `out` comes from one of these sources:
 ///
-/// - In a ReduceScatter, the element comes from all members of the group. Their
-///   values are reduced.
-/// - In any other collective, the element comes from this rank if its operand
-///   `in` has the element.
-/// - Otherwise the element comes from another member whose `in` has it. If
-///   several members have the element, each of them sends to about the same
-///   number of ranks.
+/// - In a ReduceScatter, the element is the reduction of the values of all
+///   members of the group.
+/// - In any other collective, the element comes from this rank if the operand
+///   `in` of this rank has the element.
+/// - If `in` does not have the element, the element comes from another member
+///   of the group that has it. Several members may have the element. The ranks
+///   that lack the element are then divided evenly between these members. For
+///   example, members 4 and 5 have an element, and members 0 to 3 lack it.
+///   Member 4 sends it to members 0 and 2, and member 5 sends it to members 1
+///   and 3.
 ///
-/// If the plan of a rank has a message to a second rank, the plan of the second
-/// rank receives a message of the same size. Returns an empty plan for
-/// AllReduce and Broadcast.
+/// If the plan of rank 0 sends a message to rank 1, the plan of rank 1 receives
+/// a message of the same size from rank 0. Returns an empty plan for AllReduce
+/// and Broadcast.
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
 
-/// Returns the largest number of scratch elements that any rank of the mesh
-/// needs in any microbatch. The compiler reserves that many.
+/// Returns the number of elements of scratch that the compiler reserves for the
+/// collective `spec`. Scratch is temporary memory of a rank. Different ranks
+/// and microbatches may need different numbers of elements. The result is the
+/// largest of these numbers.
 int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
 
-/// Checks that the messages of all ranks match: if r expects messages from s, s
-/// sends messages of the same sizes in the same order. A mismatch would
-/// deadlock the run. Returns a description of the first mismatch, or an empty
-/// string.
+/// Checks that the messages of the collective `spec` match. If rank 1 receives
+/// messages from rank 0, then rank 0 must send messages of the same sizes in
+/// the same order to rank 1. Otherwise one of the two ranks could wait forever.
+/// Returns a description of the first mismatch, or an empty string.
 std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh);
 
-/// Returns the number of scratch elements of an asynchronous all-reduce of
-/// `elements` elements. Every member receives one share of the elements from
-/// all members, and reduces it. For example, 10 elements and 4 members give
-/// shares of 3 elements and 12 scratch elements.
+/// Returns the number of elements of scratch that an asynchronous all-reduce
+/// needs. Scratch is temporary memory of a rank. `elements` is the number of
+/// elements of the tensor, and `members` is the number of ranks in the group.
+/// The tensor is divided into as many shares as there are ranks. Each rank
+/// receives one share from every rank in scratch, and reduces the received
+/// shares.
+///
+/// For example, 4 ranks reduce 10 elements. A share has 3 elements, which is 10
+/// divided by 4, rounded up. Scratch has space for 4 shares, so the result is
+/// 12.
 int64_t splitAllReduceScratchElements(int64_t elements, int64_t members);
 
 /// Row indices for a ragged collective. A row is the block of elements at one
@@ -226,8 +249,10 @@ struct RowPlan {
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at);
 
-/// Returns the number of elements of one row: the product of all local dims
-/// after the first `rowDims` dims.
+/// Returns the number of elements of one row. A row is the block of elements at
+/// one index of the first `rowDims` dims of the tensor on a rank. For example,
+/// the tensor has the shape [4, 8, 16] on each rank, and `rowDims` is 1. There
+/// are 4 rows, and the result is 8 * 16 = 128.
 int64_t rowElements(const CollectiveSpec &spec, size_t rowDims);
 
 /// Returns the number of scratch elements that a rank needs for the ragged
@@ -248,8 +273,11 @@ int64_t rowElements(const CollectiveSpec &spec, size_t rowDims);
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh);
 
-/// Returns whether, in `plan.whole`, the rows of each member have consecutive
-/// indices.
+/// Returns whether the rows of each member of the group follow one another in a
+/// buffer with the rows of all members. A row is a block of elements, such as
+/// one token. `plan.whole` lists, for each member, the indices of its rows in
+/// this buffer. For example, the result is true for {{0, 1, 2}, {3, 4, 5}}, and
+/// false for {{0, 2, 4}, {1, 3, 5}}.
 bool areConsecutive(const RowPlan &plan);
 
 } // namespace pcc::runtime

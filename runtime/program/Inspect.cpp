@@ -97,8 +97,11 @@ public:
   Mesh mesh;
 };
 
-/// A tensor of a program. `entry` is its JSON entry without the layout, `dims`
-/// is the parsed layout.
+/// A tensor of a program. The file bundle.json has a JSON object for the
+/// tensor. The field "layout" of this object describes how each dim of the
+/// tensor is divided over ranks. `dims` is the parsed field "layout", with one
+/// entry per dim. `entry` contains all other fields of the object, such as
+/// "name".
 struct InspectedTensor {
   Json entry;
   std::vector<DimSharding> dims;

@@ -19,10 +19,11 @@ struct InspectOptions {
   /// Whether to print JSON instead of a readable page.
   bool json = false;
   /// Whether to print only the pipeline schedule, in the CSV format of
-  /// PyTorch's pipeline schedules. The text has one line per pipeline rank,
-  /// such as "0F0,0F1,0B0,0B1". Each entry is a computation of one stage for
-  /// one microbatch. For example, "0F1" is the forward pass of stage 0 for
-  /// microbatch 1, and "0B1" is the backward pass.
+  /// PyTorch's pipeline schedules. The text has one line per coordinate on the
+  /// pipeline axis, such as "0F0,0F1,0B0,0B1". The line lists the computations
+  /// of every rank with this coordinate. Each entry is a computation of one
+  /// stage for one microbatch. For example, "0F1" is the forward pass of stage
+  /// 0 for microbatch 1, and "0B1" is the backward pass.
   bool schedule = false;
 };
 

@@ -22,8 +22,9 @@ std::string bytesText(double bytes) {
   return text;
 }
 
-/// Returns the number of bytes in a field of `entry` as text, such as "96.0
-/// KiB".
+/// Returns a byte count as text. `field` is the name of the field of `entry`
+/// that stores the count, such as "arena_bytes". For example, if this field has
+/// the value 98304, the result is "96.0 KiB".
 static std::string bytesOf(const Json &entry, const char *field) {
   return bytesText(entry.at(field).get<double>());
 }

@@ -48,10 +48,14 @@ static List listOf(const program::HostOpT &op) {
   return list;
 }
 
-/// Returns the buffers of the instruction at `table`. `Table` is the type of
-/// the instruction, such as program::CopyT. The parameter is a pointer to void,
-/// so that the functions for all types of instructions have the same signature.
-/// The array `lists` can therefore contain all of these functions.
+/// Returns the indices of the buffers that an instruction reads or writes.
+/// `table` points to the instruction. `Table` is the type of the instruction,
+/// such as program::CopyT. The function casts `table` to this type, and calls
+/// listOf().
+///
+/// The array `lists` contains one function per type of instruction. All
+/// functions in an array must have the same parameter type, so the parameter is
+/// a pointer to void.
 template <typename Table> static List erased(const void *table) {
   return listOf(*static_cast<const Table *>(table));
 }

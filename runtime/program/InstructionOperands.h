@@ -10,9 +10,10 @@
 
 namespace pcc::runtime {
 
-/// Returns the indices of all buffers that the instruction names, in the order
-/// of its fields. Buffers that are read and buffers that are written are in one
-/// list. A buffer that is named twice is listed twice.
+/// Returns the buffers that `instruction` reads or writes. Each buffer is given
+/// as an index into the list of buffers of the program. The result has the
+/// order of the fields of the instruction. Fields without a buffer are skipped.
+/// If two fields contain the same buffer, the result contains the buffer twice.
 std::vector<int32_t> buffersOf(const program::InstructionT &instruction);
 
 } // namespace pcc::runtime

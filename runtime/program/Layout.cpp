@@ -257,16 +257,24 @@ struct CommonRuns {
 };
 } // namespace
 
-/// Adds `next`, a single run of contiguous elements, to `list`. An entry of
-/// `list` describes a number of runs of equal length at equal distances. If
-/// `next` has the length of these runs and continues them at the same distance,
-/// the function increments the run count of the last entry. An entry with a
-/// single run has no distance yet, so `next` may then have any distance. In all
-/// other cases, the function appends `next` as a new entry.
+/// Appends `next` to `list`, or merges `next` with the last entry of `list`. An
+/// entry describes one or more runs. A run is a sequence of contiguous elements
+/// that a copy moves. All runs of an entry have the same length, and follow one
+/// another at a fixed distance, both in the source and in the target of the
+/// copy. `next` has a single run.
 ///
-/// For example, the last entry describes 2 runs of 4 elements at the indices 0
-/// and 8. If `next` has 4 elements at index 16, the run count of the last entry
-/// becomes 3.
+/// The function merges `next` in two cases. In all other cases, it appends
+/// `next`.
+///
+/// - The last entry has a single run of the same length. The distance to `next`
+///   can be any number.
+/// - The last entry has several runs of the same length, and `next` follows
+///   them at the same distance.
+///
+/// For example, the last entry has 2 runs of 4 elements, which begin at the
+/// indices 0 and 8 in source and target. If `next` has 4 elements from index 16
+/// on in source and target, the last entry gets a third run. If `next` begins
+/// at index 20 in the target instead, `next` is appended.
 static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   if (!list.empty() && list.back().length == next.length) {
     CommonRuns &last = list.back();
@@ -305,8 +313,16 @@ static std::vector<CommonRuns> intersect(const std::vector<Segment> &source,
   return common;
 }
 
-/// Returns the range of the integers j in [from, to) for which `first + step *
-/// j` is in [lo, hi). The range is empty if its begin is not below its end.
+/// Returns the integers j for which `first + step * j` is in the range [lo,
+/// hi). The function considers only the integers j in the range [from, to). The
+/// result is a pair: the first such integer, and the last such integer plus 1.
+/// If there is no such integer, the second number of the pair is not larger
+/// than the first. `step` is not 0.
+///
+/// For example, `first` is 3, `step` is 2, and j is in [0, 100). The values of
+/// `first + step * j` are 3, 5, 7, 9, 11 and so on. If the range [lo, hi) is
+/// [5, 10), the values 5, 7 and 9 are in this range. Their integers j are 1, 2
+/// and 3, so the result is {1, 4}.
 static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
                                                int64_t lo, int64_t hi,
                                                int64_t from, int64_t to) {
@@ -320,32 +336,38 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
           std::min(to, ceilDiv(first - lo + 1, -step))};
 }
 
-/// Finds elements of one dim that a copy moves from a source to a target.
-/// Appends these elements to `common`.
+/// Appends elements of one dim of a tensor to the list `common`. A copy moves
+/// elements of this dim from a source to a target. The function appends
+/// elements that the source holds and the target reads.
 ///
-/// The target reads the dim through `view`. A view is a windowed read of a dim,
-/// such as a halo. For example, 4 ranks compute a convolution of 16 rows with
-/// windows of 3 rows. Each rank computes 4 rows of the result. The rank reads
-/// the 4 rows with the same indices, one row before them and one row after
-/// them. The view describes the reads of the 4 ranks as 4 blocks of 6 indices
-/// each. Block 0 has the indices 0 to 5 of the view, and block 1 has the
-/// indices 6 to 11. The indices 6 to 11 read the rows 3 to 8. Index 0 reads no
-/// element, because the dim has no row before row 0.
+/// The target does not use the indices of the dim. It has indices of its own,
+/// and `view` maps each of its indices to an element of the dim. For example,
+/// the slice x[3:11] maps index i to element 3 + i.
 ///
-/// Each block contains pieces. A piece is a range of indices that read
-/// elements at a fixed step. Block 1 in the example has a single piece with
-/// step 1. A slice x[3:11:2] has a piece with step 2, which reads the elements
-/// 3, 5, 7 and 9.
+/// The indices of a view are divided into blocks of equal length. For example,
+/// a dim has 16 rows. Each of 4 ranks needs 4 of these rows, and one row on
+/// each side for a convolution. The view has one block of 6 indices per rank:
 ///
-/// The function handles one piece of one block. It appends the elements that
-/// the source holds and that an index of the target reads. In the example, the
-/// source holds the rows 4 to 7, and the target holds the indices 6 to 11. The
-/// function appends the rows 4 to 7. The parameters are:
+///   block 0   indices 0 to 5      rows -1 to 4 (there is no row -1)
+///   block 1   indices 6 to 11     rows 3 to 8
+///   block 2   indices 12 to 17    rows 7 to 12
+///   block 3   indices 18 to 23    rows 11 to 16 (there is no row 16)
+///
+/// A block has one or more pieces. A piece is a range of indices whose elements
+/// have a fixed distance. In the example, each block has a single piece, and
+/// the distance is 1. For the slice x[3:11:2], the distance is 2.
+///
+/// The function handles only one piece in one block. The parameters are:
 ///
 /// - `piece`: the piece;
 /// - `block`: the number of the block;
 /// - `indices`: a contiguous range of view indices that the target holds;
 /// - `elements`: a contiguous range of elements that the source holds.
+///
+/// In the example, `block` is 1, `indices` is the range 6 to 11, and the source
+/// holds the rows 4 to 7. The indices 6 to 11 read the rows 3 to 8. These rows
+/// include the rows 4 to 7, which the source holds. The function therefore
+/// appends the rows 4 to 7.
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
                        const Segment &indices, const Segment &elements,
                        std::vector<CommonRuns> &common) {
@@ -392,7 +414,8 @@ static std::vector<CommonRuns> intersectSeen(const std::vector<Segment> &source,
   return common;
 }
 
-/// Returns the element strides of dense row-major memory.
+/// Returns the strides of a dense row-major array with the shape `shape`, in
+/// elements. For example, the shape [2, 3, 4] has the strides {12, 4, 1}.
 static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t dim = shape.size(); dim-- > 1;)
@@ -400,7 +423,10 @@ static std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   return strides;
 }
 
-/// Returns the strides of the source or of the target of a copy, in elements.
+/// Returns the strides of the memory of `side`, in elements. `side` is the
+/// source or the target of a copy. If the field `strides` of `side` is empty,
+/// the memory is dense and row-major. The function then computes the strides
+/// from the shape of the shard.
 static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
   return side.strides.empty() ? denseStrides(localShape(*side.layout))
                               : side.strides;

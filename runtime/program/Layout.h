@@ -82,8 +82,11 @@ inline int64_t &microbatchOf(Coordinates &at) { return at.back(); }
 /// whole tensor.
 Layout wholeLayout(std::span<const int64_t> shape);
 
-/// Returns the shape of the shard that a rank holds. The shape includes
-/// padding, so it is equal on all ranks.
+/// Returns the shape of the memory in which a rank stores its shard of a
+/// tensor. The shape is equal on all ranks, even if the shards differ in size.
+/// A smaller shard is padded. For example, 7 rows are split over 2 ranks. Each
+/// rank has memory for 4 rows. The first rank stores 4 rows. The second rank
+/// stores 3 rows and one row of padding.
 std::vector<int64_t> localShape(const Layout &layout);
 /// Returns the product of the sizes in `shape`.
 int64_t numElements(std::span<const int64_t> shape);
@@ -110,17 +113,35 @@ int64_t numElements(std::span<const int64_t> shape);
 /// - All sizes and numbers of parts fit into 64 bits.
 const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
                             std::span<const int64_t> shape);
-/// Checks the view (windowed read, such as a halo) of a dim of `size` elements.
-/// Returns null if the view is valid, otherwise a description of the fault.
+/// Checks the view of a dim of `size` elements. Returns null if the view is
+/// valid, otherwise a description of the fault.
+///
+/// A view lets a rank read another range of the dim than its own shard, such as
+/// a slice or a halo. A view maps each of its indices to an element of the dim.
+/// The indices are divided into blocks of equal length, and each block contains
+/// pieces. A piece is a range of indices whose elements have a fixed distance.
+/// A valid view satisfies these conditions:
+///
+/// - The view has at least one block, and each block has at least one index.
+/// - The pieces of a block are in ascending order, do not overlap, and have a
+///   distance other than 0.
+/// - The field `limit`, the end of the elements that may be read, is between 0
+///   and `size`.
+/// - The number of pieces in all blocks is at most a fixed number.
+/// - All sizes fit into 64 bits.
 const char *findViewFault(const View &view, int64_t size);
 
-/// Source or target of a copy: a layout and the coordinates of one rank, both
-/// borrowed.
+/// Describes the source or the target of a copy: the shard of a tensor that one
+/// rank holds, and the memory of this shard. `layout` describes how the tensor
+/// is divided over ranks, and `at` contains the coordinates of the rank. The
+/// layout and the coordinates belong to the caller, and must exist as long as
+/// this object is used.
 struct LocatedLayout {
   const Layout *layout;
   const Coordinates *at;
-  /// Strides of the dims in elements; empty for dense row-major memory of the
-  /// local shape.
+  /// Strides of the shard in memory, one per dim, in elements. If the list is
+  /// empty, the shard is stored in dense row-major memory. For example, dense
+  /// memory of shape [2, 3, 4] has the strides {12, 4, 1}.
   std::vector<int64_t> strides = {};
 };
 
@@ -171,17 +192,34 @@ struct LocalPart {
   std::vector<int64_t> shape;
 };
 
-/// Returns the part of a tensor that the rank at `at` holds. The part's `shape`
-/// includes padding.
+/// Returns the part of a tensor that the rank with the coordinates `at` stores.
+/// `layout` describes how the tensor is divided over the ranks of `mesh`. The
+/// `shape` of the result is the shape of the rank's memory. This shape is equal
+/// on all ranks, so the memory may be larger than the part.
+///
+/// For example, 7 rows are split over 2 ranks. The second rank stores the rows
+/// 4 to 6. Its memory has space for 4 rows, so `shape` is [4].
 LocalPart localPart(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 
-/// Returns the part of a tensor that consists of `runs`, stored without
-/// padding. `runs` has one list of contiguous index ranges per dim.
+/// Returns the part of a tensor that consists of the index ranges `runs`.
+/// `runs` has one list of index ranges per dim. The part is stored in memory
+/// that has space for exactly these indices.
+///
+/// For example, the tensor has 2 dims. `runs` has the ranges [0, 2) and [4, 6)
+/// of dim 0 and the range [0, 8) of dim 1. The part contains rows 0, 1, 4 and
+/// 5, and its `shape` is [4, 8].
 LocalPart packedPart(std::span<const Runs> runs);
 
-/// Returns copies of all elements that both `source` and `target` hold, from
-/// the source's memory to the target's memory.
+/// Returns copies of all elements that both `source` and `target` contain.
+/// `source` and `target` are parts of the same tensor. Each part is stored in
+/// its own memory. The copies read the memory of `source` and write the memory
+/// of `target`.
+///
+/// For example, `source` contains rows 0 to 3 of a matrix, and `target`
+/// contains rows 2 to 5. The copies move rows 2 and 3. These are the last two
+/// rows of the memory of `source`, and the first two rows of the memory of
+/// `target`.
 std::vector<StridedCopy> intersect(const LocalPart &source,
                                    const LocalPart &target);
 
@@ -190,9 +228,17 @@ std::vector<StridedCopy> intersect(const LocalPart &source,
 int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 
-/// Returns whether the rank at `at` has the lowest number of all ranks that
-/// hold the same shard (replicas). Compares only ranks of the same pipeline
-/// coordinate (axis 0) and microbatch.
+/// Returns whether no rank with a lower number holds the same shard of a tensor
+/// as the rank with the coordinates `at`. `layout` describes how the tensor is
+/// divided over ranks. The first axis of `mesh` is the pipeline axis "pp". The
+/// function considers only ranks with the same coordinate on this axis. A shard
+/// can depend on the microbatch. The last coordinate in `at` is the number of
+/// the microbatch.
+///
+/// For example, the mesh is {pp=2, dp=2, tp=2, mb=8}, and the tensor is split
+/// over tp only. The ranks at {1, 0, 1, 0} and {1, 1, 1, 0} hold the same
+/// shard. The result is true for the first of these ranks, and false for the
+/// second.
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 

@@ -31,8 +31,13 @@ namespace pcc::runtime {
 /// Version of the format. Increment it when Program.fbs or the meaning of a
 /// field changes; openProgram() refuses other versions.
 inline constexpr uint32_t kFormatVersion = 9;
-/// Alignment in bytes of sealed programs, of their constants and of arena
-/// buffers.
+/// Alignment in bytes. These numbers are multiples of the alignment:
+///
+/// - The address of a sealed program in memory. A sealed program is the byte
+///   string that sealProgram() returns.
+/// - The position of the constants in a sealed program.
+/// - The offset of each buffer in the arena. The arena is the memory of a rank
+///   for intermediate values.
 inline constexpr int64_t kAlignment = 64;
 
 /// A program that has passed verification.
@@ -94,9 +99,10 @@ SubAxis axisOf(const program::Part &part, const Mesh &mesh);
 /// of these axes.
 Layout layoutOf(const program::LayoutT &layout, const Mesh &mesh);
 /// Converts the view of one dim of a tensor from the stored form (Program.fbs).
-/// A view is a windowed read of the dim, such as a halo or a slice. Returns
-/// std::nullopt if the dim has no view. The stored form of a dim without a view
-/// has 0 blocks.
+/// A view is a windowed read of the dim, such as a halo or a slice. A view has
+/// one or more blocks of indices. For example, the view of a halo has one block
+/// per rank. A stored view with 0 blocks means that the dim has no view. The
+/// function then returns std::nullopt.
 std::optional<View> viewOf(const program::ViewT &view);
 /// Converts a group of ranks from the stored form (Program.fbs). A collective
 /// runs within such a group. Returns the sub-axes along which the ranks of the
@@ -129,8 +135,11 @@ inline dist::ReductionKind kindOf(program::Reduction kind) {
   return static_cast<dist::ReductionKind>(kind);
 }
 
-/// Converts a sub-axis to the stored form (Program.fbs). The sub-axis must
-/// belong to an axis of `mesh`. axisOf() is the inverse.
+/// Converts a sub-axis to the stored form (Program.fbs). A sub-axis is a mesh
+/// axis or a factor of a mesh axis. For example, an axis of size 8 can be
+/// written as 2 · 4. The factor 4 is then a sub-axis. `axis` contains the name
+/// of an axis of `mesh`. The result contains the number of this axis. axisOf()
+/// is the inverse.
 program::Part toProgram(const SubAxis &axis, const Mesh &mesh);
 /// Converts a layout to the stored form (Program.fbs). A layout tells how a
 /// tensor is divided over the ranks of `mesh`. A dim of `layout` can have a

@@ -32,7 +32,9 @@ typedef struct PccKernelVariant {
   /// Required instruction set: "x86-64-v3", "x86-64-v4", or a comma-separated
   /// list of CPU features.
   const char *cpu;
-  /// Array of Program.num_kernels functions.
+  /// Array with one function per CPU kernel of the program. The program refers
+  /// to a kernel by its index in this array. The length of the array is the
+  /// field `num_kernels` of the program.
   const PccKernelFunction *kernels;
 } PccKernelVariant;
 

@@ -39,8 +39,10 @@ namespace pcc::runtime {
 struct TensorTable {
   /// Tensors per part.
   int64_t tensors = 1;
-  /// Number of parts that the table has space for. A part is a group of tensors
-  /// that the kernel updates together, such as a weight and its gradient.
+  /// Number of parts for which the table has space. The table is a parameter of
+  /// a GPU kernel that updates many tensors in one launch. A part is a group of
+  /// tensors that the kernel updates together, such as a weight and its
+  /// gradient.
   int64_t parts = 1;
 
   /// Largest total size of a kernel's parameters, as a number of 64-bit words.
@@ -69,33 +71,51 @@ struct TensorTable {
     return {tensors, mostParts(tensors, shared)};
   }
 
-  /// Returns the number of words in the first section of the table. The first
-  /// section has one word for each part. A part is a group of tensors that the
-  /// kernel updates together. The number of words is rounded up to a power of
-  /// two, because the kernel runs a binary search over the section. For
-  /// example, a table for 5 parts has 8 words in the first section.
+  /// Returns the number of 64-bit words in the first of the three sections of
+  /// the table. The table is a parameter of a GPU kernel that updates many
+  /// tensors in one launch. A part is a group of tensors that the kernel
+  /// updates together, such as a weight and its gradient. The first section has
+  /// one word per part.
+  ///
+  /// The number of words is rounded up to a power of two, because the kernel
+  /// runs a binary search over the section. For example, a table for 5 parts
+  /// has 8 words in the first section.
   constexpr int64_t slots() const {
     int64_t slots = 1;
     while (slots < parts)
       slots *= 2;
     return slots;
   }
-  /// Returns the size of the whole table in 64-bit words.
+  /// Returns the size of the whole table, as a number of 64-bit words. The
+  /// table is a parameter of a GPU kernel that updates many tensors in one
+  /// launch. For example, the table describes 5 weights and their gradients:
+  /// `parts` is 5, and `tensors` is 2. The first section has one word per part,
+  /// rounded up to a power of two: 8 words. The second section has one word per
+  /// part: 5 words. The third section has one word per tensor: 10 words. The
+  /// result is 8 + 5 + 10 = 23.
   constexpr int64_t words() const { return slots() + parts + parts * tensors; }
-  /// Returns an index into the words of the table. The word at this index
-  /// contains the number of the first tile of part number `part`. A part is a
-  /// group of tensors that the kernel updates together. A tile is a block of a
-  /// part's elements. The tiles of all parts are numbered from 0. For example,
-  /// if part 0 has 3 tiles, the first tile of part 1 has the number 3.
+  /// Returns the index of a word in the table. The table is an array of 64-bit
+  /// words, and a parameter of a GPU kernel that updates many tensors in one
+  /// launch. A part is a group of tensors that the kernel updates together,
+  /// such as a weight and its gradient. Each part is cut into tiles. A tile is
+  /// a range of element indices, such as 0 to 1023.
+  ///
+  /// The word at the returned index contains the number of the first tile of
+  /// part number `part`. The tiles of all parts are numbered from 0. For
+  /// example, if part 0 has 3 tiles, the first tile of part 1 has the number 3.
   static constexpr int64_t firstAt(int64_t part) { return part; }
-  /// Returns an index into the words of the table. The word at this index
-  /// contains the number of elements of each tensor in part number `part`. A
-  /// part is a group of tensors of equal size that the kernel updates together.
+  /// Returns the index of a word in the table. The table is an array of 64-bit
+  /// words, and a parameter of a GPU kernel that updates many tensors in one
+  /// launch. A part is a group of tensors that the kernel updates together,
+  /// such as a weight and its gradient. All tensors of a part have the same
+  /// number of elements. The word at the returned index contains this number
+  /// for part number `part`.
   constexpr int64_t elementsAt(int64_t part) const { return slots() + part; }
-  /// Returns an index into the words of the table. The word at this index
-  /// contains the address of one tensor. `part` is the number of a group of
-  /// tensors that the kernel updates together. `tensor` is the number of the
-  /// tensor within this group.
+  /// Returns the index of a word in the table. The table is an array of 64-bit
+  /// words, and a parameter of a GPU kernel that updates many tensors in one
+  /// launch. A part is a group of tensors that the kernel updates together,
+  /// such as a weight and its gradient. The word at the returned index contains
+  /// the address of tensor number `tensor` of part number `part`.
   constexpr int64_t addressAt(int64_t part, int64_t tensor) const {
     return slots() + parts + part * tensors + tensor;
   }

@@ -349,16 +349,22 @@ public:
     return checkRows(collective);
   }
 
-  /// Checks the field `part` of a collective. The field is Whole if the
-  /// collective is a single instruction. The field is Start or Finish if the
-  /// collective is split into two instructions. Start begins the communication,
-  /// and Finish completes the communication.
+  /// Checks the fields `part` and `only` of a collective. Returns a description
+  /// of the fault, or an empty string.
   ///
-  /// - An all-reduce can be split.
-  /// - A reduce-scatter or an all-gather can be split if it sends all rows.
-  ///   `row_dims` is then 0.
-  /// - `only` is -1, or the number of the only microbatch that executes the
-  ///   instruction. A collective that is a single instruction must have -1.
+  /// If one instruction executes the collective, its `part` is Whole. A
+  /// collective can also be split into two instructions. The first instruction
+  /// has the part Start, and begins the communication. The second instruction
+  /// has the part Finish, and completes the communication. The function checks
+  /// these conditions:
+  ///
+  /// - An all-reduce, a reduce-scatter or an all-gather may have the part Start
+  ///   or Finish. All other kinds of collectives must have the part Whole.
+  /// - A reduce-scatter or an all-gather can send only selected rows of a
+  ///   tensor. Its field `row_dims` is then not 0, and its part must be Whole.
+  /// - If all microbatches execute the instruction, `only` is -1. If only one
+  ///   microbatch executes the instruction, `only` is the number of this
+  ///   microbatch. If the part is Whole, `only` must be -1.
   std::string checkPart(const program::CollectiveT &collective) const {
     const bool isWhole = collective.part == program::CollectivePart::Whole;
     if (collective.part > program::CollectivePart::Finish ||
@@ -373,30 +379,39 @@ public:
     return isWhole || hasParts ? "" : "has parts, which its kind cannot have";
   }
 
-  /// Checks an all-gather or a reduce-scatter that sends only some rows of a
-  /// tensor. The first `row_dims` dims of the tensor are the row dims. A row is
-  /// the block of elements at one index of the row dims. For example, a tensor
-  /// of shape [4, 8, 16] with two row dims has 32 rows of 16 elements. The
-  /// ranks must divide the operand and the result in the same way in all dims
-  /// after the row dims. `row_dims` is 0 if the collective sends all rows.
+  /// Checks the fields of a collective that select rows. An all-gather or a
+  /// reduce-scatter may send only selected rows of a tensor. Returns a
+  /// description of the fault, or an empty string.
   ///
-  /// The operand of an all-gather is divided: each member of the group has a
-  /// share of the rows. The result is whole: each member has the rows of all
-  /// members. In a reduce-scatter, the operand is whole and the result is
-  /// divided.
+  /// A row is the block of elements at one index of the first `row_dims` dims.
+  /// For example, a tensor of shape [4, 8, 16] with `row_dims` = 2 has 32 rows
+  /// of 16 elements. `row_dims` is 0 if the collective sends all rows.
   ///
-  /// Two buffers of booleans select the rows that are sent. If `row_dims` is 0,
-  /// these buffers must not exist. Otherwise, the buffers must have these
-  /// sizes:
+  /// Each row belongs to one member of the group. An all-gather sends a row
+  /// from this member to other members. A reduce-scatter sends values for a row
+  /// from other members to this member. Two masks select the rows that are
+  /// sent. A mask is a buffer of booleans:
   ///
-  /// - `divided_rows` has one boolean for each pair of a row and a member. The
-  ///   row is in this rank's share of the divided operand or result.
-  /// - `whole_rows` has one boolean for each row of the whole operand or
-  ///   result.
+  /// - `divided_rows` has, for each row that belongs to this rank, one boolean
+  ///   per member. The boolean says whether the row is sent between this rank
+  ///   and the member.
+  /// - `whole_rows` has one boolean for each row of all members. The boolean
+  ///   says whether the row is sent between this rank and the member to which
+  ///   the row belongs.
   ///
-  /// For example, a group has 4 members, and each member has a share of 8 rows.
-  /// `divided_rows` then has 8 · 4 = 32 booleans, and `whole_rows` has 32
+  /// For example, a group has 4 members, and 8 rows belong to each member.
+  /// `divided_rows` has 8 · 4 = 32 booleans. `whole_rows` has 4 · 8 = 32
   /// booleans.
+  ///
+  /// If `row_dims` is 0, the masks must not exist. Otherwise the function
+  /// checks these conditions:
+  ///
+  /// - Both masks have the right numbers of booleans.
+  /// - The collective does not overwrite the masks.
+  /// - The collective is an all-gather, or a reduce-scatter that computes a
+  ///   sum.
+  /// - The operand and the result are divided over the ranks in the same way in
+  ///   all dims after the first `row_dims` dims.
   std::string checkRows(const program::CollectiveT &collective) const {
     if (collective.row_dims == 0)
       return collective.divided_rows == -1 && collective.whole_rows == -1
@@ -560,11 +575,16 @@ private:
 
   static std::string overwritten() { return "writes where it reads"; }
 
-  /// Returns whether writing the buffer `target` could change a buffer in
-  /// `others`. Buffers are given by their index. The index -1 means that there
-  /// is no buffer. A buffer may have several slots. A slot is a copy of the
-  /// buffer for one microbatch at a time. Compares the memory ranges from the
-  /// first byte of the first slot to the last byte of the last slot.
+  /// Returns whether an instruction that writes the buffer `target` could
+  /// change a buffer in `others`. Buffers are given by their index. The index
+  /// -1 means that there is no buffer.
+  ///
+  /// A buffer can have several slots. A slot is memory for one tensor. A buffer
+  /// with 4 slots, for example, can hold the tensors of 4 microbatches at the
+  /// same time. The function regards all slots of a buffer as one range of
+  /// memory: from the first byte of the first slot to the last byte of the last
+  /// slot. The result is true if the range of `target` overlaps the range of a
+  /// buffer in `others`.
   bool overwrites(int32_t target, std::initializer_list<int32_t> others) const {
     const auto endOf = [](const program::BufferT &buffer) {
       return buffer.offset + (buffer.slots - 1) * buffer.slot_stride +

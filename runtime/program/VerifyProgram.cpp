@@ -76,10 +76,25 @@ public:
   }
 
 private:
-  /// Checks the format version, the target, the mesh and the stages of the
-  /// program. Also checks that numbers such as the number of microbatches and
-  /// the size of the memory are possible. Sets the member `mesh`. Returns a
-  /// description of the fault, or an empty string.
+  /// Checks the general properties of the program. Other functions check the
+  /// buffers, the instructions and the other lists of the program. Sets the
+  /// member `mesh` to the mesh of the program. Returns a description of the
+  /// first fault, or an empty string. The program must satisfy these
+  /// conditions:
+  ///
+  /// - This runtime supports the format version of the program.
+  /// - The target is "cpu" or "cuda".
+  /// - The mesh has 1 to 32 axes with different names, and at most kMaxRanks
+  ///   ranks.
+  /// - The program rounds to tf32 only if the target is "cuda".
+  /// - The program has a coordinate on the pipeline axis. Each pipeline stage
+  ///   has a coordinate on this axis too. All of these coordinates are less
+  ///   than the size of the axis.
+  /// - The program contains statistics of stages, such as the number of bytes
+  ///   of a stage's weights. No statistic is negative. Each statistic belongs
+  ///   to a stage that the program executes.
+  /// - The number of microbatches is at least 1. The number of bytes of memory
+  ///   for intermediate results is at most kMaxBytes.
   std::string checkHead() {
     if (program.format != kFormatVersion)
       return "it has format " + std::to_string(program.format) +
@@ -120,19 +135,33 @@ private:
     return {};
   }
 
-  /// Returns whether `stage` is a stage that this program executes. A program
-  /// belongs to one coordinate on the pipeline axis. All ranks with this
-  /// coordinate execute the program. Returns false if the model has no such
-  /// stage.
+  /// Returns whether this program executes the pipeline stage with the number
+  /// `stage`. Returns false if the model has no such stage.
+  ///
+  /// The compiler writes one program for each coordinate on the pipeline axis.
+  /// All ranks with this coordinate execute the program. `program.position` is
+  /// the coordinate of this program. `program.stage_positions` contains the
+  /// coordinate of each stage. For example, `program.stage_positions` contains
+  /// the coordinates 0, 1, 0 and 1. The program for coordinate 0 then executes
+  /// the stages 0 and 2.
   bool isHere(int32_t stage) const {
     return stage >= 0 && stage < int64_t(program.stage_positions.size()) &&
            program.stage_positions[stage] == program.position;
   }
 
-  /// Checks the sub-axes of each communicator group:
+  /// Checks the communicator groups of the program. A communicator group is a
+  /// set of ranks that execute collectives together. The program describes a
+  /// group by a list of sub-axes. A sub-axis is a mesh axis or a factor of a
+  /// mesh axis. The ranks of a group differ only in their coordinates along
+  /// these sub-axes. For example, in the mesh {dp=2, tp=4}, a group over the
+  /// axis tp has 4 ranks with the same coordinate on dp. Returns a description
+  /// of the first fault, or an empty string. A valid group satisfies these
+  /// conditions:
   ///
-  /// - They exist in the mesh and are disjoint.
-  /// - They do not belong to the microbatch axis "mb".
+  /// - Each sub-axis exists in the mesh.
+  /// - No two sub-axes of the group overlap.
+  /// - No sub-axis belongs to the axis "mb". A coordinate on the axis "mb" is
+  ///   the number of a microbatch, so the ranks do not differ along this axis.
   std::string checkGroups() {
     for (size_t i = 0; i < program.groups.size(); ++i) {
       const SubAxes group = groupOf(*program.groups[i], mesh);
@@ -147,7 +176,12 @@ private:
     return {};
   }
 
-  /// Checks that weight files lie inside their root folder.
+  /// Checks the paths of the weight files. A path must be relative. The path
+  /// must not be empty, and must not contain the component "..". For example,
+  /// "layers/1.bin" is valid, and "../1.bin" is a fault. The runtime appends
+  /// the path to the name of a directory, and opens the file at the resulting
+  /// path. The check ensures that the resulting path is inside the directory.
+  /// Returns a description of the first fault, or an empty string.
   std::string checkFiles() {
     for (const auto &file : program.files)
       if (!isRelativeInside(file->path))
@@ -171,8 +205,9 @@ private:
   /// - If a GPU kernel generates the parameter's initial random values, the
   ///   program has this kernel.
   /// - The conversion from the weight file's tensor to the parameter is valid.
-  /// - The parameter has a valid division over the ranks, which is equal in all
-  ///   microbatches.
+  /// - The layout is valid. The layout describes the part of the parameter that
+  ///   each rank holds.
+  /// - Each rank holds the same part in all microbatches.
   /// - `parameter.local_bytes` is the size of the part that one rank holds.
   std::string findParameterFault(const program::ParameterT &parameter) {
     const auto last = program::ElementType::Bool;
@@ -282,11 +317,21 @@ private:
     return {};
   }
 
-  /// Returns a description of the fault of a buffer, or an empty string. A
-  /// buffer has one or more slots. A slot is a copy of the buffer for one
-  /// microbatch at a time. All slots must lie within the memory that contains
-  /// the buffer: the arena (memory of intermediate results), a parameter or the
-  /// constants. All slots must be aligned to the element type.
+  /// Checks a buffer. A buffer is memory for a tensor. A buffer consists of one
+  /// or more slots. A slot has room for the tensor of one microbatch. For
+  /// example, in a buffer with 2 slots, the microbatches 0 and 2 use slot 0,
+  /// and the microbatches 1 and 3 use slot 1.
+  ///
+  /// Returns a description of the fault, or an empty string. A valid buffer
+  /// satisfies these conditions:
+  ///
+  /// - The element type exists.
+  /// - The size of a slot in bytes matches the shape and the element type.
+  /// - No two slots overlap.
+  /// - All slots lie within the memory that `buffer.memory` names. This is the
+  ///   memory of the intermediate results, the memory of one parameter, or the
+  ///   memory of the constants.
+  /// - The offset of each slot is a multiple of the element size.
   std::string findBufferFault(const program::BufferT &buffer) {
     if (!isKnown(buffer.type, program::ElementType::Bool) ||
         !isKnown(buffer.memory, program::Memory::Constant))
@@ -379,12 +424,23 @@ private:
     return {};
   }
 
-  /// Returns whether one end of a transfer is valid. A transfer is a value that
-  /// one pipeline stage sends to another. `stage` is the stage at this end, and
-  /// must be a stage of the model. `buffer` is the buffer with the value.
-  /// `buffer` must be -1 if the ranks of this program do not execute the stage.
-  /// If `isWritten` is true, this end receives the value, and the buffer must
-  /// be in the arena. The arena is the memory of intermediate results.
+  /// Checks one end of a transfer. A transfer describes a value that one
+  /// pipeline stage sends to another stage. One end of the transfer is the
+  /// stage that sends the value, and the other end is the stage that receives
+  /// the value. The function has these parameters:
+  ///
+  /// - `stage` is the number of the stage at this end.
+  /// - `buffer` is the index of the buffer that contains the value at this end.
+  ///   The index is -1 if there is no buffer.
+  /// - `isWritten` is true if the stage at this end receives the value.
+  ///
+  /// Returns whether the end satisfies these conditions:
+  ///
+  /// - The model has the stage.
+  /// - The buffer exists, or `buffer` is -1.
+  /// - If the ranks of this program do not execute the stage, `buffer` is -1.
+  /// - A buffer that receives the value is in the arena. The arena is the
+  ///   memory of intermediate results.
   bool isEndFine(int32_t stage, int32_t buffer, bool isWritten) const {
     if (stage < 0 || stage >= int64_t(program.stage_positions.size()))
       return false;
@@ -505,16 +561,20 @@ private:
     return checkGroupsOfHalves();
   }
 
-  /// Returns whether all messages of a list are valid. A message sends or
-  /// receives the value of one transfer for one microbatch. A transfer is a
-  /// value that one pipeline stage sends to another. A message is valid if
+  /// Returns whether all messages in a list are valid. A message sends or
+  /// receives one value for one microbatch. A message has two fields:
   ///
-  /// - the program has the transfer;
-  /// - the program has the microbatch;
-  /// - the transfer has a buffer on the ranks of this program.
+  /// - `transfer` is an index in the list `program.transfers`. A transfer
+  ///   describes a value that one pipeline stage sends to another stage.
+  /// - `microbatch` is the number of the microbatch.
   ///
-  /// `buffer` selects the field with the buffer: `from_buffer` if the messages
-  /// are sent, `to_buffer` if the messages are received.
+  /// Both numbers must be in range. The transfer must also have a buffer for
+  /// the value. A transfer contains the index of the sender's buffer in
+  /// `from_buffer`, and the index of the receiver's buffer in `to_buffer`. A
+  /// negative index means that there is no buffer. The parameter `buffer`
+  /// selects the field that the function reads: `from_buffer` if the list
+  /// contains messages that are sent, and `to_buffer` if the list contains
+  /// messages that are received.
   bool areFine(const std::vector<program::Message> &messages,
                int32_t program::TransferT::*buffer) const {
     for (const program::Message &message : messages)
@@ -527,11 +587,19 @@ private:
     return true;
   }
 
-  /// Checks the actions of the program. An action is one step of the schedule,
-  /// such as the forward pass of one stage for one microbatch. An action of
-  /// kind Post begins messages. An action of kind Wait waits until messages are
-  /// delivered. Actions of these two kinds must not have a function. Actions of
-  /// all other kinds must not have messages.
+  /// Checks the actions of the program. An action is one step of the schedule.
+  /// The action's stage, microbatch and function must exist. The fields of an
+  /// action depend on its kind:
+  ///
+  /// - An action of kind Post begins to send or receive messages. An action of
+  ///   kind Wait waits until messages are delivered. The messages are in the
+  ///   lists `sends` and `receives`. The field `function` must be -1.
+  /// - An action of any other kind executes a function. A function is a list of
+  ///   instructions, such as the forward pass of one stage. The field
+  ///   `function` is the index of the function, or -1 if there is no function.
+  ///   The lists `sends` and `receives` must be empty.
+  ///
+  /// Returns a description of the first fault, or an empty string.
   std::string checkActions() {
     for (size_t i = 0; i < program.actions.size(); ++i) {
       const program::ActionT &action = *program.actions[i];

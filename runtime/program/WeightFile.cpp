@@ -13,8 +13,9 @@ namespace pcc::runtime {
 static constexpr size_t kPage = 4096;
 static constexpr size_t kSampledPages = 16;
 
-/// Returns the hash of the page that begins at byte `offset`. The last page may
-/// be shorter than the others.
+/// Returns the hash of one page of a file. `bytes` is the content of the file.
+/// The page begins at the byte `offset`, and contains 4096 bytes. A page at the
+/// end of the file may contain fewer bytes.
 static uint64_t hashPage(std::span<const std::byte> bytes, uint64_t offset) {
   return XXH3_64bits(bytes.data() + offset,
                      std::min<size_t>(kPage, bytes.size() - offset));

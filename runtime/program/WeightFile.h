@@ -16,10 +16,15 @@
 
 namespace pcc::runtime {
 
-/// Sets the size, the modification time and the page hashes of `file` to those
-/// of the file at `path`. Reads at most 16 pages of 4096 bytes. Returns an
-/// error with exit code 7 if the file cannot be opened, 3 if it changes or a
-/// page cannot be read.
+/// Computes a description of the weight file at `path`, and stores the
+/// description in `file`. The description consists of the size in bytes, the
+/// modification time and the hashes of some pages. A page is a range of 4096
+/// bytes of the weight file. The function hashes at most 16 pages. Returns an
+/// error in these cases:
+///
+/// - exit code 7: the weight file cannot be opened;
+/// - exit code 3: a page cannot be read, or the weight file changes during the
+///   call.
 Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 
 /// Checks that a weight file has not changed since the model was compiled.
@@ -28,15 +33,19 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 /// the weight file cannot be opened, differs from the description, or changes
 /// during the check. The error message states the reason.
 ///
-/// The function compares these properties with the description:
+/// The function compares these properties of the weight file with the
+/// description:
 ///
 /// - the size in bytes;
-/// - the modification time, unless `file.in_bundle` is true, because the weight
-///   file may then be a copy with another modification time;
-/// - the hashes of at most 16 pages of 4096 bytes, which describeWeightFile()
-///   computed;
+/// - the modification time, if `file.in_bundle` is false;
+/// - the hashes of some pages of 4096 bytes. The description contains the
+///   hashes of at most 16 pages;
 /// - the hash of the whole weight file, if `everything` is true and the
 ///   description contains this hash.
+///
+/// `file.in_bundle` is true if the weight file may be a copy of the file that
+/// the compiler described. A copy has the same content, but may have another
+/// modification time.
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything);
 

@@ -47,18 +47,19 @@ double randomValue(const RandomTensor &tensor, uint64_t index) {
   return double(uint64_t(unit * double(tensor.indexBound)));
 }
 
-/// Calls `run` with the arguments of each launch of a GPU kernel that is needed
-/// to generate random elements. `copy` is a nest of loops over these elements.
-/// One launch executes at most 4 loops (RandomScalars::mostLoops).
+/// Calls `run` once for each launch of a GPU kernel that generates random
+/// elements. The argument of `run` contains the arguments of the kernel. `copy`
+/// contains nested loops over the elements. One launch can execute at most 4
+/// nested loops (RandomScalars::mostLoops).
 ///
-/// - If `copy` has at most 4 loops, the function calls `run` once. The loops of
-///   `copy` become the last of the 4 entries of RandomScalars::loops. For
-///   example, 2 loops become entries 2 and 3. Entries 0 and 1 stay loops with
-///   one iteration.
-/// - If `copy` has more than 4 loops, the function calls itself once for each
-///   iteration of the outermost loop. Each call gets a copy without this loop.
-///   The offsets of that copy are the source index and the target index at
-///   which the iteration begins.
+/// - If `copy` has at most 4 loops, the function calls `run` once. The function
+///   writes the loops to the last entries of the array RandomScalars::loops.
+///   For example, 2 loops become the entries 2 and 3. The entries 0 and 1 stay
+///   loops with one iteration.
+/// - If `copy` has more than 4 loops, the function executes the outermost loop
+///   itself. In each iteration, the function calls itself with all other loops
+///   of `copy`. For example, `copy` has 5 loops, and the outermost loop has 3
+///   iterations. The function then calls itself 3 times with 4 loops.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run) {
   if (copy.loops.size() > RandomScalars::mostLoops) {

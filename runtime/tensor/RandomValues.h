@@ -64,24 +64,22 @@ RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
 /// of a 4x8 tensor has the index 1 * 8 + 2 = 10.
 double randomValue(const RandomTensor &tensor, uint64_t index);
 
-/// Arguments of a GPU kernel that generates random elements of a tensor and
-/// writes the elements to memory. The first argument of the kernel is the
-/// address of this memory. The further arguments are the numbers in the
-/// non-static fields of this struct, in the order of declaration. Each number
-/// is one i64.
+/// Arguments of a GPU kernel that generates random elements of a tensor. The
+/// kernel writes the elements to memory. The first argument of the kernel is
+/// the address of this memory. Each non-static field of this struct gives
+/// further arguments, in the order of declaration. These arguments are integers
+/// of 64 bits.
 ///
-/// `key` is RandomTensor::key. The other numbers describe a copy from a source
-/// to a target:
+/// `key` is RandomTensor::key. The kernel computes an element from `key` and
+/// from the index of the element in the whole tensor. The memory can contain a
+/// part of the tensor, so an element has another index in the memory. The
+/// offsets and loops of this struct describe the two indices of each element.
+/// "Source" refers to the index in the whole tensor, and "target" refers to the
+/// index in the memory.
 ///
-/// - The source is the whole tensor. The source is never stored, because the
-///   kernel computes the value of an element from the index of the element in
-///   the source.
-/// - The target is the memory. The kernel writes the value at the index of the
-///   element in the target.
-///
-/// For example, the memory receives only rows 2 and 3 of a 4x8 tensor. Then
-/// `sourceOffset` is 2 * 8 = 16, `targetOffset` is 0, and `loops` describes 2
-/// rows of 8 elements.
+/// For example, the memory has room for rows 2 and 3 of a 4x8 tensor. Row 2
+/// begins at the index 2 * 8 = 16 of the tensor, so `sourceOffset` is 16. Row 2
+/// begins at the index 0 of the memory, so `targetOffset` is 0.
 struct RandomScalars {
   /// Number of nested loops that one launch of the GPU kernel executes to
   /// generate elements. If a part of a tensor needs more loops, the host
@@ -98,16 +96,19 @@ struct RandomScalars {
   /// the element in the whole tensor. `targetOffset` is the index of the
   /// element in the memory to fill.
   int64_t sourceOffset = 0, targetOffset = 0;
-  /// Nested loops over the elements to generate, outermost loop first. A loop
-  /// has three numbers: the number of iterations, the source stride and the
-  /// target stride. From one iteration to the next, the index in the whole
-  /// tensor grows by the source stride, and the index in the memory to fill
-  /// grows by the target stride.
+  /// Nested loops over the elements to generate, outermost loop first. The
+  /// numbers of a loop are {extent, sourceStride, targetStride}. The extent is
+  /// the number of iterations. From one iteration to the next, the index in the
+  /// whole tensor grows by `sourceStride`, and the index in the memory grows by
+  /// `targetStride`. For example, rows 2 and 3 of a 4x8 tensor need these two
+  /// loops:
   ///
-  /// If fewer than 4 loops are needed, these loops are the last entries of the
-  /// array. Each entry before these loops stays {1, 0, 0}, which is a loop with
-  /// one iteration. For example, these loops generate rows 2 and 3 of a 4x8
-  /// tensor in a memory with 2 rows of 8 elements:
+  /// - {2, 8, 8} is the loop over the 2 rows. A row has 8 elements.
+  /// - {8, 1, 1} is the loop over the 8 elements of a row.
+  ///
+  /// The array always has 4 entries. If fewer than 4 loops are needed, the
+  /// first entries are {1, 0, 0}, which is a loop with one iteration. In the
+  /// example, the array is
   ///
   ///   {{1, 0, 0}, {1, 0, 0}, {2, 8, 8}, {8, 1, 1}}
   CopyLoop loops[mostLoops] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};

@@ -79,8 +79,10 @@ public:
 private:
   MappedFile file;
   std::vector<SafetensorsEntry> tensors;
-  /// Byte offset of the tensors' data from the beginning of the file: the
-  /// length of the header with its 8-byte length field.
+  /// Index of the byte of the file at which the data of the tensors begins. A
+  /// safetensors file consists of a length field of 8 bytes, a JSON header and
+  /// the data. For example, if the JSON header has 120 bytes, `dataOffset` is 8
+  /// + 120 = 128.
   uint64_t dataOffset = 0;
 };
 

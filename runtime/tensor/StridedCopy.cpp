@@ -33,11 +33,16 @@ void simplify(StridedCopy &copy) {
   copy.loops = std::move(merged);
 }
 
-/// Returns whether the loops visit consecutive elements of one side of the
-/// copy. One side is the source or the target. `stride` is the field of
-/// CopyLoop with the strides of this side. For example, loops with extents 2
-/// and 8 need the strides 8 and 1. The stride of a loop with extent 1 is
-/// ignored.
+/// Returns whether a copy reads or writes one contiguous range of elements. If
+/// `stride` is the field `sourceStride`, the function examines the elements
+/// that the copy reads. If `stride` is the field `targetStride`, the function
+/// examines the elements that the copy writes.
+///
+/// For example, an outer loop has 2 iterations, and an inner loop has 8
+/// iterations. With the strides 8 and 1, the loops visit the elements 0 to 15,
+/// and the function returns true. With the strides 20 and 1, the loops visit
+/// the elements 0 to 7 and 20 to 27, and the function returns false. The stride
+/// of a loop with one iteration has no effect.
 static bool isDense(const StridedCopy &copy, int64_t CopyLoop::*stride) {
   int64_t expected = 1;
   for (auto loop = copy.loops.rbegin(); loop != copy.loops.rend(); ++loop) {
@@ -55,8 +60,12 @@ bool isDenseTarget(const StridedCopy &copy) {
   return isDense(copy, &CopyLoop::targetStride);
 }
 
-/// Executes the first `extent` iterations of a loop nest's outermost loop. A
-/// contiguous innermost loop becomes one memcpy.
+/// Executes nested loops that copy elements from `source` to `target`. `loops`
+/// contains the loops, outermost loop first. The function executes only the
+/// first `extent` iterations of the outermost loop, and all iterations of the
+/// other loops. If the innermost loop has the strides 1 and 1, the elements of
+/// this loop are contiguous in `source` and `target`. The function then copies
+/// these elements by a single call of memcpy().
 template <typename Element>
 static void runLoops(std::span<const CopyLoop> loops, int64_t extent,
                      const Element *source, Element *target) {

@@ -17,8 +17,11 @@
 
 namespace pcc::runtime {
 
-/// One loop of a strided copy: its extent (number of iterations), and the
-/// distance in elements between two iterations in source and target.
+/// One loop of a strided copy. `extent` is the number of iterations. From one
+/// iteration to the next, the index of the element that is read grows by
+/// `sourceStride`, and the index of the element that is written grows by
+/// `targetStride`. For example, the loop {3, 10, 1} copies the elements 0, 10
+/// and 20 of the source to the elements 0, 1 and 2 of the target.
 struct CopyLoop {
   int64_t extent;
   int64_t sourceStride;
@@ -72,8 +75,11 @@ bool isDenseSource(const StridedCopy &copy);
 /// the first 8 elements, and the function returns false.
 bool isDenseTarget(const StridedCopy &copy);
 
-/// Executes `copy` from host memory `source` to host memory `target`, which
-/// must not overlap. `elementSize` is 1, 2, 4 or 8 bytes. Neither `source` nor
+/// Copies elements from host memory `source` to host memory `target`. `copy`
+/// describes the elements to copy: the index of the first element in source and
+/// target, and nested loops with strides. All indices and strides are in
+/// elements. `elementSize` is the size of an element in bytes, and must be 1,
+/// 2, 4 or 8. `source` and `target` must not overlap. Neither `source` nor
 /// `target` needs to be aligned.
 void runCopy(const StridedCopy &copy, const void *source, void *target,
              size_t elementSize);

@@ -64,7 +64,10 @@ std::string print(const Action &action) {
   return text;
 }
 
-/// Splits `text` into stage, kind and microbatch. No kind contains a digit.
+/// Splits the name of an action into stage, kind and microbatch. For example,
+/// "0SEND_F2" has stage 0, kind SEND_F and microbatch 2. The kind ends before
+/// the first digit after the stage, because the name of a kind does not contain
+/// digits.
 std::optional<Action> parseAction(std::string_view text) {
   Action action;
   std::optional<int> stage = takeNumber(text);

@@ -23,9 +23,12 @@ enum class ActionKind : uint8_t {
   Backward,       ///< B: gradients of inputs and of weights
   InputGradient,  ///< I: gradients of the stage's inputs only
   WeightGradient, ///< W: gradients of the stage's weights only
-  /// U: optimizer update of the weights of a stage, once per step. The update
-  /// of a stage can consist of several actions, U0, U1, …, which run in this
-  /// order. U1 can then use values that U0 of another stage computes.
+  /// U: optimizer update of the weights of a stage, once per step. If stages
+  /// exchange values during the update, the update of a stage is divided into
+  /// several actions. The actions U0, U1 and so on run in this order. For
+  /// example, U0 of stage 1 computes the sum of the squared gradients of stage
+  /// 1, and sends the sum to stage 0. U1 of stage 0 receives the sum, and
+  /// computes the norm of the gradients of all stages.
   Update,
   /// UNSHARD: computes the values of a stage that are equal for all
   /// microbatches. The action runs once per step, not once per microbatch. For
@@ -51,9 +54,10 @@ enum class ActionKind : uint8_t {
   ReceiveForward,
   SendBackward,
   ReceiveBackward,
-  /// Communication of one rank in a measured step: the rank ran a collective,
-  /// or exchanged messages with other ranks. A schedule file cannot contain an
-  /// action of this kind.
+  /// Execution of a collective on one rank, or the time for which one rank
+  /// waits for messages of other ranks. If the runtime measures a step, the
+  /// timeline of the step contains actions of this kind. A schedule file cannot
+  /// contain an action of this kind.
   Communication,
 };
 
@@ -62,9 +66,15 @@ enum class ActionKind : uint8_t {
 struct Action {
   ActionKind kind = ActionKind::Forward;
   int stage = 0;
-  /// Index of the microbatch: 3 in 0F3. It is -1 for an action that runs once
-  /// per step, such as 1UNSHARD. An optimizer update can consist of several
-  /// actions, U0, U1, …. Then this field is the number after U: 1 in 0U1.
+  /// Number of the microbatch, or -1 for an action that runs once per step. In
+  /// the name of an action, this number follows the kind. For example, 0F3 is
+  /// the forward pass (F) of stage 0 for microbatch 3. The action 1UNSHARD has
+  /// the number -1, so no number follows the kind UNSHARD.
+  ///
+  /// The optimizer update (U) of a stage can be divided into several actions,
+  /// which are numbered from 0. For these actions, this field is the number of
+  /// the action. For example, 0U1 is the second update action of stage 0, and
+  /// the field is 1.
   int microbatch = -1;
 
   friend auto operator<=>(const Action &, const Action &) = default;

@@ -49,8 +49,11 @@ public:
   std::string finish() { return text + "</svg>\n"; }
 
 private:
-  /// Appends the tag of a rectangle without its closing characters, so that the
-  /// caller can add attributes.
+  /// Appends the beginning of an SVG rectangle to the document: the text
+  /// "<rect" and the attributes for position, size and fill color. `place`
+  /// contains the position and the size. `colour` is the fill color. The text
+  /// has no "/>" or ">" at the end. The caller can therefore append more
+  /// attributes, and must then close the rectangle.
   void beginRectangle(const Rectangle &place, std::string_view colour);
 
   std::string text;

@@ -14,15 +14,20 @@ struct TimedAction {
   Action action;
   double start = 0;
   double end = 0;
-  /// Name to display; if empty, the action's spelling, such as "0F3".
+  /// Name of the action in drawings and traces of the timeline. If this field
+  /// is empty, drawings and traces contain the name that print() returns. For
+  /// example, print() returns "0F3" for the forward pass (F) of stage 0 for
+  /// microbatch 3.
   std::string name = {};
   /// CPU time in seconds of the thread that ran the action; negative if
   /// unknown.
   double coreSeconds = -1;
 };
 
-/// Returns the name to display: `timed.name`, or the action's spelling (such as
-/// "0F3") if `timed.name` is empty.
+/// Returns the name of an action in drawings and traces of the timeline. The
+/// name is `timed.name`, or the result of print() if `timed.name` is empty. For
+/// example, print() returns "0F3" for the forward pass (F) of stage 0 for
+/// microbatch 3.
 inline std::string nameOf(const TimedAction &timed) {
   return timed.name.empty() ? print(timed.action) : timed.name;
 }
@@ -97,8 +102,12 @@ struct Timeline {
 /// "rank N" for row N if there is no entry.
 std::string rowName(const Timeline &timeline, size_t row);
 
-/// Sets `timeline.makespan` and `timeline.idle`, computed from the actions and
-/// messages.
+/// Computes how long each row of the timeline is idle. Sets `timeline.makespan`
+/// to the time at which the last action or message ends. Sets `timeline.idle`
+/// to one number of seconds per row: the makespan minus the sum of the
+/// durations of the row's actions. For example, the makespan is 10 seconds, and
+/// a row has two actions of 3 seconds. This row is then idle for 10 - 6 = 4
+/// seconds.
 void measureIdle(Timeline &timeline);
 
 } // namespace pcc::runtime

@@ -39,29 +39,39 @@ public:
   std::vector<MemoryPoint> of(const std::vector<TimedAction> &row);
 
 private:
-  /// Returns the number of bytes that come into use when `action` starts:
+  /// Returns the number of bytes of memory that `action` takes into use when it
+  /// starts:
   ///
-  /// - The activations of one microbatch, if `action` is a forward pass.
-  /// - The gradients of a stage's weights, if `action` is the first one in the
-  ///   step that computes gradients for the weights of the stage. Later actions
-  ///   add to these gradients.
-  /// - 0 for all other actions.
-  ///
-  /// Records in `accumulating` that the gradients of the stage are in use.
-  int64_t taken(const Action &action);
-  /// Returns the number of bytes that are no longer in use when `action` ends:
-  ///
-  /// - F (forward): the activations of one microbatch in a step without
-  ///   backward pass, otherwise 0.
-  /// - B (backward): the activations of one microbatch.
-  /// - I (gradients of a stage's inputs): the activations that only I needs.
-  /// - W (gradients of a stage's weights): all other activations of the
+  /// - If `action` is a forward pass, the size of the activations of one
   ///   microbatch.
-  /// - U (optimizer update): the gradients of the stage's weights, if they are
-  ///   in use.
-  /// - All other actions: 0.
+  /// - If `action` is the first action in the step that computes gradients of
+  ///   the stage's weights, the size of these gradients. Later actions in the
+  ///   step add to these gradients and need no further memory.
+  /// - If `action` is any other action, 0.
   ///
-  /// After U, the set `accumulating` no longer contains the stage.
+  /// The member `accumulating` is the set of stages whose gradients are in use.
+  /// If the function returns the size of gradients, the function inserts the
+  /// stage into this set.
+  int64_t taken(const Action &action);
+  /// Returns the number of bytes of memory that `action` releases when it ends.
+  /// The result depends on the kind of the action:
+  ///
+  /// - Forward pass: the size of the activations of one microbatch if the step
+  ///   has no backward pass, otherwise 0.
+  /// - Backward pass in a single action: the size of the activations of one
+  ///   microbatch.
+  /// - First half of a divided backward pass: the size of the activations that
+  ///   the second half does not need. The first half computes the gradients of
+  ///   the stage's inputs. The second half computes the gradients of the
+  ///   stage's weights.
+  /// - Second half of a divided backward pass: the size of all activations of
+  ///   the microbatch that the first half did not release.
+  /// - Optimizer update: the size of the gradients of the stage's weights, or 0
+  ///   if these gradients are not in use.
+  /// - Any other kind: 0.
+  ///
+  /// The member `accumulating` is the set of stages whose gradients are in use.
+  /// For an optimizer update, the function removes the stage from this set.
   int64_t givenBack(const Action &action);
   /// Appends a point to the curve: at `seconds`, the bytes in use change by
   /// `bytes`.

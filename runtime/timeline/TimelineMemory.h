@@ -20,10 +20,18 @@ struct StageBytes {
   /// (backward) or W (weight gradient) to its update. Without an update, they
   /// are occupied to the end of the step.
   int64_t gradients = 0;
-  /// Activations of one microbatch that the forward pass keeps for the backward
-  /// pass. They are occupied from the start of F (forward) to the end of B
-  /// (backward) or W (weight gradient). Without a backward pass, they are
-  /// released at the end of F.
+  /// Size of the activations of one microbatch that the forward pass keeps for
+  /// the backward pass. The memory of the activations is in use from the start
+  /// of the forward pass. There are three cases for its release:
+  ///
+  /// - The backward pass is a single action. The memory is released at the end
+  ///   of this action.
+  /// - The backward pass is divided into two actions. Each action releases a
+  ///   part of the memory at its end. The field `activationsOfInput` is the
+  ///   number of bytes that the first action releases. The second action
+  ///   releases the rest.
+  /// - The step has no backward pass. The memory is released at the end of the
+  ///   forward pass.
   int64_t activations = 0;
   /// Number of bytes of `activations` that I (input gradient) needs and W
   /// (weight gradient) does not need. They are released at the end of I. The
@@ -46,7 +54,11 @@ struct StageBytes {
 /// backward pass.
 void addMemory(Timeline &timeline, const std::vector<StageBytes> &stages);
 
-/// Returns the largest number of bytes in use at once, for each row.
+/// Returns the peak memory use in bytes of each row of the timeline. A row
+/// shows the actions of one rank, or of all ranks that run the same pipeline
+/// stages. The function reads `timeline.memory`, which addMemory() must have
+/// set. For example, if row 0 has 100 bytes in use at first, then 150 and then
+/// 120, entry 0 of the result is 150.
 std::vector<int64_t> peakBytes(const Timeline &timeline);
 
 } // namespace pcc::runtime

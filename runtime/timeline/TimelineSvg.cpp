@@ -50,9 +50,11 @@ size_t boxStyleOf(ActionKind kind) {
   return std::min(static_cast<size_t>(kind), boxStyles.size() - 2);
 }
 
-/// Returns `number` with three significant digits and a unit: "1.53 us" for
-/// 1530 ns. `units` is in ascending order; adjacent units differ by the factor
-/// `step`.
+/// Prints a quantity as a number and a unit. The result has about three
+/// significant digits. `units` contains four names of units, smallest unit
+/// first. Each unit is `step` times the unit before it. `number` is the
+/// quantity in the smallest unit. For example, the units are ns, us, ms and s,
+/// `step` is 1000, and `number` is 1530. The result is then "1.53 us".
 std::string printScaled(double number,
                         const std::array<std::string_view, 4> &units,
                         double step) {

@@ -55,21 +55,35 @@ public:
   std::string write(const Timeline &timeline);
 
 private:
-  /// Appends the beginning of a trace event to the member `text`, as an
-  /// incomplete JSON object. `phase` is the type of the event: 'X' for an event
-  /// with start and duration, 'C' for a counter, or 'M' for a name. `row` is
-  /// the number of a row of the timeline, and becomes the process id of the
-  /// event. `thread` becomes its thread id. Thread 0 has the actions of the
-  /// row, and thread 1 has its messages. Returns a reference to `text`. The
-  /// caller appends the other fields of the event and the closing brace.
+  /// Appends the beginning of a trace event to the member `text`. A trace event
+  /// is a JSON object. If `text` already contains an event, the function
+  /// appends a comma before the new event. The caller must append the other
+  /// fields of the event and the closing brace. Returns a reference to `text`.
+  /// The function has these parameters:
+  ///
+  /// - `phase` is the type of the event: 'X' for an event with start and
+  ///   duration, 'C' for the value of a counter, or 'M' for the name of a
+  ///   process or thread.
+  /// - `row` is the number of a row of the timeline. The function writes this
+  ///   number as the process id of the event.
+  /// - `thread` is the thread id of the event: 1 for the messages of the row,
+  ///   and 0 for all other events of the row.
+  ///
+  /// For example, if `text` is empty, begin('X', 5, 1) appends
+  /// `{"ph":"X","pid":5,"tid":1`.
   std::string &begin(char phase, size_t row, int thread);
-  /// Adds an event that gives a name to a process or a thread of the trace.
-  /// Viewers display this name. A process of the trace stands for a row of the
-  /// timeline. Its process id is `row`, the number of the row. The threads of a
-  /// process stand for the actions and the messages of the row. `thread` is the
-  /// id of the thread: 0 for actions, 1 for messages. `what` tells which one
-  /// gets the name: "process_name" or "thread_name". `name` is the name, such
-  /// as "rank 5".
+  /// Adds an event that gives a name to a process or to a thread of the trace.
+  /// Viewers display this name. In the trace, a process represents a row of the
+  /// timeline. The process has two threads: thread 0 represents the actions of
+  /// the row, and thread 1 represents the messages of the row. The function has
+  /// these parameters:
+  ///
+  /// - `what` is "process_name" to name the process, or "thread_name" to name
+  ///   the thread.
+  /// - `row` is the number of the row, which is also the id of the process.
+  /// - `thread` is the id of the thread. If `what` is "process_name", `thread`
+  ///   is 0.
+  /// - `name` is the name to display, such as "rank 5".
   void name(std::string_view what, size_t row, int thread,
             const std::string &name);
   /// Adds one trace event for each entry of `actions`. The event has the start

@@ -197,14 +197,17 @@ private:
   /// Sets the names of the dims of each input whose shape the model declares.
   /// If the user gives no --shape for the input, also sets the sizes of the
   /// dims. For an input x[batch, 4] and --dim batch=8, the names are ["batch",
-  /// ""] and the sizes are [8, 4]. A size comes from one of these sources:
+  /// ""] and the sizes are [8, 4]. The size of a dim depends on the declaration
+  /// of the dim in the model:
   ///
-  ///   dim with a fixed size   the model
-  ///   dim with a name         `binding.dims`, in which bindShapes() has stored
-  ///                           the sizes from --dim and from --shape
+  ///  - The model declares a size. The dim gets this size.
+  ///  - The model declares a name. The dim gets the size that `binding.dims`
+  ///    has for the name. bindShapes() has stored the sizes from the options
+  ///    --dim and --shape in `binding.dims`. If `binding.dims` has no size for
+  ///    the name, the dim has no size.
+  ///  - The model declares neither. The dim has no size.
   ///
-  /// Returns one error that lists all dims for which neither source gives a
-  /// size.
+  /// Returns one error that lists all dims without a size.
   Status bindDims() {
     std::set<std::string> unboundDims, unboundInputs;
     for (BoundInput &input : binding.inputs) {

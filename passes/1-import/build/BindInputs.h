@@ -18,8 +18,9 @@ struct BoundInput {
   /// Sizes of the input's dims, in order. All sizes are known: for x[batch, 4]
   /// and --dim batch=8, the shape is [8, 4].
   std::vector<int64_t> shape;
-  /// Name of each dim in the file, such as "batch"; "" for a dim without a
-  /// name.
+  /// Names that the ONNX model gives to the dims of the input. There is one
+  /// entry per dim, in the order of the dims. The entry is "" for a dim without
+  /// a name. For x[batch, 4], the names are ["batch", ""].
   std::vector<std::string> names;
 };
 

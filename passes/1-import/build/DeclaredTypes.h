@@ -8,16 +8,21 @@
 
 namespace pcc::onnx_import {
 
-/// Checks that the imported `values` have the types that `graph` declares for
-/// them. Values that were not imported are skipped. The exit code of an error
-/// is:
+/// Compares two types for each output and each value_info of `graph`. One type
+/// is the tensor type that `graph` declares. The other type is the type of the
+/// imported tensor with the same name in `values`, the table of all imported
+/// ONNX values. The function skips a name that is not in the table, and a
+/// declared type that is not a tensor. A dim without a declared size matches
+/// any size. The function returns an error with one of these exit codes:
 ///
-///   CannotRead    another element type than declared
-///   UnboundDim    another rank or dim size than declared
+///   CannotRead   The two types have different element types.
+///   UnboundDim   The two types have different numbers of dims, or a dim has
+///                different sizes.
 Status checkDeclaredTypes(const onnx::Graph &graph, const ValueTable &values);
 
-/// Returns the element type of the ONNX value `name`. Returns Undefined if
-/// `values` does not know the name, or if the value is a sequence.
+/// Returns the element type of the ONNX value `name`, such as Float. `values`
+/// is the table of all imported ONNX values. Returns Undefined if the table has
+/// no value with this name, or if the value is a sequence of tensors.
 onnx::DataType elementTypeOf(llvm::StringRef name, const ValueTable &values);
 
 } // namespace pcc::onnx_import

@@ -227,12 +227,14 @@ Value Emitter::foldUniform(Operation *op) {
   return scalar ? broadcast(scalar, type.getShape()) : Value();
 }
 
-/// Returns true if all elements of the boolean tensor `value` are known to be
-/// true. Returns false if all elements are known to be false. The elements are
-/// known if `value` is a constant or a broadcast of a constant. Returns
-/// std::nullopt in all other cases, such as a tensor with both true and false
-/// elements, or a constant without elements. `emitter` is the builder of the
-/// ops. The method uniform() of `emitter` finds the common element of `value`.
+/// Determines whether all elements of the boolean tensor `value` are known to
+/// be equal. The elements are known if `value` is a constant or a broadcast of
+/// a constant. `emitter` looks up the elements. The function returns:
+///
+///   true           if all elements are known to be true
+///   false          if all elements are known to be false
+///   std::nullopt   in all other cases, such as a tensor with both true and
+///                  false elements, or a tensor without elements
 static std::optional<bool> truth(Emitter &emitter, Value value) {
   DenseElementsAttr scalar = emitter.uniform(value);
   if (!scalar || !scalar.getElementType().isInteger(1))

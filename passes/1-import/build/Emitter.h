@@ -11,8 +11,14 @@
 
 namespace pcc::onnx_import {
 
-/// Largest number of elements of a result that the import folds into a
-/// constant. A result whose elements are all equal is folded at any size.
+/// Largest number of elements of a result that the import computes and stores
+/// in a constant. For example, the import replaces an addition of two constants
+/// by one constant if the sum has at most 16384 elements. The limit does not
+/// apply if all elements of the result are equal. A constant with one element
+/// and a broadcast of this constant may then replace the op.
+///
+/// The limit also applies to the initializers of an ONNX model. An initializer
+/// with more elements becomes a weight.
 inline constexpr int64_t foldLimit = 16384;
 
 /// Largest number of elements that a tensor may have. The number of elements is
@@ -42,7 +48,9 @@ llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 /// of the type mlir::Value is null. An OptionalOperand may hold a null value.
 /// The new op then has no such operand.
 struct OptionalOperand {
-  /// The operand of the op. Null if the op lacks this optional operand.
+  /// The operand that Emitter::make passes to the new op. If `value` is null,
+  /// the new op lacks this operand. For example, a layer normalization may lack
+  /// its bias.
   mlir::Value value;
   operator mlir::Value() const { return value; }
 };
@@ -118,9 +126,12 @@ public:
                              std::forward<Args>(args)...));
   }
 
-  /// Creates an op `Op` with a result of the type `type`. `args` are the op's
-  /// operands and attributes, in the order of Op::create. Returns the first
-  /// result of the op, or the value that replaces the op if it was folded.
+  /// Creates an op `Op` with a result of the type `type`. This method is for
+  /// ops whose result type MLIR cannot infer from the operands and attributes.
+  /// For example, the result type of a reshape depends on the new shape. `args`
+  /// are the op's operands and attributes, in the order of Op::create. Returns
+  /// the first result of the op. If the emitter folds the op, returns the value
+  /// that replaces the op.
   template <typename Op, typename... Args>
   mlir::Value makeTyped(mlir::RankedTensorType type, Args &&...args) {
     if (failed() || (isMissing(args) || ...))
@@ -134,21 +145,25 @@ public:
 
   /// Creates a `graph.constant` of `value`.
   mlir::Value constant(mlir::DenseElementsAttr value);
-  /// Creates a constant of rank 0 with one element. The function converts
-  /// `value` to the type `elementType` of the element:
+  /// Creates a constant of rank 0. Its only element is the number `value`,
+  /// converted to the type `elementType`. There are two kinds of conversion:
   ///
-  ///   float type     `value` is rounded to the nearest number of the type.
-  ///   integer type   `value` is rounded toward zero: 2.7 becomes 2. A
-  ///                  type with too few bits keeps the low bits of the integer:
-  ///                  257 becomes 1 for a type of 8 bits.
+  ///  - If `elementType` is a float type, the element is the number of this
+  ///    type that is nearest to `value`.
+  ///  - If `elementType` is an integer type, the digits of `value` after the
+  ///    point are dropped. For example, 2.7 becomes 2. If the integer has too
+  ///    many bits for the type, the element is made of the low bits of the
+  ///    integer. For example, 257 becomes 1 in a type of 8 bits.
   mlir::Value scalar(double value, mlir::Type elementType);
   /// Creates a constant of rank 0 that holds `value` and has the element type
   /// of `like`.
   mlir::Value scalarLike(mlir::Value like, double value);
   /// Creates an i64 constant of rank 1 that holds `values`.
   mlir::Value indices(llvm::ArrayRef<int64_t> values);
-  /// Creates a tensor of `type` whose elements all equal `value`: a scalar
-  /// constant that is broadcast.
+  /// Returns a tensor of the type `type`. Each element is the number `value`,
+  /// converted to the element type of `type`. The method creates a constant
+  /// with one element, and a broadcast of this constant to the shape of `type`.
+  /// The emitter may fold both ops into one constant.
   mlir::Value full(mlir::RankedTensorType type, double value);
 
   /// Returns the elements of `value` if the op that defines `value` is a
@@ -233,19 +248,23 @@ public:
   /// as a sum of tensors of the shapes [8, 4] and [8, 3].
   const ExitCode mismatchExitCode;
 
-  /// Completes the op `op`, which the caller has just created. The caller may
-  /// give `op` any result types if MLIR can infer the result types of `op`.
-  /// This function performs three steps:
+  /// Completes the op `op`, which the caller has just created. The function
+  /// performs these steps:
   ///
-  ///   1. It infers the result types of `op`, and verifies `op`.
-  ///   2. It tries to move broadcasts from the operands to the result. For
+  ///   1. Infer the result types of `op` by MLIR's interface
+  ///      InferTypeOpInterface. The inferred types replace the result types
+  ///      that the caller gave to `op`. If `op` does not have this interface,
+  ///      `op` keeps the types from the caller.
+  ///   2. Verify `op`.
+  ///   3. Try to replace `op` by a cheaper op whose result is broadcast. For
   ///      example, add(broadcast(a), broadcast(b)) becomes
   ///      broadcast(add(a, b)).
-  ///   3. If step 2 changes nothing, it tries to fold `op`.
+  ///   4. If step 3 does not replace `op`, try to fold `op`. For example, a
+  ///      constant replaces an addition of two constants.
   ///
-  /// Returns the first result of `op`. If steps 2 or 3 replace `op`, returns
-  /// the value that replaces this result. Returns null if `op` is invalid.
-  /// Erases `op` if `op` is invalid or replaced.
+  /// Returns the first result of `op`. If `op` was replaced, returns the value
+  /// that replaces the first result, and erases `op`. If step 1 or step 2
+  /// fails, records an error, erases `op` and returns null.
   mlir::Value finish(mlir::Operation *op);
 
   /// Returns the builder whose insertion point receives the ops.
@@ -283,31 +302,36 @@ private:
   /// type is a tensor of rank 0 with the element type i1. The method
   /// inferAndVerify() later replaces the type by the inferred type.
   mlir::RankedTensorType noType();
-  /// Looks for a value that can replace the result of `op`. Tries these values
-  /// in this order, and returns the first one that is possible:
+  /// Looks for a value that can replace the result of `op`. The function makes
+  /// these attempts in this order, and ends after the first attempt that finds
+  /// a value:
   ///
-  ///   1. a value that already exists, such as the operand of a transpose that
-  ///      keeps the order of the dims
-  ///   2. the value from foldMask(), for an And, Or or Select with one operand
-  ///      whose elements are all true or all false
-  ///   3. the value from foldUniform(), for a result with equal elements
-  ///   4. the value from foldKnown(), for an op whose operands are constants
+  ///   1. MLIR's method fold() of `op`, without the elements of the operands.
+  ///      The method finds a value that exists already. For example, the
+  ///      operand of a transpose replaces the result if the transpose keeps the
+  ///      order of the dims.
+  ///   2. foldMask(), which finds a value for an And, an Or or a Select. For
+  ///      example, x replaces and(true, x).
+  ///   3. foldUniform(), which finds a value if all elements of the result are
+  ///      equal.
+  ///   4. foldKnown(), which finds a value if all operands are constants.
   ///
-  /// Returns null if none of these values is possible. The caller must erase
-  /// `op` if the function returns a value.
+  /// Returns the value, or null if all attempts fail. The function does not
+  /// erase `op`. If the function returns a value, the caller must erase `op`.
   mlir::Value tryFold(mlir::Operation *op);
-  /// Computes the result of `op` during the import, and creates a constant that
-  /// holds the result. Returns the constant, or null if the function cannot
-  /// compute the result. If all slices of the result along a dim are equal, the
-  /// function may create a constant of one slice and a broadcast of this
-  /// constant, and returns the broadcast. For example, a result of the shape
-  /// [8, 4, 4] may consist of 8 equal slices. The function then creates a
-  /// constant of the shape [1, 4, 4] and a broadcast to [8, 4, 4]. The function
-  /// returns null in each of these cases:
+  /// Computes the result of `op` during the import. Returns a constant with the
+  /// elements of the result. The constant can replace the result of `op`.
   ///
-  ///  - `op` does not have exactly one result.
-  ///  - The result has more than 16384 elements. The number 16384 is the
-  ///    constant `foldLimit`.
+  /// If all slices of the result along a dim are equal, the method compact()
+  /// may store only one slice. The function then returns a broadcast of a
+  /// constant. For example, a result of the shape [8, 4, 4] may consist of 8
+  /// equal slices. compact() then creates a constant of the shape [1, 4, 4],
+  /// and the function returns a broadcast of this constant to [8, 4, 4].
+  ///
+  /// The function returns null in each of these cases:
+  ///
+  ///  - `op` does not have exactly one result, or the result has more than
+  ///    16384 elements. The number 16384 is the constant `foldLimit`.
   ///  - An operand is neither a constant nor a broadcast of a constant.
   ///  - An operand is a broadcast with a result of more than 131072 elements.
   ///    The number 131072 is 8 times `foldLimit`.

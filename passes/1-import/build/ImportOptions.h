@@ -51,22 +51,36 @@ struct ImportOptions {
   /// The member is empty in two cases: pcc compiles for inference, or the ONNX
   /// model itself defines the training step (ONNX TrainingInfo).
   std::function<bool(llvm::StringRef)> trains;
-  /// Whether weight files may be missing. The runtime then generates random
-  /// weights (--random-weights).
+  /// True if the user gives --random-weights. A missing file with weights is
+  /// then not an error, and the runtime generates random numbers for the
+  /// weights of the missing file. If the member is false, a missing file with
+  /// weights is an error.
   bool allowAbsentWeights = false;
-  /// Names and sizes of the mesh axes, major to minor. For example, the option
-  /// --mesh a=2,b=4 gives axis a of size 2 and axis b of size 4. Instead of
-  /// --mesh, the user may give --dp, --cp and --tp, the sizes of three axes
-  /// with fixed names. The pipeline-parallel size (--pp) is not in this list;
-  /// the member `pipeline` stores it.
+  /// Names and sizes of the mesh axes, major to minor. The user gives the axes
+  /// in one of two ways:
   ///
-  /// The member is unset if the user gives none of these axes. The annotations
-  /// in the ONNX model then determine the mesh.
+  ///  - The option --mesh chooses names and sizes. For --mesh a=2,b=4, the list
+  ///    is a=2, b=4.
+  ///  - The options --dp, --cp and --tp give the sizes of three axes with fixed
+  ///    names. An absent option means the size 1. For --dp 2 --tp 4, the list
+  ///    is dp=2, cp=1, tp=4.
+  ///
+  /// The pipeline-parallel size (--pp) is not in this list; the member
+  /// `pipeline` stores it. The member `mesh` is unset if the user gives no
+  /// --mesh, no --dp, no --cp and no --tp. The annotations or the metadata of
+  /// the ONNX model then determine the mesh.
   std::optional<std::vector<std::pair<std::string, int64_t>>> mesh;
-  /// Pipeline-parallel size (--pp). The ranks are divided into this number of
-  /// groups, and each group runs its own pipeline stages. For example, --pp 2
-  /// divides 8 ranks into 2 groups of 4 ranks. With 4 stages, each group then
-  /// runs 2 stages. If unset, the model's annotations determine the number.
+  /// Pipeline-parallel size (--pp). pcc divides the ranks into this number of
+  /// groups of equal size. Each group runs its own pipeline stages. The option
+  /// --virtual-stages is the number of stages that each group runs. For
+  /// example, the user gives --pp 2 and --virtual-stages 2 for 8 ranks. There
+  /// are then 2 groups of 4 ranks. Each group runs 2 stages, so the pipeline
+  /// has 4 stages.
+  ///
+  /// The member is unset if the user does not give --pp. The annotations of the
+  /// ONNX nodes then state the stages of the pipeline. The number of groups is
+  /// the number of stages, divided by --virtual-stages. If the annotations
+  /// state no stage, there is one group.
   std::optional<int64_t> pipeline;
   /// Number of pipeline stages that each rank runs (--virtual-stages).
   int64_t virtualStages = 1;

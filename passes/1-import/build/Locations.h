@@ -28,10 +28,18 @@ std::optional<PythonLine> pythonLine(const onnx::Node &node);
 /// position 12. The first node of a graph is at position 0.
 std::string nameInLocations(const onnx::Node &node);
 
-/// Returns the location for the ops of `node`, here for a node called fc1:
+/// Returns the MLIR location of the ops that the import creates for `node`. The
+/// location contains the name of `node`. The exporter torch.onnx may have
+/// stored a Python stack trace in the metadata of `node`. The location then
+/// also contains the file and the number of the innermost Python line. For
+/// example, the location of the node fc1 is:
 ///
-///   NameLoc("fc1")                         by default
-///   CallSiteLoc("fc1" at "model.py":26)    with a Python stack trace
+///   NameLoc("fc1")                         without a Python stack trace
+///   CallSiteLoc("fc1" at "model.py":26)    if line 26 of model.py is the
+///                                          innermost line of the stack trace
+///
+/// If `node` has no name, the location contains the substitute name from
+/// nameInLocations(), such as "Add#12".
 mlir::Location locationOf(const onnx::Node &node, mlir::MLIRContext *context);
 
 } // namespace pcc::onnx_import

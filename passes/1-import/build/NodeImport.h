@@ -57,10 +57,12 @@ public:
   /// Returns the values of operand `first` and of all later operands. The entry
   /// of an absent operand is null.
   llvm::SmallVector<mlir::Value> operands(size_t first = 0);
-  /// Returns the SSA value of the ONNX tensor called `name`. An attribute of an
-  /// ONNX node may be the name of a tensor: the attribute y of the ONNX op
-  /// Gradient is the name of the tensor to differentiate. If no tensor has the
-  /// name `name`, records an error and returns null.
+  /// Returns the SSA value of the ONNX tensor called `name`. The tensor need
+  /// not be an operand of the node. For example, the ONNX op Gradient has an
+  /// attribute y. This attribute is the name of the tensor that the op
+  /// differentiates. The import of a Gradient node calls this function with the
+  /// name in y. If no tensor is called `name`, records an error and returns
+  /// null.
   mlir::Value named(llvm::StringRef name);
   /// Returns the element type of operand `i`; f32 if the operand is null.
   mlir::Type elementType(size_t i);
@@ -124,10 +126,19 @@ public:
   /// Returns the tensor in attribute `name`; null if it is absent.
   const onnx::Tensor *tensor(llvm::StringRef name);
   /// Creates an SSA value that holds the elements of `tensor`, the value of an
-  /// ONNX attribute. A tensor of at most 16384 elements becomes a constant. A
-  /// larger tensor becomes a weight (`graph.parameter`) if a file contains the
-  /// elements as raw bytes; otherwise the tensor becomes a constant. On
-  /// failure, records an error and returns null.
+  /// ONNX attribute. For example, the ONNX op Constant has an attribute with a
+  /// tensor. The size and the storage of the tensor decide between two ops:
+  ///
+  ///  - A tensor of at most 16384 elements becomes a constant.
+  ///  - A larger tensor becomes a weight (`graph.parameter`) if its elements
+  ///    are raw bytes in the model file or in an external data file.
+  ///  - Any other tensor becomes a constant. For example, the model file may
+  ///    store the elements as numbers in the ONNX field float_data.
+  ///
+  /// Records an error and returns null if the file with the elements cannot be
+  /// read, or if pcc does not support the element type. Also records an error
+  /// and returns null if training may change a tensor that becomes a constant
+  /// by the third rule.
   mlir::Value constantTensor(const onnx::Tensor &tensor);
   /// Returns the index of a dim of a tensor. The index is the value of the
   /// integer attribute `name`, or `otherwise` if the node lacks the attribute.

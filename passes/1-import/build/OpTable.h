@@ -26,13 +26,19 @@ using Normalizer = mlir::Value (*)(NodeImport &node);
 struct OpForm {
   /// Type of the op, such as "Reshape".
   llvm::StringLiteral op;
-  /// First opset version in which the op has this definition.
+  /// First opset version in which this form of the op is valid. A form is the
+  /// definition of an op in a range of opset versions. For example, Tile has a
+  /// form for the versions 1 to 5, and another form from version 6 on. `since`
+  /// is 1 in the first form and 6 in the second form.
   int64_t since;
   /// Number n of required operands: a node must have the operands 0 to n - 1.
   size_t minOperands;
   /// Largest number of operands that a node may have; `anyNumber` if unlimited.
   size_t maxOperands;
-  /// Function that imports a node with this definition of the op. Never null.
+  /// Function that translates an ONNX node of this form to MLIR ops. A form is
+  /// the definition of an op in a range of opset versions. For example, Tile
+  /// has one form for the opset versions 1 to 5, and another form from version
+  /// 6 on. Each form may have its own function. The member is never null.
   Normalizer normalize;
 };
 
@@ -68,9 +74,15 @@ public:
   /// Returns the lowest opset version that has the op type of `node`; 0 if the
   /// table lacks the op.
   int64_t firstVersion(const onnx::Node &node) const;
-  /// Returns the definition of the node's op that is valid in the node's opset
-  /// version. Returns null if the table lacks the op, or if the op is newer
-  /// than this version.
+  /// Returns the definition of the op of `node` in the opset version of `node`.
+  /// The table may have several definitions of one op. For example, the table
+  /// has two definitions of Tile: one is valid in the opset versions 1 to 5,
+  /// and the other is valid from version 6 on. For a Tile node in opset version
+  /// 13, the function returns the second definition.
+  ///
+  /// Returns null if the table has no definition of the op. Also returns null
+  /// if the first definition of the op is valid only from a later opset version
+  /// on.
   const OpForm *find(const onnx::Node &node) const;
 
   /// Calls f(domain, form) for each form of each op in the table. `domain` is
@@ -87,12 +99,16 @@ private:
   /// from version 6 on. Returns null if the table lacks the op.
   const llvm::SmallVector<OpForm, 1> *forms(const onnx::Node &node) const;
 
-  /// Map from each op to its forms, in ascending order of the opset version. A
-  /// form is the definition of an op in a range of opset versions. For example,
-  /// Tile has a form for the versions 1 to 5, and another form from version 6
-  /// on. The key of an op consists of its domain, a colon and its type, such as
-  /// "com.microsoft:Gelu". The standard domain is empty, so Tile has the key
-  /// ":Tile".
+  /// Map from each op to the list of its forms. A form is the definition of an
+  /// op in a range of opset versions. For example, Tile has a form for the
+  /// versions 1 to 5, and another form from version 6 on. Each list is in
+  /// ascending order of the opset versions, so the list of Tile begins with the
+  /// form for the versions 1 to 5.
+  ///
+  /// The key of an op in the map consists of the domain of the op, a colon and
+  /// the type of the op. For example, the key of Gelu in the domain
+  /// com.microsoft is "com.microsoft:Gelu". The domain of the standard ops is
+  /// "", so the key of Tile is ":Tile".
   llvm::StringMap<llvm::SmallVector<OpForm, 1>> table;
 };
 

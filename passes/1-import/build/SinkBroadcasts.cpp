@@ -29,8 +29,11 @@ static Shape sourceShape(Value value) {
   return shape;
 }
 
-/// Returns whether `value` is a broadcast along `dim`, so that all its slices
-/// along `dim` are equal.
+/// Returns whether `value` is the result of a broadcast op that repeats its
+/// operand along the dim `dim`. For example, let `value` be broadcast(a,
+/// [8, 4]), where `a` has the shape [1, 4]. The broadcast op repeats `a` 8
+/// times along dim 0, so the function returns true for dim 0. The broadcast op
+/// does not repeat `a` along dim 1, so the function returns false for dim 1.
 static bool repeats(Value value, size_t dim) {
   return shapeOf(value)[dim] > 1 && sourceShape(value)[dim] == 1;
 }
@@ -49,11 +52,18 @@ static Value narrow(Value value, ArrayRef<size_t> dims, Emitter &emitter) {
                            shape);
 }
 
-/// Returns each dim along which every tensor in `values` is repeated by a
-/// broadcast op. All tensors must have the same rank. For example, let `values`
-/// be the broadcasts of `a` and `b` to the shape [8, 4]. `a` has the shape
-/// [1, 4], and `b` has the shape [1, 1]. The function then returns only dim 0.
-/// Dim 1 is missing because `a` is not repeated along dim 1.
+/// Returns each dim for which repeats() returns true for all tensors in
+/// `values`. repeats() returns true if a tensor is the result of a broadcast op
+/// that repeats its operand along the dim. All tensors in `values` must have
+/// the same number of dims. In the example, `a` has the shape [1, 4], `b` has
+/// the shape [1, 1], and `values` contains two tensors:
+///
+///   broadcast(a, [8, 4])   repeats `a` 8 times along dim 0
+///   broadcast(b, [8, 4])   repeats `b` 8 times along dim 0, and 4 times along
+///                          dim 1
+///
+/// In the example, the function returns dim 0. It does not return dim 1,
+/// because the first broadcast op does not repeat `a` along dim 1.
 static SmallVector<size_t> commonRepeats(ValueRange values) {
   SmallVector<size_t> dims;
   for (size_t dim = 0; dim < shapeOf(values.front()).size(); ++dim)

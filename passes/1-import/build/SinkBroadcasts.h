@@ -7,19 +7,24 @@
 
 namespace pcc::onnx_import {
 
-/// Creates ops that have the same result as `op`, but compute fewer elements.
-/// At least one operand of `op` must be the result of a broadcast op. The
-/// function creates an op like `op` that reads the operands of the broadcast
-/// ops, and a broadcast of the result of this new op. In the example, `a` and
-/// `b` have the shape [4]:
+/// Creates new ops that compute the result of `op` with less work. In the
+/// example, `op` is an add op, and `a` and `b` have the shape [4]:
 ///
-///   before   add(broadcast(a, [8, 4]), broadcast(b, [8, 4]))   32 sums
-///   after    broadcast(add(a, b), [8, 4])                      4 sums
+///   op        add(broadcast(a, [8, 4]), broadcast(b, [8, 4]))   32 sums
+///   new ops   broadcast(add(a, b), [8, 4])                      4 sums
 ///
-/// Returns the result of the new broadcast. The caller must then erase `op`.
+/// In the example, the new add op computes 4 sums from `a` and `b`. The new
+/// broadcast op then repeats the 4 sums 8 times. The function returns the
+/// result of the new broadcast op, and leaves `op` unchanged. The caller must
+/// use the returned value in place of the result of `op`, and must erase `op`.
+///
 /// Supports element-wise ops, concat, slice, transpose, cumsum and reshape.
-/// Returns null if `op` is another op, if no operand is the result of a
-/// broadcast op, or if the new op would compute as many elements as `op`.
+/// Returns null in each of these cases:
+///
+///  - `op` is another op.
+///  - No operand of `op` is the result of a broadcast op.
+///  - The new ops would not save work. For example, if `a` has the shape [8, 1]
+///    and `b` has the shape [1, 4], add(a, b) also computes 32 sums.
 mlir::Value sinkBroadcasts(mlir::Operation *op, Emitter &emitter);
 
 /// Removes a broadcast from an operand of the element-wise op `op` if the

@@ -55,15 +55,19 @@ ParameterOp TrainingInfoImport::parameterOf(StringRef name,
       module, get.getParameterAttr());
 }
 
-/// Creates the op `graph.set_parameter`, which writes a new value to a weight.
-/// The op `graph.parameter` declares the weight. A `graph.parameter` may have
-/// these attributes:
+/// Creates a `graph.set_parameter`. This op writes a new value to a weight at
+/// the end of a training step. `binding.key` is the ONNX name of the weight,
+/// and `binding.value` is the ONNX name of the new value. Returns the new
+/// value. Returns null, with an error in `emitter`, if there is no such weight
+/// or no such value, or if the types of the weight and the value differ.
+///
+/// Another op, `graph.parameter`, declares the weight. The MLIR verifier
+/// requires that this declaration has at least one of two attributes:
 ///
 ///   trained   marks a weight that every training step writes
 ///   fill      a number, the initial value of all elements of the weight
 ///
-/// A `graph.set_parameter` may only write a weight that has at least one of the
-/// two attributes. If the weight has no `fill`, this function sets `trained`.
+/// If the declaration has no `fill`, this function therefore adds `trained`.
 Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);

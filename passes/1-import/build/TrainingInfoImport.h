@@ -31,12 +31,16 @@ public:
       : model(model), info(model.training.front()), values(values),
         module(module) {}
 
-  /// Passes the names of the ONNX initializers that the training step changes
-  /// to `weights`. The list update_binding of the TrainingInfo contains these
-  /// names. `weights` imports an initializer either as a weight or as a
-  /// constant. After this call, `weights` imports the initializers of the list
-  /// as weights, because a training step cannot change a constant. Must be
-  /// called before `weights` creates the first SSA value of an initializer.
+  /// Tells the object `weights` which ONNX initializers the training step
+  /// changes. The list update_binding of the TrainingInfo contains the names of
+  /// these initializers. The function calls weights.markWritten() with each
+  /// name.
+  ///
+  /// The object `weights` imports an initializer either as a `graph.constant`
+  /// or as a `graph.parameter`. A training step can change a `graph.parameter`,
+  /// but not a `graph.constant`. After the call of this function, `weights`
+  /// imports each initializer in the list as a `graph.parameter`. The function
+  /// must be called before `weights` imports the first initializer.
   void markWrittenWeights(Weights &weights) const;
 
   /// Returns the ONNX name of the loss, the value that all Gradient nodes

@@ -18,11 +18,15 @@ public:
   /// or attribute.
   void add(const onnx::Node &node, const std::string &reason = "");
 
-  /// Returns success if no node was recorded. Otherwise returns an error with
-  /// exit code Unsupported. The error lists the ops, their nodes and the first
-  /// 8 reasons.
+  /// Returns success if add() was never called. Otherwise returns an error with
+  /// the exit code 4 (Unsupported). The error message lists the op types of all
+  /// nodes that pcc cannot import. For each op type, the message lists the
+  /// names of up to 8 nodes. The error also contains the first 8 reasons that
+  /// were passed to add().
   Status status() const;
-  /// Returns the recorded ops, each with its nodes.
+  /// Returns a list of ONNX op types, each with the names of the nodes that pcc
+  /// cannot import. For example, an entry says that pcc cannot import the
+  /// Einsum nodes "a" and "b".
   const std::vector<UnsupportedOp> &list() const { return ops; }
 
 private:

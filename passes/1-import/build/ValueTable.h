@@ -76,8 +76,9 @@ public:
   /// `dist.pin` is an op that returns its operand unchanged and requests a
   /// sharding of the result.
   ///
-  /// An ONNX initializer called `name` stays in the table, so initializer(name)
-  /// returns the same initializer before and after the call.
+  /// If `name` is the name of an ONNX initializer, the initializer also stays
+  /// in the table. The function elements() can therefore still read the
+  /// elements of the initializer.
   void replace(llvm::StringRef name, mlir::Value value) { known[name] = value; }
   /// Returns whether `name` is defined as an SSA value, an initializer or a
   /// sequence.

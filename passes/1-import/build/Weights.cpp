@@ -89,7 +89,8 @@ RankedTensorType Weights::typeOf(const onnx::Tensor &tensor, Emitter &emitter) {
   return RankedTensorType::get(tensor.dims, element);
 }
 
-/// Returns whether `tensor` has a single element, whatever its rank.
+/// Returns whether `tensor` has exactly one element. For example, returns true
+/// for a tensor of the shape [] and for a tensor of the shape [1, 1].
 static bool isScalar(const onnx::Tensor &tensor) {
   return ShapedType::getNumElements(tensor.dims) == 1;
 }
@@ -120,15 +121,22 @@ bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
          (tensor.external || model.fileOffset(tensor.raw));
 }
 
-/// Creates one of three ops for `tensor`:
+/// Creates one of these ops for `tensor`, and returns an SSA value with the
+/// elements of `tensor`:
 ///
-///   1. If becomesParameter() returns true for `tensor`, creates a
-///      `graph.parameter` (weight) that refers to the bytes of `tensor` in a
-///      file.
-///   2. Otherwise, if training changes `tensor`, creates a `graph.parameter`
-///      that stores one number. This number is the initial value of all
-///      elements.
-///   3. Otherwise creates a `graph.constant` with the elements of `tensor`.
+///   1. A `graph.parameter` that refers to the bytes of `tensor` in a file. A
+///      `graph.parameter` is an op that declares a weight. The function creates
+///      this op if becomesParameter() returns true. An example is a tensor of
+///      1000 floats that the model stores as raw bytes.
+///   2. A `graph.parameter` that stores a single number instead, the initial
+///      value of all elements. The function creates this op if training changes
+///      `tensor`, but case 1 does not apply. An example is a trained tensor
+///      with one element, 0.5, that the model does not store as raw bytes. If
+///      the elements of `tensor` are not all equal, a single number cannot
+///      represent them. The function then records an error in `emitter` and
+///      returns null.
+///   3. A `graph.constant` with the elements of `tensor`. The function creates
+///      this op in all other cases. An example is a tensor of 2 integers.
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
   RankedTensorType type = typeOf(tensor, emitter);
   if (!type)
@@ -252,9 +260,23 @@ Value Weights::readOf(const onnx::Tensor &tensor, RankedTensorType type,
   return read;
 }
 
-/// Computes the elements of `value` from constants and from the tensors in
-/// `known`. Adds the elements of each computed value to `known`. Returns null
-/// if `value` depends on anything else.
+/// Computes the elements of `value` at compile time. The map `known` contains
+/// the elements of some SSA values. For example, let `known` contain the
+/// element 2 for an SSA value `w`, and let `value` be mul(w, constant 3). The
+/// function returns the element 6.
+///
+/// If a constant op defines `value`, the function returns the elements of the
+/// constant. If another op defines `value`, the function first computes the
+/// elements of the operands in the same way. The function then calls the fold
+/// method of the op. If the method computes elements, the function stores these
+/// elements in `known` and returns them.
+///
+/// Returns null in each of these cases:
+///
+///  - `value` depends on an SSA value with unknown elements, such as an input
+///    of the model.
+///  - One of the ops cannot be folded. Two examples are an op with several
+///    results and an op with more than 16384 elements in its result.
 static DenseElementsAttr evaluate(Value value,
                                   DenseMap<Value, DenseElementsAttr> &known) {
   if (auto found = known.lookup(value))

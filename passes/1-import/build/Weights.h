@@ -32,8 +32,16 @@ onnx::DataType dataTypeOf(mlir::Type type);
 /// A parameter normally refers to raw bytes in a file.
 class Weights {
 public:
-  /// Prepares to create parameters in `module`. `model` must outlive the
-  /// object.
+  /// Prepares to import the tensors of `model` into `module`. A tensor that is
+  /// a weight becomes a `graph.parameter`, an op that declares a weight. The
+  /// object reads three members of `options`:
+  ///
+  ///   externalDataRoot     directory with files that store weights
+  ///   allowAbsentWeights   whether such a file may be missing
+  ///   trains               function that tells which weights training may
+  ///                        change
+  ///
+  /// `model` must outlive the object.
   Weights(const onnx::Model &model, const ImportOptions &options,
           mlir::ModuleOp module);
 
@@ -49,9 +57,16 @@ public:
   /// Records that training steps write the initializer `name`. Its elements
   /// then count as unknown during the import.
   void markWritten(llvm::StringRef name) { written.insert(name); }
-  /// Creates the SSA value of `tensor` (a constant, or the read of a new
-  /// parameter) at the insertion point of `emitter`. Returns null, with an
-  /// error in `emitter`, on failure.
+  /// Imports `tensor` and returns an SSA value with the elements of `tensor`.
+  /// One of two ops defines the SSA value. The function creates this op at the
+  /// insertion point of `emitter`:
+  ///
+  ///   graph.constant        contains the elements of `tensor`
+  ///   graph.get_parameter   reads a weight. The function also adds the
+  ///                         declaration of the weight, a `graph.parameter`, to
+  ///                         the module.
+  ///
+  /// Returns null, with an error in `emitter`, on failure.
   mlir::Value make(const onnx::Tensor &tensor, Emitter &emitter);
   /// Returns the elements of `tensor`, read from its file if necessary. Returns
   /// null without an error if training writes the tensor, or if it has more
@@ -66,15 +81,28 @@ public:
   /// `graph.parameter` (weight).
   mlir::Value makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter);
 
-  /// Computes the elements of `value` from constants and from the initial
-  /// values of one-element weights. Returns null if `value` depends on anything
-  /// else.
+  /// Computes the elements that `value` has before the first training step. For
+  /// example, let the weight `w` have one element with the initial value 2, and
+  /// let `value` be mul(w, constant 3). The function returns the element 6.
+  ///
+  /// The computation uses constants, and the initial values of weights with one
+  /// element. Returns null if `value` depends on another SSA value. An example
+  /// is an input of the model. Also returns null if `value` depends on an op
+  /// that pcc cannot fold.
   mlir::DenseElementsAttr initialElements(mlir::Value value) const;
 
 private:
-  /// Returns whether training may change `tensor`: its elements are floats,
-  /// torch.export does not mark it as fixed, and the user does not exclude it
-  /// (--freeze, --train-only).
+  /// Returns whether training may change `tensor`. Returns true if all of these
+  /// conditions are met:
+  ///
+  ///  - pcc compiles for training, and the ONNX model does not define the
+  ///    training step itself (by a TrainingInfo).
+  ///  - `tensor` has floats as elements, and has at least one element.
+  ///  - The metadata that torch.export writes does not call `tensor` a buffer.
+  ///  - `tensor` has several elements, or the metadata calls `tensor` a
+  ///    parameter, or the metadata calls no tensor of the model a parameter.
+  ///  - The user does not exclude `tensor` from training by the option --freeze
+  ///    or --train-only.
   bool isTrained(const onnx::Tensor &tensor) const;
   /// Returns whether `tensor` counts as a weight: it has more than `foldLimit`
   /// = 16384 elements, it has several floats, or training may change it.
@@ -84,9 +112,14 @@ private:
   /// elements. Returns null, with an error in `emitter`, on failure.
   mlir::DenseElementsAttr elementsOf(const onnx::Tensor &tensor,
                                      Emitter &emitter);
-  /// Creates a parameter without bytes in a file: its attribute `fill` is the
-  /// initial value of all elements. Returns null, with an error, if the
-  /// elements of `tensor` differ.
+  /// Creates a `graph.parameter`, an op that declares a weight, for `tensor`.
+  /// The op stores a single number in its attribute `fill`. This number is the
+  /// initial value of all elements. `type` is the type of `tensor`. Returns an
+  /// SSA value that reads the weight.
+  ///
+  /// If the elements of `tensor` are not all equal, a single number cannot
+  /// represent them. The function then records an error in `emitter` and
+  /// returns null.
   mlir::Value makeFilled(const onnx::Tensor &tensor,
                          mlir::RankedTensorType type, Emitter &emitter);
   /// Creates a `graph.parameter` (weight) for `tensor`. The parameter stores
@@ -124,7 +157,9 @@ private:
   llvm::StringSet<> buffers, parameters;
   /// Names of the initializers that training steps write.
   llvm::StringSet<> written;
-  /// Names of the parameters created so far.
+  /// Symbol names of all `graph.parameter` ops that this object has created. A
+  /// `graph.parameter` is an op that declares a weight. No two of these ops may
+  /// have the same symbol name.
   llvm::StringSet<> symbols;
   /// Initial values of one-element weights, by the SSA value that reads the
   /// weight.

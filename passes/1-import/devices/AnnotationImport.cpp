@@ -25,10 +25,14 @@ Value AnnotationImport::pin(const onnx::Node &node, Value value,
                              builder.getStringAttr(asRef(name)));
 }
 
-/// Creates a pin (op that fixes a sharding) of the operand `name` if the
-/// operand needs one. The operand may be an initializer that has no SSA value
-/// yet. The function creates an SSA value for the initializer only if the
-/// operand needs a pin.
+/// Creates a `dist.pin` of the operand `name` of `node`. A `dist.pin` is an op
+/// that returns its operand unchanged and fixes the sharding of the result.
+/// The function creates no `dist.pin` if the model requests no sharding for the
+/// operand, or if the operand already has the requested sharding.
+///
+/// The operand may be an ONNX initializer that has no SSA value yet. The
+/// function then creates an SSA value for the initializer, but only if it also
+/// creates a `dist.pin`.
 Status AnnotationImport::pinOperand(const onnx::Node &node,
                                     std::string_view name, Emitter &emitter) {
   Value value = values.lookup(asRef(name));
@@ -41,9 +45,17 @@ Status AnnotationImport::pinOperand(const onnx::Node &node,
       annotations.shardingAtDefinition(name, shape, shardingAtDefinition));
   PCC_RETURN_IF_ERROR(
       annotations.shardingAtUse(node, name, shape, shardingAtUse));
-  // A pin (op that fixes a sharding) is needed in two cases:
-  //   - `node` requests another sharding of the value than the value has
-  //   - the model requests to split a constant, which is otherwise replicated
+  // Decide whether a `dist.pin`, an op that fixes a sharding, is needed.
+  // `shardingAtDefinition` is the sharding that the model requests where the
+  // value is defined. `shardingAtUse` is the sharding that the model requests
+  // for the operand of `node`. Each of the two is empty if there is no such
+  // request.
+  //   - The value is a constant. Each device holds the whole constant without a
+  //     `dist.pin`. A `dist.pin` is only needed if a request splits the
+  //     constant. If both requests exist, `shardingAtUse` counts.
+  //   - The value is not a constant. The value already has the sharding
+  //     `shardingAtDefinition`. A `dist.pin` is only needed if `shardingAtUse`
+  //     is not empty and differs from `shardingAtDefinition`.
   const bool isConstant =
       value ? isa_and_present<graph::ConstantOp>(value.getDefiningOp())
             : !values.weights.becomesParameter(*tensor);

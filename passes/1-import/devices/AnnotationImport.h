@@ -86,11 +86,16 @@ private:
   const ShardingAnnotations &annotations;
   ValueTable &values;
   mlir::OpBuilder &builder;
-  /// Operands of the current node for which pinOperands() has created a
-  /// `dist.pin` (op that fixes a sharding). For the operand "x" with
-  /// `%p = dist.pin %x`, the entry is the ONNX name "x" and the value %x. While
-  /// the node is imported, a look-up of the name "x" gives %p. Afterwards,
-  /// pinResults() uses the entry to let the look-up give %x again.
+  /// ONNX names of operands of the current node, each with the SSA value that
+  /// the name stands for outside this node. The list contains each operand for
+  /// which pinOperands() has created a `dist.pin`. A `dist.pin` is an op that
+  /// returns its operand unchanged and fixes the sharding of the result.
+  ///
+  /// For example, the operand "x" has the SSA value %x. pinOperands() creates
+  /// `%p = dist.pin %x`, and adds the entry "x", %x to the list. During the
+  /// import of the node, the name "x" stands for %p. After the import of the
+  /// node, pinResults() reads the entry and lets the name "x" stand for %x
+  /// again.
   llvm::SmallVector<std::pair<std::string_view, mlir::Value>> unpinned;
 };
 

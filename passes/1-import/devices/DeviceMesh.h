@@ -28,13 +28,22 @@
 namespace pcc::onnx_import {
 
 /// Assignment of the shards of one tensor to the devices of one pipeline stage.
-/// A split dim is a product of factors: 768 may be 12 heads x 64. Each factor
-/// is cut into equal parts. A shard has one part of each factor. For two
-/// factors of two parts each:
+/// A tensor may be split along several dims. An ONNX annotation may also write
+/// one split dim as a product of several factors. For example, a dim of 768 may
+/// be 12 x 64, with the factors 12 and 64. A split dim that is not written as a
+/// product is a single factor.
 ///
+/// Each factor is cut into equal parts. A shard of the tensor has one part of
+/// each factor. In the example, there are two factors, each is cut into 2
+/// parts, and each of the devices 4 to 7 holds one shard:
+///
+///   device              4  5  6  7
 ///   shard               0  1  2  3
 ///   part of factor 0    0  0  1  1
 ///   part of factor 1    0  1  0  1
+///
+/// The members then are `counts` = {2, 2}, `firstDevice` = 4 and `shards` =
+/// {0, 1, 2, 3}.
 struct ShardLayout {
   /// Number of equal parts into which each factor of a split dim is cut. A dim
   /// is a product of factors: a dim of 768 may be 12 x 64. The counts {2, 4}
@@ -63,37 +72,48 @@ struct ShardLayout {
 StatusOr<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
                                int64_t devicesPerStage);
 
-/// Finds a mesh for the `numDevices` devices of one pipeline stage. Returns the
-/// sizes of the mesh axes, major to minor. Their product is `numDevices`. Each
-/// layout in `layouts` says which shard of one tensor each device holds. The
-/// mesh lets each layout split its tensor over whole axes. For example, an axis
-/// of size 4 cannot split a tensor into 2 shards. Among these meshes, the
-/// function chooses the mesh with the fewest axes. In these examples, each
-/// tensor is split along one dim, and entry i of a list in braces is the shard
-/// on device i:
+/// Finds a mesh for the devices of one pipeline stage. `numDevices` is the
+/// number of these devices. Returns the sizes of the mesh axes, major to minor.
+/// The product of the sizes is `numDevices`.
+///
+/// Each layout in `layouts` states which shard of one tensor each device holds.
+/// A mesh fits a layout if the tensor of the layout is split over whole axes of
+/// the mesh. The function chooses the mesh with the fewest axes that fits all
+/// layouts. In the examples, 4 devices hold tensors that are split along one
+/// dim. Entry i of a list in braces is the number of the shard on device i:
 ///
 ///   {0 1 2 3}                 ->   size 4: the axis splits the tensor
 ///   {0 0 1 1}                 ->   sizes 2, 2: the first axis splits the tensor
 ///   {0 0 1 1} and {0 1 0 1}   ->   sizes 2, 2: the first axis splits one
 ///                                  tensor, the second axis splits the other
 ///
-/// A layout may list no devices. The list `shards` of the layout is then empty,
-/// and the function ignores the layout. If no mesh suits all other layouts,
-/// returns an arbitrary mesh. axesOf() later checks each layout against the
-/// mesh.
+/// In the second example, a mesh with one axis of size 4 does not fit, because
+/// a split over the whole axis has 4 shards, and the tensor has only 2.
+///
+/// The function ignores each layout with an empty list `shards`. If no mesh
+/// fits all other layouts, the function returns an arbitrary mesh. axesOf()
+/// later checks each layout against the mesh.
 std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
                                 int64_t numDevices);
 
-/// Returns, for each factor of the split dims, the axes of `mesh` over which
-/// the factor is split, major first. A dim is a product of factors: a dim of
-/// 768 may be 12 x 64. `layout` assigns shards to devices. For example, devices
-/// 0 to 3 hold the shards 0 0 1 1 of a tensor that has one split factor. On the
-/// mesh dp=2,tp=2, this factor is split over dp. If `layout` lists no devices,
-/// the number of shards decides:
+/// Finds the axes of `mesh` over which one tensor is split. The ONNX annotation
+/// of the tensor writes each split dim as a product of factors. For example, a
+/// dim of 768 may be 12 x 64, with the factors 12 and 64. A dim may also be a
+/// single factor. The result has one list of axes per factor. Each list is
+/// ordered from major to minor.
 ///
-///   as many shards as devices   device i holds shard i
-///   other number of shards      a factor that is cut into 4 parts is split
-///                               over the only axis of size 4
+/// layout.shards lists the shard that each device holds. For example, devices 0
+/// to 3 hold the shards 0 0 1 1 of a tensor with one factor, and the mesh is
+/// dp=2,tp=2. The result has one list, which contains the axis dp. If the
+/// annotation lists no devices, layout.shards is empty. There are then two
+/// cases:
+///
+///  - The tensor has as many shards as the mesh has devices. The function then
+///    assumes that device i holds shard i.
+///  - The tensor has another number of shards. Each factor is then split over
+///    the only axis whose size is the number of parts of the factor. For
+///    example, on the mesh dp=2,tp=4, a factor that is cut into 4 parts is
+///    split over tp.
 ///
 /// Returns an error if `mesh` has no suitable axes. The error message begins
 /// with a verb. The caller must prepend a subject, such as "the sharding of
@@ -105,19 +125,26 @@ StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
 /// larger than 1.
 std::string textOf(const dist::Mesh &mesh);
 
-/// Fills the device list of the ONNX annotation `spec`, which describes the
-/// sharding of one tensor. The list says for each shard of the tensor which
-/// devices hold the shard. If several devices hold a shard, the entry is the
-/// key of a device group that the function adds to `spec`. The split dims of
-/// the tensor are products of factors: a dim of 768 may be 12 x 64. axes[i]
-/// holds the axes of `mesh` over which factor i is split. `mesh` consists of
-/// the devices of one pipeline stage. `firstDevice` is the number of the first
-/// of these devices. For example, the mesh is dp=2,tp=2, so that it has 4
-/// devices. `firstDevice` is 4. The tensor has one split factor, which is split
-/// over dp. The list then says:
+/// Fills the list spec.devices of the ONNX annotation `spec`, which describes
+/// the sharding of one tensor. Entry i of the list tells which devices hold
+/// shard i of the tensor. If only one device holds the shard, the entry is the
+/// number of the device. If several devices hold the shard, the entry is a
+/// negative number, the key of a device group. The function then adds the
+/// device group to the list spec.groups. The other parameters are:
 ///
-///   shard 0   devices 4 and 5
-///   shard 1   devices 6 and 7
+///   axes          axes[f] contains the mesh axes over which factor f is split.
+///                 A split dim of the tensor consists of one or more factors.
+///                 For example, a dim of 768 may be 12 x 64, with the factors
+///                 12 and 64.
+///   mesh          mesh of the devices of one pipeline stage
+///   firstDevice   number of the first of these devices
+///
+/// In the example, the mesh is dp=2,tp=2, and `firstDevice` is 4. The mesh
+/// consists of the devices 4 to 7. The tensor has one factor, which is split
+/// over dp:
+///
+///   shard 0   key -1   devices 4 and 5
+///   shard 1   key -2   devices 6 and 7
 void setDevices(const std::vector<dist::SubAxes> &axes, const dist::Mesh &mesh,
                 int64_t firstDevice, onnx::ShardingSpec &spec);
 

@@ -40,8 +40,11 @@ std::string_view onnx_import::metadataOf(const onnx::Metadata &metadata,
 // The configuration
 //===----------------------------------------------------------------------===//
 
-/// Adds the names of the device configurations that `nodes` and their subgraphs
-/// refer to.
+/// Adds names of device configurations to the set `names`. A device
+/// configuration is a named set of devices in an ONNX model. An annotation of a
+/// node holds for one device configuration, and contains its name. The function
+/// adds the names in all annotations of `nodes`, and in all annotations of the
+/// nodes in subgraphs of `nodes`.
 static void addConfigurations(const std::vector<onnx::Node> &nodes,
                               std::set<std::string_view> &names) {
   for (const onnx::Node &node : nodes) {
@@ -129,21 +132,32 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// Divides the devices into equal groups. A position of the pipeline is the
-/// group of devices that run the same stages. The annotations of the nodes
-/// assign S stages with the numbers 0 to S - 1. S is 0 if no annotation assigns
-/// a stage. Each position runs V stages, where V is the value of
-/// --virtual-stages:
+/// Divides the devices into groups of equal size. All devices of a group run
+/// the same pipeline stages. The groups are called positions. Three numbers
+/// determine the groups:
 ///
-///   number of positions   the value of --pp; without --pp, S / V but at least 1
-///   position of stage s   s modulo the number of positions
+///   number of stages      The annotations of the nodes contain the numbers of
+///                         the stages. The number of stages is the largest of
+///                         these numbers plus 1, or 0 if there are no such
+///                         numbers.
+///   stages per group      The value of the option --virtual-stages.
+///   number of groups      The value of the option --pp. Without --pp, the
+///                         number of groups is the number of stages divided by
+///                         the stages per group, but at least 1.
 ///
-/// For example, 4 stages with V = 2 need 2 positions. Position 0 runs stages 0
-/// and 2, and position 1 runs stages 1 and 3. Returns an error in four cases:
+/// Stage s runs on the group with the number s modulo the number of groups. For
+/// example, there are 8 devices and 4 stages, --virtual-stages is 2, and --pp
+/// is absent. There are then 4 / 2 = 2 groups:
 ///
-///   - S is not a multiple of V.
-///   - S is not 0, and S is not V times the number of positions.
-///   - The number of devices is not a multiple of the number of positions.
+///   group 0   devices 0 to 3   stages 0 and 2
+///   group 1   devices 4 to 7   stages 1 and 3
+///
+/// Returns an error in four cases:
+///
+///   - The number of stages is not a multiple of the stages per group.
+///   - The number of stages is not 0, and is not the number of groups times the
+///     stages per group.
+///   - The number of devices is not a multiple of the number of groups.
 ///   - Two nodes with the same name have different stages.
 Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t perPosition = options.virtualStages;
@@ -181,11 +195,22 @@ Status DevicePlan::setStage(const onnx::Node &node, int64_t stage) {
                           std::to_string(known->second));
 }
 
-/// Compares the stage of `node` with the devices of `layout`, an assignment of
-/// shards to devices:
+/// Checks that `node` belongs to a pipeline stage that the devices of `layout`
+/// run. `layout` assigns the shards of an operand or result of `node` to
+/// devices. In the example, the 8 devices form two groups. Devices 0 to 3 run
+/// the stages 0 and 2. Devices 4 to 7 run the stages 1 and 3. There are three
+/// cases:
 ///
-///   `node` has a stage    checks that these devices run that stage
-///   `node` has no stage   assigns `node` to the stage that these devices run
+///   1. `node` has a stage. The function returns an error if the devices of
+///      `layout` do not run this stage. In the example, devices 0 to 3 do not
+///      run stage 1.
+///   2. `node` has no stage, and each group of devices runs at most one stage.
+///      The function assigns `node` to the stage with the number of the group.
+///   3. `node` has no stage, and each group of devices runs several stages. The
+///      function returns an error, because the stage of `node` stays unknown.
+///
+/// If `layout` lists no devices, or if there is only one group of devices, the
+/// function does nothing.
 Status DevicePlan::placeNode(const onnx::Node &node,
                              const ShardLayout &layout) {
   if (layout.shards.empty() || numPositions == 1)
@@ -260,10 +285,11 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
 /// applies decides:
 ///
 ///   1. The user gives a mesh. pcc uses this mesh.
-///   2. The model's metadata `pcc.mesh` gives a mesh. pcc uses this mesh. The
-///      mesh belongs to the device configuration that the metadata
-///      `pcc.configuration` names. The rule therefore does not apply if pcc
-///      uses a configuration that `pcc.configuration` does not name.
+///   2. The model's metadata `pcc.mesh` gives a mesh. pcc uses this mesh. This
+///      rule has an exception. The model's metadata `pcc.configuration` names a
+///      device configuration (named set of devices). If pcc uses another device
+///      configuration, rule 2 does not apply, because the mesh in `pcc.mesh`
+///      may not fit it.
 ///   3. pcc uses a device configuration. commonAxes() derives the sizes of the
 ///      mesh axes from the device lists of the sharding annotations. The axes
 ///      are called a, b and so on.

@@ -15,8 +15,10 @@ namespace pcc::onnx_import {
 /// Key in the ONNX model's metadata_props. The entry names the device
 /// configuration to use if the user gives no --configuration.
 inline constexpr std::string_view configurationKey = "pcc.configuration";
-/// Key of the mesh, such as `dp=2,tp=4`, in the ONNX model's metadata_props.
-/// The mesh belongs to the device configuration `pcc.configuration`.
+/// Key in the ONNX model's metadata_props. The entry is a mesh, such as
+/// `dp=2,tp=4`. The metadata entry `pcc.configuration` names the device
+/// configuration (named set of devices) for which this mesh is meant. If pcc
+/// uses another device configuration, pcc ignores the mesh.
 inline constexpr std::string_view meshKey = "pcc.mesh";
 /// Key in the metadata_props of a ValueInfoProto or TensorProto. The entry is
 /// the sharding of that value in the syntax of --shard, such as `[tp,-]`.
@@ -113,16 +115,27 @@ private:
   /// Appends the nodes with annotations to `nodes`, including those of
   /// subgraphs.
   void collect(const std::vector<onnx::Node> &nodesOfGraph);
-  /// Computes `stages` and `devicesPerStage` from the annotations and
-  /// `options`. Stores the pipeline stage of each node whose annotation gives
-  /// one.
+  /// Divides the devices into groups. All devices of a group run the same
+  /// pipeline stages. The annotations of the nodes and `options` determine the
+  /// groups. The function sets these members:
+  ///
+  ///   stages            number of pipeline stages that the annotations assign
+  ///   numPositions      number of groups
+  ///   devicesPerStage   number of devices in each group
+  ///   nodeStages        pipeline stage of each node whose annotation states a
+  ///                     stage
+  ///
+  /// Returns an error if the annotations and `options` contradict each other.
   Status findStages(const ImportOptions &options);
   /// Stores `stage` as the pipeline stage of `node`. Returns an error if
   /// another node with the same name has another stage.
   Status setStage(const onnx::Node &node, int64_t stage);
-  /// Checks that the devices of `layout` (assignment of shards to devices) run
-  /// the stage of `node`. A node without a stage is assigned to the stage of
-  /// these devices.
+  /// Checks that `node` belongs to a pipeline stage that the devices of
+  /// `layout` run. `layout` assigns the shards of an operand or result of
+  /// `node` to devices. Returns an error if these devices do not run the stage
+  /// of `node`. If `node` has no stage, and the devices run only one stage, the
+  /// function assigns `node` to this stage. If `node` has no stage, and the
+  /// devices run several stages, the function returns an error.
   Status placeNode(const onnx::Node &node, const ShardLayout &layout);
   /// Converts each sharding annotation to a layout (assignment of shards to
   /// devices). Returns an error if the devices of a layout do not run the
@@ -135,9 +148,11 @@ private:
   /// on devices 0 to 3 have the same index as the shards 0 0 1 1 on devices 4
   /// to 7.
   size_t indexOf(ShardLayout layout);
-  /// Sets `axes` to the mesh of one pipeline stage, from the options, the
-  /// metadata or the annotations. Checks that this mesh has `devicesPerStage`
-  /// devices.
+  /// Sets the member `axes` to the mesh of one pipeline stage. The mesh in
+  /// `options` is used first. If `options` contain no mesh, the metadata of the
+  /// model determine the mesh. If the metadata contain no suitable mesh, the
+  /// annotations of the nodes determine the mesh. Returns an error if the mesh
+  /// has another number of devices than the device configuration has per stage.
   Status findMesh(const ImportOptions &options);
   /// Copies `options.mesh`, which must be set, to `axes`, the mesh of one
   /// pipeline stage.

@@ -95,14 +95,22 @@ private:
 
   /// Returns the mesh to whose axes the shardings refer.
   const dist::Mesh &mesh() const { return plan.mesh(); }
-  /// Adds the annotations of all nodes to `values`.
+  /// Adds all sharding annotations of the nodes to the map `values`. The map
+  /// holds all requests for shardings, by the name of the value. For example,
+  /// if an annotation of a node requests to split the value "x", the annotation
+  /// is added to the entry for "x".
   void collectNodeAnnotations();
-  /// Adds the `pcc.sharding` metadata of inputs, outputs, initializers and
-  /// other values of the model to `values`.
+  /// Adds all `pcc.sharding` metadata of the model to the map `values`. The map
+  /// holds all requests for shardings, by the name of the value. `pcc.sharding`
+  /// metadata requests a sharding of one value, such as an input, an output or
+  /// an initializer of the model.
   void collectMetadata();
 
-  /// Parses `text`, the `pcc.sharding` metadata of the value `name`, such as
-  /// "[tp,-]". Sets `asked` to the sharding.
+  /// Parses `text`, the `pcc.sharding` metadata of the value `name`. `shape` is
+  /// the shape of the value. Sets `asked` to the sharding that `text` requests.
+  /// For example, the text "[tp,-]" requests to split dim 0 over the mesh axis
+  /// tp, and not to split dim 1. Returns an error if `text` has the wrong form,
+  /// or if the mesh or the shape does not allow the sharding.
   Status parse(std::string_view name, std::string_view text, const Shape &shape,
                RequestedSharding &asked) const;
   /// Converts the annotation in `word` to a sharding, and sets `asked` to this

@@ -65,11 +65,13 @@ static bool isExternal(const Tensor &tensor) {
   return tensor.external.has_value();
 }
 
-/// Returns whether a tensor inside one of `nodes` has external data. A tensor
-/// has external data if its elements lie in a file other than the model file.
-/// The tensors inside a node are the tensors among its attributes and the
-/// initializers of its subgraphs. The tensors inside the nodes of the subgraphs
-/// also count.
+/// Returns whether one of `nodes` contains a tensor with external data. A
+/// tensor has external data if its elements lie in a file other than the model
+/// file. A node can contain a tensor in three places:
+///
+///  - as an attribute: a Constant has a tensor as its attribute `value`
+///  - as an initializer of a subgraph: an If has two subgraphs
+///  - inside a node of a subgraph: the three places apply to this node again
 static bool holdsExternalData(const std::vector<Node> &nodes) {
   for (const Node &node : nodes)
     for (const Attribute &attribute : node.attributes) {
@@ -186,8 +188,11 @@ ExternalData::File ExternalData::find(std::string_view location) const {
   const fs::path relative = fs::path(std::string(location)).lexically_normal();
   for (const fs::path &directory : directories) {
     std::error_code code;
-    // Use symlink_status, which also finds a symlink without a target.
-    // inspect() then reports the missing target.
+    // A symlink can lead to a path at which there is no file. exists() on the
+    // path would return false for this symlink, and the search would go on in
+    // the next directory. exists() on the symlink_status of the path returns
+    // true. inspect() then returns an error, because the symlink leads to no
+    // file.
     if (fs::exists(fs::symlink_status(directory / relative, code)))
       return inspect(directory / relative, location);
   }

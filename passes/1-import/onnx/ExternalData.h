@@ -127,14 +127,21 @@ public:
   StatusOr<DataReference> resolve(const Model &model, const Tensor &tensor);
 
   /// Checks whether pcc may read the existing file at `path` as a data file. (A
-  /// data file holds bytes of tensors.) The file must meet these conditions:
+  /// data file holds bytes of tensors.) Let A, B and C be these directories:
   ///
-  ///   - The file is a regular file, and the operating system lets pcc read it.
-  ///   - After all symlinks are resolved, the file lies in a directory of the
-  ///     model, in the directory that the user gives by --external-data-root,
-  ///     or in a subdirectory of these directories.
-  ///   - The file has only one hard link, or the file lies in the directory
-  ///     that the user gives by --external-data-root or in a subdirectory.
+  ///  - A: the directory of the path that the user gives for the model
+  ///  - B: the directory of the file to which this path leads if it is a
+  ///    symlink
+  ///  - C: the directory that the user gives by --external-data-root
+  ///
+  /// The file must meet these conditions:
+  ///
+  ///  - The file is a regular file, and the operating system lets pcc read it.
+  ///  - After all symlinks are resolved, the file lies in A, B, C or a
+  ///    subdirectory of them.
+  ///  - The file has only one hard link, or it lies in C or a subdirectory of
+  ///    C. A file with two hard links has two paths. The second path may lie
+  ///    outside of A, B and C.
   ///
   /// Error messages call the file `name`.
   Status check(const std::filesystem::path &path, std::string_view name) const {
@@ -147,8 +154,9 @@ private:
   struct File {
     /// Reason why pcc must not read the file; success if pcc may read it.
     Status error;
-    /// Path, size and modification time of the file. The offset and length are
-    /// not set. Valid only if `error` is success.
+    /// Path, size and modification time of the data file. The members `offset`
+    /// and `length` of the DataReference have no meaning here. If `error` is an
+    /// error, the whole member `reference` has no meaning.
     DataReference reference;
   };
 

@@ -15,10 +15,17 @@
 using namespace pcc;
 using namespace pcc::onnx;
 
-/// Returns a part of an error message about a model file that `parser` could
-/// not parse. The part says that the file is truncated, is damaged, or is not
-/// an ONNX model. `error` is the error that stopped `parser`. A whole message
-/// is, for example, "model 'm.onnx'" + " is truncated: " + error.message.
+/// Returns the middle of an error message. `parser` could not parse a model
+/// file, and `error` is the error that stopped `parser`. The result is one of
+/// these texts:
+///
+///   " is not an ONNX model: "
+///   " is damaged: "
+///   " is truncated: "
+///
+/// The caller puts the name of the model before this text, and the message of
+/// `error` after it. The whole message is, for example, "model 'm.onnx' is
+/// truncated: an integer is cut off".
 static std::string verdict(const ModelParser &parser, const WireError &error) {
   if (!parser.sawVersion())
     return " is not an ONNX model: ";

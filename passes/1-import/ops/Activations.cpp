@@ -82,8 +82,14 @@ static Value leakyRelu(NodeImport &n) {
   return n.add(positive(n, x), scale(n, negative(n, x), n.real("alpha", 0.01)));
 }
 
-/// Imports PRelu: x where x > 0, else slope · x. Before opset 7 a slope of rank
-/// 1 has one value per channel (dim 1 of x).
+/// Imports PRelu. Operand 0 is the tensor x, and operand 1 is the tensor
+/// `slope`. Where x is positive, the result is x. Elsewhere the result is slope
+/// · x.
+///
+/// The slope is broadcast to the shape of x. Before opset 7, there is a special
+/// case: a slope of rank 1 has one element for each channel, and dim 1 of x
+/// contains the channels. The function then reshapes the slope. Example: for x
+/// of shape [8, 3, 20, 20], a slope of shape [3] becomes [3, 1, 1].
 static Value prelu(NodeImport &n) {
   Value x = n.operand(0), slope = n.operand(1);
   if (n.opset() < 7 && shapeOf(slope).size() == 1 && shapeOf(x).size() > 2) {

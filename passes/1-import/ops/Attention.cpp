@@ -52,15 +52,18 @@ class AttentionImport {
 public:
   explicit AttentionImport(NodeImport &n) : n(n) {}
 
-  /// Creates the ops for the Attention node. Defines these outputs of the node:
+  /// Creates the ops for the Attention node, and defines these outputs of the
+  /// node:
   ///
-  ///   0   result of the attention
-  ///   1   past keys (operand 4), then the new keys (operand 1)
-  ///   2   past values (operand 5), then the new values (operand 2)
-  ///   3   intermediate value of the attention, if the model uses output 3
+  ///   0   the result of the attention
+  ///   1   all keys: the past keys (operand 4), then the keys of operand 1
+  ///   2   all values: the past values (operand 5), then those of operand 2
+  ///   3   the product of query and key, or a value that the attention computes
+  ///       from this product; the method defines it only if the model uses it
   ///
-  /// The return value is always null. Null tells the caller that the caller
-  /// need not define output 0.
+  /// The method always returns null. A caller that receives a value defines
+  /// output 0 as this value. Null means that output 0 is already defined, or
+  /// that an error was recorded.
   Value run() {
     readOperands();
     if (n.failed())
@@ -126,26 +129,26 @@ private:
   /// Returns T, the number of keys, past keys included.
   int64_t keys() const { return shapeOf(key)[2]; }
 
-  /// Sets `mask` and `causal` from the parts of the node that can hide keys:
+  /// Sets `mask` and `causal`. These members determine the keys to which each
+  /// query attends. They depend on these parts of the node:
   ///
-  ///   - operand 3, the attention mask
-  ///   - the attribute is_causal
-  ///   - the attributes left_window_size and right_window_size
-  ///   - operand 6, the number of valid keys of each sequence in the batch
+  /// - operand 3, the attention mask
+  /// - the attribute is_causal
+  /// - the attributes left_window_size and right_window_size
+  /// - operand 6, the number of valid keys of each sequence in the batch
   ///
-  /// `causal` expresses is_causal if possible. `mask` expresses all other
-  /// parts. The causal rule of ONNX differs from the causal rule of
-  /// `graph.attention`. S is the number of queries, T is the number of keys,
-  /// and P is the number of past keys (included in T). Query i attends to these
-  /// keys:
+  /// The method combines all parts except is_causal into `mask`. If is_causal
+  /// is set, there are two cases. S is the number of queries. T is the number
+  /// of keys, which includes the P past keys.
   ///
-  ///   is_causal of ONNX             0 to i + P
-  ///   `causal` of graph.attention   0 to i + T - S
-  ///
-  /// If P is T - S, the two rules are equal, and `causal` is set to is_causal.
-  /// If not, `mask` also expresses the rule of ONNX, and `causal` is set to
-  /// false. An example of this case is a node with 2 queries, 5 keys and no
-  /// past keys: T - S is 3, and P is 0.
+  /// - If P is T - S, the method sets `causal`. The op `graph.attention` then
+  ///   lets query i attend to the keys 0 to i + T - S. This is what is_causal
+  ///   means in ONNX: the keys 0 to i + P.
+  /// - If P is not T - S, `causal` has another meaning than is_causal. The
+  ///   method then leaves `causal` false, and also combines the rule of ONNX
+  ///   into `mask`. Example: 2 queries, 5 keys and no past keys. In ONNX, query
+  ///   0 attends only to key 0. With `causal`, it would attend to the keys 0 to
+  ///   3.
   void readMask() {
     if (n.failed())
       return;
@@ -168,20 +171,24 @@ private:
     }
   }
 
-  /// Changes `mask` so that it also hides the keys beyond one side of a sliding
-  /// window. Keys are numbered from 0, and the past keys come before the new
-  /// keys. The query with the number i is at position p = i + P, where P is the
-  /// number of past keys. The attribute `name` of the node holds w, the largest
-  /// distance between a query and a visible key on this side. A negative w
-  /// means no limit. The key with the number k is visible if this condition is
-  /// true:
+  /// Changes `mask` so that each query attends only to keys that are near the
+  /// query. The method is called once for the keys to the left of the query,
+  /// and once for the keys to its right:
   ///
-  ///   name                predicate        sign   condition
-  ///   left_window_size    GreaterOrEqual   -1     k >= p - w
-  ///   right_window_size   LessOrEqual      1      k <= p + w
+  ///   side    `name`              `predicate`     `sign`   visible keys
+  ///   left    left_window_size    GreaterOrEqual  -1       k >= p - w
+  ///   right   right_window_size   LessOrEqual      1       k <= p + w
   ///
-  /// Each row shows the arguments of one call. For p = 5 and w = 2 on both
-  /// sides, the keys 3 to 7 are visible after two calls.
+  /// `name` is an attribute of the node. Its value w is the largest allowed
+  /// distance between a query and a key on this side. If w is negative or the
+  /// attribute is absent, the method hides no keys. k is the position of the
+  /// key. Past keys have the first positions. p is the position of the query,
+  /// which is the index of the query plus the number of past keys. The method
+  /// compares k to p + sign · w, with the comparison `predicate`.
+  ///
+  /// Example: there are 3 past keys, and w is 2 on both sides. The query with
+  /// index 2 has the position 5. After the two calls, the query attends only to
+  /// the keys 3 to 7.
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
     int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())
@@ -298,10 +305,14 @@ private:
   /// Query, key, value and attention mask. Query, key and value have rank 4.
   /// `mask` is null if every query attends to all keys.
   Value query, key, value, mask;
-  /// `threeDims` tells whether operand 0 of the node, the query, has rank 3.
-  /// `causal` tells whether query i attends to the keys 0 to i + T - S only,
-  /// where S is the number of queries and T is the number of keys. `mask` may
-  /// hide more keys.
+  /// `threeDims` tells whether operand 0 of the node, which is the query
+  /// tensor, has rank 3. Otherwise it has rank 4.
+  ///
+  /// `causal` tells whether each query attends only to the keys up to its own
+  /// position. The last query then attends to all keys, the query before it to
+  /// all keys but the last, and so on. Example: with 2 queries and 5 keys,
+  /// query 0 attends to the keys 0 to 3, and query 1 to the keys 0 to 4. `mask`
+  /// may hide more keys.
   bool threeDims = false, causal = false;
   /// Number of past keys: the keys in operand 4, which come before the new
   /// keys.
@@ -316,13 +327,22 @@ static Value attention(NodeImport &n) { return AttentionImport(n).run(); }
 // Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// Converts a table of cosines or sines to the form that `graph.rotary` reads:
-/// [batch, sequence, D/2] becomes [batch, 1, sequence, D]. The D elements of a
-/// head are rotated in pairs. The result has each entry of the table, such as a
-/// or b, twice, once per element of the pair:
+/// Converts `table` to the form that the op `graph.rotary` reads. Rotary
+/// position embedding takes a vector of D elements for each token, and rotates
+/// the elements in D/2 pairs. `table` has the cosine (or the sine) of one angle
+/// for each pair. The result has this number twice, once for each element of
+/// the pair. The shapes are:
 ///
-///   a b  ->  a a b b   interleaved: elements 2i and 2i + 1 form a pair
-///   a b  ->  a b a b   not interleaved: elements i and i + D/2 form a pair
+///   `table`   [batch, sequence, D/2]
+///   result    [batch, 1, sequence, D]
+///
+/// The dim of size 1 is for the heads, which all have the same angles.
+/// `interleaved` tells which elements form a pair. Example for D = 4, with the
+/// numbers a and b in the table:
+///
+///   `interleaved`   pairs of elements    numbers in the result
+///   true            0 and 1, 2 and 3     a a b b
+///   false           0 and 2, 1 and 3     a b a b
 static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
   if (n.failed())
     return {};

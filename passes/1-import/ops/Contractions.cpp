@@ -69,13 +69,21 @@ static Value fusedMatmul(NodeImport &n) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Converts the equation of ONNX's Einsum to the form that `graph.einsum`
-/// requires:
+/// Imports an Einsum node of ONNX as an op `graph.einsum`. In the equation of
+/// the node, such as "ij,jk->ik", each letter names a dim. ONNX allows some
+/// equations that `graph.einsum` does not support. The class changes such an
+/// equation, and reshapes or reduces the operands accordingly:
 ///
-///   1. an equation without "->" gets an explicit result
-///   2. "..." becomes letters
-///   3. a letter repeated in one operand, as in "ii", becomes a diagonal
-///   4. a dim of size 1 that broadcasts against a larger dim is removed
+/// 1. If the equation has no "->", the class appends "->" and the letters of
+///    the result. "ij,jk" becomes "ij,jk->ik".
+/// 2. The text "..." stands for dims without letters. The class gives a letter
+///    to each of these dims. For an operand of rank 3, "...ij->...ji" becomes
+///    "Zij->Zji".
+/// 3. If one operand has a letter twice, the class replaces the operand by its
+///    diagonal. "ii->i" becomes "i->i".
+/// 4. If a dim of an operand has size 1, and its letter has a larger size in
+///    another operand, the class removes the dim. "ij,ij->ij" becomes
+///    "j,ij->ij".
 class EinsumExpansion {
 public:
   /// Splits `equation`, such as "ij,jk->ik", into the letters of each operand
@@ -140,11 +148,18 @@ private:
         result += letter;
   }
 
-  /// Returns the letters that the equation does not use, such as "ZYX". These
-  /// letters replace "..." in the equation. The first letter replaces the last
-  /// dim for which "..." stands, the second letter the dim before it. The last
-  /// dims of two operands thus get one common letter, because broadcasting
-  /// aligns the last dims.
+  /// Returns all letters that the equation does not use: first Z to A, then z
+  /// to a. The text "..." in the equation stands for dims without letters. The
+  /// method expandEllipses gives these dims the returned letters, from the last
+  /// dim to the first. The last dim gets the first letter, usually Z, and the
+  /// dim before it gets the second letter, usually Y. Example for operands of
+  /// rank 4 and 3:
+  ///
+  ///   "...ij,...jk"  ->  "YZij,Zjk"
+  ///
+  /// In each operand, Z is the last of the dims without letters. ONNX
+  /// broadcasts these two dims against each other, so they need the same
+  /// letter.
   std::string freeLetters() {
     std::string used = llvm::join(terms, "") + result, free;
     for (char letter :

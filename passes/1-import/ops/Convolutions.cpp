@@ -43,8 +43,15 @@ static bool divides(int64_t group, int64_t channels) {
          channels % group == 0;
 }
 
-/// Imports Conv. The input has the shape [N, C, spatial…], the filter [O, C /
-/// group, spatial…].
+/// Imports Conv. The input and the filter have one or more spatial dims. With
+/// two spatial dims, the shapes are:
+///
+///   input    [batch, channels, height, width]
+///   filter   [result channels, channels / group, height, width]
+///
+/// The attribute `group` splits the channels of the input and of the result
+/// into groups of equal size. Each channel of the result depends on only one
+/// group of channels of the input.
 static Value conv(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);
@@ -60,31 +67,37 @@ static Value conv(NodeImport &n) {
                                    static_cast<uint64_t>(group)));
 }
 
-/// Chooses the pads of the ConvTranspose node `n` so that the spatial dims of
-/// the result have the sizes `output`. Stores the pads in `window.pads`. The
-/// other arguments have one entry per spatial dim:
+/// Sets `window.pads` for the ConvTranspose node `n`, so that the spatial dims
+/// of the result have the sizes `output`. `window` also has the strides and the
+/// dilations of the node. The function may also increase entries of `extra`.
+/// The lists `spatial`, `output` and `extra` have one entry for each spatial
+/// dim:
 ///
 ///   spatial   size of the dim in the input
 ///   output    size that the dim of the result must have
-///   extra     number of elements by which the dim of the result is extended
-///             (attribute output_padding)
+///   extra     number of elements that the attribute output_padding adds to
+///             the dim of the result
 ///
-/// Without pads, a dim of the result has this size:
+/// ConvTranspose adds a scaled copy of the filter to the result for each
+/// element of the input. The copies for two adjacent elements begin `stride`
+/// positions apart. Without pads, a dim of the result therefore has this size:
 ///
-///   stride · (spatial - 1) + extra + span
+///   size = stride · (spatial - 1) + span + extra
 ///
 /// `span` is the number of positions from the first to the last element of the
 /// filter. Example: a filter of size 3 with dilation 2 has the span 5. If the
-/// size without pads is larger than `output`, the function sets pads that
-/// remove the surplus. If the size is smaller than `output`, the function adds
-/// the missing number to `extra`. Examples for one dim:
+/// stride is 2, `spatial` is 3 and `extra` is 0, the size is 4 + 5 = 9.
 ///
-///   size without pads   output   pads set   added to `extra`
-///                   9        7   1 and 1    0
-///                   9       10   0 and 0    1
+/// Pads of ConvTranspose remove elements at the two ends of the dim. If the
+/// size is larger than `output`, the pads remove the surplus, one half at each
+/// end. If the surplus is odd, the pad at one end is larger by 1. This is the
+/// high end if auto_pad is SAME_UPPER, and the low end otherwise. If the size
+/// is smaller than `output`, the pads are 0, and the function adds the missing
+/// number to `extra`. Examples for one dim:
 ///
-/// If the surplus is odd, the pad at one end is larger by 1. This is the high
-/// end if auto_pad is SAME_UPPER, and the low end otherwise.
+///   size   output   low pad   high pad   added to `extra`
+///      9        7         1          1   0
+///      9       10         0          0   1
 static void padForOutput(NodeImport &n, WindowSpec &window,
                          ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
                          SmallVectorImpl<int64_t> &extra) {
@@ -107,13 +120,21 @@ static bool isOutOfRange(ArrayRef<int64_t> sizes) {
       sizes, [](int64_t size) { return size < 0 || size > INT32_MAX; });
 }
 
-/// Imports ConvTranspose. The input has the shape [N, C, spatial…], the filter
-/// [C, O / group, spatial…]. The output size follows from the first of these
-/// that is given:
+/// Imports ConvTranspose. The input and the filter have one or more spatial
+/// dims. With two spatial dims, the shapes are:
 ///
-///   1. output_shape
-///   2. auto_pad SAME_*: the output size is input size · stride
-///   3. the pads
+///   input    [batch, channels, height, width]
+///   filter   [channels, result channels / group, height, width]
+///
+/// The attribute `group` splits the channels into groups of equal size. The
+/// sizes of the spatial dims of the result depend on the attributes of the
+/// node. The first of these rules that applies determines the sizes:
+///
+/// 1. The attribute output_shape contains the sizes.
+/// 2. If the attribute auto_pad is SAME_UPPER or SAME_LOWER, each size is the
+///    size of the input dim, multiplied by the stride.
+/// 3. Otherwise the sizes follow from the strides, the filter, the pads and
+///    output_padding.
 static Value convTranspose(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);

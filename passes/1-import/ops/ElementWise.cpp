@@ -69,7 +69,15 @@ static Value power(NodeImport &n) {
   return n.make<PowOp>(base, n.cast(exponent, type));
 }
 
-/// Imports Mod. ONNX requires fmod = 1 for floats.
+/// Imports Mod, which computes the remainder of a division. The attribute fmod
+/// determines the sign of the remainder:
+///
+///   fmod   sign of the remainder         example
+///   0      the sign of the divisor       -7 mod 3 = 2
+///   1      the sign of the dividend      -7 mod 3 = -1
+///
+/// ONNX does not allow fmod = 0 for floats. The function records an error if a
+/// node with float operands has it.
 static Value remainder(NodeImport &n) {
   bool truncated = n.integer("fmod", 0);
   if (!truncated && isa<FloatType>(n.elementType(0)))

@@ -115,15 +115,16 @@ private:
     return expect(1, {tokens, experts}) && checkGate();
   }
 
-  /// Checks operand 6 of a node with the activation swiglu. The first layer of
-  /// such a node has two weight matrices. `fusion` tells which operands hold
-  /// the matrices:
+  /// Checks operand 6 of a node with the activation swiglu. All other nodes
+  /// pass the check. The activation swiglu multiplies the results of two linear
+  /// layers, so the first layer of each expert has two weight matrices.
+  /// `fusion` tells which operands contain these matrices:
   ///
-  ///   Apart         operands 2 and 6 hold one matrix each
-  ///   Interleaved   operand 2 holds both, and operand 6 must be absent
-  ///   Halves        operand 2 holds both, and operand 6 must be absent
+  ///   Apart         operand 2 contains one matrix, operand 6 the other
+  ///   Interleaved   operand 2 contains both, and operand 6 must be absent
+  ///   Halves        operand 2 contains both, and operand 6 must be absent
   ///
-  /// If operand 6 does not fit `fusion`, records an error and returns false.
+  /// If the check fails, the method records an error and returns false.
   bool checkGate() {
     if (name == "swiglu" && n.has(6) == (fusion != Apart))
       n.invalid(fusion == Apart
@@ -166,7 +167,9 @@ private:
     return n.mul(x, n.make<SigmoidOp>(scaled));
   }
 
-  /// Applies the node's activation, which must not be swiglu, to `x`.
+  /// Returns the result of the activation function of the node for the operand
+  /// `x`. The activation function is relu, gelu, silu or identity. It must not
+  /// be swiglu, which has two operands; the method gatedUnit computes swiglu.
   Value activate(Value x) {
     if (name == "relu")
       return n.make<ReluOp>(x);

@@ -151,12 +151,18 @@ static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
                                                             Value indices) {
   SmallVector<IndexVector> vectors;
   int64_t last = shapeOf(indices).size() - 1;
-  // Split tuples such as (row, column) into the rows and the columns. Usually,
-  // a slice of `indices` holds the rows, and another slice holds the columns.
-  // If a concat along the last dim created `indices`, take the operands of the
-  // concat instead. Operand 0 holds the rows, and operand 1 holds the columns.
-  // The operands may be constants, even if the concat is not a constant. The
-  // import does not evaluate a concat with more than 16384 elements.
+  // Split the tuples, such as (row, column), into a tensor of rows and a tensor
+  // of columns. A tensor is of use here only if the import knows its elements.
+  // There are two ways to split:
+  //
+  // 1. If a concat along the last dim created `indices`, operand 0 of the
+  //    concat contains the rows, and operand 1 contains the columns.
+  // 2. Otherwise, a slice of `indices` contains the rows, and another slice
+  //    contains the columns.
+  //
+  // The first way is better if the concat has more than 16384 elements. The
+  // import does not compute the elements of such a concat, so it does not know
+  // the elements of the slices. It may know the elements of the operands.
   auto joined = indices.getDefiningOp<ConcatOp>();
   bool inParts = joined && static_cast<int64_t>(joined.getDim()) == last;
   for (int64_t i = 0; i < shapeOf(indices)[last]; ++i) {
@@ -179,17 +185,23 @@ static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
   return vectors;
 }
 
-/// Creates the result of a GatherND node from `vectors`. The function
-/// outerIndices has made the vectors from `indices`. Vector 0 holds indices
-/// into dim 0 of `data`, and vector 1 holds indices into dim 1. For two vectors
-/// r and c:
+/// Creates the result of a GatherND node whose indices form a grid. `indices`
+/// is the tensor of indices. Its last dim contains tuples, such as (row,
+/// column). `vectors` contains the same indices in another form: vector 0
+/// contains the rows, and vector 1 contains the columns. Here is an example:
 ///
-///   result[i, j] = data[r[i], c[j]]
+///   `indices`   (5, 0) (5, 1)
+///               (7, 0) (7, 1)
+///   `vectors`   r = [5, 7], c = [0, 1]
+///   result      result[i, j] = data[r[i], c[j]]
 ///
-/// For r = [5, 7] and c = [0, 1], a first gather reads the rows 5 and 7 of
-/// `data`. A second gather reads the columns 0 and 1 of these rows. The result
-/// has the shape of `indices` without the last dim, then the dims of `data` for
-/// which there is no vector.
+/// The function creates one gather for each vector. In the example, the first
+/// gather reads the rows 5 and 7 of `data`. The second gather reads the columns
+/// 0 and 1 of these rows.
+///
+/// `data` may have more dims than there are vectors. The result then has the
+/// remaining dims of `data` at the end. In the example, `data` of the shape [9,
+/// 4, 6] gives a result of the shape [2, 2, 6].
 static Value gatherOuter(NodeImport &n, Value data, Value indices,
                          ArrayRef<IndexVector> vectors) {
   SmallVector<int64_t> lined(shapeOf(indices).size() - 1, 1), whole;

@@ -190,10 +190,17 @@ static Value tile(NodeImport &n) {
 // Exchange of spatial blocks and channels
 //===----------------------------------------------------------------------===//
 
-/// Returns B, the attribute blocksize of the node. Requires that `x` has rank
-/// 4, and that 1 <= B <= 1024. The size of each dim of `x` in `dims` must be a
-/// multiple of B if `squared` is false, and a multiple of B² if `squared` is
-/// true. If a requirement is not met, records an error and returns 0.
+/// Returns the attribute blocksize, B, of a DepthToSpace or SpaceToDepth node.
+/// `x` is the operand of the node, of shape [batch, channels, height, width].
+/// The function checks that `x` has rank 4, that B is 1 to 1024, and that the
+/// sizes of some dims of `x` are multiples of B or B². `dims` contains the
+/// indices of these dims. The callers pass these arguments:
+///
+///   node           `dims`   `squared`   the sizes must be multiples of
+///   DepthToSpace   1        true        B² (channels)
+///   SpaceToDepth   2, 3     false       B (height and width)
+///
+/// If a check fails, the function records an error and returns 0.
 static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
                          bool squared) {
   int64_t block = n.integer("blocksize", 0);

@@ -9,8 +9,11 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 namespace {
-/// Labels of a loss. They have the shape [N, …] for scores of the shape [N, C,
-/// …], where C is the number of classes.
+/// Labels of a loss node. A label is the index of the correct class. The
+/// scores, which are operand 0 of the node, contain a score for each class. Dim
+/// 1 of the scores numbers the classes. The labels have the shape of the scores
+/// without dim 1. Example: 10 classes, scores of the shape [8, 10, 32, 32], and
+/// labels of the shape [8, 32, 32].
 struct Labels {
   /// Reads the labels (operand 1) and checks their shape. Labels that equal the
   /// attribute ignore_index are marked as ignored.
@@ -25,11 +28,13 @@ struct Labels {
       refuseNegative(n, static_cast<double>(shapeOf(scores)[1]));
   }
 
-  /// Makes each negative label an index that is out of range, so that the run
-  /// ends with an error. The label -1 is invalid, but the index -1 would select
-  /// the last class without an error. The function subtracts `numClasses` from
-  /// each negative label. For 10 classes, the label -1 becomes the index -11,
-  /// and valid indices are -10 to 9.
+  /// Changes the negative labels, so that they cause an error when the model
+  /// runs. A negative label is not valid. However, the loss uses labels as
+  /// indices of classes, and a negative index counts from the end: -1 selects
+  /// the last class. The function therefore subtracts `numClasses`, the number
+  /// of classes, from each negative label. Example: for 10 classes, the label
+  /// -1 becomes -11. The valid indices are -10 to 9, so the index -11 causes an
+  /// error.
   void refuseNegative(NodeImport &n, double numClasses) {
     Value isNegative =
         n.compare(Predicate::Less, index, n.scalarLike(index, 0));
@@ -37,8 +42,12 @@ struct Labels {
                      index);
   }
 
-  /// Checks that the shape `labels` equals the shape `scores` without dim 1,
-  /// the classes. If not, records an error.
+  /// Checks that two shapes fit together. `scores` is the shape of the tensor
+  /// with a score for each class. Dim 1 of this shape is the number of classes.
+  /// `labels` is the shape of the tensor with the labels. The shape `labels`
+  /// must equal `scores` without dim 1. Example: if `scores` is [8, 10, 32,
+  /// 32], `labels` must be [8, 32, 32]. If the shapes do not fit, the function
+  /// records an error.
   static void check(NodeImport &n, ArrayRef<int64_t> scores,
                     ArrayRef<int64_t> labels) {
     if (n.failed())
@@ -117,8 +126,10 @@ static Value reduced(NodeImport &n, Value loss, Value weight) {
   return n.failed() ? Value() : n.cast(result, type);
 }
 
-/// Returns the scores: operand 0, of shape [N, C, …]. If its rank is below 2,
-/// records an error and returns null.
+/// Returns operand 0 of the loss node, which contains a score for each class.
+/// Dim 0 is the batch, and dim 1 numbers the classes. There may be further
+/// dims, such as the height and width of an image. If the operand has fewer
+/// than 2 dims, the function records an error and returns null.
 static Value scoresOf(NodeImport &n) {
   Value scores = n.operand(0);
   size_t rank = shapeOf(scores).size();
@@ -127,12 +138,16 @@ static Value scoresOf(NodeImport &n) {
                                              " dims, not 2 or more");
 }
 
-/// Returns output 0 of the loss node. `logProb` holds the log-probabilities of
-/// the classes. Its shape is [N, C, …], where C is the number of classes. The
-/// loss of a label is minus the log-probability of the label's class. The
-/// function computes the loss of each label and multiplies the loss by the
-/// label's weight. The attribute `reduction` (none, sum or mean) determines
-/// whether the function returns the products, their sum or a weighted mean.
+/// Returns output 0 of the loss node. `logProb` contains the logarithm of the
+/// probability of each class. Dim 0 of `logProb` is the batch, and dim 1
+/// numbers the classes. A label is the index of the correct class. The loss of
+/// a label is minus the log-probability of this class. The function multiplies
+/// the loss of each label by the weight of the label. The attribute `reduction`
+/// of the node determines the result:
+///
+///   none   the products, one for each label
+///   sum    the sum of the products
+///   mean   the sum of the products, divided by the sum of the weights
 static Value lossOf(NodeImport &n, Value logProb) {
   if (n.failed())
     return {};

@@ -19,8 +19,10 @@ static SmallVector<int64_t> dimsFrom(int64_t first, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(first, std::max(first, rank)));
 }
 
-/// Reshapes `value`, which has one element per channel, to [1, C, 1, …] of rank
-/// `rank`, so that it broadcasts along dim 1.
+/// Reshapes `value` so that it broadcasts along dim 1 of a tensor of rank
+/// `rank`. `value` has one element for each index along dim 1, which are the
+/// channels. Example: if `value` has the shape [3] and `rank` is 4, the result
+/// has the shape [1, 3, 1, 1]. This shape broadcasts to [8, 3, 32, 32].
 static Value perChannel(NodeImport &n, Value value, int64_t rank) {
   if (n.failed())
     return {};
@@ -70,8 +72,16 @@ struct Moments {
 // Over the last dims
 //===----------------------------------------------------------------------===//
 
-/// Broadcasts `weight`, a scale or bias, to `shape`, the sizes of the
-/// normalized dims. Records an error if that is impossible.
+/// Returns `weight`, broadcast to the shape `shape`. `weight` is the scale or
+/// the bias of a norm. A norm applies to the last dims of a tensor, and `shape`
+/// contains the sizes of these dims. If `weight` has more dims than `shape`,
+/// the function first removes leading dims of size 1. Examples for `shape` =
+/// [4, 8]:
+///
+///   shape of `weight`   effect
+///   [8]                 broadcast from [8] to [4, 8]
+///   [1, 4, 8]           reshaped to [4, 8]
+///   [3]                 the function records an error and returns null
 static Value fitWeight(NodeImport &n, Value weight, ArrayRef<int64_t> shape) {
   if (n.failed() || shapeOf(weight) == shape)
     return weight;
@@ -98,8 +108,13 @@ static Value layerNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
                              static_cast<uint64_t>(dim), APFloat(epsilon));
 }
 
-/// Imports LayerNormalization. If its outputs 1 (mean) and 2 (inverse
-/// deviation) are used, separate ops compute them.
+/// Imports LayerNormalization. Output 0 of the node is the normalized tensor.
+/// The op `graph.layer_norm` computes only this output. If the model uses
+/// output 1 or output 2, the function creates more ops, which compute these two
+/// outputs:
+///
+///   output 1   the mean over the normalized dims
+///   output 2   1 / √(variance + epsilon), the inverse standard deviation
 static Value layerNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t rank = shapeOf(x).size(), dim = n.dim("axis", -1, rank);

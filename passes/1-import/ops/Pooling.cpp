@@ -40,20 +40,23 @@ static Value maxPool(NodeImport &n) {
   return pool(n, PoolKind::Max, input, windowOf(n, input));
 }
 
-/// Returns a constant that corrects the result of an average pool. The caller
-/// multiplies the result by the constant. The constant holds one factor for
-/// each window position along spatial dim `i`. The first spatial dim has the
-/// number 0.
-///
-/// With ONNX's attribute ceil_mode, the last window may reach beyond the padded
-/// input. The window elements beyond the padded input are called overhang. The
-/// pool divides each sum by the window size, but ONNX divides each sum by the
-/// number of window elements that are not overhang. The factor is therefore:
+/// Returns the factors by which the caller multiplies the result of the op
+/// `graph.pool` for an average pool. With ONNX's attribute ceil_mode, the last
+/// window may reach beyond the padded input. The window elements beyond the
+/// padded input are called overhang. The op divides each sum by the window
+/// size. ONNX divides each sum by the number of window elements that are not
+/// overhang. The factor of a window is therefore:
 ///
 ///   factor = window size / number of window elements that are not overhang
 ///
 /// For a window of 3 elements with 1 element of overhang, the factor is 3/2.
-/// For a window without overhang, the factor is 1. Here are the parameters:
+/// For a window without overhang, the factor is 1.
+///
+/// The function returns a constant with one factor for each position of the
+/// window along spatial dim `i`. The first spatial dim has the number 0. The
+/// constant broadcasts along the other dims. Example: there are 2 spatial dims
+/// and `i` is 0. If the window has 4 positions along this dim, the constant has
+/// the shape [4, 1]. The parameters are:
 ///
 ///   window    size, stride and padding of the sliding window
 ///   input     size of spatial dim `i` of the pool's operand

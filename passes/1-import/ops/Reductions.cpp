@@ -21,11 +21,15 @@ static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
-/// Creates a reduction of `input`. `kind` is the kind of the reduction, such as
-/// Sum. `input` is operand 0 of the node or a tensor computed from operand 0.
-/// For ReduceSumSquare, `input` is the square of operand 0. The function
-/// reducedDims returns the dims to reduce. If there are no such dims, the
-/// result is `input`.
+/// Creates the op that reduces `input`, and returns the op's result. `kind` is
+/// the kind of the reduction, such as Sum. The callers compute `input` from
+/// operand 0 of the node:
+///
+///   ReduceSum         `input` is operand 0
+///   ReduceSumSquare   `input` is the square of operand 0
+///
+/// The attributes and operands of the node determine the reduced dims. The
+/// function returns `input` unchanged if no dims are reduced.
 static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   if (n.failed())
     return {};
@@ -35,9 +39,10 @@ static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   return n.reduce(kind, input, dims, n.integer("keepdims", 1));
 }
 
-/// Creates a reduction of operand 0. `kind` is the kind of the reduction, such
-/// as Sum for the node ReduceSum. The function does not change operand 0 before
-/// the reduction. ReduceL1, which sums absolute values, needs another function.
+/// Imports a node such as ReduceSum, which reduces operand 0 itself. `kind` is
+/// the kind of the reduction, such as Sum. Nodes that change the elements
+/// before the reduction have functions of their own. An example is ReduceL1,
+/// which sums the absolute values of the elements.
 template <ReduceKind kind> static Value reduce(NodeImport &n) {
   return reduceBy(n, kind, n.operand(0));
 }

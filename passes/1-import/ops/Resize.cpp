@@ -44,9 +44,11 @@ static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
       return;
     }
     to.scales[dim] = scale;
-    // ONNX's scales are f32 numbers, so the product is computed in f32. A
-    // product in f64 may give another size. For 10 elements and the scale 0.7,
-    // the f32 product is 7. The f64 product of 10 and the f32 number 0.7 is
+    // Multiply the size of the operand by the scale in f32. The scales in an
+    // ONNX file are f32 numbers, so a product in f64 may give another size.
+    // Example: the size is 10 and the scale is 0.7. The f32 number that is
+    // nearest to 0.7 is 0.69999999. In f32, the product of 10 and this number
+    // is rounded to 7, and the result has 7 elements. In f64, the product is
     // 6.9999999, which is rounded down to 6.
     to.shape[dim] = static_cast<int64_t>(std::floor(
         static_cast<float>(to.shape[dim]) * static_cast<float>(scale)));

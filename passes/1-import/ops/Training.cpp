@@ -59,12 +59,19 @@ struct Update {
 using Formula = SmallVector<Value, 3> (*)(Update &);
 } // namespace
 
-/// Creates the update of X by gradient descent with gradient G, learning rate R
-/// and momentum V. In the first step, 1 replaces beta:
+/// Creates the ops for one step of gradient descent with momentum. The step
+/// computes a new tensor X and a new momentum V. The momentum is a tensor of
+/// the shape of X that is kept from one step to the next. First, the new V is
+/// computed. Then the new X is computed from the old X and the new V:
 ///
-///   V = alpha V + beta G
-///   X = X - R V                 standard
-///   X = X - R (G + alpha V)     Nesterov
+///   new V = alpha * (old V) + b * G
+///   new X = (old X) - R * (new V)                 if `mode` is "standard"
+///   new X = (old X) - R * (G + alpha * (new V))   if `mode` is "nesterov"
+///
+/// R is the learning rate. G is the gradient of the loss with respect to X,
+/// plus an L2 regularization: norm_coefficient * X. `norm_coefficient`,
+/// `alpha`, `beta` and `mode` are attributes of the ONNX node. The factor b is
+/// 1 in the first training step, and `beta` in all other steps.
 static SmallVector<Value, 3> momentum(Update &u) {
   NodeImport &n = u.n;
   const std::string mode = n.text("mode", "");
@@ -78,11 +85,20 @@ static SmallVector<Value, 3> momentum(Update &u) {
   return {n.sub(u.tensor, n.mul(u.as(u.rate), direction)), v};
 }
 
-/// Creates the update of X by Adagrad (Duchi et al. 2011) with gradient G and
-/// learning rate R. H is the sum of squares, and T the number of earlier steps:
+/// Creates the ops for one step of Adagrad (Duchi et al. 2011). The step
+/// computes a new tensor X and a new state H. H is a tensor of the shape of X
+/// that is kept from one step to the next. Each element of H is the sum of the
+/// squares of the gradients in all steps so far. First, the new H is computed.
+/// Then the new X is computed from the old X and the new H:
 ///
-///   H = H + G²
-///   X = X - R / (1 + T decay) G / (√H + epsilon)
+///   new H = (old H) + G * G
+///   r     = R / (1 + T * decay_factor)
+///   new X = (old X) - (r * G) / (sqrt(new H) + epsilon)
+///
+/// R is the learning rate. T is the number of earlier steps. G is the gradient
+/// of the loss with respect to X, plus an L2 regularization: norm_coefficient *
+/// X. `norm_coefficient`, `decay_factor` and `epsilon` are attributes of the
+/// ONNX node.
 static SmallVector<Value, 3> adagrad(Update &u) {
   NodeImport &n = u.n;
   Value g = u.regularized(), count = u.as(u.count);
@@ -94,17 +110,24 @@ static SmallVector<Value, 3> adagrad(Update &u) {
   return {n.sub(u.tensor, step), h};
 }
 
-/// Creates the update of X by Adam (Kingma & Ba 2015) with gradient G and
-/// learning rate R. V and H are the moments, and T is the number of earlier
-/// steps:
+/// Creates the ops for one step of Adam (Kingma & Ba 2015). The step computes a
+/// new tensor X and two new states V and H. V and H are tensors of the shape of
+/// X that are kept from one step to the next. V is a moving average of the
+/// gradient, and H is a moving average of the squared gradient. First, the new
+/// V and the new H are computed. Then the new X is computed from the old X, the
+/// new V and the new H:
 ///
-///   V = alpha V + (1 - alpha) G
-///   H = beta H + (1 - beta) G²
-///   X = X - R √(1 - beta^T) / (1 - alpha^T) V / (√H + epsilon)
-///   X = (1 - norm_coefficient_post) X
+///   new V = alpha * (old V) + (1 - alpha) * G
+///   new H = beta * (old H) + (1 - beta) * G * G
+///   r     = R * sqrt(1 - beta^T) / (1 - alpha^T)    if T > 0
+///   r     = R                                       if T = 0
+///   y     = (old X) - (r * (new V)) / (sqrt(new H) + epsilon)
+///   new X = (1 - norm_coefficient_post) * y
 ///
-/// In the first step (T = 0), the factor √(1 - beta^T) / (1 - alpha^T) would be
-/// 0 / 0, so it is left out.
+/// R is the learning rate. T is the number of earlier steps, so T is 0 in the
+/// first step. G is the gradient of the loss with respect to X, plus an L2
+/// regularization: norm_coefficient * X. `norm_coefficient`, `alpha`, `beta`,
+/// `epsilon` and `norm_coefficient_post` are attributes of the ONNX node.
 static SmallVector<Value, 3> adam(Update &u) {
   NodeImport &n = u.n;
   const double alpha = n.real("alpha", 0.9), beta = n.real("beta", 0.999);
@@ -180,17 +203,21 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
   return {};
 }
 
-/// Creates two ops for the gradient of the loss with respect to `weight`, which
-/// is the value of a parameter @w:
+/// Creates two placeholder ops for the gradient of the loss with respect to a
+/// weight. `weight` is the value of the weight, read from a parameter @w. The
+/// function creates these ops and returns %s:
 ///
 ///   %g = graph.loss_gradient {graph.gradient_of = @w}
 ///   %s = graph.accumulate %g
 ///
-/// %g is a placeholder for the gradient in one microbatch. %s is the sum of %g
-/// over all microbatches. The function returns %s. Phase 2-prepare later builds
-/// the ops that compute the gradient. It then replaces %s by the computed
-/// gradient and erases both placeholder ops. `name` is the ONNX name of the
-/// weight, for error messages.
+/// %g stands for the gradient in one microbatch. %s stands for the sum of this
+/// gradient over all microbatches. Phase 2-prepare later builds the ops that
+/// compute this sum. The ops that read %s then read the computed sum instead,
+/// and both placeholder ops are erased.
+///
+/// `name` is the name of the weight in the ONNX file. The function uses `name`
+/// in error messages. It records an error and returns null if `weight` is not
+/// read from a parameter.
 static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)

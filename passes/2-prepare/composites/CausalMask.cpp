@@ -193,29 +193,40 @@ static bool compares(Predicate predicate, double a, double b) {
   return false;
 }
 
-/// Returns whether all elements of the comparison `op` in `region` provably
-/// have the property `what`, such as True. `region` is the part of the mask
-/// above the diagonal, or the rest of the mask. The result of `op` is a mask of
-/// `size` x `size` elements. Element (s, t) must compare the numbers of query s
-/// and key t. The numbers must have this form:
+/// Returns whether all elements in a region of the mask provably have the
+/// property `what`, such as True. The mask is the result of the comparison `op`
+/// and has `size` x `size` elements. Element (s, t) belongs to query s and key
+/// t. `region` is Later (all elements with t > s) or Others (all elements with
+/// t <= s).
 ///
-///   number of key t     = k + c · t
+/// Element (s, t) must be the result of a comparison of two numbers, such as
+/// the positions of query s and key t in the sequence. The numbers must grow by
+/// the same step c:
+///
 ///   number of query s   = q + c · s
+///   number of key t     = k + c · t
 ///
-/// k, q and c are constants. For example, the keys have the numbers 0, 1, 2,
-/// and the queries have the numbers 5, 6, 7. Then k is 0, q is 5, and c is 1.
-/// The function returns false for all other comparisons.
+/// For example, if the queries have the numbers 5, 6, 7 and the keys have the
+/// numbers 0, 1, 2, then q is 5, k is 0, and c is 1. If the numbers do not have
+/// this form, the function returns false.
 ///
-/// The distance d is t - s. The comparison keeps its result if c · s is
-/// subtracted from both numbers. The numbers are then k + c · d and q.
-/// Therefore element (s, t) depends only on d. The predicates <, <=, > and >=
-/// change their result at most once when d grows. If the property holds for the
-/// smallest and for the largest d, it holds for each d between them. The
-/// function tests only these two distances. For a mask of 3 x 3 elements, they
-/// are 1 and 2 above the diagonal, and -2 and 0 in the rest of the mask.
+/// The function tests only two elements of the region. These two are enough for
+/// the following reason. Let d be t - s. If c · s is subtracted from both
+/// numbers, the comparison has the same result. It then compares these two
+/// numbers:
 ///
-/// The function returns false for the predicate `Equal`. The result of this
-/// predicate can change twice, for example from false to true to false.
+///   q   and   k + c · d
+///
+/// Therefore, all elements with the same d are equal. When d grows, the second
+/// number only grows or only falls. The predicates Less, LessOrEqual, Greater
+/// and GreaterOrEqual therefore change their result at most once. If the
+/// elements with the smallest and with the largest d of the region have the
+/// property, all elements between them have it, too. For a mask of 3 x 3
+/// elements, these d are 1 and 2 in the region Later, and -2 and 0 in the
+/// region Others.
+///
+/// The predicate Equal can change its result twice, for example from false to
+/// true to false. The function returns false for this predicate.
 static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;
@@ -253,11 +264,17 @@ struct RegionCheck {
   MaskRegion region;
   int64_t size;
 
-  /// Returns whether all elements of `value` in `region` provably have the
-  /// property `what`, such as Zero. The region is the part above the diagonal,
-  /// or the rest. `value` is a mask or a tensor from which a mask is computed.
-  /// The proof goes back through the ops that compute `value`. Returns false if
-  /// the proof needs a chain of more than `depth` ops.
+  /// Returns whether all elements of `value` in the region `region` provably
+  /// have the property `what`. `value` is an attention mask or a tensor from
+  /// which the mask is computed. `region` is Later, the part above the
+  /// diagonal, or Others, the rest. For example, for the region Later and the
+  /// property Zero, the function returns whether all elements above the
+  /// diagonal are provably 0.
+  ///
+  /// The function considers the op that computes `value`, then the ops that
+  /// compute the operands of this op, and so on. `depth` limits the search: if
+  /// the proof needs a chain of more than `depth` ops, the function returns
+  /// false.
   bool all(Value value, Is what, int depth = maxDepth) const {
     auto of = [&](Value operand, Is other) {
       return all(operand, other, depth - 1);
@@ -326,10 +343,16 @@ private:
     }
   }
 
-  /// Calls the function `test` for the operands of `op`. Each call returns a
-  /// boolean. If `oneIsEnough` is true, returns whether at least one call
-  /// returns true. If `oneIsEnough` is false, returns whether all calls return
-  /// true.
+  /// Combines the results of `test` for the operands of `op`. `op` is an `and`
+  /// op or an `or` op. The call test(x) returns whether the operand x provably
+  /// has a property. If `oneIsEnough` is true, the function returns whether at
+  /// least one operand has the property. If `oneIsEnough` is false, it returns
+  /// whether all operands have the property.
+  ///
+  /// For example, the result of an `and` op is false if one operand is false,
+  /// and is true if all operands are true. `oneIsEnough` is therefore true for
+  /// an `and` op and the property False. It is false for an `and` op and the
+  /// property True.
   static bool combined(Operation *op, bool oneIsEnough,
                        llvm::function_ref<bool(Value)> test) {
     return oneIsEnough ? llvm::any_of(op->getOperands(), test)

@@ -36,21 +36,31 @@ struct CausalMask {
   bool keepsOthers = false;
 };
 
-/// Finds out whether an attention mask hides each key t > s from query s, and
-/// whether it keeps each key t <= s. The last two dims of the mask must have
-/// the same size, which must be at least 2. A boolean mask selects scores. A
-/// float mask is added to the scores. The function interprets the elements like
-/// this:
+/// Tries to prove two facts about an attention mask. The mask has the shape
+/// [..., S, S]. The last two dims have the query index s and the key index t:
 ///
-///   mask      keeps a key   hides a key
-///   boolean   true          false
-///   float     0             -infinity, or a number of at most -65504
+///   hidesLater    the mask hides each key t > s from query s
+///   keepsOthers   the mask keeps each key t <= s visible to query s
 ///
-/// The lowest f16 number is -65504. A finite number counts as hiding a key only
-/// if the mask provably has the element 0 for every key t <= s.
+/// In the result, a fact is true only if the function has proved it. If the
+/// sizes of the last two dims differ, or if S is less than 2, both facts are
+/// false.
 ///
-/// The function understands constants, comparisons of token positions, selects,
-/// sums and boolean ops. It proves nothing about a mask that other ops compute.
+/// A boolean mask selects attention scores, and a float mask is added to them.
+/// The elements have this meaning:
+///
+///   mask      element keeps the key   element hides the key
+///   boolean   true                    false
+///   float     0                       -infinity
+///
+/// Exporters of f16 models write the lowest f16 number, -65504, in place of
+/// -infinity. Each number of at most -65504 therefore counts as hiding a key,
+/// too, provided that `keepsOthers` is proved.
+///
+/// The proofs use the ops that compute the mask: constants, comparisons of
+/// token positions, selects, sums, boolean ops, broadcasts, and reshapes that
+/// add or remove leading dims of size 1. The function proves nothing about the
+/// results of other ops.
 CausalMask readCausalMask(mlir::Value mask);
 
 } // namespace pcc::prepare

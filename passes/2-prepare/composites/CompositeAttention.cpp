@@ -22,9 +22,11 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Bound of -1e30 on the number that a mask puts in place of a hidden score. A
-/// number at or below this bound does not change when a score is added to it.
-/// For example, the sum of -1e30 and 5 is rounded to -1e30.
+/// The number -1e30. A number x of at most -1e30 does not change when an
+/// attention score is added to it: the sum is rounded to x. For example, the
+/// sum of -1e30 and 5 is rounded to -1e30. A mask may replace the score of a
+/// hidden key by such a number x, or add x to the score. The result is x in
+/// both cases.
 static constexpr double absorbing = -1e30;
 /// Largest number that hides a key when it replaces the key's score. After the
 /// replacement, the softmax gives the key the weight 0, unless the other keys
@@ -106,8 +108,11 @@ static Value takeScale(Value value, double &scale) {
   }
 }
 
-/// If `value` is a cast from a float type of at most the same width, returns
-/// the operand of the cast. Otherwise returns `value`.
+/// Returns the operand of a cast that does not reduce the number of bits. If
+/// `value` is the result of a cast from one float type to another, and the new
+/// type has at least as many bits as the old type, the function returns the
+/// operand of the cast. An example is a cast from f16 to f32. Otherwise, the
+/// function returns `value`.
 static Value beforeWidening(Value value) {
   auto cast = definedBy<CastOp>(value);
   if (!cast || !isa<FloatType>(elementTypeOf(cast.getInput())) ||
@@ -119,17 +124,20 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// Returns a description of masked attention scores. The model starts with the
-/// scores in the tensor `value`. The model applies the mask `mask` to them. The
-/// result is the tensor `result`. The function describes `result` in two steps:
+/// Describes the tensor `result` by an object of the class Scores. An op of the
+/// model computes `result`: the op applies `mask` to the attention scores in
+/// the tensor `value`. An example of such an op is the addition of `value` and
+/// a mask. The object holds three things:
 ///
-///   1. It calls readScores(), which returns a description of `value`.
-///   2. It adds `mask` to the list of masks in this description.
+///   - the matmul of query and key that computes the first scores
+///   - the number by which these scores are multiplied
+///   - the list of all masks that are applied to these scores
 ///
-/// Returns nullopt if readScores() finds no attention scores in `value`, or if
-/// `value` and `result` have different shapes. `depth` limits the search of
-/// readScores() for the matmul of query and key. Fewer than `depth` ops may lie
-/// between this matmul and `value`.
+/// The function calls readScores(), which describes `value` by such an object.
+/// Then it adds `mask` to the list of masks. Returns nullopt if readScores()
+/// finds no matmul of query and key, or if `value` and `result` have different
+/// shapes. Fewer than `depth` ops may lie between the matmul and `value`. Casts
+/// do not count.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -140,11 +148,18 @@ static std::optional<Scores> masked(Value value, Value result, Mask mask,
   return scores;
 }
 
-/// Matches a select op that masks attention scores. The op must replace hidden
-/// scores by one number, and the number must be at most -1e9. Returns a
-/// description of the masked scores. Returns nullopt for other select ops. The
-/// search goes back from `op` to the matmul of query and key, in at most
-/// `depth` steps.
+/// Describes the result of the select op `op` if `op` masks attention scores.
+/// The op must replace some scores by one number of at most -1e9:
+///
+///   result = condition ? scores : number
+///   result = condition ? number : scores
+///
+/// The returned object of the class Scores holds the matmul of query and key
+/// that computes the first scores, the number by which these scores are
+/// multiplied, and all masks that are applied to them. `op` is one of these
+/// masks. Returns nullopt if `op` has neither form, or if no such matmul is
+/// found. Fewer than `depth` ops may lie between the matmul and `op`. Casts do
+/// not count.
 static std::optional<Scores> readSelect(SelectOp op, int depth) {
   for (bool kept : {true, false}) {
     auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
@@ -157,11 +172,16 @@ static std::optional<Scores> readSelect(SelectOp op, int depth) {
   return {};
 }
 
-/// Matches an op max(scores, c), in which `scores` are attention scores and c
-/// is a number of at most -1e30. The op replaces each score of -infinity by c.
-/// Returns a description of the scores. Returns nullopt for other maximum ops.
-/// The search goes back from `op` to the matmul of query and key, in at most
-/// `depth` steps.
+/// Describes the result of the maximum op `op` if `op` computes max(scores, c)
+/// from attention scores and a number c of at most -1e30. This op replaces each
+/// score of -infinity by c.
+///
+/// The returned object of the class Scores holds the matmul of query and key
+/// that computes the first scores, the number by which these scores are
+/// multiplied, and all masks that are applied to them. Its member `clipped` is
+/// true. Returns nullopt if `op` does not have this form, or if no such matmul
+/// is found. Fewer than `depth` ops may lie between the matmul and `op`. Casts
+/// do not count.
 static std::optional<Scores> readClip(MaxOp op, int depth) {
   Value value = otherOperand(op, [](Value bound) {
     return uniformValue(bound).value_or(0) <= absorbing;
@@ -252,12 +272,16 @@ static std::optional<Scores> readScores(Value value, int depth) {
 ///   KeepOne       `mask` may hide keys, but each query sees at least one key
 ///   Unknown       the function has proved neither of these
 ///
-/// `mask` has one of two forms. In the first form, the model adds the tensor
-/// `mask.addend` to the scores. An element of this tensor hides a key from a
-/// query if the element is infinite or NaN. In the second form, the model
-/// replaces scores by the number `mask.fill`. The mask hides a key from a query
-/// if the model replaces the score of the query and the key. `rowSize` is the
-/// number of keys.
+/// A mask has one of two forms:
+///
+///   - The model adds the tensor `mask.addend` to the scores. The mask hides a
+///     key if the element for this key is infinite or NaN. A finite element,
+///     such as -1e9, does not hide the key in this sense.
+///   - The model replaces some scores by the number `mask.fill`. The mask hides
+///     a key if the score of the key is replaced.
+///
+/// `rowSize` is the number of keys. The last dim of the mask has this size or
+/// 1.
 static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
   if (mask.addend)
     return pcc::prepare::rowMaskingOf(mask.addend, rowSize);
@@ -281,19 +305,20 @@ static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
-    // The mask replaces the scores of hidden keys by a finite number f. In the
-    // model, f takes the place of the score. In `graph.attention`, f is added
-    // to the score. There are two cases for a query:
+    // The mask hides a key by a finite number f, such as -1e9. The model
+    // replaces the score of the key by f, but `graph.attention` adds f to the
+    // score. The two softmaxes of a query must be equal. An example with two
+    // keys whose scores are 3 and 1:
     //
-    //  - The query sees a key. Each hidden key then has the weight 0 in the
-    //    model and in `graph.attention`.
-    //  - All keys are hidden. The two softmaxes can then differ. For the
-    //    scores 1 and 2, the model computes softmax([f, f]), and
-    //    `graph.attention` computes softmax([f + 1, f + 2]).
+    //   hidden keys   softmax of the model   softmax of `graph.attention`
+    //   key 1         softmax([3, f])        softmax([3, f + 1])
+    //   both keys     softmax([f, f])        softmax([f + 3, f + 1])
     //
-    // If f is at most `absorbing`, the softmaxes are equal in the second case
-    // too, because f + 1 and f + 2 are rounded to f. If f is larger, the second
-    // case must be impossible: each query must provably see a key.
+    // In the first row, both softmaxes are [1, 0], because f is at most -1e9.
+    // In the second row, both softmaxes are equal if f + 3 and f + 1 are
+    // rounded to f. This is the case if f is at most `absorbing`. If f is
+    // greater than `absorbing`, the function must prove that the mask never
+    // hides all keys of a query.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;

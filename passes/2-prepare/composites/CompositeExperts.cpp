@@ -42,8 +42,18 @@ static int64_t chosenBy(Value gate, int64_t dim) {
   return most < shapeOf(gate)[dim] ? most : 0;
 }
 
-/// Creates an einsum with the operands `gate` and `outputs`. Sets its attribute
-/// `graph.chosen` to `chosen`, the largest number of experts that a token uses.
+/// Creates an einsum that adds the outputs of experts. Before the addition,
+/// each output is multiplied by a gate. A gate is the weight of one expert for
+/// one token. The parameters are:
+///
+///   op         op that the einsum will replace; the einsum gets its location
+///   equation   equation of the einsum, such as te,etd->td
+///   gate       first operand of the einsum: all gates
+///   outputs    second operand: the outputs of all experts for all tokens
+///   chosen     largest number of experts that one token can use
+///
+/// A token uses an expert if the gate is not 0. The attribute `graph.chosen` of
+/// the einsum is set to `chosen`.
 static Value markedSum(Operation *op, const std::string &equation, Value gate,
                        Value outputs, int64_t chosen,
                        PatternRewriter &rewriter) {
@@ -67,15 +77,20 @@ static char summedLetter(StringRef letters, StringRef result) {
   return summed;
 }
 
-/// Replaces an einsum that adds the weighted outputs of experts. For example,
-/// the einsum te,etd->td sums over the letter e. The letters mean token (t),
-/// expert (e) and element of an output (d). The operand te holds the gates. A
-/// gate is the weight of one expert for one token. The operand etd holds the
-/// outputs of all experts for all tokens.
+/// Adds the attribute `graph.chosen` to an einsum that sums over experts. An
+/// example of such an einsum is te,etd->td. It sums over the letter e. The
+/// letters mean token (t), expert (e) and element of an output (d). The operand
+/// te holds the gates. A gate is the weight of one expert for one token. The
+/// operand etd holds the outputs of all experts for all tokens.
 ///
-/// The new einsum has the attribute `graph.chosen`: the largest number of
-/// experts that one token can use. A token uses an expert if the gate is not 0.
-/// Returns null for other einsums, and if a token may use all experts.
+/// A token uses an expert if the gate is not 0. The attribute is the largest
+/// number of experts that one token can use. For example, `graph.chosen` is 2
+/// if each token uses at most 2 of 8 experts. A later pass can then compute
+/// each expert only for the tokens that use the expert.
+///
+/// The function returns a new einsum with this attribute, which replaces `op`.
+/// Returns null if `op` is not such a sum over experts. Also returns null if
+/// the function cannot prove that each token uses fewer than all experts.
 static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   auto equation = EinsumEquation::parse(op.getEquation());
   if (op->hasAttr(chosenName) || op.getInputs().size() != 2)
@@ -122,12 +137,17 @@ static std::string lettersOfGate(Value gate, StringRef letters) {
 /// token. T is the number of tokens, E is the number of experts, and D is the
 /// size of one output:
 ///
-///   reduce_sum over E of gates [T, E, 1] · outputs [T, E, D]
-///     ->  einsum ab,abc->ac of reshape(gates) [T, E] and outputs
+///   before:   reduce_sum over E of gates [T, E, 1] · outputs [T, E, D]
+///   after:    einsum ab,abc->ac of reshape(gates) [T, E] and outputs [T, E, D]
 ///
-/// The einsum has the attribute `graph.chosen`: the largest number of experts
-/// that one token can use. A token uses an expert if the gate is not 0. Returns
-/// null for other reductions, and if a token may use all experts.
+/// A token uses an expert if the gate is not 0. The einsum has the attribute
+/// `graph.chosen`: the largest number of experts that one token can use. For
+/// example, `graph.chosen` is 2 if each token uses at most 2 of 8 experts. A
+/// later pass can then compute each expert only for the tokens that use the
+/// expert.
+///
+/// Returns null if `op` is not such a sum over experts. Also returns null if
+/// the function cannot prove that each token uses fewer than all experts.
 static Value reducedProduct(ReduceOp op, PatternRewriter &rewriter) {
   auto mul = definedBy<MulOp>(op.getInput());
   if (!mul || op.getKind() != ReduceKind::Sum || op.getKeep() ||

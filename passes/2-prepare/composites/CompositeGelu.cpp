@@ -57,9 +57,16 @@ static std::optional<Polynomial> sum(const std::optional<Polynomial> &a,
   return result;
 }
 
-/// Returns `value` as a polynomial in `x` of degree 3 at most. Expands sums,
-/// products, quotients and powers, at most `depth` ops in a chain. Returns
-/// nullopt if `value` is no such polynomial.
+/// Returns the polynomial that computes `value` from `x`, if its degree is at
+/// most 3. For example, if the model computes `value` as x · (1 + 0.04 · x²),
+/// the function returns the coefficients of x + 0.04 · x³: {0, 1, 0, 0.04}.
+///
+/// The function considers the op that computes `value`, then the ops that
+/// compute the operands of this op, and so on, back to `x` and to constant
+/// numbers. It accepts sums, products, divisions by a constant number, and
+/// powers with the exponent 2 or 3. It returns nullopt if it meets another op,
+/// if the degree exceeds 3, or if a chain between `x` and `value` has more than
+/// `depth` ops.
 static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
   if (value == x)
     return Polynomial{0, 1, 0, 0};
@@ -89,19 +96,27 @@ static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Largest number of ops in a chain that the gelu pattern follows, from a value
-/// back to its operands.
+/// Limit for the functions that examine a formula of the model. They consider
+/// the op that computes a value, then the ops that compute the operands of this
+/// op, and so on. They go back through a chain of at most this many ops.
 static constexpr int maxDepth = 8;
 
 /// Splits the product `value` into its factors. Returns the product of the
-/// factors that are constant numbers. Appends the other factors to `factors`.
-/// If a factor is a product or a division by a constant number, the function
-/// calls itself for this factor. `depth` is smaller by 1 in each such call.
-/// With `depth` = 0, the function splits nothing. The function never splits the
-/// tensor `x`, which may be the input of a gelu. `x` is null if the function
-/// may split all tensors. This is an example with the constant number 0.5:
+/// factors that are constant numbers, and appends the other factors to
+/// `factors`. A division by a constant number counts as a multiplication. An
+/// example:
 ///
-///   0.5 · a · (b · c)   ->   returns 0.5, appends a, b and c
+///   value = 0.5 · a · (b · c) / 4   ->   returns 0.125, appends a, b and c
+///
+/// If `value` is neither a product nor a constant number, the function appends
+/// `value` and returns 1.
+///
+/// `x` is a tensor that the function does not split, even if a product computes
+/// it. In the example, let `x` be the product b · c. The function then appends
+/// a and `x`. If `x` is null, the function splits all products.
+///
+/// `depth` limits the nesting of the products that are split. With `depth` = 0,
+/// the function does not split `value`.
 static double factorsOf(Value value, Value x, SmallVectorImpl<Value> &factors,
                         int depth) {
   if (auto number = uniformValue(value))
@@ -134,16 +149,19 @@ static Operation *curveOf(Value value) {
   return definedBy<TanhOp>(curve);
 }
 
-/// Adds to `candidates` all values that may be the input x of a gelu. `value`
-/// is the operand of the erf or tanh op in the gelu. The function adds `value`.
-/// If an addition, a multiplication, a division or a power computes `value`,
-/// the function calls itself for the operands of this op. `depth` is smaller by
-/// 1 in each such call. With `depth` = 0, the function adds only `value`. The
-/// function stops at an op with the attribute `graph.pinned`. This attribute
-/// says that the user fixes the sharding of the op. The function adds no
-/// constant numbers. This is an example for `depth` = 1:
+/// Adds to `candidates` all values that may be the input x of a gelu. A gelu
+/// contains an erf or tanh op, and `value` is the operand of this op. The input
+/// x is `value` itself, or a value from which `value` is computed. For example,
+/// if `value` is y / 1.414, the input may be y / 1.414 or y. The function adds
+/// both.
 ///
-///   value = x / 1.414   ->   adds x / 1.414 and x
+/// The function first adds `value`. If an addition, a multiplication, a
+/// division or a power computes `value`, the function then adds the operands of
+/// this op, the operands of the ops that compute these operands, and so on. It
+/// goes back through chains of at most `depth` ops. It adds no constant
+/// numbers. It does not go back beyond an op with the attribute `graph.pinned`.
+/// The attribute means that the user requests a sharding of the result of the
+/// op with the option --shard.
 static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
                           int depth) {
   Operation *op = value.getDefiningOp();

@@ -54,9 +54,14 @@ static Value squared(Value value) {
 }
 
 namespace {
-/// Parts of the expression sqrt(mean(x²) + epsilon). A norm, such as rms_norm,
-/// divides x by this expression. The member `of` is the tensor x. The mean is
-/// over the dim `dim` of x and all later dims.
+/// Describes an expression sqrt(mean(x²) + epsilon) in the model. A norm op,
+/// such as rms_norm, divides x by this expression. The members are:
+///
+///   of        the tensor x
+///   dim       index of the first dim over which the mean is taken
+///   epsilon   the constant number epsilon
+///
+/// The mean is taken over the dim `dim` of x and over all later dims.
 struct Deviation {
   Value of;
   int64_t dim;
@@ -114,20 +119,23 @@ static Value ones(Type elementType, ArrayRef<int64_t> shape, Location loc,
       DenseElementsAttr::get(type, rewriter.getFloatAttr(elementType, 1)));
 }
 
-/// Creates a layer_norm or rms_norm op that replaces the op `op`. `op` is a
-/// division or a multiplication with the same result:
+/// Creates the norm op that replaces `op`. `op` must compute one of these two
+/// expressions from a tensor x:
 ///
-///   op = value / sqrt(mean(x²) + epsilon)
-///   op = value · (1 / sqrt(mean(x²) + epsilon))
+///   x / sqrt(mean(x²) + epsilon)
+///   x · (1 / sqrt(mean(x²) + epsilon))
 ///
-/// `found` holds x, epsilon and the first dim of the mean. The tensor x must be
-/// `value` itself. The function creates one of two ops. It creates
-/// layer_norm(y) if `value` is y - mean(y) and if this mean is over the same
-/// dims. Otherwise, it creates rms_norm(value). The new op has a scale. All
-/// elements of this scale are 1.
+/// `value` is the operand of `op` that is x in this expression. `found`
+/// describes the other operand: it holds the tensor that is squared, epsilon,
+/// and the first dim over which the mean is taken. The mean is also taken over
+/// all later dims. The function creates one of these ops:
 ///
-/// Returns null if `found` is nullopt, if x is not `value`, or if the types of
-/// `value` and of the result of `op` differ.
+///   layer_norm(y)   if `value` is y - mean(y), with a mean over the same dims
+///   rms_norm(x)     otherwise
+///
+/// All elements of the scale of the new op are 1. Returns null if `found` is
+/// nullopt, if the tensor that is squared is not `value`, or if `value` and the
+/// result of `op` have different types.
 static Value makeNorm(Operation *op, Value value,
                       std::optional<Deviation> found,
                       PatternRewriter &rewriter) {
@@ -243,12 +251,15 @@ static Value biasedLayerNorm(AddOp op, PatternRewriter &rewriter) {
               : Value();
 }
 
-/// Matches three ops that compute cast(norm(cast(x))). The first cast converts
-/// x to f32. The tensor x has a float type that is narrower than f32, such as
-/// f16. The parameter `norm` computes in f32. All elements of its scale must be
-/// 1. The cast `op` converts the result of `norm` to the type of x. Returns x.
-/// Returns null if the ops have another form, or if another op uses the result
-/// of `norm`.
+/// Returns the tensor x if the model computes cast(norm(cast(x))) by these
+/// three ops:
+///
+///   a = cast(x)   from a float type narrower than f32, such as f16, to f32
+///   b = norm(a)   in f32; this op is the parameter `norm`
+///   c = cast(b)   from f32 to the type of x; this op is the parameter `op`
+///
+/// Returns null if the ops have another form, if another op uses b, or if an
+/// element of the scale of `norm` is not 1.
 template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   auto widened =
       norm && norm->hasOneUse() ? definedBy<CastOp>(norm.getInput()) : CastOp();

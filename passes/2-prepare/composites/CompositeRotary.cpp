@@ -61,8 +61,15 @@ struct SlicedValue {
   SmallVector<int64_t> starts, sizes, steps;
 };
 
-/// The parts b and a of a tensor r = [−b, a]: `negated` is b, and `plain` is a.
-/// A rotary embedding computes r from x = [a, b].
+/// The two halves of a tensor x to which a rotary embedding is applied. The
+/// embedding computes a tensor r from x: it exchanges the two halves and
+/// negates one of them. The member `negated` is the half that is negated in r,
+/// without the minus sign. The member `plain` is the other half. There are two
+/// forms of r. This is an example with x = [1, 2, 3, 4]:
+///
+///   form          r                  negated   plain
+///   split         [−3, −4, 1, 2]     [3, 4]    [1, 2]
+///   interleaved   [−2, 1, −4, 3]     [2, 4]    [1, 3]
 struct RotatedHalves {
   Value negated, plain;
 };
@@ -121,14 +128,17 @@ static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
 }
 
 /// Returns whether `found.plain` and `found.negated` are the two halves of `x`
-/// along the last dim. A rotary embedding negates the half `found.negated` and
-/// does not change the half `found.plain`. The parameter `interleaved` tells
-/// how the elements are divided between the halves. For a last dim of size 4,
-/// the halves hold these elements:
+/// along the last dim. The parameter `interleaved` tells which elements of `x`
+/// belong to which half. For x = [x0, x1, x2, x3], the halves must be:
 ///
 ///   interleaved   found.plain   found.negated
-///   false         0 and 1       2 and 3
-///   true          0 and 2       1 and 3
+///   false         [x0, x1]      [x2, x3]
+///   true          [x0, x2]      [x1, x3]
+///
+/// Returns false if the size of the last dim is odd. The caller has found the
+/// two halves in the tensor that a rotary embedding computes from `x`. This
+/// tensor contains `found.negated` with a minus sign, and `found.plain` without
+/// one.
 static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   int64_t size = shapeOf(x).back(), half = size / 2;
   if (size % 2)

@@ -8,8 +8,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops in a chain that the function `search` follows, from
-/// the mask back to its operands.
+/// Limit for the function `search`. It considers the op that computes an
+/// attention mask, then the ops that compute the operands of this op, and so
+/// on. It goes back through a chain of at most this many ops.
 static constexpr int maxDepth = 24;
 
 RowMasking pcc::prepare::combineMasks(RowMasking a, RowMasking b) {
@@ -82,15 +83,22 @@ static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
 ///   KeepOne       the mask may hide keys, but each query sees at least one key
 ///   Unknown       the function has proved neither of these
 ///
-/// A boolean mask hides a key with the element false. A float mask hides a key
-/// with an infinite element or with NaN. A mask of other integers hides no key.
-/// `rowSize` is the number of keys.
+/// `rowSize` is the number of keys. The elements that hide a key depend on the
+/// type of the elements:
 ///
-/// The function looks at the op that computes `mask`. For example, if this op
-/// adds two masks, then the function calls itself for each of the two masks. It
-/// passes the number `depth` - 1 to each of these calls. If `depth` is 0, the
-/// function does not call itself. It then returns Unknown, unless `mask` is a
-/// constant or a mask of other integers.
+///   element type      elements that hide a key
+///   boolean           false
+///   float             infinity and NaN
+///   other integers    none
+///
+/// The function considers the op that computes `mask`. For some ops, it calls
+/// itself for the operands. For example, if `mask` is the sum of two masks, the
+/// function calls itself for both masks and combines the two results.
+///
+/// `depth` limits these calls. The function passes `depth` - 1 to each call.
+/// With `depth` = 0, it makes no further call and returns Unknown. If `mask` is
+/// a constant or has another integer type, the function needs no further call,
+/// and `depth` has no effect.
 static RowMasking search(Value mask, int64_t rowSize, int depth) {
   auto type = elementTypeOf(mask);
   Operation *op = mask.getDefiningOp();
@@ -103,12 +111,13 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
   if (isa<FloatType>(type) && op->hasTrait<GivesFinite>())
     return RowMasking::HideNothing;
   auto of = [&](Value operand) { return search(operand, rowSize, depth - 1); };
-  // A row of a mask contains all elements of one query: one element for each
-  // key. For example, a mask for 8 keys has the shape [4, 8]. It has 4 rows of
-  // 8 elements each. A broadcast to [2, 4, 8] only copies whole rows. A reshape
-  // to [2, 2, 8] only arranges the rows in another way. In both cases, the last
-  // dim keeps its size `rowSize`. Therefore each row of the result is a row of
-  // the operand.
+  // Consider a broadcast or a reshape that keeps the size of the last dim. A
+  // row of a mask contains all elements of one query. For example, a mask for 4
+  // queries and 8 keys has the shape [4, 8]: it has 4 rows of 8 elements. A
+  // broadcast to [2, 4, 8] copies the rows. A reshape to [2, 2, 8] arranges the
+  // rows in another way. Neither op changes the elements within a row. If each
+  // row of the operand keeps a key, each row of the result keeps a key, too.
+  // The answer for the operand is therefore the answer for the result.
   if (isa<BroadcastOp, ReshapeOp>(op) && !shapeOf(op->getOperand(0)).empty() &&
       !shapeOf(mask).empty() && shapeOf(op->getOperand(0)).back() == rowSize &&
       shapeOf(mask).back() == rowSize)
@@ -117,11 +126,14 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
     return combineMasks(of(op->getOperand(0)), of(op->getOperand(1)));
   if (!isa<FloatType>(type) || !op->hasTrait<KeepsFinite>())
     return RowMasking::Unknown;
-  // `op` has a float result and the trait KeepsFinite. The trait tells pcc to
-  // assume that the result is finite if all float operands of `op` are finite.
-  // The loop therefore skips operands of other types. Examples are the boolean
-  // condition of a select and the integer indices of a gather. For a float
-  // tensor, the value HideNothing means that all elements are finite.
+  // Test whether the mask is finite. A float mask hides a key only by an
+  // infinite element or by NaN. A finite mask therefore hides no key.
+  //
+  // The mask is the result of `op`, and `op` has the trait KeepsFinite: pcc
+  // assumes that the result is finite if all float operands are finite. The
+  // loop tests each float operand. For a float tensor, the value HideNothing
+  // means that all elements are finite. Other operands do not matter. Examples
+  // are the boolean condition of a select and the integer indices of a gather.
   for (Value operand : op->getOperands())
     if (isa<FloatType>(elementTypeOf(operand)) &&
         of(operand) != RowMasking::HideNothing)

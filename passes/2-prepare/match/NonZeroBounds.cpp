@@ -9,8 +9,10 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops in a chain that the function `count` follows, from a
-/// value back to its operands.
+/// Largest number of ops that the function `count` looks at in a chain of ops.
+/// `count` computes an upper bound on the number of non-zero elements of a
+/// tensor. The chain begins at the op that defines the tensor. It continues
+/// with an op that defines an operand of this op, and so on.
 static constexpr int mostSteps = 16;
 
 namespace {
@@ -44,14 +46,18 @@ struct Query {
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
-  /// Returns a query for `operand`, an operand of the op that defines `value`.
-  /// The op broadcasts `operand` to the shape of `value`, as NumPy does. The
-  /// dim `dim` of `value` can therefore have another number in `operand`. An
-  /// example is dim 1 of a `value` with the shape [2, 8, 5]:
+  /// Returns a query for the tensor `operand`. A query for a dim of a tensor
+  /// asks: how many non-zero elements can a line of the tensor along the dim
+  /// contain at most? For example, a line of a matrix along dim 0 is a column.
+  /// `operand` is an operand of the op that defines `value`. The op broadcasts
+  /// `operand` to the shape of `value`, as NumPy does. `operand` can have fewer
+  /// dims than `value`, so dim `dim` of `value` can have another number in
+  /// `operand`. The new query is for this dim of `operand`. For example,
+  /// `value` has the shape [2, 8, 5], and `dim` is 1:
   ///
   ///   shape of `operand`   result
-  ///   [2, 8, 5]            query for dim 1
-  ///   [8, 5]               query for dim 0
+  ///   [2, 8, 5]            query for dim 1 of `operand`
+  ///   [8, 5]               query for dim 0 of `operand`
   ///   [5]                  nullopt, because `operand` has no such dim
   ///   [1, 5]               nullopt, because the op repeats the element 8 times
   std::optional<Query> ofBroadcast(Value operand) const {
@@ -63,16 +69,27 @@ struct Query {
   }
 };
 
-/// A function for one kind of op. Returns an upper bound on the number of
-/// non-zero elements of the op's result along dim `query.dim`.
+/// Type of a function that handles one kind of op. For example, countSum
+/// handles the op add. The function returns an upper bound on the number of
+/// non-zero elements in a line of the op's result. The second parameter
+/// contains the number of a dim, and the line is along this dim. For example, a
+/// line of a matrix along dim 0 is a column.
 using Bound = int64_t (*)(Operation *, const Query &);
 } // namespace
 
 static int64_t count(const Query &query);
 
-/// Bounds the number of non-zero elements along dim `query.dim` of `operand`,
-/// broadcast to the shape of `query.value`. If the broadcast repeats the
-/// operand along this dim, the bound is the size of the dim.
+/// Returns an upper bound on the number of non-zero elements in a line of a
+/// tensor. The tensor is `operand`, broadcast to the shape of `query.value`.
+/// The line is along dim `query.dim`. For example, a line of a matrix along dim
+/// 0 is a column. If the broadcast repeats one element along the line, the
+/// bound is the size of the dim. Otherwise, the function computes the bound
+/// from `operand`. In this example, the shape of `query.value` is [8, 5], and
+/// `query.dim` is 0:
+///
+///   shape of `operand`   bound
+///   [8, 5] or [8, 1]     bound of `operand` along dim 0
+///   [1, 5] or [5]        8, because a column repeats one element 8 times
 static int64_t countBroadcast(Value operand, const Query &query) {
   auto own = query.ofBroadcast(operand);
   return own ? count(*own) : query.size();
@@ -106,16 +123,28 @@ static int64_t countSum(Operation *op, const Query &query) {
   return sum;
 }
 
-/// Bounds the number of non-zero elements along dim `query.dim` of an op whose
-/// result is 0 wherever its first operand is 0. The bound is that of the first
-/// operand.
+/// Returns an upper bound on the number of non-zero elements in a line of the
+/// result of `op`. The line is along dim `query.dim`. For example, a line of a
+/// matrix along dim 0 is a column. If an element of the first operand is 0, the
+/// element of the result at the same position is 0. An example is the quotient
+/// x / y. If each column of x has at most 2 non-zero elements, then each column
+/// of x / y has at most 2. The function returns the bound of the first operand.
 static int64_t countFirst(Operation *op, const Query &query) {
   return countBroadcast(op->getOperand(0), query);
 }
 
-/// Bounds the number of non-zero elements along dim `query.dim` of
-/// select(c, a, b). The bound is the sum of the bounds of a and b. If b is 0
-/// everywhere, it is the smaller one of the bounds of c and a.
+/// Returns an upper bound on the number of non-zero elements in a line of
+/// select(c, a, b). The line is along dim `query.dim`. For example, a line of a
+/// matrix along dim 0 is a column. There are two cases:
+///
+///   operand b              bound
+///   constant zeros         smaller one of the bounds of a and c
+///   any other tensor       bound of a + bound of b
+///
+/// In the first case, an element of the result can differ from 0 only if the
+/// element of c is true and the element of a differs from 0. For example, each
+/// column of c has at most 1 true element, and each column of a has at most 4
+/// non-zero elements. Then the bound is 1.
 static int64_t countSelect(Operation *op, const Query &query) {
   auto select = cast<SelectOp>(op);
   const int64_t onTrue = countBroadcast(select.getOnTrue(), query),
@@ -146,15 +175,22 @@ static bool areDistinct(Value value, int64_t dim) {
   });
 }
 
-/// Bounds the number of true elements of a comparison along dim `query.dim`. In
-/// the following example, the bound along dim 1 is 1:
+/// Returns an upper bound on the number of true elements in a line of the
+/// result of the comparison `op`. The line is along dim `query.dim`. For
+/// example, a line of a matrix along dim 0 is a column, and a line along dim 1
+/// is a row. There are two cases:
 ///
-///   equal(x, [0, 1, 2, 3])   x has the shape [5, 1], the result [5, 4]
+///  - The op is equal(x, y) or equal(y, x). For each line of the result, the op
+///    compares one element of x with all elements of a line of y. The function
+///    areDistinct() can prove that all elements in the line of y are different.
+///    Therefore at most one of them equals the element of x, and the bound is
+///    1.
+///  - For all other comparisons, the bound is the size of dim `query.dim`.
 ///
-/// Along dim 1, the op compares one element of x with four different numbers.
-/// The element equals at most one of these numbers. The numbers must be a
-/// constant or an iota. For all other comparisons, the bound is the size of the
-/// dim.
+/// For example, x has the shape [5, 1], y is the constant [0, 1, 2, 3], and the
+/// result has the shape [5, 4]. For each row of the result, the op compares one
+/// element of x with the numbers 0, 1, 2 and 3. Therefore the bound along dim 1
+/// is 1.
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -236,9 +272,14 @@ static int64_t countReshaped(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Bounds the number of non-zero elements along dim `query.dim` of a transpose.
-/// The bound is that of the input, along the dim that the transpose moves to
-/// `query.dim`.
+/// Returns an upper bound on the number of non-zero elements in a line of the
+/// result of the transpose `op`. The line is along dim `query.dim` of the
+/// result. For example, a line of a matrix along dim 0 is a column. A transpose
+/// copies each line of its input to a line of the result. For example, the
+/// transpose of a matrix copies each row to a column. Dim i of the result is
+/// dim perm[i] of the input, where perm is an attribute of the transpose. The
+/// function therefore returns the bound of the input along dim
+/// perm[`query.dim`].
 static int64_t countTransposed(Operation *op, const Query &query) {
   auto transpose = cast<TransposeOp>(op);
   return count(query.of(transpose.getInput(), transpose.getPerm()[query.dim]));
@@ -358,8 +399,19 @@ static const llvm::StringMap<Bound> &bounds() {
   return table;
 }
 
-/// Returns an upper bound on the number of non-zero elements of `query.value`
-/// along dim `query.dim`. In the worst case it is the size of the dim.
+/// Returns an upper bound on the number of non-zero elements in a line of the
+/// tensor `query.value`. The line is along dim `query.dim`. For example, a line
+/// of a matrix along dim 0 is a column. If the tensor is a constant of zeros,
+/// the bound is 0. For other tensors, a function of the table bounds() computes
+/// the bound from the op that defines the tensor. In the following cases, the
+/// bound is the size of the dim:
+///
+///  - The tensor is a function argument.
+///  - The table contains no function for the op.
+///  - The op has the attribute `graph.pinned`, which says that the user fixes
+///    the sharding of the op.
+///  - `query.steps` is 0. This member limits the number of ops that the
+///    function looks at.
 static int64_t count(const Query &query) {
   if (isUniform(query.value, 0))
     return 0;

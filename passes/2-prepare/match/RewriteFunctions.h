@@ -32,10 +32,13 @@ inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
       mlir::NamedAttribute(mlir::StringAttr::get(context, name), value));
 }
 
-/// Returns the op that defines `value` if it is an `Op` and is not pinned; null
-/// otherwise. A pinned op has a sharding that the user fixes. Rewrites must
-/// find defining ops only through this function, so that they keep pinned
-/// values.
+/// Returns the op that defines `value` if it is an `Op` and is not pinned.
+/// Returns null otherwise. The user fixes the sharding of a pinned op, so a
+/// rewrite must not remove the op. An example is the rewrite of -(-x) to x.
+/// This rewrite removes both negations. If the inner negation is pinned,
+/// definedBy() returns null for it, and the rewrite does not match. For this
+/// reason, rewrites must always find the op that defines an operand with this
+/// function.
 template <typename Op> Op definedBy(mlir::Value value) {
   auto op = value.getDefiningOp<Op>();
   return op && !op->hasAttr(graph::pinnedName) ? op : Op();
@@ -58,7 +61,9 @@ inline mlir::Type elementTypeOf(mlir::Value value) {
 /// is 0 or 1. Returns nullopt for other values.
 std::optional<double> uniformValue(mlir::Value value);
 
-/// Returns whether every element of `value` is known to equal `number`.
+/// Returns whether all elements of `value` are equal to `number`. The function
+/// knows the elements of a constant, and of a reshape or a broadcast of a
+/// constant. For all other values, it returns false.
 bool isUniform(mlir::Value value, double number);
 
 /// Creates a constant of rank 0. For an integer type, `number` is truncated
@@ -66,11 +71,15 @@ bool isUniform(mlir::Value value, double number);
 mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Type elementType, double number);
 
-/// Returns an operand of a binary op if `accepts` is true for the other
-/// operand. Prefers the left operand. Returns null if `accepts` is true for
-/// neither.
+/// Searches a binary op for an operand for which `accepts` returns true.
+/// Returns the other operand of the op. The function tests the right operand
+/// first. Returns null if `accepts` returns false for both operands. An example
+/// is an `accepts` that returns true for constants:
 ///
-///   mul x, 0.5   accepts(v) = v is a constant   ->   x
+///   op            result
+///   mul(x, 0.5)   x
+///   mul(0.5, x)   x
+///   mul(x, y)     null
 mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
@@ -98,12 +107,15 @@ template <typename Op>
 using Rewrite = mlir::Value (*)(Op, mlir::PatternRewriter &);
 
 /// MLIR pattern that calls the function `rewrite` for each op of type `Op`. If
-/// `rewrite` returns a value, the pattern replaces the op by this value. If
-/// `rewrite` returns null, the pattern does not match. The function
-/// `replaceNamed` performs the replacement. It can give the name and the pin of
-/// the replaced op to the op that defines the new value. The name is the
-/// attribute `graph.name`. The pin is the attribute `graph.pinned`, which says
-/// that the user fixes the sharding of the op.
+/// `rewrite` returns a value, the pattern calls the function `replaceNamed`,
+/// which replaces the op by this value. If `rewrite` returns null or
+/// `replaceNamed` fails, the pattern does not match.
+///
+/// The replaced op can have the attribute `graph.name`, which is its name. It
+/// can also have the attribute `graph.pinned`, which says that the user fixes
+/// the sharding of the op. In most cases, `replaceNamed` copies both attributes
+/// to the op that defines the new value. The comment of `replaceNamed` lists
+/// the exceptions.
 template <typename Op> struct RewritePatternOf : mlir::OpRewritePattern<Op> {
   RewritePatternOf(mlir::MLIRContext *context, Rewrite<Op> rewrite)
       : mlir::OpRewritePattern<Op>(context), rewrite(rewrite) {}
@@ -118,7 +130,10 @@ template <typename Op> struct RewritePatternOf : mlir::OpRewritePattern<Op> {
   Rewrite<Op> rewrite;
 };
 
-/// Adds one pattern, of benefit 1, for each function in `rewrites`.
+/// Adds one MLIR pattern to `patterns` for each function in `rewrites`. The
+/// pattern has the benefit 1. A function takes an op and returns the value that
+/// replaces the op. It returns null if it does not match the op. The pattern
+/// performs the replacement.
 template <typename... Ops>
 void addRewrites(mlir::RewritePatternSet &patterns, Rewrite<Ops>... rewrites) {
   (patterns.add<RewritePatternOf<Ops>>(patterns.getContext(), rewrites), ...);

@@ -30,19 +30,20 @@ bool pcc::prepare::isFoldWanted(Operation *op) {
 
 namespace {
 /// Pattern that folds ops. To fold an op means to replace its result by a
-/// constant or by another value that exists already. isFoldWanted() decides
-/// whether an op may be folded.
+/// constant or by another value that exists already. The function
+/// isFoldWanted() decides whether an op may be folded.
 ///
-/// The pattern calls replaceNamed() if the op has one result. replaceNamed()
-/// can move the name and the pin of the op to the op that defines the new
-/// value. The name is the attribute `graph.name`. The pin is the attribute
-/// `graph.pinned`, which says that the user fixes the sharding of the op.
-/// MLIR's greedy rewrite driver can fold ops, too. The passes that use the
-/// pattern turn this folding off, because the driver does not call
-/// replaceNamed().
+/// An op can have a name, which is its attribute `graph.name`. It can also have
+/// the attribute `graph.pinned`, which says that the user fixes the sharding of
+/// the op. If the op has one result, the pattern calls the function
+/// replaceNamed() to replace the op. In most cases, replaceNamed() copies both
+/// attributes to the op that defines the new value. The comment of
+/// replaceNamed() lists the exceptions.
 ///
-/// The benefit of the pattern is 10. The other patterns have the benefit 1, so
-/// the driver tries this pattern first.
+/// MLIR's greedy rewrite driver can fold ops, too, but does not call
+/// replaceNamed(). Therefore the passes that use the pattern turn the driver's
+/// folding off. The benefit of the pattern is 10. The other patterns have the
+/// benefit 1, so the driver tries this pattern first.
 struct Fold : RewritePattern {
   explicit Fold(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/10, context) {}

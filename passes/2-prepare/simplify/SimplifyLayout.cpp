@@ -64,14 +64,13 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
     int64_t product = 1;
     while (next < from.size() && (product < to[dim] || from[next] == 1) &&
            (to[dim] != 1 || from[next] == 1)) {
-      // The loop adds to `group` all dims of `from` that the reshape merges
-      // into the dim `dim` of `to`. Sometimes, a dim of size 1 can belong to
-      // two groups. For example, a reshape from [2, 1, 3] to [2, 3] can merge
-      // the dim of size 1 with the dim of size 2 or with the dim of size 3. In
-      // such a case, the loop adds the dim of size 1 to the first one of the
-      // two groups. The other choice would be correct, too. The caller uses the
-      // groups to create a transpose. A transpose that moves a dim of size 1
-      // does not change the order of the elements.
+      // `from` and `to` are the shapes before and after a reshape. The reshape
+      // merges dim `next` of `from` into dim `dim` of `to`. Therefore `next`
+      // belongs to `group`, the list of all dims that are merged into dim
+      // `dim`. A dim of size 1 can sometimes belong to two lists. For example,
+      // a reshape from [2, 1, 3] to [2, 3] can merge dim 1 with the dim of size
+      // 2 or with the dim of size 3. The loop then adds dim 1 to the first
+      // list. Both choices are correct.
       product *= from[next];
       group.push_back(static_cast<int64_t>(next++));
     }

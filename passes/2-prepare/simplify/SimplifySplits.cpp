@@ -42,8 +42,14 @@ namespace {
 ///   [5]       [5]          the operand has no dim of size 8
 class Split {
 public:
-  /// Returns the split (division of dim 0) that the reshape `op` performs.
-  /// Returns nullopt for other reshapes.
+  /// Describes how the reshape `op` splits dim 0 of its input. Returns nullopt
+  /// if `op` does more than this, or does not split dim 0:
+  ///
+  ///   reshape                  dim 0 is split
+  ///   [8, 5] to [2, 4, 5]      yes, into sizes 2 and 4
+  ///   [8, 5] to [2, 2, 2, 5]   yes, into sizes 2, 2 and 2
+  ///   [2, 6] to [2, 2, 3]      no, because the reshape splits dim 1
+  ///   [8, 5] to [40]           no, because the reshape merges dims
   static std::optional<Split> of(ReshapeOp op) {
     auto from = shapeOf(op.getInput()), to = shapeOf(op);
     if (from.empty() || to.size() <= from.size() || from[0] == 0 ||
@@ -134,13 +140,17 @@ public:
   }
 
 private:
-  /// Returns how many dims the split adds: 1 for [32, 5] to [8, 4, 5].
+  /// Returns the number of dims that a reshape adds when it splits dim 0. For
+  /// example, a reshape from [8, 5] to [2, 4, 5] replaces one dim by two dims,
+  /// so it adds 1 dim.
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Returns whether `value` has fewer dims than the tensor that the reshape
-  /// splits. For example, the reshape changes the shape [8, 5] to [2, 4, 5],
-  /// and `value` is a bias of the shape [5]. The bias has no dim of size 8.
-  /// Therefore the bias keeps its shape.
+  /// Returns whether `value` has fewer dims than the input of a reshape. The
+  /// reshape splits dim 0 of its input. For example, it changes the shape
+  /// [8, 5] to [2, 4, 5]. The class then also splits dim 0 of the tensors from
+  /// which the input is computed. It does not change a tensor with fewer dims
+  /// than the input. An example is a bias of the shape [5]. The bias has no dim
+  /// of size 8.
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
   /// Returns the shape of `value` after the division of dim 0. For example, the
@@ -203,12 +213,15 @@ private:
     });
   }
 
-  /// Size of dim 0 before the split, such as 8 for [8, 5] to [2, 4, 5].
+  /// Size of dim 0 of a tensor before a reshape splits this dim. For example,
+  /// the size is 8 for a reshape from [8, 5] to [2, 4, 5].
   int64_t size;
-  /// Rank before the split, such as 2 for [8, 5] to [2, 4, 5].
+  /// Rank of a tensor before a reshape splits its dim 0. For example, the rank
+  /// is 2 for a reshape from [8, 5] to [2, 4, 5], because [8, 5] has two dims.
   size_t rank;
-  /// Sizes of the dims that replace dim 0, such as [2, 4] for [8, 5] to
-  /// [2, 4, 5].
+  /// Sizes of the dims into which a reshape splits dim 0 of its input. For
+  /// example, a reshape from [8, 5] to [2, 4, 5] splits the dim of size 8 into
+  /// two dims. Then `parts` is [2, 4].
   SmallVector<int64_t> parts;
 };
 } // namespace

@@ -13,9 +13,13 @@
 
 namespace pcc::prepare {
 
-/// Builds arithmetic on tensors, before a given op. Operands broadcast as in
-/// NumPy and must have equal element types. A double becomes a scalar constant
-/// with the element type of the tensor with which it is combined.
+/// Builder of ops that compute with tensors. For example, add(a, b) creates an
+/// op that adds the tensors a and b. The builder inserts all new ops before one
+/// op of the graph, which the caller chooses. The operands of a new op are
+/// broadcast as in NumPy. The two operands of an arithmetic op must have the
+/// same element type. One operand can also be a C++ number, as in add(a, 0.5).
+/// The builder then creates a constant 0.5 of rank 0 with the element type of
+/// a.
 class ArithmeticBuilder : public graph::TensorBuilder {
 public:
   using TensorBuilder::TensorBuilder;
@@ -83,7 +87,7 @@ public:
                      llvm::ArrayRef<int64_t> dims, bool keep = false) {
     return make<graph::ReduceOp>(kind, value, dims, keep, mlir::IntegerAttr());
   }
-  /// Builds the sum of all elements of `value`, a scalar.
+  /// Builds the sum of all elements of `value`. The sum is a tensor of rank 0.
   mlir::Value sum(mlir::Value value) {
     return reduce(graph::ReduceKind::Sum, value,
                   llvm::to_vector(llvm::seq<int64_t>(

@@ -27,8 +27,13 @@ namespace pcc::prepare {
 /// linear or half a cosine (SGDR without restarts, Loshchilov and Hutter 2017).
 /// A constant schedule has no decay.
 struct LearningRateSchedule {
-  /// Shape of the decay after the warmup. Constant means no decay: the factor
-  /// of the learning rate stays 1.
+  /// Curve of the learning rate after the warmup. The warmup is the first part
+  /// of the training. The learning rate of a step is --lr times a factor.
+  /// `final` is a setting of the schedule. There are three curves:
+  ///
+  ///   Constant   the factor stays 1
+  ///   Linear     the factor goes from 1 to `final` along a straight line
+  ///   Cosine     the factor goes from 1 to `final` along half a cosine wave
   enum Kind { Constant, Linear, Cosine } kind = Constant;
   /// Settings of the schedule. The learning rate of a step is --lr times a
   /// factor:

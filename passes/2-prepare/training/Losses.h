@@ -26,8 +26,12 @@ struct Loss {
   /// therefore needs labels of type tensor<2x3xi64>. Returns null if the loss
   /// function is not defined for `output`.
   mlir::RankedTensorType (*labelsOf)(mlir::RankedTensorType output);
-  /// Builds the loss, a float scalar. `labels` must have the type that
-  /// `labelsOf` returns for the output. `expression` holds the settings.
+  /// Builds the ops that compute the loss, and returns the loss, a float
+  /// scalar. `output` is an output of the model. `labels` contains the correct
+  /// answers. For example, it contains the index of the correct class for each
+  /// sample. `labels` must have the type that labelsOf() returns for the type
+  /// of `output`. `expression` is the parsed text of the option `--loss`. It
+  /// contains the settings of the loss function, such as ignore_index = -100.
   mlir::Value (*build)(ArithmeticBuilder &builder, mlir::Value output,
                        mlir::Value labels, const LossExpression &expression);
 };

@@ -6,8 +6,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Returns the gradient plus decay · weight, which is the gradient of the loss
-/// with L2 regularization.
+/// Returns gradient + decay · weight. Here, decay is the coefficient of weight
+/// decay. This sum is the gradient of the loss with L2 regularization. The loss
+/// with L2 regularization is loss + decay / 2 · (sum of weight²).
 static Value withDecay(ArithmeticBuilder &b, const UpdateInputs &in) {
   return in.decay == 0 ? in.gradient
                        : b.add(in.gradient, b.mul(in.weight, in.decay));
@@ -82,8 +83,12 @@ static Value adam(ArithmeticBuilder &b, const TrainingRequest &request,
   return adamStep(b, request, in, withDecay(b, in), in.weight);
 }
 
-/// Builds a step of AdamW (Loshchilov and Hutter 2019). Weight decay is applied
-/// to the weight directly, and does not enter the averages m and v.
+/// Builds a step of AdamW (Loshchilov and Hutter 2019), and returns the new
+/// weight. The function first computes weight · (1 - rate · decay). Here, rate
+/// is the learning rate, and decay is the coefficient of weight decay. It then
+/// applies the formulas of Adam to this product and to the gradient. Weight
+/// decay does not change the gradient, and therefore does not change Adam's
+/// running averages of the gradient.
 static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
                    const UpdateInputs &in) {
   Value weight = in.weight;

@@ -16,7 +16,8 @@ struct UpdateInputs {
   mlir::Value weight, gradient;
   /// Learning rate of the step, a scalar.
   mlir::Value rate;
-  /// Number of the step, counted from 1, a scalar.
+  /// Number of the training step, an f64 scalar in the graph. The first step
+  /// has the number 1.
   mlir::Value step;
   /// Coefficient of weight decay; 0 if the weight is excluded from decay.
   double decay = 0;

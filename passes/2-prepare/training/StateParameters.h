@@ -14,10 +14,12 @@ inline constexpr llvm::StringLiteral lossScaleName = "pcc.loss_scale";
 /// gradients since the loss scale last changed, an i64 scalar.
 inline constexpr llvm::StringLiteral finiteStepsName = "pcc.finite_steps";
 
-/// Returns the module's parameter with the symbol `name`. If there is none,
-/// creates it with type `type` and the initial value `fill` for all elements.
-/// The type of an existing parameter is not checked. The module must have
-/// @main.
+/// Returns the parameter of `module` that is called `name`. A parameter is a
+/// tensor that keeps its value from one training step to the next. If there is
+/// no such parameter, the function creates it before the function @main, which
+/// must exist. The new parameter has the type `type`. In the first step, all
+/// its elements are `fill`. If the parameter exists already, the function does
+/// not check its type.
 graph::ParameterOp getOrCreateState(mlir::ModuleOp module, llvm::StringRef name,
                                     mlir::RankedTensorType type,
                                     double fill = 0);

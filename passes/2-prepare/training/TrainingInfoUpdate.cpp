@@ -12,11 +12,19 @@ using namespace pcc::prepare;
 TrainingInfoUpdate::TrainingInfoUpdate(func::FuncOp model)
     : model(model), sets(model.getOps<graph::SetParameterOp>()) {}
 
-// A placeholder stands for the gradient of a weight in one microbatch. An op
-// `graph.accumulate` reads the placeholder and computes the sum over all
-// microbatches. The map `gradients` holds gradients that are already summed
-// over all microbatches. Therefore, a gradient from the map replaces the result
-// of the op `graph.accumulate`. Then the op and the placeholder are erased.
+// Replaces placeholders by gradients. An op `graph.loss_gradient` is a
+// placeholder for the gradient of a weight w in one microbatch. An op
+// `graph.accumulate` adds these gradients over all microbatches. Other ops read
+// the sum, such as a mul:
+//
+//   before                            after
+//   %p = graph.loss_gradient
+//   %sum = graph.accumulate %p
+//   %x = graph.mul %sum, %rate        %x = graph.mul %dw, %rate
+//
+// Here, %dw is the gradient of w in the map `gradients`. %dw is already the sum
+// over all microbatches. Therefore the function erases both the placeholder and
+// the `graph.accumulate`.
 void TrainingInfoUpdate::substituteGradients(
     const llvm::MapVector<StringAttr, Value> &gradients,
     ArithmeticBuilder &builder) {
@@ -80,12 +88,13 @@ static Attribute onlyReader(Operation &op) {
   return only;
 }
 
-// Sets the attribute `graph.updates` on ops that depend on no gradient. If this
-// attribute of an op is @w, only the update of the weight w needs the op. An
-// example of such an op is the product of w and the coefficient of weight
-// decay. The op gets `graph.updates` = @w only if all ops that read its result
-// have `graph.updates` = @w. In @main, an op comes before the ops that read its
-// result. The loop therefore visits the ops in reverse order.
+// The attribute `graph.updates` = @w on an op says that only the update of the
+// weight w needs the op. This function sets the attribute on ops that depend on
+// no gradient. An example is the product of w and the coefficient of weight
+// decay. An op gets `graph.updates` = @w only if all ops that read its result
+// already have `graph.updates` = @w. In the function @main, an op comes before
+// the ops that read its result. The loop therefore visits the ops in reverse
+// order.
 void TrainingInfoUpdate::markOperands() {
   for (Operation &op : llvm::reverse(model.front()))
     if (op.getNumOperands() > 0 && !weights.contains(&op) &&
@@ -95,10 +104,23 @@ void TrainingInfoUpdate::markOperands() {
         op.setAttr(graph::updatesName, weight);
 }
 
-// The attribute `graph.updates` = w on an op says that only the update of the
-// weight w needs the op. An op that depends on the gradients of several weights
-// does not get the attribute. An example is an op that computes the norm of all
-// gradients.
+// Sets two attributes. The value of each attribute is the name of a weight w:
+//
+//   graph.updates = w   is set on ops that only the update of w needs
+//   state_of = w        is set on parameters that hold optimizer state of w,
+//                       such as its momentum
+//
+// An op depends on the gradient of w if an operand of the op is this gradient
+// or is computed from this gradient. The function sets `graph.updates` on each
+// op that depends on the gradient of w and on no other gradient. For example,
+// it sets no attribute on an op that computes the norm of all gradients. The
+// function markOperands() sets `graph.updates` on further ops. The function
+// sets `state_of` on a parameter if three conditions hold:
+//
+//  - The new value of the parameter depends on the gradient of w and on no
+//    other gradient.
+//  - The parameter is not w.
+//  - The parameter has the same type as w.
 void TrainingInfoUpdate::mark() {
   SymbolTable symbols(model->getParentOfType<ModuleOp>());
   for (auto &[op, names] : weights)

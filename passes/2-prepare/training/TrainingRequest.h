@@ -40,8 +40,11 @@ public:
   /// ["wte", "wpe"]. Returns an empty list if the dictionary has no such entry,
   /// or if the entry is not a list.
   llvm::SmallVector<llvm::StringRef> list(llvm::StringRef entry) const;
-  /// Returns whether `name` matches one of the glob patterns in the list entry
-  /// called `entry`. An invalid pattern matches only its own text.
+  /// Returns whether `name` matches one of the patterns in the entry `entry` of
+  /// the dictionary `graph.training`. The entry is a list of strings, and each
+  /// string is a pattern. For example, the entry "freeze" may hold the list
+  /// ["h.*.w", "w["]. The name "h.3.w" matches the glob pattern "h.*.w". The
+  /// pattern "w[" is not a valid glob, so it matches only the equal name "w[".
   bool matches(llvm::StringRef entry, llvm::StringRef name) const;
   /// Returns whether each weight gets a parameter WEIGHT.gradients, the sum of
   /// its gradients over all steps. `pcc verify` compares these sums.

@@ -26,7 +26,7 @@ plan::Cost pcc::shard::costOf(const plan::ReshardPlan &plan,
   cost.bytes = static_cast<double>(plan.receivedBytes);
   cost.calls = static_cast<double>(plan.calls);
   if (planner.cluster())
-    cost.seconds = inPicoseconds(plan.seconds);
+    cost.picoseconds = inPicoseconds(plan.seconds);
   return cost;
 }
 
@@ -82,8 +82,8 @@ static std::string nameOf(Type type) {
   return name;
 }
 
-double pcc::shard::computeSeconds(const ShardedOp &op,
-                                  const plan::ReshardPlanner &planner) {
+double pcc::shard::computePicoseconds(const ShardedOp &op,
+                                      const plan::ReshardPlanner &planner) {
   if (!planner.cluster() || !op.op || op.op->getNumOperands() == 0 ||
       op.op->getNumResults() == 0 ||
       !isa<graph::ShardingRuleOpInterface>(op.op))

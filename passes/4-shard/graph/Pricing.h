@@ -71,12 +71,12 @@ plan::Cost priceOf(plan::ReshardPlanner &planner, mlir::RankedTensorType type,
 inline constexpr double brokenRulePenalty = 1e15;
 
 /// Returns the time that the rank with the largest part of `op` needs to
-/// compute its part. The unit of the result is picoseconds, although the name
-/// of the function contains "Seconds". The result is rounded to a whole number.
-/// A sum of whole numbers does not depend on the order in which they are added.
+/// compute its part, in picoseconds. The result is rounded to a whole number. A
+/// sum of whole numbers does not depend on the order in which they are added.
 /// The result is 0 if `planner` has no cluster profile. A cluster profile
 /// contains the bandwidths and the speeds of the hardware.
-double computeSeconds(const ShardedOp &op, const plan::ReshardPlanner &planner);
+double computePicoseconds(const ShardedOp &op,
+                          const plan::ReshardPlanner &planner);
 
 } // namespace pcc::shard
 

@@ -133,7 +133,8 @@ bool Alternatives::add(const plan::ReshardPlan &plan, bool isShared,
     if (dist::communicates(step.kind))
       choice.steps.push_back(pricedStep(step, planner.mesh(), isShared));
   if (!isShared)
-    choice.picoseconds += static_cast<int64_t>(costOf(plan, planner).seconds);
+    choice.picoseconds +=
+        static_cast<int64_t>(costOf(plan, planner).picoseconds);
   return plan.possible();
 }
 
@@ -272,7 +273,8 @@ bool Alternatives::priceResult(unsigned index, unsigned result,
 std::optional<dist::Choice> Alternatives::price(unsigned index,
                                                 const ShardedOp &candidate) {
   dist::Choice choice;
-  choice.picoseconds = static_cast<int64_t>(computeSeconds(candidate, planner));
+  choice.picoseconds =
+      static_cast<int64_t>(computePicoseconds(candidate, planner));
   if (!priceOperands(index, candidate, choice))
     return std::nullopt;
   for (const InnerReshard &inner : innerReshards(candidate))

@@ -411,7 +411,7 @@ private:
     //   number of bytes may cost less than `bound`, because its penalty or its
     //   time may be smaller. `mostBytes` is therefore a number so large that no
     //   reshard reaches it.
-    const double mostBytes = bound.penalty > 0 || bound.seconds > 0
+    const double mostBytes = bound.penalty > 0 || bound.picoseconds > 0
                                  ? brokenRulePenalty
                                  : bound.bytes;
     std::vector<double> size;

@@ -504,7 +504,7 @@ OpChoice StrategySpace::choiceOf(unsigned index, SearchState state) const {
   choice.cost = innerCost(choice.op, planner);
   choice.cost.memory = workspaceBytes(choice.op);
   choice.cost.penalty = state.penalty;
-  choice.cost.seconds += computeSeconds(choice.op, planner);
+  choice.cost.picoseconds += computePicoseconds(choice.op, planner);
   for (unsigned i = 0; i < rule.operands.size(); ++i)
     choice.operands.push_back(choice.op.operandSharding(i));
   for (unsigned i = 0; i < rule.results.size(); ++i) {

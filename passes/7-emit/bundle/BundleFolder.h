@@ -25,8 +25,12 @@ public:
   /// path `bundle` exists, with two exceptions:
   ///
   ///  - The directory is empty.
-  ///  - The directory is an older bundle, and it contains only files that pcc
-  ///    wrote. A checkpoint of the user is a file that pcc did not write.
+  ///  - The directory is an older bundle, and it contains only files of this
+  ///    bundle. The method finish() later replaces the older bundle.
+  ///
+  /// The user may have stored another file in the older bundle, such as a
+  /// checkpoint. The replacement would erase this file. In this case, create()
+  /// therefore fails.
   Status create(const std::string &bundle);
   /// Returns the path of the file `name` in the temporary directory. The path
   /// is valid until finish() renames the directory to the path of the bundle.

@@ -32,13 +32,20 @@ namespace {
 /// and casts the weight. If the program also slices or reshapes the weight,
 /// bundle.json uses the order in the program.
 struct StoredView {
-  /// Computes the field `order` for the weight `parameter`. The program reads
-  /// the weight from a file, and then applies all ops of the list
-  /// `parameter.transforms` to it. These ops are transposes, slices, reshapes
-  /// and casts. If all of them are transposes and casts, the dims in
-  /// bundle.json have the order of the dims in the file. If one op is a slice
-  /// or a reshape, the dims in bundle.json have the order of the dims in the
-  /// program. Then `order` is 0, 1, 2, ….
+  /// Computes the field `order` for the weight `parameter`. `order[i]` is the
+  /// index that dim i of bundle.json has in the program.
+  ///
+  /// The program reads the weight from a file, and then applies all ops of the
+  /// list `parameter.transforms` to the weight. There are two cases:
+  ///
+  ///  - Each op is a transpose or a cast. The dims in bundle.json have the
+  ///    order of the dims in the file. Example: the file has the dims [in, out],
+  ///    and a transpose changes the order to [out, in]. Dim 0 of bundle.json is
+  ///    `in`, and the dim `in` has the index 1 in the program. The field `order`
+  ///    is [1, 0].
+  ///  - At least one op is a slice or a reshape. The dims in bundle.json have
+  ///    the order of the dims in the program. For a weight with three dims, the
+  ///    field `order` is [0, 1, 2].
   explicit StoredView(const program::ParameterT &parameter)
       : order(parameter.shape.size()) {
     std::iota(order.begin(), order.end(), 0);
@@ -142,10 +149,16 @@ private:
     return list;
   }
 
-  /// Returns a JSON list with one object per pipeline stage. The object has two
-  /// fields that count floating-point operations: `flops` and
-  /// `recomputed_flops`. Both count the operations of one step, in total over
-  /// all ranks that run the stage.
+  /// Returns a JSON list with one object per pipeline stage. Two fields of the
+  /// object count the floating-point operations of one step, in total over all
+  /// ranks that run the stage:
+  ///
+  ///   flops              all operations of the stage
+  ///   recomputed_flops   operations that recompute activations
+  ///
+  /// With activation checkpointing, the backward pass computes some activations
+  /// of the forward pass again. The field `recomputed_flops` counts only the
+  /// operations of these computations. The field `flops` includes them.
   Json stagesJson() {
     Json list = Json::array();
     const int64_t perPosition =
@@ -224,9 +237,12 @@ private:
 
   /// Returns a JSON list with one object per weight that `program` uses. The
   /// object contains the name, the element type, the shape and the layout of
-  /// the weight. The list does not contain optimizer state, such as the
-  /// momentum of a weight. All elements of a state tensor start with one value,
-  /// such as 0. The elements of a weight come from a file or are random.
+  /// the weight. The layout tells which elements of the weight each rank holds.
+  ///
+  /// The result does not contain optimizer state, such as the momentum of a
+  /// weight. The list `program.parameters` contains both weights and optimizer
+  /// state. The field `filled` of a parameter is true for optimizer state, and
+  /// false for a weight.
   Json parametersJson(const program::ProgramT &program) const {
     Json list = Json::array();
     for (const auto &parameter : program.parameters) {
@@ -247,15 +263,17 @@ private:
     return list;
   }
 
-  /// Returns a JSON list with one object per element of `ports`. The caller
-  /// passes one of two lists: the inputs of the model, or the outputs of the
-  /// model. Both lists come from the program of one pipeline position (the
-  /// stages that one rank runs). All ranks of a position execute the same
-  /// program.
+  /// Returns a JSON list that describes the inputs or the outputs of the model.
+  /// The list has one object per tensor. An object contains the name of the
+  /// tensor and the layout of the tensor. The layout tells which elements of
+  /// the tensor each rank holds. The comment of bundleJson() explains the JSON
+  /// of a layout.
   ///
-  /// An object contains the name and the layout of one tensor. The layout tells
-  /// which elements of the tensor each rank holds (see bundleJson). The list
-  /// has no object for a tensor that the program does not use.
+  /// `ports` is the list of all inputs of the model, or the list of all outputs
+  /// of the model. Each rank runs a program, which executes only some stages of
+  /// the pipeline. `ports` belongs to one program. The result has no object for
+  /// an input that this program does not read. The result has no object for an
+  /// output that this program does not compute.
   template <typename PortT>
   Json localPortsJson(const std::vector<std::unique_ptr<PortT>> &ports) const {
     Json list = Json::array();

@@ -30,10 +30,13 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   RankedTensorType operand = graph::tensorType(collective.getInput());
   CollectiveFacts entry;
   entry.isMost = !collective.getRows().empty();
-  // If the op has the operands `rows`, it is an all_gather or a reduce_scatter
-  // that sends only some rows of a tensor. Masks that ranks compute at run time
-  // select the rows. Any rank may send rows to any other rank of its group. The
-  // description therefore gives the kind all_to_all for this op.
+  // An all_gather and a reduce_scatter can have operands `rows`. Then the
+  // collective sends only some rows of its tensor. A row is, for example, the
+  // vector of one token. The operands `rows` are boolean masks, which the ranks
+  // compute at run time. The masks tell which row goes to which rank. A rank
+  // can thus send different rows to each rank of its group, as in an
+  // all_to_all. The field `kind` is therefore "all_to_all" for a collective
+  // with operands `rows`.
   const auto kind =
       entry.isMost ? dist::CollectiveKind::AllToAll : collective.getKind();
   entry.kind = dist::toString(kind);
@@ -53,12 +56,16 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   return entry;
 }
 
-/// Adds `collective` to the list `entries`. `entry` is the description of
-/// `collective`, such as its kind and its mesh axes. If an element of the list
-/// has an equal description, appends `collective` to the field `ops` of this
-/// element. If no element has an equal description, appends `entry` to the
-/// list, with `collective` in its field `ops`. Also appends `entry` if
-/// `collective` belongs to an ONNX node without a name.
+/// Adds `collective` to the list `entries`. `entry` describes `collective`: its
+/// kind, its mesh axes, the name of its ONNX node, and other properties. There
+/// are two cases:
+///
+///  - The ONNX node has a name, and an element of the list has the same
+///    properties as `entry`. Appends `collective` to the field `ops` of this
+///    element. The list keeps its length.
+///  - The ONNX node has no name, or no element of the list has the same
+///    properties as `entry`. Appends `entry` to the list. The field `ops` of the
+///    new element contains only `collective`.
 static void addEntry(std::vector<CollectiveFacts> &entries,
                      CollectiveFacts entry, dist::CollectiveOp collective) {
   auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
@@ -85,17 +92,25 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// Estimates the seconds of one call of `collective`. The estimate depends on
-/// the bytes that one rank receives, the number of ranks in a group, and the
-/// distance between the ranks. The distance is the difference of two rank
-/// numbers: ranks 0, 4 and 8 have the distance 4. The function computes the
-/// distance of the first two ranks in the group of rank 0. The function assumes
-/// that all neighboring ranks of a group have this distance. The number of
-/// ranks and the distance select one network link, such as the link within a
-/// node or the link between nodes (plan::Cluster::commSeconds). The estimate
-/// assumes that all messages use this link. If `cluster` contains measured
-/// times for this kind of collective and this number of ranks, the estimate
-/// uses these times instead.
+/// Estimates the seconds of one call of `collective`. `cluster` may contain
+/// seconds that were measured for this kind of collective, this number of ranks
+/// and several numbers of bytes. Then the function interpolates between the
+/// measured seconds. Otherwise, the function chooses one network link, such as
+/// the link within a node or the link between nodes. The result is then
+/// latency + bytes / bandwidth. The latency and the bandwidth are those of the
+/// link. The bytes are the bytes that one rank receives.
+///
+/// The choice of the link depends on two numbers. The first number is the
+/// number of ranks that take part in the call. The second number is the stride,
+/// which is the difference between the numbers of two neighboring ranks. For
+/// example, the 3 ranks 0, 4 and 8 have the stride 4. The product of both
+/// numbers is 12. The function chooses the link that connects the fewest
+/// consecutive ranks, but at least 12.
+///
+/// A collective runs in several groups of ranks at the same time. The function
+/// computes the stride only from the first two ranks of the group that contains
+/// rank 0. The function assumes that all other neighboring ranks have the same
+/// stride.
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);

@@ -50,11 +50,16 @@ struct CollectiveFacts {
   /// Returns whether each field of `other` is equal to the field of this object
   /// with the same name. Does not compare the fields `count` and `ops`.
   bool isEqualButCount(const CollectiveFacts &other) const;
-  /// Returns how often the collectives in `ops` run in one step, in total. If
-  /// `isShared` is true, each collective runs once per step. If not, each
-  /// collective runs once per microbatch. `facts` contains the number of
-  /// microbatches. For example, 2 collectives that run once per microbatch make
-  /// 8 calls in a step with 4 microbatches.
+  /// Returns the number of calls that all collectives in `ops` together make in
+  /// one step. A step processes several microbatches. `facts` contains the
+  /// number of microbatches. The field `isShared` is true if each collective
+  /// runs once per step. An example is an all_gather of a weight that all
+  /// microbatches use. The field `isShared` is false if each collective runs
+  /// once per microbatch. Example with 2 collectives and 4 microbatches:
+  ///
+  ///   isShared   calls of one collective   result
+  ///   true       1                         2
+  ///   false      4                         8
   int64_t callsPerStep(const ModelFacts &facts) const {
     return isShared ? count : count * facts.microbatches;
   }

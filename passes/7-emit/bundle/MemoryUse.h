@@ -25,9 +25,10 @@ struct PositionMemory {
   int64_t state = 0;
   /// Bytes of the arena, the memory of all values that a step computes.
   int64_t arena = 0;
-  /// Number of bytes of the gradients that the rank keeps until the optimizer
-  /// update. Counts only gradients in the arena. The arena is the memory of all
-  /// values that a step computes. The field `arena` includes these bytes.
+  /// Number of bytes that gradients occupy in the arena. The arena is the
+  /// memory of all values that a step computes. The number counts only the
+  /// gradients that the rank keeps until the optimizer update, such as the
+  /// gradient of a weight. The field `arena` includes this number.
   int64_t gradients = 0;
   /// Indices of the pipeline stages that one rank runs.
   std::vector<int> stages;

@@ -165,12 +165,18 @@ private:
     }
   };
 
-  /// Makes the list `pieces` of the byte ranges that must be copied from the
-  /// model's weight files. Each parameter of the program that is stored in such
-  /// a file is one range of bytes of the file. If several parameters are stored
-  /// in the same range, the list holds the range once. Also makes the list
-  /// `entries`. It describes, for each range, the tensor in the new file: the
-  /// tensor's name, type, shape and place.
+  /// Finds the bytes that must be copied from the model's weight files to the
+  /// bundle's weight file. A parameter of the program, such as a weight, can be
+  /// stored in a weight file of the model. The parameter is then one range of
+  /// bytes of this file. Several parameters can be stored in the same range.
+  /// The function adds each range once to three members:
+  ///
+  ///   - `pieces` is the list of the ranges to copy.
+  ///   - `entries` is a list with one tensor of the bundle's weight file per
+  ///     range. An entry contains the name, the type, the shape and the place
+  ///     of the tensor.
+  ///   - `known` is a map from a range to the place of its bytes in the
+  ///     bundle's weight file.
   void collect() {
     uint64_t end = 0;
     for (const auto &parameter : program.parameters) {

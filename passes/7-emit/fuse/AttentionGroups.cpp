@@ -80,11 +80,14 @@ static void addOrder(Value result, KernelGroup &group) {
     group.ops.insert(order.begin(), order.end());
 }
 
-/// Returns whether `value` has four dims: [batch, heads, sequence, depth]. Each
-/// query, key or value is one row of `depth` elements of such a tensor. The
-/// gradients of queries, keys and values have four dims as well. A tensor with
-/// one number per query, such as the largest score of each query, has only
-/// three dims: [batch, heads, sequence].
+/// Returns whether `value` has four dims. `value` is an operand or a result of
+/// an attention op. Tensors with four dims contain a row of `depth` elements
+/// for each query or each key. Examples are the queries, the keys, the values,
+/// and the gradients of these tensors. Tensors with three dims contain only one
+/// number per query, such as the largest score of each query:
+///
+///   queries          [batch, heads, sequence, depth]   true
+///   largest scores   [batch, heads, sequence]          false
 static bool hasRows(Value value) {
   return graph::tensorType(value).getRank() == 4;
 }

@@ -59,36 +59,44 @@ BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 /// matmul. Example: the operand [10, 4] has 4 columns, and its bias gradient
 /// has the shape [4].
 ///
-/// The library can sum only the operand itself. The model may sum another
-/// tensor with the same elements, but with another shape. The function replaces
-/// the sum of this tensor by a new sum of the operand. Example, where x is this
-/// tensor, and the operand is a reshape of x:
+/// The library can only sum the columns of the operand itself. The model may
+/// sum the columns of another tensor x. The tensor x has the same elements as
+/// the operand, but another shape. For example, the operand is a reshape of x.
+/// Column j of x consists of all elements that have index j along the last dim.
+/// Column j of x and column j of the operand have the same sum. The function
+/// replaces the sum of x by a sum of the operand. Example, where the model also
+/// reshapes the sums and casts them to f32:
 ///
-///   before   x [2, 5, 4] -> sum -> cast
-///   after    operand [10, 4] -> new sum -> new cast -> new reshape
+///   before   sum of x [2, 5, 4],       reshape to [1, 4],   cast to f32
+///   after    sum of operand [10, 4],   cast to f32,         reshape to [1, 4]
 ///
-/// `last` is the last op that the library call will replace. The caller puts
-/// the library call at the place of `last`. The function therefore puts the new
-/// ops at these places:
+/// `stored` is the element type of the result of the library call. The cast
+/// converts the new sum to this type. There is no cast if the new sum already
+/// has this type.
 ///
-///   - Directly before `product`: the new sum and the new cast. The new cast
-///     converts the sums to the element type `stored`. There is no new cast if
-///     the sums already have this type.
-///   - Directly after `last`: the new reshape. The new reshape gives the new
-///     sums the shape of the old sums. All ops that use the old sums then use
-///     the result of the new reshape. If such an op comes before `last`, the
-///     function moves the op behind the new reshape.
+/// `last` is the last op that the library call will replace. The caller will
+/// insert the library call at the place of `last`. The library call will also
+/// replace the new sum and the new cast. The function puts the new ops at these
+/// places:
 ///
-/// Erases the old ops. Returns the new sum and the new cast.
+///   - Directly before `product`: the new sum and the new cast.
+///   - Directly after `last`: the new reshape. It comes after `last` because it
+///     will read a result of the library call. All ops that used the result of
+///     the old ops now use the result of the new reshape. If one of these ops
+///     comes before `last`, the function moves this op behind the new reshape.
 ///
-/// Changes no op in three cases, and returns a struct whose field `result` is
-/// null:
+/// Erases the old sum, and the old reshape and cast of the old sum. Returns the
+/// new sum and the new cast.
 ///
-///   - The block of `product` contains no such sums.
-///   - The sums do not have the type `stored`, and no cast converts the sums to
+/// Returns a struct whose field `result` is null, and changes no op, in three
+/// cases:
+///
+///   - The block of `product` contains no sum of the columns of an operand, or
+///     of the columns of a tensor such as x.
+///   - The sum does not have the type `stored`, and no cast converts the sum to
 ///     this type.
-///   - An op before `last` uses the sums, and this op cannot move behind
-///     `last`.
+///   - An op before `last` uses the sum, and this op cannot move behind `last`.
+///     For example, `last` depends on this op.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,
                                        mlir::Operation *last);

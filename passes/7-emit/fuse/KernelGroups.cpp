@@ -45,8 +45,13 @@ static graph::SliceOp onlySlice(Operation *use) {
   return dyn_cast<graph::SliceOp>(use);
 }
 
-/// Returns whether only slices read the result of `op`. The slices together
-/// must not have more elements than the result.
+/// Returns whether only slices read the result of `op`. A reshape counts as a
+/// slice if a slice is the only reader of the reshape. In addition, the slices
+/// together must not have more elements than the result of `op`. Example: the
+/// result has the shape [8, 30], and three slices have the shape [8, 10]. The
+/// caller creates one clone of `op` per slice. Each clone computes only the
+/// elements of its slice. All clones together then compute at most as many
+/// elements as `op`.
 static bool isReadInSlices(Operation *op) {
   int64_t numElements = 0;
   for (Operation *user : op->getUsers()) {
@@ -179,8 +184,10 @@ class Grouping {
 public:
   explicit Grouping(Block &block) : block(block) {}
 
-  /// Returns the groups in block order. Sorts the ops of each group in block
-  /// order.
+  /// Divides the ops of the block into groups, and returns the groups. The
+  /// groups are sorted by their last ops: the group whose last op comes first
+  /// in the block is the first group. The ops of each group have the order that
+  /// they have in the block.
   std::vector<KernelGroup> run() {
     for (Operation &op : llvm::reverse(block)) {
       turnOf.try_emplace(&op, turnOf.size());
@@ -258,8 +265,9 @@ private:
     return llvm::upper_bound(spans, turn) - spans.begin() - 1;
   }
 
-  /// Starts a group for `op` if an op outside of all groups reads the result of
-  /// `op`. `op` is one of three kinds of ops without operands:
+  /// Starts a group that contains only `op`, if a kernel must store the result
+  /// of `op` in memory. Each group will become a kernel. `op` is one of three
+  /// kinds of ops without operands:
   ///
   ///   - A constant whose elements are all equal.
   ///   - An iota. Each element of its result is the index of the element along
@@ -267,14 +275,16 @@ private:
   ///   - A global index. Each element of its result is the index of the element
   ///     along one dim of the whole, unsharded tensor.
   ///
-  /// Each group will become a kernel. A kernel that reads the result of `op`
-  /// computes the elements of the result itself. But an op that belongs to no
-  /// group, such as a matmul, reads its operands from memory. A kernel must
-  /// then compute `op` and store the result in memory. The new group will
-  /// become this kernel.
+  /// The function never starts a group for a constant. The compiled program
+  /// contains the elements of the constant, so no kernel needs to compute them.
   ///
-  /// Starts no group for a constant, because no kernel needs to compute a
-  /// constant.
+  /// For an iota or a global index, the function looks at the ops that read the
+  /// result of `op`. If such an op belongs to a group, the kernel of this group
+  /// computes the elements of the result itself. If such an op belongs to no
+  /// group, the op reads its operands from memory. An example is a matmul. A
+  /// kernel must then compute the result and store it in memory. The function
+  /// therefore starts a group for `op` if at least one of the ops belongs to no
+  /// group.
   void placeLeaf(Operation *op) {
     bool isNeeded = llvm::any_of(
         op->getUsers(), [&](Operation *user) { return groupOf(user) < 0; });
@@ -282,8 +292,15 @@ private:
       begin(op);
   }
 
-  /// Adds `op` to the group of one of its users (ops that read its result). If
-  /// no group can take `op` and `mayBegin` is true, starts a new group.
+  /// Adds `op` to the group of one of its users, if possible. A user of `op` is
+  /// an op that reads the result of `op`. If no group can take `op`, the
+  /// parameter `mayBegin` decides:
+  ///
+  ///   true    a new group begins, which contains only `op`
+  ///   false   `op` belongs to no group
+  ///
+  /// The caller passes false for a reshape, because a reshape that belongs to
+  /// no group costs no time. The caller passes true for other ops.
   void place(Operation *op, bool mayBegin) {
     // Try the group with the largest index first. The ops are visited from the
     // last to the first, so this group was started last, at the op that is
@@ -335,16 +352,19 @@ private:
 
   /// Returns whether the reduction `op` can join `group`. A row is a set of
   /// elements that are reduced together, such as the elements of one sum.
-  /// `rows` describes the rows of `op`. Two conditions must hold:
+  /// `rows` describes the rows of the operand of `op`. Two conditions must
+  /// hold:
   ///
   ///   - The shapes fit. If `group` has reductions, they must reduce the same
   ///     dims of the same shape as `op`. If `group` has no reduction, its shape
   ///     must be the shape of the operand of `op`, or must have one element per
   ///     row. Example: if `op` reduces the last dim of [8, 32], the shape of
   ///     `group` must be [8, 32], [8, 1] or [8].
-  ///   - One loop over the rows can compute `op` and the ops of `group` that
-  ///     depend on `op`. In each of these ops, each row of the result depends
-  ///     only on the same row of the operand.
+  ///   - One loop over the rows can compute `op` and all ops of `group` that
+  ///     depend on `op`. Example: `op` computes the 8 sums of the 8 rows of a
+  ///     tensor [8, 32]. The loop can also divide each element by the sum of
+  ///     its row. The loop cannot add up the 8 sums, because an iteration of
+  ///     the loop sees only one row.
   static bool fitsRows(Operation *op, const RowSpace &rows,
                        const KernelGroup &group) {
     if (group.rows) {
@@ -357,24 +377,30 @@ private:
     return dependentsKeepRow(op, group, rows);
   }
 
-  /// Returns whether `op` may join `group` even if the kernel of the group then
-  /// computes some elements of `op` several times. `op` is no reduction.
-  /// Example: `op` computes a tensor [8, 1], and another op of the group
-  /// broadcasts this tensor to [8, 32]. The loops of the kernel have 256
-  /// iterations. Each iteration needs an element of `op`. The kernel may
-  /// therefore compute each of the 8 elements 32 times.
+  /// Returns whether the kernel of `group` may compute `op`, although the
+  /// kernel may compute an element of `op` several times. `op` is no reduction.
+  /// The loops of the kernel have one iteration per element of a tensor of the
+  /// shape `group.shape`. Each iteration computes the elements of `op` that the
+  /// iteration needs. Example: `op` computes a tensor [8, 1], and another op of
+  /// the group broadcasts this tensor to [8, 32]. The loops have 256
+  /// iterations. 32 iterations need the same element of `op`, so the kernel may
+  /// compute each of the 8 elements 32 times.
   ///
-  /// True in three cases:
+  /// The result is true in three cases:
   ///
   ///   - `op` is cheap. One element of a cheap op costs few instructions. For
   ///     example, an addition is cheap, and exp is expensive.
-  ///   - The kernel repeats little work. The loops of the kernel have at most
-  ///     as many iterations as `op` has elements. In addition, at most one op
-  ///     of the group both reads the result of `op` and moves elements. A
-  ///     transpose is an op that moves elements.
-  ///   - LLVM moves `op` out of the innermost loop. This code assumes that LLVM
-  ///     does so if the last dim of the result of `op` has size 1, and the last
-  ///     dim of `group.shape` has size 16 or more.
+  ///   - The kernel repeats little work. This case has two conditions. The
+  ///     number of iterations is at most the number of elements of `op`. At
+  ///     most one op of the group reads the result of `op` and moves elements.
+  ///     A transpose, for example, moves elements. Two ops that move elements
+  ///     can need two different elements of `op` in one iteration, and the
+  ///     kernel would compute both.
+  ///   - The last dim of the result of `op` has size 1, and the last dim of
+  ///     `group.shape` has size 16 or more. The innermost loop then has at
+  ///     least 16 iterations. The function assumes that all these iterations
+  ///     need the same element of `op`, and that LLVM moves the computation of
+  ///     this element out of the innermost loop.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
@@ -388,21 +414,21 @@ private:
   }
 
   /// Returns whether the kernel of `group` can store the result of `op` in
-  /// memory. Ops outside of the kernel can then read the result. The result
-  /// must have one of these shapes:
+  /// memory, after `op` has joined the group. Ops outside of the kernel can
+  /// then read the result. A kernel never stores the result of a reshape. The
+  /// result of any other op must have one of these shapes:
   ///
-  ///   kernel without reductions   the shape `group.shape`
-  ///   kernel with reductions      the shape of the operand that is reduced, or
-  ///                               a shape with one element per row
+  ///   group without reductions   the shape `group.shape`
+  ///   group with reductions      the shape of the operand of a reduction, or
+  ///                              a shape with one element per row
   ///
   /// A row is a set of elements that are reduced together, such as the elements
-  /// of one sum. If `op` is a reduction, `rows` describes the rows of the
-  /// operand of `op`, and the kernel counts as a kernel with reductions.
-  /// Otherwise, `rows` is std::nullopt.
+  /// of one sum. Example: a kernel that reduces the last dim of [8, 32] can
+  /// store results of the shapes [8, 32], [8, 1] and [8].
   ///
-  /// Example: a kernel that reduces the last dim of [8, 32] can store results
-  /// of the shapes [8, 32], [8, 1] and [8]. No kernel stores the result of a
-  /// reshape.
+  /// If `op` is a reduction, `rows` describes the rows of the operand of `op`.
+  /// The group then counts as a group with reductions, because `op` will be one
+  /// of its ops. If `op` is no reduction, `rows` is std::nullopt.
   static bool canStore(Operation *op, const std::optional<RowSpace> &rows,
                        const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
@@ -428,27 +454,38 @@ private:
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;
-    // The loop below follows all paths that begin at `op`. Each step of a path
-    // goes from an op to a user of this op. A user is an op that reads the
-    // result. The function returns true if a path leads through an op outside
-    // of the group with index `number`, and then reaches an op of this group.
+    // The loop below looks for a path from `op` through an op outside of the
+    // group with index `number` to an op of this group. A step of a path goes
+    // from an op to a user. A user of an op is an op that reads the result of
+    // the op. The function returns true if there is a path.
     //
     // One kernel computes all ops of a group. If a path reaches an op of
     // another group, the path therefore continues at the users of all ops of
-    // that group. Some of these users are closer to the beginning of the block
-    // than the op that the path reached.
+    // the other group. This step can go toward the beginning of the block.
+    // Example, where c1 and c2 are the ops of the other group, and x is an
+    // input of the block:
     //
-    // A span is a range of successive ops of the block. Each group lies in one
-    // span. Spans do not overlap. A path can go toward the beginning of the
-    // block only within a span. A path that has gone beyond the end of a span
-    // therefore never returns to this span. For this reason, the loop does not
-    // visit the ops after the end of one span: the span that contains the group
-    // with index `number`.
+    //   op = exp x
+    //   c1 = relu x
+    //   d  = matmul c1, x
+    //   c2 = add op, c1
     //
-    // Each op has a number (`turnOf`). The last op of the block has the number
-    // 0, and the op before it has the number 1. `turn` is the number of the
-    // last op of the span. The ops after the end of the span have smaller
-    // numbers than `turn`.
+    // The path goes from `op` to c2, because c2 reads `op`. The kernel that
+    // computes c2 also computes c1. The path therefore continues at d, which
+    // reads c1. The op d comes before c2 in the block.
+    //
+    // The loop does not visit all ops. A span is a range of successive ops of
+    // the block. All ops of a group lie in one span. Spans do not overlap. A
+    // path can go toward the beginning of the block only between the first op
+    // and the last op of a group, and thus only within a span. If a path
+    // reaches an op after the end of a span, the path therefore never returns
+    // to this span. Let S be the span that contains the group with index
+    // `number`. The loop does not visit the ops after the end of S.
+    //
+    // The map `turnOf` numbers the ops from the end of the block. The last op
+    // of the block has the number 0, and the op before it has the number 1.
+    // `turn` is the number of the last op of S. An op after the end of S has a
+    // smaller number.
     const size_t turn = spans[spanOf(number)];
     auto mayLeadBack = [&](Operation *at) { return turnOf.at(at) >= turn; };
     auto visitUsers = [&](Operation *from, int except) {
@@ -482,19 +519,23 @@ private:
   /// op of the block to the first op. Example: in a block of 3 ops, the last op
   /// has the number 0, and the first op has the number 2.
   llvm::DenseMap<Operation *, size_t> turnOf;
-  /// Spans of the block, as one number per span. A span is a range of
-  /// successive ops of the block. Each group lies in one span. Spans do not
-  /// overlap. Two groups lie in the same span if an op of one group lies
-  /// between two ops of the other group.
+  /// List of spans. A span is a range of successive ops of the block. All ops
+  /// of a group lie in one span. Spans do not overlap. If an op of one group
+  /// lies between two ops of another group, both groups lie in the same span.
   ///
   /// The ops are numbered from the end of the block. The last op of the block
-  /// has the number 0. A span is stored as the smallest number of an op in the
-  /// span. The stored numbers are in ascending order.
+  /// has the number 0. `spans[i]` is the smallest number of an op in span i.
+  /// The list does not contain the largest number of an op in the span, because
+  /// no method needs this number. The list is in ascending order.
   ///
-  /// Example: three groups begin at the ops with the numbers 0, 2 and 5, so
-  /// `spans` is {0, 2, 5}. Then op 6 joins the group that began at op 2. The
-  /// span of this group now contains the ops 2 to 6. Op 5 is one of these ops.
-  /// The group of op 5 therefore lies in the same span. `spans` becomes {0, 2}.
+  /// Example: at first, there are three groups, and each group lies in its own
+  /// span. Then op 6 joins the group of the ops 2 and 4. Op 5 now lies between
+  /// the ops 4 and 6 of this group. The group of op 5 therefore lies in the
+  /// same span:
+  ///
+  ///   groups                    `spans`   ops of the spans
+  ///   {0, 1}, {2, 4}, {5}       0, 2, 5   0 to 1, 2 to 4, 5
+  ///   {0, 1}, {2, 4, 6}, {5}    0, 2      0 to 1, 2 to 6
   std::vector<size_t> spans;
 };
 } // namespace

@@ -281,7 +281,13 @@ private:
            type.getNumElements() == size;
   }
 
-  /// Adds a bias step to the epilogue if the next op adds a bias.
+  /// Appends the addition of a bias to the epilogue, if possible. The epilogue
+  /// is the list of ops that the library computes after a matmul or
+  /// convolution, in the same call. A bias has one element per column of the
+  /// matmul, or one element per channel of the convolution. The method appends
+  /// an op that adds a bias to the result of the matmul or convolution. No
+  /// other op may read this result. If there is no such op, the epilogue does
+  /// not change.
   void takeBias() {
     Value value = next(), other = addend(value);
     if (!other || !isBias(other, value))
@@ -304,13 +310,24 @@ private:
   /// microbatch. The next run of the function gets `sum` as its argument
   /// `value`. Therefore `value` and `sum` share one buffer.
   ///
-  /// A library call can contain the addition. A library call is an op with
-  /// operands, results and a body. The body contains the ops that the library
-  /// computes. If `value` is an argument of such a body, `sum` must be the
-  /// first result of the body. In this case, checks two values outside of the
-  /// body instead. The first one is the operand that the library call passes to
-  /// the argument `value`. The second one is the first result of the library
-  /// call.
+  /// The addition can also be an op in the body of a library call. A library
+  /// call is an op with operands, results and a body. The body contains the ops
+  /// that the library computes, and has one argument per operand. Example:
+  ///
+  ///   func backward(before, x, y) {
+  ///     after = library_call(x, y, before) {
+  ///       body(a, b, value):
+  ///         product = matmul a, b
+  ///         sum = value + product
+  ///         yield sum
+  ///     }
+  ///     return after
+  ///   }
+  ///
+  /// In this example, `value` is an argument of the body, and `sum` is the
+  /// first result of the body. The function then checks `before` and `after` in
+  /// place of `value` and `sum`. If `sum` is not the first result of the body,
+  /// the result is false.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -325,17 +342,24 @@ private:
            pipe::heldBy(argument) == sum;
   }
 
-  /// Checks whether the next ops add the result of the matmul to a sum of
-  /// gradients over microbatches (gradient accumulation):
+  /// Checks whether the ops after the matmul add the result of the matmul to
+  /// the sum of the gradients of all preceding microbatches (gradient
+  /// accumulation):
   ///
   ///   matmul -> add to the sum
   ///   matmul -> cast to f32 -> add to the sum
   ///
-  /// If so, makes these ops the only step of the epilogue, and returns true.
+  /// If so, and if the library can add to a sum, appends these ops to the
+  /// epilogue, and returns true. The epilogue is the list of ops that the
+  /// library computes after the matmul, in the same call. Otherwise, does not
+  /// change the epilogue, and returns false.
   ///
-  /// The library adds the product to the sum without rounding the product
-  /// first. Separate ops would round the product first. The bits of the sum can
-  /// therefore differ. For this reason, returns false in reproducible runs.
+  /// A library call and separate ops can give different bits. Example: the
+  /// matmul has the element type bf16, and the sum has the element type f32.
+  /// The separate ops round the product to bf16, and then add the rounded
+  /// product to the sum. The library adds the product to the sum without
+  /// rounding the product. For this reason, the method returns false if the run
+  /// must be reproducible.
   bool takeSum() {
     if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
         graph::isReproducible(contraction))
@@ -361,14 +385,19 @@ private:
     return true;
   }
 
-  /// Adds a step to the epilogue if the next op adds another tensor (residual)
-  /// to the result of the preceding step. Both must have equal types. Adds no
-  /// step in two cases:
+  /// Appends the addition of a residual to the epilogue, if possible. The
+  /// epilogue is the list of ops that the library computes after a matmul, in
+  /// the same call. Let x be the result of the last op of the epilogue. If the
+  /// epilogue has no op yet, x is the result of the matmul. A residual is
+  /// another tensor of the same type. An op adds the residual to x, and no
+  /// other op reads x. The method appends this addition to the epilogue, except
+  /// in two cases:
   ///
-  ///   - The epilogue has an activation, and the library cannot add a tensor
-  ///     after an activation.
-  ///   - The other tensor is the sum of the gradients of all preceding
-  ///     microbatches. Only takeSum() adds such a tensor.
+  ///   - The epilogue contains an activation function, and the library cannot
+  ///     add a tensor after an activation function.
+  ///   - The residual is the sum of the gradients of all preceding
+  ///     microbatches. Only the method takeSum() appends the addition to such a
+  ///     sum.
   void takeResidual() {
     if (epilogue.activation != Activation::None && !library.addsToActivations)
       return;
@@ -387,8 +416,18 @@ private:
     return llvm::is_contained(library.activations, activation);
   }
 
-  /// Adds an activation step to the epilogue if the next op is an activation
-  /// that the library can apply. Adds none in training.
+  /// Appends an activation function to the epilogue, if possible. The epilogue
+  /// is the list of ops that the library computes after a matmul or
+  /// convolution, in the same call. Let x be the result of the last op of the
+  /// epilogue. If the epilogue has no op yet, x is the result of the matmul or
+  /// convolution. The method appends the ops that apply an activation function
+  /// to x, if the library can compute this function and no other op reads x.
+  ///
+  /// Appends no activation function in a training step. In training, the
+  /// backward pass can compute results of the forward pass again (activation
+  /// checkpointing). Both computations must give the same bits. But a library
+  /// and a kernel can give different bits for the same activation function.
+  /// Kernels therefore compute all activation functions in training.
   void takeActivation() {
     if (isOfTraining(contraction))
       return;
@@ -404,8 +443,16 @@ private:
     }
   }
 
-  /// Checks whether two readers of `value` compute its Silu, x · sigmoid(x). If
-  /// so, adds both ops to the epilogue as one step and returns true.
+  /// Appends Silu, x · sigmoid(x), to the epilogue, if possible. The epilogue
+  /// is the list of ops that the library computes after a matmul or
+  /// convolution, in the same call. Silu consists of two ops:
+  ///
+  ///   s = sigmoid value
+  ///   y = mul value, s
+  ///
+  /// If these two ops are the only ops that read `value`, and no other op reads
+  /// s, appends both ops and returns true. Otherwise, changes nothing and
+  /// returns false.
   bool takeSilu(Value value) {
     if (!value.hasNUses(2))
       return false;
@@ -468,14 +515,18 @@ private:
   Operation *contraction;
   const Library &library;
   Epilogue &epilogue;
-  /// Reshapes before the next step of the epilogue, in execution order. The
+  /// Reshapes that the last call of next() has found, in execution order. The
   /// epilogue is the list of ops that the library computes after a matmul, in
-  /// the same call. A step is one operation of the epilogue, such as the
-  /// addition of a bias. Reshapes can lie between two steps.
+  /// the same call. The method next() follows the reshapes that come after the
+  /// last op of the epilogue. Example: the last op of the epilogue adds a bias,
+  /// and two reshapes come after this op:
   ///
-  /// Each call of next() sets this list. The first reshape reads
-  /// `epilogue.result`. The last reshape computes the value that next()
-  /// returned. If the list is empty, next() returned `epilogue.result`.
+  ///   matmul -> add bias -> reshape 1 -> reshape 2 -> relu
+  ///
+  /// The method next() returns the result of reshape 2. This list contains
+  /// reshape 1 and reshape 2. If no reshape came after the addition of the
+  /// bias, next() would return the result of the addition (`epilogue.result`),
+  /// and the list would be empty.
   SmallVector<Operation *> reshapes;
 };
 } // namespace
@@ -515,9 +566,13 @@ OperandView pcc::emit::viewOperand(Value operand) {
     seen.ops.push_back(op);
     seen.source = op->getOperand(0);
   }
-  // The list `seen.ops` is in reverse order: its last entry is the op that runs
-  // first. Remove reshapes from the end of the list. They move no elements, so
-  // the matmul can read their results as they are stored.
+  // The list `seen.ops` is in reverse order: the last op in the list runs
+  // first. Remove the reshapes at the end of the list. These reshapes move no
+  // elements. The matmul can therefore read the result of the last removed
+  // reshape instead of the operand of this reshape. Example: `operand` is the
+  // transpose of a reshape of x. The list contains the transpose and the
+  // reshape, and the source is x. Then the loop removes the reshape, and the
+  // source is the result of the reshape.
   while (!seen.ops.empty() && isa<graph::ReshapeOp>(seen.ops.back()))
     seen.source = seen.ops.pop_back_val()->getResult(0);
   if (seen.ops.empty() || isOfKernel(seen.source))

@@ -110,10 +110,11 @@ namespace {
 /// layers need one check.
 class CollectiveChecker {
 public:
-  /// Returns an error message for the first collective of `program` with a
-  /// message that does not match. A message does not match if the sender and
-  /// the receiver expect different numbers of elements. Returns an empty string
-  /// if all messages match.
+  /// Returns an error text if a collective of `program` has a message whose
+  /// sender and receiver expect different numbers of elements. Example: in a
+  /// collective, rank 0 sends 8 elements to rank 1, but rank 1 expects 6
+  /// elements. The error text describes the first collective with this error.
+  /// Returns an empty string if there is no error.
   std::string findFault(const program::ProgramT &program) {
     const dist::Mesh mesh = runtime::meshOf(program);
     for (const auto &function : program.functions)

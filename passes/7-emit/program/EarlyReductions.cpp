@@ -8,8 +8,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the function that defines `value`; null if a kernel or library call
-/// defines it.
+/// Returns the function that contains `value`. `value` is a result of an op or
+/// an argument. Returns null if `value` is inside the body of a kernel or of a
+/// library call. Kernels and library calls are ops with bodies of their own.
 static func::FuncOp functionAround(Value value) {
   return dyn_cast<func::FuncOp>(value.getParentBlock()->getParentOp());
 }
@@ -42,9 +43,13 @@ public:
   }
 
 private:
-  /// Returns whether `collective` is an all_reduce or a reduce_scatter of all
-  /// elements. Returns false for a reduction of only some rows of a tensor,
-  /// which cannot be split into a start and a finish.
+  /// Returns whether `collective` is an all_reduce or a reduce_scatter that
+  /// reduces all elements of its operand. A reduce_scatter can have boolean
+  /// masks. The masks select rows of the operand at run time, and the ranks
+  /// send only the selected rows. Example: the operand has the shape [8, 16],
+  /// and a mask of 8 booleans selects some of the 8 rows. The result is false
+  /// for a reduce_scatter with masks, because it cannot be split into a start
+  /// and a finish.
   static bool reduces(dist::CollectiveOp collective) {
     const dist::CollectiveKind kind = collective.getKind();
     return (kind == dist::CollectiveKind::AllReduce ||
@@ -83,11 +88,12 @@ private:
       add(collective, gradient, readers, /*isOfAll=*/facts.microbatches > 1);
   }
 
-  /// Appends to `found` a reduction that can start during the backward pass.
-  /// `collective` is the op that reduces `gradient`. `readers` are the ops of
-  /// the backward function that read the result; they must run after the
-  /// reduction. If `isOfAll` is true, the reduction runs for every microbatch.
-  /// Otherwise it runs only for the last microbatch.
+  /// Appends an entry for `collective` to `found`, the list of the reductions
+  /// that can start during the backward pass. `collective` reduces `gradient`.
+  /// `readers` are the ops of the backward function that read the result of
+  /// `collective`. They must run after `collective` has finished. If `isOfAll`
+  /// is true, the ranks execute `collective` for every microbatch. Otherwise
+  /// they execute `collective` only for the last microbatch.
   void add(dist::CollectiveOp collective, Value gradient,
            const std::vector<Operation *> &readers, bool isOfAll) {
     func::FuncOp maker = functionAround(gradient);
@@ -96,12 +102,17 @@ private:
                      groups.of(facts.groupOf(collective))});
   }
 
-  /// Returns whether a collective computes `value`, directly or through
-  /// reshapes. Example: an all_reduce computes `value`, and a reduce_scatter
-  /// reduces `value`. The caller then does not start the reduce_scatter during
-  /// the backward pass, because the all_reduce may itself run as two
-  /// instructions, a start and a finish. `value` is known only after the
-  /// finish.
+  /// Returns whether `value` is the result of a collective, or a reshape of
+  /// this result. `value` is a gradient that a second collective reduces. If
+  /// the function returns true, the second collective does not start during the
+  /// backward pass. The reason is that the first collective may run as two
+  /// instructions, a start and a finish. The gradient exists only after the
+  /// finish. Example: the function returns true for %b, so the reduce_scatter
+  /// does not start early.
+  ///
+  ///     %a = all_reduce %x
+  ///     %b = reshape %a
+  ///     %c = reduce_scatter %b
   static bool communicates(Value value) {
     while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
       value = reshape->getOperand(0);
@@ -171,20 +182,19 @@ private:
     return value;
   }
 
-  /// Returns whether the function that contains `value` uses `value` in only
-  /// two ways. Each op that reads `value`, directly or through reshapes, must
-  /// be one of these:
+  /// Returns whether each op that reads `value` has one of these forms:
   ///
   /// - A `return` op.
-  /// - An op such as a slice, but no collective and no send. The function must
-  ///   only return the results of the op, directly or through reshapes.
+  /// - A reshape. Each op that reads the result of the reshape must also have
+  ///   one of these forms.
+  /// - Any other op that is no collective and no send. Only `return` ops may
+  ///   read the results of the op, directly or through reshapes.
   ///
-  /// Appends the ops of the second kind to `readers`. Example: `value` is %a.
+  /// Appends the ops of the last form to `readers`. Example: for %a, the
+  /// function returns true and appends the slice.
   ///
   ///     %b = slice %a
   ///     return %a, %b
-  ///
-  /// The result is true, and `readers` contains the slice.
   static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       if (isa<graph::ReshapeOp>(user))
@@ -209,8 +219,19 @@ private:
     });
   }
 
-  /// Returns whether `value`, possibly reshaped, is only added to a sum over
-  /// microbatches. If so, appends the adding op to `readers`.
+  /// Returns whether `value` has only one reader, and this reader adds `value`
+  /// to a sum over microbatches. If the only reader of `value` is a reshape,
+  /// the reader of the reshaped value is checked instead. Only `return` ops may
+  /// read the new sum. If the result is true, appends the op that adds `value`
+  /// to `readers`.
+  ///
+  /// Example: %sum is an argument of the backward function, and holds the sum
+  /// over the preceding microbatches. For %a, the function returns true and
+  /// appends the add.
+  ///
+  ///     %b = reshape %a
+  ///     %c = add %sum, %b
+  ///     return %c
   static bool isForSum(Value value, std::vector<Operation *> &readers) {
     value = lastReshape(value);
     if (!value.hasOneUse() || !isLastSum(*value.user_begin()))
@@ -219,10 +240,15 @@ private:
     return true;
   }
 
-  /// Returns whether `op` adds a value to a sum over microbatches, and the
-  /// function only returns the new sum. One operand of `op` must be the
-  /// function argument that holds the sum over the preceding microbatches. Only
-  /// `return` ops may read the result of `op`.
+  /// Returns whether `op` adds a value to a sum over microbatches, and only
+  /// `return` ops read the new sum. `op` is an op of a backward function. One
+  /// operand of `op` must be the argument of this function that holds the sum
+  /// over the preceding microbatches.
+  ///
+  /// Example: %sum is this argument. The function returns true for the add.
+  ///
+  ///     %c = add %sum, %b
+  ///     return %c
   static bool isLastSum(Operation *op) {
     return llvm::any_of(op->getOperands(),
                         [](Value operand) {
@@ -232,15 +258,17 @@ private:
            llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
   }
 
-  /// Returns whether `gradient` can be reduced as soon as the backward function
-  /// `maker` has run for the last microbatch. `gradient` is a result of
-  /// `maker`. `reader` is an argument of the optimizer update, to which the
-  /// pipeline passes `gradient`. Two conditions must hold:
+  /// Returns whether `gradient` is complete after the last run of `maker`, and
+  /// only the optimizer update reads the complete value. `maker` is a backward
+  /// function that runs once per microbatch and returns `gradient`. `reader` is
+  /// an argument of the optimizer update. The pipeline passes `gradient` to
+  /// `reader`. Two conditions must hold:
   ///
-  /// - `gradient` is a sum over microbatches, or a step has only one
-  ///   microbatch. If `gradient` is a sum, the pipeline also passes `gradient`
-  ///   to `maker` itself. The next run of `maker` then adds the gradient of the
-  ///   next microbatch. The last run of `maker` completes the sum.
+  /// - There is only one microbatch, or `gradient` is a sum over microbatches.
+  ///   If `gradient` is a sum, the pipeline also passes `gradient` to an
+  ///   argument of `maker`. The next run of `maker` adds the gradient of the
+  ///   next microbatch. Example: with two microbatches, the first run returns
+  ///   g0, and the second run returns g0 + g1.
   /// - The pipeline passes `gradient` to no other arguments.
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;

@@ -63,11 +63,16 @@ struct EarlyReduction {
 /// The list is in program order.
 ///
 /// Also appends entries to `facts.groups`. An entry of `facts.groups` is a set
-/// of mesh axes along which ranks communicate. The runtime creates new
-/// communicators for each entry, even for one of two equal entries. A reduction
-/// that runs at the same time as other collectives needs its own communicator.
-/// This function therefore appends a copy of the entry of each reduction.
-/// Reductions with the same entry share the copy.
+/// of mesh axes. A collective communicates along the axes of one entry. The
+/// runtime creates communicators for each entry. If two entries have the same
+/// axes, each entry has its own communicators.
+///
+/// A returned reduction runs at the same time as other collectives. The
+/// reduction must not use the same communicators as these collectives. The
+/// function therefore appends a second entry with the same axes. Example: entry
+/// 0 is {dp}, entry 1 is {tp}, and two returned reductions communicate along
+/// {dp}. The function appends entry 2, which is also {dp}. Both reductions use
+/// entry 2. Collectives along {dp} that are not returned keep entry 0.
 ///
 /// Must be called after `facts.functions`, `facts.pipeline` and `facts.groups`
 /// are filled.

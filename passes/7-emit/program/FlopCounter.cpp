@@ -22,8 +22,12 @@ FlopCounter::FlopCounter(ModuleOp module) {
     ofKernel[kernel.getSymName()] = of(kernel.getBody().front());
 }
 
-/// Returns the number of tiles (pieces of equal size) into which `launch` cuts
-/// its tensors. A tile that is only half full counts as 0.5.
+/// Returns the number of elements that `launch` computes, divided by the number
+/// of elements that one run of its kernel computes. `launch` applies one kernel
+/// to several tensors. One run of the kernel computes one tile, which is a
+/// piece of a tensor. All tiles have the same size. Example: a tile has 1000
+/// elements, and `launch` computes two tensors of 1000 and 500 elements. The
+/// result is 1.5.
 static double numTiles(rank::LaunchPartsOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<rank::KernelOp>(
       launch, launch.getKernelAttr());

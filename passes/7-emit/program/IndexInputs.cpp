@@ -24,8 +24,11 @@ struct TracedValue {
   rank::LaunchOp caller;
 };
 
-/// Traces the indices that an op checks, such as token ids, back to an input of
-/// the model.
+/// Finds the input of the model that contains the indices of a
+/// graph.check_indices op. This op ends the run with an error if one of its
+/// indices is out of range. The operand of the op can be an input of the model,
+/// such as token ids. The operand can also be a value that other ops compute
+/// from the input, such as a slice of the token ids.
 class IndexTrace {
 public:
   explicit IndexTrace(const SymbolTable &symbols) : symbols(symbols) {}
@@ -52,22 +55,24 @@ public:
   }
 
 private:
-  /// Replaces `place.value`, an SSA value, by the value that a caller or a
-  /// kernel passes to it. Repeats the replacement as long as one of these cases
-  /// applies:
+  /// Traces `place.value` back to the value from which it comes, across the
+  /// borders of kernels and functions. A launch is an op that runs a kernel.
+  /// `place.caller` is the launch of the kernel that contains `place.value`. It
+  /// is null if a stage function contains `place.value`. The table lists all
+  /// steps. Each step goes from an SSA value to another SSA value that holds
+  /// the same tensor.
   ///
-  ///   `place.value`                  is replaced by
+  ///   from                           to
   ///   argument of a kernel           operand of the launch of the kernel
   ///   argument of a stage function   function result that is passed to it
   ///   result of a launch             value that the kernel yields
   ///
-  /// Returns the last value. Example: a stage function launches a kernel that
-  /// yields a slice. For the result of the launch, returns the slice in the
-  /// kernel.
+  /// Repeats the steps until no step applies. Returns the last value. Example:
+  /// a stage function launches a kernel, and the kernel yields a slice. For the
+  /// result of the launch, returns the slice in the kernel.
   ///
-  /// The first case needs the op that launches the kernel: `place.caller`. If
-  /// `place.value` is an argument of a kernel and `place.caller` is null,
-  /// returns null.
+  /// Returns null if `place.value` is an argument of a kernel, but
+  /// `place.caller` is null.
   TracedValue makerOf(TracedValue place) const {
     while (true) {
       auto argument = dyn_cast<BlockArgument>(place.value);

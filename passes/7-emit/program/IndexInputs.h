@@ -7,16 +7,21 @@
 
 namespace pcc::emit {
 
-/// Input of the model whose elements are indices, such as token ids. The op
-/// graph.check_indices checks at run time that they are in range.
+/// Input of the model whose elements are indices. Example: an input holds token
+/// ids, and each token id selects a row of an embedding table. The op
+/// graph.check_indices ends the run with an error if an index is out of range.
+/// Example: 7 is out of range for a table with 5 rows.
 struct IndexInput {
   /// Argument of a stage function, to which the input of the model is passed.
   mlir::BlockArgument input;
-  /// Size of the dim that the elements index, such as the vocabulary size of an
-  /// embedding table. An input can also hold tuples of indices: (2, 3) selects
-  /// row 2 and column 3 of a matrix. For such an input, `size` is the smallest
-  /// size of the indexed dims. Example: `size` is 4 for a matrix with 4 rows
-  /// and 5 columns.
+  /// Number of entries from which each element of the input selects one.
+  /// Example: each element is a token id, which selects a row of an embedding
+  /// table. `size` is the number of rows.
+  ///
+  /// The input can also hold tuples of indices. Example: the tuple (2, 3)
+  /// selects row 2 and column 3 of a matrix. `size` is then the smaller one of
+  /// the number of rows and the number of columns. It is 4 for a matrix with 4
+  /// rows and 5 columns.
   int64_t size;
 };
 

@@ -30,10 +30,13 @@ public:
     target = &list;
   }
 
-  /// Returns the index of the buffer of `value` in the program's list of
-  /// buffers. Must be called for each value that the current instruction reads
-  /// or writes. The call records that the current instruction uses the buffer,
-  /// so that BufferPlan gives the buffer's memory to no other value meanwhile.
+  /// Returns the index of the buffer of `value`. A buffer is a range of bytes
+  /// that holds a tensor. The program has a list of buffers.
+  ///
+  /// Must be called for each value that the current instruction reads or
+  /// writes. The member `buffers` plans the memory of the program. The call
+  /// tells `buffers` that the current instruction uses the buffer. `buffers`
+  /// then stores no other value in these bytes while the instruction runs.
   int32_t bufferOf(mlir::Value value) { return buffers.bufferOf(value); }
 
   /// Appends an instruction whose content is `body`, such as a
@@ -45,17 +48,20 @@ public:
     instruction->node = node.str();
     instruction->body.Set(std::move(body));
   }
-  /// Appends an instruction whose content is `body`, named after the ONNX node
-  /// of `op`.
+  /// Appends an instruction to the list that setList() has set. `body` is the
+  /// content of the instruction, such as a program::MatmulT. The instruction
+  /// gets the name of the ONNX node from which `op` comes. Error messages at
+  /// run time contain this name.
   template <typename Body> void emit(mlir::Operation *op, Body body) {
     emit(graph::nodeName(op->getLoc()), std::move(body));
   }
 
-  /// Returns how many elements of temporary memory the collective needs that
-  /// `spec` describes. The first call with a `key` computes the number and
-  /// stores it. Later calls with the same `key` return the stored number. `key`
-  /// is the result of keyOf() for the collective. It is equal for collectives
-  /// with the same kind, shardings and global shape.
+  /// Returns how many elements of temporary memory a rank needs for a
+  /// collective. `spec` describes the collective. `key` is the result of
+  /// keyOf() for the collective. Two collectives have the same key if they have
+  /// the same kind, shardings and global shape. They then need the same amount
+  /// of memory. The first call with a key computes the number and stores it.
+  /// Later calls with the same key return the stored number.
   int64_t scratchElements(const void *key, const runtime::CollectiveSpec &spec);
 
   /// Returns the number of a kernel in this program. Kernels are numbered from
@@ -76,7 +82,11 @@ public:
   const std::vector<int> &usedKernels() const { return used; }
 
 private:
-  /// Kernel with its number in the module and its number in the program.
+  /// A kernel and its two numbers. The first number is the index of the kernel
+  /// in the list of all kernels of the module. The second number is the index
+  /// of the kernel in the list of the kernels that the program calls. Example:
+  /// a module has 8 kernels, and the program calls only kernel 7. Kernel 7 of
+  /// the module is kernel 0 of the program.
   struct KernelEntry {
     /// The kernel op; null for a kernel that generates random weights.
     rank::KernelOp op;

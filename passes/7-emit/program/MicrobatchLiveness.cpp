@@ -64,10 +64,13 @@ void MicrobatchLiveness::Span::add(size_t step) {
   last = std::max(last, step);
 }
 
-/// Adds each program step that runs `function` for microbatch m to the live
-/// range of microbatch m. Some functions run only once for the whole batch,
-/// such as the update of the weights. The run of such a function extends the
-/// live range of the last microbatch: of microbatch 3 if there are four.
+/// Extends the live ranges of the value by the steps that run `function`. The
+/// value has one live range per microbatch. A step that runs `function` for
+/// microbatch m extends the live range of microbatch m. Some functions run only
+/// once for all microbatches, such as the update of the weights. If `function`
+/// is one of them, its step extends the live range of the last microbatch.
+/// Example: there are the microbatches 0, 1, 2 and 3. The step of the update
+/// extends the live range of microbatch 3.
 void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
   if (!pipe::runsOnce(function))
     return addSteps(index->runsOf(function));
@@ -110,8 +113,10 @@ bool MicrobatchLiveness::collides(int32_t slots) const {
   return false;
 }
 
-/// Tries 1, 2, 3, ... slots (copies of the value) until no two live
-/// microbatches share a slot. One slot per microbatch always suffices.
+/// Tries 1, 2, 3 and more slots. Returns the first number of slots for which no
+/// two microbatches need the same slot at the same time. A slot has room for
+/// the value of one microbatch. Microbatch m uses slot m % n if there are n
+/// slots. One slot per microbatch always suffices.
 int32_t MicrobatchLiveness::count() const {
   int32_t slots = 1;
   while (collides(slots))
@@ -202,10 +207,12 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
   for (int32_t slot = 0; slot < slots; ++slot) {
     const uint64_t begin = slot * stride, end = begin + stride;
     std::vector<Instants> held = heldIn(slot, slots, line, touched);
-    // If this slot is live at the same instants as the previous slot, do not
-    // add byte ranges for this slot. Extend the byte ranges of the previous
-    // slot instead. Example: slot 0 has the bytes [0, 64). The extended range
-    // [0, 128) also covers slot 1.
+    // `held` lists the ranges of instants at which this slot is in use. The
+    // last elements of `result` describe the previous slot, one element per
+    // range of instants. If both slots are in use at the same instants, extend
+    // these elements to the bytes of both slots. Example: slot 0 has the bytes
+    // [0, 64), and slot 1 has the bytes [64, 128). The extended elements have
+    // the bytes [0, 128).
     if (slot > 0 && held == before) {
       for (size_t i = 0; i < held.size(); ++i)
         result.rbegin()[i].end = end;

@@ -21,9 +21,10 @@
 
 namespace pcc::emit {
 
-/// Range [first, last] of instants, both included. Instants number the
-/// instructions and messages of a program (see InstantLine). `first` > `last`
-/// means empty.
+/// Range [first, last] of instants, both included. An instant is the number of
+/// an instruction, of a start of messages, or of a wait for messages.
+/// InstantLine assigns the instants. The range is empty if `first` is greater
+/// than `last`.
 struct Instants {
   size_t first = SIZE_MAX, last = 0;
   /// Extends the range to contain `instant`: [2, 4] becomes [2, 7] for instant
@@ -50,8 +51,12 @@ struct Instants {
 /// instructions. The posts and waits have the instants 1 to 4. The instructions
 /// have the instants 5 to 7.
 struct InstantLine {
-  /// Numbers the steps of a program that start messages or wait for messages:
-  /// 1, 2, 3 and so on. BufferPlan later continues with the instructions.
+  /// Assigns the instants 1, 2, 3 and so on to the steps of a program that
+  /// start messages or wait for messages. `steps` lists the steps of the
+  /// program in execution order. BufferPlan later assigns the following
+  /// instants to the instructions. Example: the program has 4 steps that start
+  /// messages or wait for messages. These steps get the instants 1 to 4, and
+  /// the first instruction gets the instant 5.
   explicit InstantLine(const plan::PositionProgram &steps);
 
   /// For each function of the program: the range of the numbers (instants) of
@@ -59,11 +64,14 @@ struct InstantLine {
   /// 5, 6 and 7. BufferPlan extends the range when it adds an instruction to
   /// the function.
   llvm::DenseMap<mlir::Operation *, Instants> functions;
-  /// Number of steps before each step that start messages or wait for
-  /// messages, with one further entry for all steps of the program. Example:
-  /// [0, 0, 1, 2, 2] for four steps if the second and the third start messages
-  /// or wait for messages. The second step then has the instant 1, which is its
-  /// entry plus 1.
+  /// For each step of the program: how many earlier steps start messages or
+  /// wait for messages. One more entry at the end counts all steps that do so.
+  /// Example: a program has four steps, and the second and the third start
+  /// messages or wait for messages. The list is [0, 0, 1, 2, 2].
+  ///
+  /// The instant of a step that starts messages or waits for messages is its
+  /// entry plus 1. In the example, the second step has the instant 1, and the
+  /// third step has the instant 2.
   std::vector<size_t> exchangesBefore;
   /// Largest instant so far. An instant is the number of a start of messages, a
   /// wait for messages, or an instruction. The constructor numbers the starts
@@ -73,32 +81,38 @@ struct InstantLine {
   size_t now = 0;
 };
 
-/// Lists the steps of the program of one pipeline rank by what they do. A step
-/// runs a function of a pipeline stage, starts messages, or waits for messages.
+/// Index of the program of one pipeline rank. A program is a list of steps. A
+/// step runs a function of a pipeline stage, starts messages, or waits for
+/// messages. The index finds all steps that run one function, and all steps
+/// that start or wait for the messages of one value.
 class StepIndex {
 public:
-  /// Reads the program of pipeline rank number `position`.
+  /// Creates the index of the program of pipeline rank number `position`.
   StepIndex(const ModelFacts &facts, int position);
 
-  /// Step of the program that concerns one microbatch of a value.
+  /// Number of a step of the program, and the microbatch for which the step
+  /// runs a function or sends a message. Example: {5, 1} if step 5 runs the
+  /// function for microbatch 1.
   struct MicrobatchStep {
     size_t step;
     int microbatch;
   };
   /// Returns the steps that run `function`, in program order.
   llvm::ArrayRef<MicrobatchStep> runsOf(mlir::Operation *function) const;
-  /// Returns the steps that start messages of transfer number `transfer`, or
-  /// wait for such messages, on the rank that sends them.
+  /// Returns the steps that start to send a value, or that wait until the value
+  /// has been sent. `transfer` is the index of the value in
+  /// ModelFacts::transfers.
   llvm::ArrayRef<MicrobatchStep> sendsOf(int transfer) const {
     return sends[transfer];
   }
-  /// Returns the steps that start messages of transfer number `transfer`, or
-  /// wait for such messages, on the rank that receives them.
+  /// Returns the steps that start to receive a value, or that wait until the
+  /// value has arrived. `transfer` is the index of the value in
+  /// ModelFacts::transfers.
   llvm::ArrayRef<MicrobatchStep> receivesOf(int transfer) const {
     return receives[transfer];
   }
-  /// Returns whether one of the steps number `first` to `last` (both included)
-  /// runs `function`.
+  /// Returns whether at least one of the steps from number `first` to number
+  /// `last` runs `function`. Both steps are included.
   bool runsWithin(mlir::Operation *function, size_t first, size_t last) const;
   /// Returns the function that step number `step` runs. Returns null if the
   /// step starts messages or waits for messages.
@@ -107,8 +121,14 @@ public:
   size_t size() const { return functions.size(); }
 
 private:
+  /// For each step of the program: the function that the step runs, or null if
+  /// the step starts messages or waits for messages.
   std::vector<mlir::Operation *> functions;
+  /// For each function: the steps that run it, in program order.
   llvm::DenseMap<mlir::Operation *, std::vector<MicrobatchStep>> runs;
+  /// For each value that one stage sends to another: the steps that start to
+  /// send it (`sends`) or to receive it (`receives`), and the steps that wait
+  /// for the end. The order of the values is that of ModelFacts::transfers.
   std::vector<std::vector<MicrobatchStep>> sends, receives;
 };
 
@@ -133,16 +153,24 @@ public:
   MicrobatchLiveness(const StepIndex &index, size_t microbatches)
       : index(&index), spans(microbatches) {}
 
-  /// Extends the live ranges by the steps that run `function`, which reads or
-  /// writes the value. Example: step 4 runs `function` for microbatch 1. The
-  /// live range of microbatch 1 then contains step 4.
+  /// Extends the live ranges of the value by the steps that run `function`.
+  /// `function` reads or writes the value. The value has one live range per
+  /// microbatch. Example: the live range of microbatch 1 is [2, 3], and step 5
+  /// runs `function` for microbatch 1. The live range becomes [2, 5].
   void addRuns(mlir::func::FuncOp function);
-  /// Records that transfer number `transfer` receives the value from another
-  /// stage. The value is live from the start of the receive to the wait for its
-  /// end.
+  /// Extends the live ranges of the value by the steps that receive the value
+  /// from another stage. `transfer` is the index of the value in
+  /// ModelFacts::transfers. A message contains the value of one microbatch. One
+  /// step starts the receive of the message, and a later step waits for its
+  /// end. The live range of the microbatch then contains both steps and all
+  /// steps between them.
   void addReceives(int transfer);
-  /// Records that transfer number `transfer` sends the value to another stage.
-  /// The value is live from the start of the send to the wait for its end.
+  /// Extends the live ranges of the value by the steps that send the value to
+  /// another stage. `transfer` is the index of the value in
+  /// ModelFacts::transfers. A message contains the value of one microbatch. One
+  /// step starts the send of the message, and a later step waits for its end.
+  /// The live range of the microbatch then contains both steps and all steps
+  /// between them.
   void addSends(int transfer);
   /// Extends all live ranges to the end of the program. BufferPlan calls this
   /// method if the value is an output of the model. The user reads the outputs
@@ -154,31 +182,29 @@ public:
   /// share a slot.
   int32_t count() const;
 
-  /// Returns when each byte of the value's buffer is live. Each element of the
-  /// result is a range of bytes with a range of instants at which the bytes are
-  /// live. An instant is the number of an instruction, a start of messages, or
-  /// a wait for messages. The numbers come from `line`.
+  /// Returns when each byte of the value's buffer is in use. The buffer
+  /// consists of `slots` slots, and each slot has `stride` bytes. A slot holds
+  /// the value of one microbatch at a time. Microbatch m uses slot m % `slots`.
   ///
-  /// - `touched`: range of instants from the first instruction that uses the
-  ///   value to the last.
-  /// - `slots`: number of slots of the buffer. A slot holds the value of one
-  ///   microbatch at a time. Microbatch m uses slot m % `slots`.
-  /// - `stride`: bytes of one slot.
+  /// Each element of the result contains a range of bytes and a range of
+  /// instants. The bytes are in use at these instants. An instant is the number
+  /// of an instruction, of a start of messages, or of a wait for messages.
+  /// `line` contains these numbers.
   ///
-  /// Example: there are two slots of 64 bytes. Slot 0 is live at the instants 5
-  /// to 9, and slot 1 is live at the instants 7 to 9. The result has two
+  /// Example: there are two slots of 64 bytes. Slot 0 is in use at the instants
+  /// 5 to 9, and slot 1 is in use at the instants 7 to 9. The result has two
   /// elements:
   ///
   ///   bytes [0, 64)     instants [5, 9]
   ///   bytes [64, 128)   instants [7, 9]
   ///
-  /// A slot is live during the live range of each microbatch that uses the
-  /// slot. A live range is a range of steps of the program. It contains these
-  /// instants of its steps:
-  ///
-  ///   first step    from the first instruction that uses the value on
-  ///   last step     up to the last instruction that uses the value
-  ///   other steps   all instants of the step
+  /// A slot is in use during the live ranges of all microbatches that use the
+  /// slot. A live range is a range of steps of the program. A step starts
+  /// messages, waits for messages, or runs a function. A start or a wait has
+  /// one instant. A function has one instant per instruction. `touched` is the
+  /// range from the first to the last instruction that uses the value. In the
+  /// first step of a live range, instructions before `touched` do not count. In
+  /// the last step of a live range, instructions after `touched` do not count.
   std::vector<plan::ArenaPiece> pieces(const InstantLine &line,
                                        const Instants &touched, int32_t slots,
                                        uint64_t stride) const;
@@ -191,27 +217,33 @@ private:
     /// Extends the range to contain `step`: [2, 4] becomes [2, 7] for step 7.
     void add(size_t step);
   };
-  /// Returns the live range of `microbatch`, or the one range that all
-  /// microbatches share.
+  /// Returns the live range of the value of `microbatch`. A live range is a
+  /// range of steps of the program. If all microbatches share one copy of the
+  /// value, there is only one live range, and the method returns this live
+  /// range.
   Span &spanOf(int microbatch) { return spans[microbatch % spans.size()]; }
-  /// Extends the live range of each microbatch by those of `list` that concern
-  /// the microbatch.
+  /// Extends the live ranges of the value by the steps in `list`. Each step
+  /// concerns one microbatch, and extends the live range of this microbatch.
+  /// Example: the live range of microbatch 0 is [3, 4], and `list` contains
+  /// step 6 for microbatch 0. The live range becomes [3, 6].
   void addSteps(llvm::ArrayRef<StepIndex::MicrobatchStep> list);
-  /// Returns whether, with `slots` slots (copies of the value), two
-  /// microbatches that are live at the same time share a slot.
+  /// Returns whether two microbatches need the same slot at the same time if
+  /// there are `slots` slots. A slot has room for the value of one microbatch.
+  /// Microbatch m uses slot m % `slots`. Example: with 2 slots, the
+  /// microbatches 0 and 2 both use slot 0. If their live ranges overlap, the
+  /// result is true.
   bool collides(int32_t slots) const;
-  /// Returns the instants at which slot number `slot` is in use. A slot holds
-  /// the value of one microbatch at a time. There are `slots` slots, and
-  /// microbatch m uses slot m % `slots`. Slot 0 of 2 slots is in use while the
-  /// value of microbatch 0, 2, 4 and so on is live. An instant is the number of
-  /// an instruction, a start of messages, or a wait for messages. The numbers
-  /// come from `line`.
+  /// Returns the instants at which slot number `slot` is in use. An instant is
+  /// the number of an instruction, of a start of messages, or of a wait for
+  /// messages. `line` contains these numbers. There are `slots` slots, and
+  /// microbatch m uses slot m % `slots`. `touched` is the range from the first
+  /// to the last instruction that uses the value.
   ///
-  /// `touched` is the range of instants from the first instruction that uses
-  /// the value to the last.
-  ///
-  /// The result is a list of ranges in ascending order that do not overlap.
-  /// Example: [1, 1] and [5, 9].
+  /// The result is a list of ranges in ascending order. The ranges do not
+  /// overlap. Example: slot 0 of 2 slots holds the values of the microbatches 0
+  /// and 2. The value of microbatch 0 is live at the instants 1 and 5 to 9. The
+  /// value of microbatch 2 is live at the instants 3 and 5 to 9. The result is
+  /// the list [1, 1], [3, 3], [5, 9].
   std::vector<Instants> heldIn(int32_t slot, int32_t slots,
                                const InstantLine &line,
                                const Instants &touched) const;
@@ -232,15 +264,18 @@ private:
   Instants heldAt(size_t step, const Span &span, const InstantLine &line,
                   const Instants &touched) const;
 
-  /// Appends to `held` the instants of the steps number `first` to `last` (both
-  /// included). The numbers of the instants come from `line`.
+  /// Appends to `held` the instants of all steps from step number `first` to
+  /// step number `last`, both included. `line` contains the numbers of the
+  /// instants.
   void addWholeSteps(size_t first, size_t last, const InstantLine &line,
                      std::vector<Instants> &held) const;
 
   /// Steps of the program of the pipeline rank. Not owned.
   const StepIndex *index;
-  /// Live range of each microbatch, or one range if all microbatches share a
-  /// value.
+  /// Live ranges of the value, one per microbatch. A live range contains all
+  /// steps of the program from the first to the last step that uses the value
+  /// of the microbatch. If all microbatches share one copy of the value, the
+  /// list has only one live range.
   std::vector<Span> spans;
 };
 

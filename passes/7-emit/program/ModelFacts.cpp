@@ -132,8 +132,11 @@ int ModelFacts::groupOf(dist::CollectiveOp collective) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Reads the facts from the module. Each method uses results of the methods
-/// before it, and returns an empty string or a message about a missing fact.
+/// Fills a ModelFacts object, the member `facts`, from an MLIR module. run()
+/// calls the other methods one after another. Each method fills some members of
+/// `facts`, such as the list of stages. A later method can use members that an
+/// earlier method has filled. Each method returns an empty string, or an error
+/// message if the module lacks a fact or contains an invalid fact.
 class FactReader {
 public:
   explicit FactReader(ModuleOp module)

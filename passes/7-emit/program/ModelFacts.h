@@ -21,9 +21,13 @@ struct Port {
   /// Global type.
   mlir::RankedTensorType type;
   dist::Sharding sharding;
-  /// For an input of indices, such as token ids: the size of the smallest dim
-  /// that they index. Random indices stay below this size. 0 for all other
-  /// inputs and for outputs.
+  /// Upper bound of the elements of an input that holds indices. Each element
+  /// must be smaller than `indexBound`. Example: the elements are token ids,
+  /// which select rows of an embedding table with 50257 rows. `indexBound` is
+  /// 50257. If the elements index dims of several sizes, `indexBound` is the
+  /// smallest size. The user can also run the model on random inputs. The
+  /// random indices are then smaller than `indexBound`. `indexBound` is 0 for
+  /// all other inputs and for outputs.
   int64_t indexBound = 0;
   /// Index of the batch dim; -1 if there is none.
   int batchDim = -1;
@@ -47,7 +51,10 @@ struct StageTransfer {
   plan::SendPart kind = {};
   /// Returns whether the value is sent once per step, not once per microbatch.
   bool isPerStep() const { return kind.kind == plan::TransferKind::Update; }
-  /// Returns how often a step of `microbatches` microbatches sends the value.
+  /// Returns how often the value is sent in one training step. `microbatches`
+  /// is the number of microbatches of the training step. The result is 1 if the
+  /// value is sent once per training step. Otherwise the value is sent once per
+  /// microbatch, and the result is `microbatches`.
   int64_t callsPerStep(int64_t microbatches) const {
     return isPerStep() ? 1 : microbatches;
   }
@@ -195,9 +202,10 @@ struct ModelFacts {
 /// same ranks, but a communicator of its own.
 class OverlapGroups {
 public:
-  /// Stores a reference to `facts`, which must outlive this object. Copies no
-  /// entry of `facts.groups` yet. The method of() makes the copies, and appends
-  /// them to `facts.groups`.
+  /// Creates an object that has made no copies yet. The method of() makes a
+  /// copy of an entry of `facts.groups`, and appends the copy to
+  /// `facts.groups`. The copy gives the same ranks a second communicator.
+  /// `facts` must outlive this object.
   explicit OverlapGroups(ModelFacts &facts) : facts(facts) {}
 
   /// Returns the index of a copy of entry number `group` of ModelFacts::groups.

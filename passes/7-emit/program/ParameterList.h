@@ -66,7 +66,8 @@ private:
   /// map is a pair of two texts: the name of the weight, and the text of the
   /// sharding. dist::placementKey() makes the text of the sharding.
   std::map<std::pair<std::string, std::string>, int32_t> known;
-  /// Index of each weight file in the program's list, by path.
+  /// Map from the path of a weight file to the index of this file in the list
+  /// `program.files`.
   llvm::StringMap<int32_t> files;
 };
 

@@ -37,10 +37,10 @@ namespace {
 /// program already contains the start, but not yet the finish.
 struct PendingReduction {
   const EarlyReduction *early;
-  /// Instruction that finishes the reduction of a gradient. `early` describes
-  /// the reduction. Two instructions execute the reduction. The first one
-  /// starts the communication, and the program already contains it. The second
-  /// one finishes the communication. `collective` is the second instruction.
+  /// Finish instruction of the gradient reduction that `early` describes. Two
+  /// instructions execute the reduction. The start instruction begins the
+  /// communication. The finish instruction waits for the end of the
+  /// communication. The program does not contain the finish instruction yet.
   program::CollectiveT collective;
   /// Ops that read the result of the reduction that `early` describes. The
   /// program gets the instructions of these ops after the instruction that
@@ -181,7 +181,10 @@ private:
     }
   }
 
-  /// Writes the instructions of `body` to a new function of the program.
+  /// Appends a function to the program, and writes the instructions of `body`
+  /// to this function. `body` is an MLIR function of a pipeline stage. `name`
+  /// is the name of the new function for error messages, such as "Forward of
+  /// stage 2".
   void writeFunction(func::FuncOp body, const std::string &name) {
     auto &function =
         program.functions.emplace_back(std::make_unique<program::FunctionT>());
@@ -236,8 +239,11 @@ private:
     gather = {&next, startGather(next, instructions)};
   }
 
-  /// Writes the instruction that finishes the weight gather `gather`. Then
-  /// starts the next weight gather of the function, if any.
+  /// Appends the finish instruction of an all-gather of a sharded weight. Two
+  /// instructions execute the all-gather, a start and a finish. The program
+  /// already contains the start. The member `gather` contains the finish. Then
+  /// appends the start instruction of the next all-gather of the current stage
+  /// function, if any.
   void finishGather() {
     finish(gather->prefetch->collective, std::move(gather->collective));
     gather.reset();
@@ -274,7 +280,10 @@ private:
   void writeAndReduce(Operation &op) {
     write(op);
     for (const EarlyReduction *early : startsBehind.lookup(&op)) {
-      // Make room for one more reduction. finishReduction() may itself start a
+      // At most `mostPending` reductions may have a start instruction, but no
+      // finish instruction yet. Append finish instructions until one more
+      // reduction may start. finishReduction() also appends the instructions of
+      // the ops that read the reduced value. One of these ops may start a new
       // reduction, so one call may not be enough.
       while (pending.size() >= mostPending)
         finishReduction();
@@ -283,8 +292,12 @@ private:
     }
   }
 
-  /// Returns the most recent unfinished reduction whose result `op` reads; null
-  /// if there is none.
+  /// Returns the reduction of a gradient whose result `op` reads. Considers
+  /// only the reductions in the list `pending`. For these reductions, the
+  /// program contains the start instruction, but not yet the finish
+  /// instruction. If `op` reads the results of several of them, returns the
+  /// reduction that started last. Returns null if `op` reads none of the
+  /// results.
   PendingReduction *pendingFor(Operation &op) {
     for (PendingReduction &reduction : llvm::reverse(pending))
       if (llvm::is_contained(reduction.early->readers, &op))
@@ -292,8 +305,11 @@ private:
     return nullptr;
   }
 
-  /// Writes the instruction that finishes the oldest unfinished reduction. Then
-  /// writes the ops that read the reduced value.
+  /// Appends the finish instruction of the first reduction in `pending`, and
+  /// removes the reduction from `pending`. The list `pending` contains the
+  /// gradient reductions that have a start instruction, but no finish
+  /// instruction yet. After the finish instruction, appends the instructions of
+  /// the ops that read the result of the reduction.
   void finishReduction() {
     PendingReduction oldest = std::move(pending.front());
     pending.pop_front();
@@ -410,12 +426,12 @@ private:
     }
   }
 
-  /// Sets `action.stage` and `action.microbatch`. `action` starts messages
-  /// between stages, or waits for messages. An action may have several
-  /// messages, but only one stage and microbatch, which error messages show.
-  /// This method takes the stage and the microbatch from one message: the first
-  /// receive, or the first send if there is no receive. The stage is the
-  /// receiving stage of a receive, and the sending stage of a send.
+  /// Sets `action.stage` and `action.microbatch`. Error reports and timelines
+  /// show these two numbers. `action` starts sends and receives, or waits for
+  /// sends and receives. The method looks at only one of them: the first
+  /// receive, or the first send if `action` has no receive. `action.microbatch`
+  /// becomes the microbatch of this receive or send. `action.stage` becomes the
+  /// receiving stage of a receive, or the sending stage of a send.
   void nameExchange(program::ActionT &action) const {
     const bool receives = !action.receives.empty();
     const auto &messages = receives ? action.receives : action.sends;
@@ -461,25 +477,29 @@ private:
   /// and a finish. The list is in reverse order: the writer next appends the
   /// start of the last entry.
   llvm::SmallVector<const Prefetch *> nextPrefetches;
-  /// Ops of the current stage function that compute the input of an all-gather
-  /// of a sharded weight. Example: a cast of the shard. The all-gather starts
-  /// before the weight is used. The writer therefore appends the instructions
-  /// of these ops before the start of the all-gather. When the writer later
-  /// reaches these ops in the function, it skips them.
+  /// Ops of the current stage function that the writer must skip, because the
+  /// program already contains their instructions. Example: one op casts the
+  /// shard of a weight, and a later op gathers the result of the cast. The
+  /// writer puts the start of the all-gather at an earlier place in the
+  /// program. The start reads the result of the cast, so the writer puts the
+  /// cast before the start. When the writer later reaches the cast in the
+  /// function, the writer skips the cast.
   llvm::DenseSet<Operation *> isWritten;
   /// All-gather of a sharded weight. Two instructions execute the all-gather: a
   /// start and a finish. The program already contains the start, but not yet
   /// the finish.
   struct PendingGather {
     const Prefetch *prefetch;
-    /// Instruction that finishes an all-gather of a sharded weight. `prefetch`
-    /// describes the all-gather. Two instructions execute the all-gather: the
-    /// first one starts the communication, and the second one finishes it. The
-    /// program already contains the first instruction. `collective` is the
-    /// second one.
+    /// Finish instruction of the all-gather that `prefetch` describes. Two
+    /// instructions execute the all-gather. The start instruction begins the
+    /// communication. The finish instruction waits for the end of the
+    /// communication. The program does not contain the finish instruction yet.
     program::CollectiveT collective;
   };
-  /// Weight gather that has started, but not finished. There is at most one.
+  /// All-gather of a sharded weight for which the program contains the start
+  /// instruction, but not yet the finish instruction. The writer finishes each
+  /// all-gather before it starts the next one, so there is at most one. Empty
+  /// if there is none.
   std::optional<PendingGather> gather;
   /// Names of the ops that the device cannot run, for the error message.
   std::vector<std::string> unsupported;

@@ -28,15 +28,21 @@ namespace pcc::emit {
 /// mesh of all ranks, because the axis names are the same.
 class RankMesh {
 public:
-  /// Makes the mesh of ranks from `mesh`, the module's mesh. The axis "pp"
-  /// (pipeline) gets the size `numPositions`, and the axis "mb" (microbatches)
-  /// the size `numMicrobatches`. Both sizes must be at least 1.
+  /// Stores `mesh`, the mesh of an MLIR module, and makes the mesh of all ranks
+  /// from it. The mesh of all ranks has the additional axis "pp", the axis of
+  /// the pipeline, as its first axis. The size of "pp" is `numPositions`. The
+  /// last axis is "mb", and its size is `numMicrobatches`. A coordinate on "mb"
+  /// is the number of a microbatch. Both sizes must be at least 1.
+  ///
+  /// Example: if `mesh` is {dp=2, tp=8}, `numPositions` is 2 and
+  /// `numMicrobatches` is 4, the mesh of all ranks is {pp=2, dp=2, tp=8, mb=4}.
   RankMesh(dist::Mesh mesh, int64_t numPositions, int64_t numMicrobatches);
 
   /// Returns the mesh of all ranks of the job. The first axis is "pp", the axis
-  /// of the pipeline. The last axis is "mb", the axis of the microbatches.
-  /// Example: {pp=2, dp=2, tp=8, mb=4}. The axis mb does not change the number
-  /// of ranks, so this mesh has 2 · 2 · 8 = 32 ranks.
+  /// of the pipeline. The last axis is "mb". A coordinate on "mb" is the number
+  /// of a microbatch. Each rank processes all microbatches, so "mb" does not
+  /// change the number of ranks. Example: the mesh {pp=2, dp=2, tp=8, mb=4} has
+  /// 2 · 2 · 8 = 32 ranks. Each rank processes 4 microbatches.
   const dist::Mesh &ranks() const { return rankMesh; }
   /// Returns the module's mesh, which has no axis for the pipeline.
   const dist::Mesh &shardingMesh() const { return mesh; }

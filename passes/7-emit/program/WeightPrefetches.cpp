@@ -10,10 +10,19 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// Appends to `makers` the ops that compute `value` from weights and constants.
-/// The ops are in execution order. Example: a cast of a weight. Returns true if
-/// each of these ops is a reshape or a kernel call, and `value` depends only on
-/// weights and constants. Otherwise returns false. `makers` may then contain
-/// only some of the ops.
+/// The ops are in execution order. Example: if `value` is a cast of a weight,
+/// `makers` then contains the cast. If `value` is a weight itself, the function
+/// appends nothing.
+///
+/// Returns true if two conditions hold:
+///
+///  - `value` depends only on weights and constants.
+///  - Each op that computes `value` from them is a graph.reshape or a
+///    rank.launch. A rank.launch executes a kernel, such as a kernel that casts
+///    its input.
+///
+/// If a condition does not hold, the function returns false. `makers` may then
+/// contain only some of the ops.
 static bool collectMakers(Value value, std::vector<Operation *> &makers) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -30,8 +39,11 @@ static bool collectMakers(Value value, std::vector<Operation *> &makers) {
 }
 
 namespace {
-/// Finds the all-gathers of weights that can start before their use, in
-/// functions that run once per microbatch.
+/// Finds all-gathers of weights that the ranks can start early. An early
+/// all-gather communicates while the ranks execute ops that do not need the
+/// weight. The class searches the functions of the pipeline stages that run
+/// once per microbatch, such as forward functions. It does not search functions
+/// that run once per training step, such as the weight update.
 class PrefetchFinder {
 public:
   explicit PrefetchFinder(ModelFacts &facts) : facts(facts), groups(facts) {}
@@ -46,11 +58,13 @@ public:
   }
 
 private:
-  /// Appends `gather` to `found` if three conditions hold:
+  /// Appends an entry for `gather` to the list `found` if three conditions
+  /// hold:
   ///
-  ///   - It is an all-gather of all elements, not of selected rows.
-  ///   - Its group has at least two ranks.
-  ///   - Its input depends only on weights and constants.
+  ///  - `gather` is an all_gather op without the operands `rows`. These
+  ///    operands are masks. They select the rows of the tensor that ranks send.
+  ///  - At least two ranks exchange data in `gather`.
+  ///  - The input of `gather` depends only on weights and constants.
   void collect(dist::CollectiveOp gather) {
     if (gather.getKind() != dist::CollectiveKind::AllGather ||
         !gather.getRows().empty() || facts.groupOf(gather) < 0)

@@ -36,23 +36,37 @@ struct Prefetch {
   /// weight. An example is a cast of the shard. The ops are in execution order,
   /// and run right before the start of the all-gather.
   std::vector<mlir::Operation *> makers;
-  /// Index of an entry of the list ModelFacts::groups. An entry is a set of
-  /// mesh axes. The all-gather communicates along these axes: for the set {dp},
-  /// two ranks communicate if only their coordinates on the axis dp differ. For
-  /// each entry, the runtime creates separate communicators. Other collectives
-  /// may run between the start and the finish of this all-gather, and must not
-  /// use its communicator. Only all-gathers that are split into a start and a
-  /// finish therefore use this entry (see OverlapGroups).
+  /// Index of an entry of the list ModelFacts::groups. Each entry is a set of
+  /// mesh axes. The runtime creates separate communicators for each entry, even
+  /// if two entries are equal.
+  ///
+  /// The entry at this index lists the mesh axes along which the all-gather
+  /// communicates. Example: for the set {dp}, the ranks that differ only in
+  /// their coordinate on the axis dp communicate with each other.
+  ///
+  /// Only all-gathers that are split into a start and a finish use this entry.
+  /// Other collectives use an equal entry, and therefore another communicator.
+  /// These collectives can then run between the start and the finish of the
+  /// all-gather.
   int group;
 };
 
-/// Returns all all-gathers of weights that can start before the weight is used,
-/// in program order. Other collectives may run while one of these all-gathers
-/// is in progress. The all-gathers therefore need communicators that other
-/// collectives do not use. For each entry of `facts.groups`, the runtime
-/// creates communicators. This function appends entries to `facts.groups` for
-/// the all-gathers. Must be called after `facts.functions` and `facts.groups`
-/// are filled.
+/// Finds all-gathers of weights that the ranks can start early. An early
+/// all-gather communicates while the ranks execute ops that do not need the
+/// weight. Returns one entry per all-gather, in program order. The function
+/// considers only all-gathers that run once per microbatch.
+///
+/// The caller must have filled three members of `facts`:
+///
+///  - `facts.functions` contains the functions of the model.
+///  - `facts.groups` contains sets of mesh axes.
+///  - `facts.groupOfKind` maps each collective to an entry of `facts.groups`.
+///    The collective communicates along the mesh axes in this entry.
+///
+/// The function appends new entries to `facts.groups`. The runtime creates
+/// separate communicators for each entry. An early all-gather uses one of the
+/// new entries. Its communicator is then different from the communicators of
+/// the collectives that run at the same time.
 std::vector<Prefetch> findPrefetches(ModelFacts &facts);
 
 } // namespace pcc::emit

@@ -29,13 +29,27 @@ inline constexpr double lossOfRanks = 20;
 /// such as bf16. Each error is the largest relative difference of an element
 /// from the unpartitioned model in f64.
 struct AccurateValue {
-  /// Comparison of the partitioned model on simulated ranks with the
-  /// computation in f64. The comparison contains the largest error on the
-  /// ranks. The largest accepted error is the result of accuracyOf().
+  /// Comparison of the output or parameter on the simulated ranks with the
+  /// tensor that the unpartitioned model computes in f64. An element counts as
+  /// equal if its relative error is not too large. accuracyOf() computes the
+  /// largest relative error that is accepted. The result of
+  /// `ranks.comparison.maxError()` is the largest relative error that the
+  /// simulated ranks have.
   VerifiedValue ranks;
-  /// Largest error of an element in the unpartitioned model. The error is the
-  /// difference from the element in f64, divided by the largest magnitude of an
-  /// element in f64.
+  /// Largest relative error of an element of the output or parameter on one
+  /// rank. One rank executes the unpartitioned model and rounds each op result
+  /// to its element type, such as bf16. The relative error of an element is the
+  /// following number:
+  ///
+  ///     |x − y| / m
+  ///
+  ///  - x is the element on the one rank.
+  ///  - y is the same element, computed in f64.
+  ///  - m is the largest magnitude of an element of the output or parameter,
+  ///    computed in f64.
+  ///
+  /// Example: the output is [1, 4] in f64 and [1, 3] on the one rank. The
+  /// member is then 1/4.
   double errorOfOneRank = 0;
 };
 

@@ -18,33 +18,56 @@ struct Difference {
   std::optional<int64_t> rank;
 };
 
-/// Compares the shards of a tensor on all ranks with the expected global
-/// tensor. The error of an element is relative to the tensor, not to the
-/// element:
+/// Compares a tensor that the ranks have computed with the expected global
+/// tensor. Each rank has computed one shard of the tensor. The caller passes
+/// each shard to add(). The relative error of an element is the following
+/// number:
 ///
-///   |expected − got| / largest finite magnitude in the expected tensor
+///     |x − y| / m
 ///
-/// The divisor is 1 if the expected tensor has no finite element except zeros.
-/// Special values:
-///  - NaN and NaN, or an infinity and itself: the error is 0.
-///  - Any other pair with a NaN or an infinity: the error is the largest finite
-///    number.
+///  - x is the element of the expected tensor.
+///  - y is the same element in the shard.
+///  - m is the largest magnitude of an element of the expected tensor. Elements
+///    that are infinite or NaN do not count. If all other elements are 0, m is
+///    1.
+///
+/// Example: the expected tensor is [1, 4], and the shards contain [1, 3]. The
+/// relative error of the second element is 1/4.
+///
+/// If x or y is infinite or NaN, the relative error is one of these numbers:
+///
+///  - 0 if x and y are both NaN, or if x and y are the same infinity.
+///  - The largest finite double in all other cases.
 class Comparison {
 public:
-  /// Prepares a comparison with the global tensor `expected`. An element counts
-  /// as equal if one of these conditions is true:
+  /// Prepares a comparison with the global tensor `expected`. Let x be an
+  /// element of `expected`, and let y be the same element in a shard that a
+  /// rank has computed. The two elements count as equal if one of these
+  /// conditions is true:
   ///
-  ///  - |expected − got| ≤ `tolerance` · m
-  ///  - |expected − got| ≤ `noise`
+  ///  - |x − y| ≤ `tolerance` · m
+  ///  - |x − y| ≤ `noise`
   ///
-  /// Here, m is the largest finite magnitude of an element of `expected`; if it
-  /// is 0, m is 1. Example: m is 10, `tolerance` is 0.01 and `noise` is 0.2. An
-  /// element with a difference of 0.15 exceeds the tolerance of 0.1, but counts
-  /// as equal because of `noise`.
+  /// Here, m is the largest finite magnitude of an element of `expected`. If
+  /// this magnitude is 0, m is 1. Example: m is 10, `tolerance` is 0.01 and
+  /// `noise` is 0.2. An element with |x − y| = 0.15 does not meet the first
+  /// condition, because 0.15 is larger than 0.01 · 10. It counts as equal
+  /// because 0.15 is at most `noise`.
   Comparison(graph::HostTensor expected, double tolerance, double noise = 0);
 
-  /// Compares `shard`, which the rank `rank` holds. `indices` are the global
-  /// indices of its elements. Padding is not compared.
+  /// Compares each element of `shard` with the same element of the expected
+  /// tensor.
+  ///
+  ///  - `shard` is the part of the tensor that one rank has computed.
+  ///  - `indices` contains the global indices of the elements of `shard`. It
+  ///    has one list per dim. Entry i of a list is the global index that
+  ///    corresponds to the local index i. The entry is negative if `shard` has
+  ///    no element at the local index i, for example at the unused end of a
+  ///    buffer. The function skips such local indices.
+  ///  - `rank` is the number of the rank; nullopt if the rank is not known.
+  ///
+  /// Example: `shard` is row 1 of the expected tensor, columns 2 and 3. Then
+  /// `indices` is {{1}, {2, 3}}.
   void add(const graph::HostTensor &shard, const LocalIndices &indices,
            std::optional<int64_t> rank);
 

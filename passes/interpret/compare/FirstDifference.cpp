@@ -10,11 +10,13 @@ using namespace pcc;
 using namespace pcc::interpret;
 
 /// Returns the name of `value` in the ONNX model. The result is empty if
-/// `value` has no name. The compiler adds collectives, such as an all_gather,
-/// to the model. The results of these ops have no name in the ONNX model. The
-/// function therefore returns the name of the operand of a collective. Example:
-/// a matmul computes "y", and an all_gather reads "y". For the result of the
-/// all_gather, the function returns "y".
+/// `value` has no name.
+///
+/// The compiler has added collectives to the model, such as an all_gather. The
+/// result of a collective has no name of its own. For such a result, the
+/// function returns the name of the tensor that the collective reads. Example:
+/// a matmul computes the tensor "y", and an all_gather collects "y". For the
+/// result of the all_gather, the function returns "y".
 static StringRef nameOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (auto collective = dyn_cast_or_null<dist::CollectiveOp>(op))
@@ -73,21 +75,24 @@ public:
   std::optional<VerifiedValue> first;
 
 private:
-  /// Returns whether the tensor of each rank is a shard of `tensor`.
-  /// `stageValue` is the result of an op in the partitioned model: one tensor
-  /// per rank. `tensor` is the same result in the unpartitioned model. Each
-  /// element of a shard corresponds to one element of `tensor`, so that the two
-  /// elements can be compared. The function returns false in three cases:
+  /// Returns whether the tensor of each rank is a shard of `tensor`. If so,
+  /// each element of the shard can be compared with one element of `tensor`.
   ///
-  ///  - Each rank has a partial result, such as one term of a sum. A later op,
-  ///    such as an all-reduce, computes the sum.
-  ///  - A rank has a window of a dim instead of its own part of the dim. For
-  ///    example, a rank also has the rows of its neighbors that a convolution
-  ///    needs.
+  ///  - `stageValue` is the result of an op in the partitioned model: one
+  ///    tensor per rank.
+  ///  - `tensor` is the same result in the unpartitioned model.
+  ///
+  /// The function returns false in three cases:
+  ///
+  ///  - The tensors of the ranks are not complete. For example, each rank has
+  ///    only one term of a sum, and a later all-reduce computes the sum.
+  ///  - The tensor of a rank has other elements than the shard of the rank. For
+  ///    example, a convolution also needs the last row of the shard before. The
+  ///    rank has received this row from another rank, and stores it with its
+  ///    own rows.
   ///  - The tensors of the ranks do not have the shape of a shard. For example,
-  ///    `tensor` has 8 rows, and the sharding splits the rows over 2 ranks.
-  ///    Then a shard has 4 rows. If the tensor of a rank has 8 rows, the
-  ///    function returns false.
+  ///    `tensor` has 8 rows, and the sharding splits the rows over 2 ranks. A
+  ///    shard has 4 rows, but the tensor of a rank has 8 rows.
   static bool isShardOf(const StageValue &stageValue,
                         const graph::HostTensor &tensor) {
     dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());

@@ -13,28 +13,29 @@ namespace pcc::interpret {
 /// simulated ranks compute differently from the unpartitioned model. Returns
 /// nullopt if no such op result is found, or if a model cannot be executed.
 ///
-/// - `whole` is the module of the unpartitioned model.
-/// - `parts` is the module of the partitioned model. All phases of the compiler
-///   up to 6-schedule, which makes one function per pipeline stage, have
-///   changed this module.
-/// - `inputs` are the global tensors of the model inputs.
-/// - `numerics` tells whether op results are rounded to their element types or
-///   stay f64.
+///  - `whole` is the module of the unpartitioned model.
+///  - `parts` is the module of the partitioned model. It is the output of the
+///    compiler phase 6-schedule. This phase makes the functions of each
+///    pipeline stage.
+///  - `inputs` contains the tensors of the model's inputs, by name.
+///  - `numerics` is the precision of both executions. Op results are in f64, or
+///    are rounded to their element types in the model, such as bf16.
 ///
-/// Only some op results are compared. An op result of `parts` is compared with
-/// the op result of `whole` that has the same name in the ONNX model. The
-/// function skips an op result in these cases:
+/// The function compares an op result of `parts` with the op result of `whole`
+/// that has the same name in the ONNX model. There are op results that the
+/// function cannot compare and skips:
 ///
-/// - The op result has no name in the ONNX model, or `whole` has no op result
-///   of this name.
-/// - The op result is partial: the ranks must still reduce their tensors, for
-///   example by an all-reduce that computes a sum.
-/// - The op result is a windowed read: a rank holds other elements than its own
-///   part of a dim. For example, a rank also holds the rows of its neighbors
-///   that a convolution needs.
-/// - The tensors on the ranks do not have the shape of a shard. For example, if
-///   the global tensor has 8 rows and the sharding splits the rows over 2
-///   ranks, a shard has 4 rows.
+///  - The op result has no name in the ONNX model, or `whole` has no op result
+///    with this name.
+///  - The tensors on the ranks are not complete. For example, each rank has
+///    only one term of a sum, and a later all-reduce computes the sum.
+///  - The tensor on a rank has other elements than the shard of the rank. For
+///    example, a convolution also needs the last row of the shard before. The
+///    rank has received this row from another rank, and stores it with its own
+///    rows.
+///  - The tensors on the ranks do not have the shape of a shard. For example,
+///    the global tensor has 8 rows, and the sharding splits the rows over 2
+///    ranks. A shard has 4 rows, but the tensor on a rank has 8 rows.
 ///
 /// The function stores all op results of `whole` that have a name, and so needs
 /// much memory. Therefore call the function only after a model output has been

@@ -23,13 +23,26 @@ struct VerifiedValue {
 /// the type, such as 1e-4 for f32.
 double toleranceOf(mlir::Type elementType, graph::Numerics numerics);
 
-/// Returns the tolerance (largest allowed error) for `value`: the largest
-/// tolerance among its element type and the types of all values from which it
-/// is computed. Example: a bf16 result cast to f32 has the tolerance of bf16.
+/// Returns the largest relative error with which an element of `value` counts
+/// as equal. The result depends on `numerics`:
+///
+///  - If `numerics` selects f64, the result is 1e-12.
+///  - If `numerics` selects the element types of the model, each type has its
+///    own number: 1e-4 for f32 and 5e-2 for bf16. The function examines `value`
+///    and all values from which `value` is computed. It returns the largest of
+///    their numbers. Example: `value` has the type f32 and is a cast of a bf16
+///    tensor. The result is 5e-2.
 double toleranceOf(mlir::Value value, graph::Numerics numerics);
 
-/// Formats the first difference of a comparison, which must exist, such as:
-///   differs at [0, 3] on rank 1: expected 0.5, got 0.25 (relative error 0.5)
+/// Returns a text about the first wrong element that `comparison` has found.
+/// `comparison` must have found a wrong element. Example:
+///
+///     differs at [0, 3] on rank 1: expected 0.5, got 0.25 (relative error 0.5)
+///
+/// In this example, the element has the indices [0, 3]. Rank 1 has computed
+/// 0.25 for the element, and the expected element is 0.5. The relative error is
+/// the largest error of all elements that `comparison` has compared. The text
+/// does not contain the rank if the rank is not known.
 std::string describe(const Comparison &comparison);
 
 } // namespace pcc::interpret

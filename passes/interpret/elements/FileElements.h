@@ -8,8 +8,10 @@
 
 namespace pcc::interpret {
 
-/// Returns the runtime's element type for `elementType`. Files store elements
-/// in this type. Returns nullopt if the runtime has no such type.
+/// Converts an MLIR element type to a runtime::ElementType. Example: the result
+/// for the MLIR type f32 is ElementType::F32. The result describes how a file
+/// stores elements of the type `elementType`. Returns nullopt if there is no
+/// runtime::ElementType for `elementType`, for example if it is a complex type.
 std::optional<runtime::ElementType> fileTypeOf(mlir::Type elementType);
 
 /// Returns a tensor of shape `shape` whose elements are copied from `bytes`.

@@ -11,10 +11,16 @@ using namespace mlir;
 using namespace pcc;
 using graph::HostTensor;
 
-/// Returns the size of the dim that an op indexes by its operand `use`. For
-/// example, a gather of rows of a table [32000, 768] gives 32000. If there are
-/// several such dims, returns the smallest size. Returns nullopt if the
-/// elements of `use` are no indices.
+/// Returns a number n for the operand `use` of an op. If the op uses the
+/// elements of the operand as indices, these elements are valid if each of them
+/// is in [0, n). Example: a gather selects rows of a table with 32000 rows.
+/// `use` is the operand of the gather that contains the row numbers. The result
+/// is 32000.
+///
+/// Some ops, such as gather_nd, use several elements of the operand together to
+/// index several dims. If these dims have the sizes 32000 and 768, the result
+/// is the smallest size, 768. Returns nullopt if the op does not use the
+/// elements of the operand as indices.
 static std::optional<int64_t> tableOf(OpOperand &use) {
   auto indexed = dyn_cast<graph::IndexedOpInterface>(use.getOwner());
   if (!indexed || use.getOperandNumber() != 1 ||

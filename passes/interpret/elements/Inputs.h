@@ -40,10 +40,14 @@ Status makeInputs(mlir::func::FuncOp model, llvm::ArrayRef<std::string> files,
 /// number `argument`. The argument must have the attribute `graph.name`.
 llvm::StringRef inputName(mlir::func::FuncOp function, unsigned argument);
 
-/// Returns the size of the dim that ops index by the elements of `value`. For
-/// example, token ids that select rows of a table [32000, 768] give 32000. If
-/// there are several such dims, returns the smallest size. Returns nullopt if
-/// the elements are no indices.
+/// Returns a number n. The elements of `value` are valid indices if each of
+/// them is in [0, n). Example: `value` contains token ids. A gather uses the
+/// token ids to select rows of a table with 32000 rows. The result is 32000.
+///
+/// Several ops can use `value` as indices. Example: one op selects rows of a
+/// table with 32000 rows, and another op selects rows of a table with 2 rows.
+/// The result is the smallest number, 2. An op may also use a cast or a reshape
+/// of `value`. Returns nullopt if no op uses `value` as indices.
 std::optional<int64_t> tableSize(mlir::Value value);
 
 } // namespace pcc::interpret

@@ -10,14 +10,24 @@
 
 namespace pcc::interpret {
 
-/// Reads the weights of a module from their files. An absent weight gets seeded
-/// random values, equal to those that executables generate. Weights are not
-/// cached: each read opens the file.
+/// Reads the weights of a module from files. Some weights are in no file. The
+/// module may contain a constant for such a weight, and then each element of
+/// the weight is this constant. If the module contains no constant, the
+/// elements are random numbers. A compiled executable generates the same random
+/// numbers.
+///
+/// The class keeps no weights in memory. Each call of read() opens the file
+/// again.
 class WeightSource {
 public:
-  /// Prepares to read the weights of `module`. The directory of weight files is
-  /// the module's `graph.root` or, if absent, the working directory. The seed
-  /// of random weights is `rank.random_weights` or, if absent, 0.
+  /// Stores `module`. Reads no weights, but reads two attributes of `module`:
+  ///
+  ///  - `graph.root` is the path of the directory with the weight files. If
+  ///    `module` does not have this attribute, the directory is the working
+  ///    directory.
+  ///  - `rank.random_weights` is the seed of a random number generator. It
+  ///    generates the elements of weights that are in no file. If `module` does
+  ///    not have this attribute, the seed is 0.
   explicit WeightSource(mlir::ModuleOp module);
 
   /// Reads the global tensor of the parameter with the symbol name `parameter`
@@ -32,7 +42,8 @@ private:
   mlir::ModuleOp module;
   /// Directory to which the paths of weight files are relative.
   std::string root;
-  /// Seed of the random values for absent weights.
+  /// Seed of the random number generator. A weight that is in no file, and for
+  /// which the module contains no constant, gets random elements.
   uint64_t seed = 0;
 };
 

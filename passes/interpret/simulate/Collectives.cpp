@@ -111,38 +111,47 @@ public:
         groupOfRank[rank] = i;
   }
 
-  /// Returns whether the ranks `rank` and `other` communicate in the
-  /// collective. For example, the mesh has the axes dp and tp, and the
-  /// collective gathers the shards along tp. Then two ranks communicate if they
-  /// have the same coordinate along dp.
+  /// Returns whether the rank `rank` may exchange rows with the rank `other`. A
+  /// collective divides the ranks into groups, and only ranks of the same group
+  /// communicate. Example: the mesh has the axes dp and tp, and the collective
+  /// gathers the shards along tp. Two ranks are in the same group if they have
+  /// the same coordinate along dp.
   ///
-  /// The function compares coordinates only if the collective has masks. A mask
-  /// is a tensor of booleans, which selects the rows that a rank sends or
-  /// receives. If the collective has no masks, the function always returns
-  /// true.
+  /// This object stores the groups only if the collective has masks. A mask is
+  /// a tensor of booleans, which selects the rows that a rank sends or
+  /// receives. If the collective has no masks, the function returns true for
+  /// all pairs of ranks.
   bool areInOneGroup(int64_t rank, int64_t other) const {
     return masks.empty() || groupOfRank[rank] == groupOfRank[other];
   }
 
-  /// Returns whether the collective moves one element between the ranks `owner`
-  /// and `other`. Always returns true if the collective has no masks, or if
-  /// both ranks are the same rank.
+  /// Returns whether the ranks `owner` and `other` exchange one element of a
+  /// tensor. Always returns true if the collective has no masks, or if `owner`
+  /// and `other` are the same rank. There are two kinds of collectives with
+  /// masks:
   ///
-  /// Only an all_gather or a reduce_scatter has masks. `owner` is the rank
-  /// whose shard contains the element. `ownerPlace` is the row-major index of
-  /// the element in this shard. The rank `other` has a larger tensor, which
-  /// contains the elements of several shards. It is the result of an
-  /// all_gather, or the operand of a reduce_scatter. `otherPlace` is the
-  /// row-major index of the element in the larger tensor.
+  ///  - all_gather: the operand of `owner` is a shard, and `owner` may send the
+  ///    element from this shard to `other`. The result on `other` contains the
+  ///    elements of several shards.
+  ///  - reduce_scatter: the result on `owner` is a shard. The operand of
+  ///    `other` contains summands for several shards, and `other` may send its
+  ///    summand of the element to `owner`.
   ///
-  /// A row is, for example, the features of one token in a tensor [tokens,
-  /// features]. The element belongs to one row. Both ranks have a boolean mask.
-  /// The mask of `owner` has an entry for this row and the rank `other`. The
-  /// mask of `other` has an entry for this row. Each of the two entries tells
-  /// whether the row moves between the two ranks. The function returns the
-  /// entry in the mask of `other`. If the entry in the mask of `owner` is
-  /// different, the function also stores an error message in the member
-  /// `fault`.
+  /// The element has two places. `ownerPlace` is its row-major index in the
+  /// shard of `owner`. `otherPlace` is its row-major index in the larger tensor
+  /// of `other`.
+  ///
+  /// The element belongs to a row. A row is, for example, the features of one
+  /// token in a tensor [tokens, features]. Each of the two ranks has a mask
+  /// with a boolean for this row. The boolean is true if the two ranks exchange
+  /// the row. The function returns the boolean of `other`. If the boolean of
+  /// `owner` is different, the masks contradict each other. The function then
+  /// stores an error message in the member `fault`.
+  ///
+  /// Example: an all_gather of 4 tokens with 3 features on 2 ranks. Rank 1 has
+  /// the tokens 2 and 3. The element is the first feature of token 3, `owner`
+  /// is 1, and `other` is 0. Token 3 is row 1 of the shard and row 3 of the
+  /// result. Therefore `ownerPlace` is 3, and `otherPlace` is 9.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -266,11 +275,16 @@ private:
     return axes;
   }
 
-  /// Elements that the result on one rank and the operand on a source rank have
-  /// in common. Along dim d, local index to[d][i] of the result and local index
-  /// from[d][i] of the operand are the same global index. Example: the result
-  /// has the global indices 4 … 7, the operand has 6 … 9:
-  ///   to[d] = 2, 3 and from[d] = 0, 1
+  /// Elements that are both in the result on one rank and in the operand on one
+  /// rank. `to` and `from` have one list per dim. The lists to[d] and from[d]
+  /// have equal lengths. to[d][i] is a local index in the result, and
+  /// from[d][i] is a local index in the operand. Both belong to the same global
+  /// index of dim d.
+  ///
+  /// Example for a tensor with one dim: the result has the global elements 4 to
+  /// 7, and the operand has the global elements 6 to 9. The elements 6 and 7
+  /// are in both. Element 6 has the local index 2 in the result and 0 in the
+  /// operand. Therefore `to` is {{2, 3}}, and `from` is {{0, 1}}.
   struct Common {
     SmallVector<std::vector<int64_t>> to, from;
   };
@@ -315,18 +329,23 @@ private:
     recurse(recurse, 0, 0, 0);
   }
 
-  /// Returns the ranks from which the rank `rank` may copy elements in a
-  /// collective without a reduction, such as an all_gather. The nearest rank is
-  /// first. The distance of two ranks is the number of mesh axes along which
-  /// their coordinates differ, so the first rank is `rank` itself. Leaves out
-  /// two kinds of ranks:
+  /// Returns the ranks from which the rank `rank` may copy elements, in a
+  /// collective without a reduction, such as an all_gather. The ranks are
+  /// sorted by their distance to `rank`. The distance of two ranks is the
+  /// number of mesh axes along which their coordinates differ. Example: the
+  /// mesh has the axes dp and tp of size 2. Rank 0 has the distance 0 to
+  /// itself, 1 to the ranks 1 and 2, and 2 to rank 3. For rank 0, the function
+  /// returns {0, 1, 2, 3}.
   ///
-  ///  - A rank that holds other summands than `rank`. For example, the operand
-  ///    is a sum over the axis tp that no all-reduce has computed yet. Then two
-  ///    ranks with different coordinates along tp hold different summands, and
-  ///    must not copy from each other.
-  ///  - A rank that does not communicate with `rank`. The function checks this
-  ///    only if the collective has masks, which select the rows to move.
+  /// The function leaves out two kinds of ranks:
+  ///
+  ///  - A rank whose operand contains another summand of the same sum. For
+  ///    example, the operands on the ranks along tp are summands, and a later
+  ///    all-reduce adds them. `rank` must not copy a summand from a rank with
+  ///    another coordinate along tp.
+  ///  - A rank that does not communicate with `rank`. The function leaves out
+  ///    this kind of rank only if the collective has masks. A mask selects the
+  ///    rows that a rank sends or receives.
   std::vector<int64_t> sourcesOf(int64_t rank) const {
     dist::Coordinates own = ranks.at(rank);
     std::vector<std::pair<int64_t, int64_t>> byDistance;
@@ -389,18 +408,19 @@ private:
       mask(rank, result);
   }
 
-  /// Changes a tensor into summands of this tensor. The sharding of the
-  /// collective's result says that the tensor must be summed over one or more
-  /// mesh axes, such as tp. Before the call, the ranks along these axes hold
-  /// the same tensor. `result` is this tensor on the rank `rank`. If `rank` has
-  /// the coordinate 0 along these axes, `result` stays as it is. If not, the
-  /// function sets all elements of `result` to 0. The sum over the ranks is
-  /// then the original tensor. For example, 2 ranks along tp hold the number 5.
-  /// Afterwards, the first rank holds 5, and the second rank holds 0.
+  /// Sets all elements of `result` to 0, except on the first of several ranks.
+  /// `result` is the result of a mask collective on the rank `rank`.
   ///
-  /// The sharding may name another reduction than a sum. The function then uses
-  /// the neutral element of this reduction in place of 0, such as 1 for a
-  /// product.
+  /// Before the call, several ranks have the same tensor. After the call on
+  /// each of these ranks, the sum over the ranks is this tensor. Example: 2
+  /// ranks along the axis tp have the number 5. Afterwards, the first rank has
+  /// 5, and the second rank has 0. The sum is 5.
+  ///
+  /// The sharding of the collective's result contains the mesh axes of the sum,
+  /// such as tp. The first rank is the rank with the coordinate 0 along these
+  /// axes. The sharding may contain another reduction than a sum. The function
+  /// then uses the neutral element of this reduction in place of 0, such as 1
+  /// for a product.
   void mask(int64_t rank, HostTensor &result) {
     auto added = partialsOnlyIn(to, from);
     if (added.empty() ||
@@ -410,22 +430,24 @@ private:
     llvm::fill(result.ints, neutral<int64_t>(added.front().kind));
   }
 
-  /// Computes the result of an all_reduce or reduce_scatter on the rank `rank`.
-  /// The ranks that communicate form a group. `rank` is one rank of the group.
-  /// For each element of `result`, every rank of the group holds a summand in
-  /// its operand. The function adds these summands. If the collective has
-  /// another reduction than a sum, the function combines them by this
-  /// reduction, such as the maximum.
+  /// Computes the result of an all_reduce or reduce_scatter on the rank `rank`,
+  /// and stores it in `result`. The ranks that communicate form a group, and
+  /// `rank` belongs to this group. Each element of `result` is a sum, and each
+  /// rank of the group has one summand in its operand. Example: the operands of
+  /// an all_reduce on 2 ranks are [1, 2] and [10, 20]. The result is [11, 22].
+  /// The collective may have another reduction than a sum, such as the maximum.
+  /// The function then computes the maximum.
   ///
   /// A reduce_scatter may have boolean masks. A mask selects the rows that a
   /// rank sends. A row is, for example, the features of one token in a tensor
   /// [tokens, features]. If another rank does not send a row to `rank`, the
-  /// function uses 0 in place of the summands of that rank.
+  /// function adds 0 in place of the summands of that rank.
   ///
-  /// Before the call, the member `missing` is the number of elements of
-  /// `result`. The function subtracts the number of elements for which every
-  /// rank of the group holds a summand. If `missing` is not 0 after the call,
-  /// at least one element lacks a summand, and run() returns an error.
+  /// The function also checks that no summand is absent. Before the call, the
+  /// member `missing` must be the number of elements of `result`. The function
+  /// subtracts 1 for each element with a summand on every rank of the group.
+  /// After the call, `missing` is the number of elements without all of their
+  /// summands. If this number is not 0, run() returns an error.
   void reduce(int64_t rank, HostTensor &result) {
     auto gone = partialsOnlyIn(from, to);
     if (gone.empty())
@@ -460,12 +482,19 @@ private:
   /// Global indices of the elements that each rank has in its operand (`held`)
   /// and in its result (`wanted`).
   std::vector<LocalIndices> held, wanted;
-  /// State of the computation of the result on one rank. The computation
-  /// searches the operands of the ranks for each element of the result.
-  /// `missing` is the number of elements that it has not found yet. Only a
-  /// collective without a reduction, such as an all_gather, uses `filled`. Then
-  /// filled[i] tells whether the computation has found element i of the result,
-  /// in row-major order.
+  /// State of the computation of the result on one rank. The computation finds
+  /// each element of the result in the operands of the ranks. In a reduction,
+  /// the computation must find the summands of the element on all ranks that
+  /// communicate.
+  ///
+  ///  - `missing` is the number of elements that have not been found yet.
+  ///    Padding does not count.
+  ///  - filled[i] is true if element i of the result, in row-major order, has
+  ///    been found. Reductions do not use `filled`.
+  ///
+  /// Example: an all_gather computes a result of 4 elements. After the first
+  /// element has been found, `missing` is 3, and `filled` is {true, false,
+  /// false, false}.
   int64_t missing = 0;
   std::vector<bool> filled;
 };

@@ -10,34 +10,39 @@
 
 namespace pcc::interpret {
 
-/// Boolean masks of a collective on one rank. They select the rows that the
-/// rank sends or receives. For example, a rank receives only the tokens for its
-/// experts. A row is, for example, the features of one token in a tensor
-/// [tokens, features]. Each row has at least one boolean in each mask. This
-/// struct points to the masks, and does not own them.
+/// Two boolean masks of one rank, for an all_gather or a reduce_scatter. A row
+/// is, for example, the features of one token in a tensor [tokens, features].
+/// The masks select the rows that the rank sends and receives. For example, a
+/// rank receives only the tokens that its experts process. This struct points
+/// to the masks, and does not own them.
 struct RowMasks {
-  /// Two boolean masks of one rank, here called "this rank", for an all_gather
-  /// or a reduce_scatter. A row is, for example, the features of one token in a
-  /// tensor [tokens, features]. The ranks that communicate form a group.
+  /// Two boolean masks of one rank. This rank is called R here. The ranks that
+  /// communicate form a group. A row is, for example, the features of one token
+  /// in a tensor [tokens, features]. Each rank of the group has a shard of the
+  /// tensor, which contains some rows.
   ///
-  /// In an all_gather, the operand is a shard, and the result is gathered from
-  /// the shards of all ranks in the group:
+  ///  - `divided` has one boolean for each row of R's shard and each rank of
+  ///    the group.
+  ///  - `whole` has one boolean for each row of the whole tensor.
   ///
-  ///   divided[i, m]   whether this rank sends row i of its shard to rank m of
-  ///                   the group
-  ///   whole[i]        whether this rank receives row i of the gathered tensor
+  /// In an all_gather, R sends rows of its shard, and receives rows of the
+  /// whole tensor:
   ///
-  /// In a reduce_scatter, the result is a shard, and each rank has a summand of
-  /// every row:
+  ///   divided[i, m]   whether R sends row i of its shard to rank m of the group
+  ///   whole[i]        whether R receives row i of the whole tensor
   ///
-  ///   divided[i, m]   whether rank m of the group sends its summand of row i
-  ///                   of the shard to this rank
-  ///   whole[i]        whether this rank sends its summand of row i
+  /// In a reduce_scatter, R has a summand of each row of the whole tensor. R
+  /// sends these summands. R receives the summands of the rows of its shard,
+  /// and adds them:
   ///
-  /// Example: an all_gather of 4 tokens over 2 ranks, where rank 0 holds the
-  /// tokens 0 and 1. Rank 1 needs the token 1, but not the token 0. Then
-  /// divided[0, 1] is false and divided[1, 1] is true on rank 0, and whole[0]
-  /// is false and whole[1] is true on rank 1.
+  ///   divided[i, m]   whether R receives a summand of row i of its shard from
+  ///                   rank m of the group
+  ///   whole[i]        whether R sends its summand of row i of the whole tensor
+  ///
+  /// Example: an all_gather of 4 tokens on 2 ranks. The shard of rank 0
+  /// contains the tokens 0 and 1. Rank 1 needs token 1, but does not need token
+  /// 0. On rank 0, divided[0, 1] is false and divided[1, 1] is true. On rank 1,
+  /// whole[0] is false and whole[1] is true.
   const graph::HostTensor *divided, *whole;
 };
 

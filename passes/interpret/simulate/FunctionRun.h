@@ -89,9 +89,18 @@ private:
   /// Executes one op on all ranks and returns its results. Error messages do
   /// not name the op; run() adds the name.
   Results step(mlir::Operation *op);
-  /// Returns the precision for `op`: f64, or rounding of every result to its
-  /// element type. An op on constants always rounds; any other op has the
-  /// precision `numerics`.
+  /// Returns the precision of the results of `op`. Numerics::Model means that
+  /// each result is rounded to its element type, such as bf16. Numerics::Exact
+  /// means that all floats stay f64.
+  ///
+  /// If all operands of `op` are constants, the compiler may replace `op` by a
+  /// constant. The compiler rounds this constant to its element type. The
+  /// function then returns Numerics::Model. For any other op, the function
+  /// returns the member `numerics`. This member contains the precision that the
+  /// constructor has received.
+  ///
+  /// The function also adds the results of `op` to the member `constants` if
+  /// the results are constants.
   graph::Numerics numericsOf(mlir::Operation *op);
   /// Executes `op`, an op of the graph dialect, on all ranks. Several ranks may
   /// point to the same tensor objects. For example, all ranks point to one
@@ -108,9 +117,16 @@ private:
   Results writeWeight(mlir::Operation *op);
   /// Executes a collective on all ranks by calling evaluateCollective().
   Results runCollective(mlir::Operation *op);
-  /// Executes a dist.global_index: returns, on each rank, the global indices of
-  /// the elements that the rank holds along one dim. An element outside of the
-  /// dim (such as padding) gets the size of the dim as its index.
+  /// Executes a dist.global_index. The result on each rank is a list of
+  /// integers for one dim of a tensor. Entry i is the global index of the
+  /// element with the local index i. If the rank has no element with the local
+  /// index i, for example because i lies in the unused end of a buffer, entry i
+  /// is the size of the dim.
+  ///
+  /// Example: a dim of size 3 is split over 2 ranks, and each rank has a buffer
+  /// for 2 elements. The result is {0, 1} on rank 0 and {2, 3} on rank 1. The
+  /// number 3 is the size of the dim, because the second place of the buffer is
+  /// unused.
   Results globalIndex(mlir::Operation *op);
   /// Executes a pipe.send: passes its operand on all ranks to the callback
   /// BoundaryHooks::send.

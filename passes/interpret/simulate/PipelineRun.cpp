@@ -42,8 +42,14 @@ Status PipelineRun::readTables() {
   return Status::success();
 }
 
-/// Returns the microbatch for which `action` sends and receives messages.
-/// Returns 0 for an update of the weights, which runs once per step.
+/// Returns the number of the microbatch to which the messages of `action`
+/// belong. An action sends messages to other stages, and receives messages from
+/// other stages. For example, the action 2F3 is the forward pass of stage 2 on
+/// microbatch 3. Its messages belong to microbatch 3, so the function returns
+/// 3.
+///
+/// An action that updates the weights runs once per step, for all microbatches
+/// together. For such an action, the function returns 0.
 static int64_t microbatchOf(const plan::Action &action) {
   return action.kind == plan::ActionKind::Update ? 0 : action.microbatch;
 }
@@ -125,27 +131,32 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
   return hooks;
 }
 
-/// Returns the value of the argument number `argument` of the function `taker`,
-/// on all ranks. The value is a result of a function of the same pipeline
-/// stage. `from.by` is the name of this function, and `from.result` is the
-/// index of the result.
+/// Returns the value of one argument of the function `taker`, as one tensor per
+/// rank. `argument` is the index of the argument, counted from 0.
+/// `ranks.microbatch` is the number of the microbatch for which `taker` is
+/// executed. The value is a result of a function of the same pipeline stage.
+/// `from.by` is the name of this function, and `from.result` is the index of
+/// the result.
 ///
-/// The member `held` is a map with these results. A key has three parts: the
-/// name of the function, the index of the result, and the number of a
-/// microbatch. The function tries two keys, one after the other:
+/// The member `held` is a map with the results of functions. A key has three
+/// parts: the name of a function, the index of a result, and the number of a
+/// microbatch. The number is -1 if the result belongs to all microbatches, such
+/// as a gathered weight or a sum over the microbatches. takeHeld() looks for
+/// two keys, one after the other:
 ///
-///   1. The key with -1 in place of the number of a microbatch. The entry has a
-///      value for all microbatches, such as a gathered weight.
-///   2. The key with the current microbatch, which is `ranks.microbatch`. If
-///      `taker` runs once per step, the key has the last microbatch instead.
+///   1. {from.by, from.result, -1}
+///   2. {from.by, from.result, m}: m is ranks.microbatch. There is one
+///      exception: if `taker` runs once per step, such as an update of weights,
+///      m is the number of the last microbatch.
 ///
 /// If the map has neither key, there are two cases:
 ///
-///  - `from.by` is the name of `taker` itself. Then `taker` computes a sum
-///    over the microbatches, such as the gradient of a weight. The argument is
-///    the sum over the earlier microbatches. For the first microbatch, there
-///    is no sum yet, and the function returns zeros.
-///  - In any other case, the function returns an empty list.
+///  - `from.by` is the name of `taker` itself. Then `taker` computes a sum over
+///    the microbatches, such as the gradient of a weight. Each execution of
+///    `taker` takes the sum over the earlier microbatches as this argument, and
+///    returns the sum that includes its own microbatch. In the first execution,
+///    there are no earlier microbatches. Therefore takeHeld() returns zeros.
+///  - In any other case, takeHeld() returns an empty list.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {

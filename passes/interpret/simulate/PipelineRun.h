@@ -43,16 +43,33 @@ struct PipelineListener {
 /// yet, the position waits. A stage that sends a value never waits.
 class PipelineRun {
 public:
-  /// Prepares the execution of `module`. Reads no weights: run() reads them
-  /// when an op needs them.
+  /// Creates an object that can execute the functions of `module`. The member
+  /// function run() executes them. The constructor does not read the elements
+  /// of weights: they are read when an op needs them. `numerics` is the
+  /// precision of the results of ops:
+  ///
+  ///  - Numerics::Exact: all floats stay f64.
+  ///  - Numerics::Model: each float is rounded to its element type, such as
+  ///    bf16.
+  ///
+  /// There is one exception: a constant that the compiler can compute is
+  /// rounded to its element type in both cases.
   PipelineRun(mlir::ModuleOp module, graph::Numerics numerics);
 
-  /// Executes one training or inference step with all microbatches. `inputs`
-  /// holds the global input tensors by name. A weight has the value that an
-  /// earlier call wrote; if none did, it has its value in the model. Errors:
+  /// Executes one step of training or inference, with all microbatches of the
+  /// step. `inputs` has the global tensor of each model input. The key is the
+  /// name of the input. `listener` has callbacks that are called with outputs,
+  /// op results and new parameter values.
+  ///
+  /// A training step writes new values of weights. If an earlier call of run()
+  /// has written a weight, ops read the written value. If no earlier call has
+  /// written the weight, ops read the value that the weight has in the model.
+  ///
+  /// Returns an error in these cases:
+  ///
   ///  - The module has no function for an action of the schedule.
   ///  - An op cannot be executed.
-  ///  - All stages wait for messages (deadlock).
+  ///  - Some stages wait forever for messages of other stages (deadlock).
   Status run(const Inputs &inputs, PipelineListener listener);
 
 private:
@@ -68,20 +85,37 @@ private:
   /// receiving stage, microbatch.
   using MessageKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
 
-  /// Reads the actions (such as the forward pass of a stage) of each pipeline
-  /// position from the module. A position is the stages that one rank runs.
-  /// Each position starts at its first action.
+  /// Reads the pipeline schedule from the module, and stores it in the member
+  /// `positions`. The schedule has one list of actions per pipeline position. A
+  /// pipeline position is the set of stages that one rank runs. An action is,
+  /// for example, the forward pass of one stage on one microbatch.
+  ///
+  /// The function also sets Position::next to 0 for every position. The next
+  /// action that the position executes is then the first action of its list.
+  ///
+  /// Returns an error if the module has no function for an action.
   Status readTables();
-  /// Returns the function of the module that executes `action`; null if there
-  /// is none.
+  /// Returns the function of the module that must be executed for `action`. An
+  /// action is an entry of the pipeline schedule. For example, the action 2F3
+  /// is the forward pass of stage 2 on microbatch 3. For this action, the
+  /// result is the function with the forward pass of stage 2. Returns null if
+  /// the module has no such function.
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
   /// Returns whether `action` can start: other stages have sent all values that
   /// its function receives.
   bool isReady(const plan::Action &action);
   /// Executes one action on all ranks that run the stage of the action.
   Status runAction(const Position &position, const plan::Action &action);
-  /// Returns the value of a function's argument on all ranks: shards of a model
-  /// input, or a value that another function of the stage has computed.
+  /// Returns the value of one argument of `function`, as one tensor per rank.
+  /// `argument` is the index of the argument, counted from 0. `ranks` has the
+  /// mesh of the ranks and the number of the current microbatch. There are two
+  /// cases:
+  ///
+  ///  - The argument is an input of the model. Each rank gets its shard of the
+  ///    global input tensor.
+  ///  - The argument is a value that a function of the same stage has returned.
+  ///    For example, the backward pass takes an activation of the forward pass.
+  ///    Each rank gets the tensor that it has stored for this value.
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
                            const SimulatedRanks &ranks);
   /// Returns the value of one argument of the function `taker`, as one tensor
@@ -101,8 +135,12 @@ private:
   /// the argument is zero.
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const SimulatedRanks &ranks);
-  /// Stores the results of `function` for one microbatch in the member `held`.
-  /// Other functions of the same stage take them as arguments.
+  /// Stores the results of `function` in the member `held`. Later, these
+  /// results are arguments of other functions of the same stage. For example,
+  /// the backward pass takes the activations that the forward pass has
+  /// returned. results[i] has the tensors of result i, one per rank.
+  /// `microbatch` is the number of the microbatch for which `function` has been
+  /// executed.
   void keepResults(mlir::func::FuncOp function,
                    const std::vector<RankTensors> &results, int64_t microbatch);
   /// Returns four callbacks for one execution of a function. The function calls
@@ -138,10 +176,15 @@ private:
   ///    has one entry for each of these shardings.
   using Written =
       std::map<std::tuple<int64_t, std::string, std::string>, RankTensors>;
-  /// `written` holds the values of parameters that earlier calls of run() have
-  /// written. `pending` holds the values that the current call of run() writes.
-  /// During a call, all functions read `written`. At the end of a successful
-  /// call, the values of `pending` replace those in `written`.
+  /// Two maps with new values of the model's parameters, such as weights. A
+  /// training step writes new values. One call of run() executes one step.
+  ///
+  ///  - `written` has the values that earlier steps have written. Ops that read
+  ///    a parameter read the value in this map. If the map has no value for the
+  ///    parameter, they read the value in the model.
+  ///  - `pending` has the values that the current step has written. No op of
+  ///    the current step reads these values. When the step has been executed
+  ///    without an error, run() moves the values to `written`.
   Written written, pending;
   std::vector<Position> positions;
   /// Messages that have been sent and not yet received.

@@ -28,24 +28,38 @@ static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
       index = view.elementAt(index).value_or(hole);
 }
 
-/// Computes the global indices of the elements that one rank holds. The list
-/// `indices` begins with the single entry 0. The loop processes one factor of
-/// the dim after another. A factor with `size` elements replaces each entry e
-/// of the list by the entries e · size + i. Here, i runs through the elements
-/// of the factor that the rank holds. The lists of all ranks have the same
-/// length. If a rank holds fewer elements than another rank, its list has
-/// `padding` in place of the missing elements.
+/// Computes the global indices of the elements that one rank holds of a dim.
+/// The dim has `size` elements. `where` is the coordinates of the rank in
+/// `mesh`. `dim` is the sharding of the dim. A sharding has a list of factors,
+/// whose product is the size of the dim. For example, a dim of 192 elements has
+/// the sharding [3|64@tp]. The factors are 3 and 64: the dim has 3 blocks of 64
+/// elements. The mesh axis tp has 2 ranks and splits the factor 64. Therefore
+/// each rank holds one half of each block.
 ///
-/// Example: the dim has 192 elements and the sharding [3|64@tp]. The dim has 3
-/// blocks of 64 elements. The mesh axis tp has 2 ranks and splits each block.
-/// The rank at the tp coordinate 0 holds the first 32 elements of each block:
+/// The list `indices` begins with the single entry 0. The loop processes one
+/// factor after another. A factor of size n has the positions 0 to n − 1. If no
+/// mesh axis splits the factor, the rank holds all positions. If not, the rank
+/// holds one part of the positions. The loop replaces each entry e of the list
+/// by several entries: for each position i that the rank holds, it adds the
+/// entry e · n + i. In the example, the rank at the tp coordinate 0 gets these
+/// lists:
 ///
-///   at the start:             0
-///   after the factor 3:       0, 1, 2                        (blocks)
-///   after the factor 64@tp:   0 … 31, 64 … 95, 128 … 159     (elements)
+///   factor   positions of the rank   the list after the factor
+///   3        0, 1, 2                 0, 1, 2
+///   64@tp    0 … 31                  0 … 31, 64 … 95, 128 … 159
 ///
-/// For example, the factor 64@tp replaces the entry 1 by 1 · 64 + 0 to
-/// 1 · 64 + 31. These entries are 64 … 95.
+/// For example, the factor 64@tp replaces the entry 1 by the entries 1 · 64 + 0
+/// to 1 · 64 + 31, which are 64 … 95.
+///
+/// The lists of all ranks have the same length. For example, if 4 ranks split a
+/// factor of size 30, the first three ranks hold 8 positions each, and the last
+/// rank holds 6 positions. The last rank gets the entry `padding` for the two
+/// missing positions.
+///
+/// If `dim` has a view, the rank reads a window of the dim, such as in a halo
+/// exchange. In this case, the product of the factors is the number of indices
+/// of the view. The loop computes indices into the view, and seeThrough()
+/// converts them to indices into the dim.
 std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
                                              int64_t size,
                                              const dist::Mesh &mesh,
@@ -81,18 +95,26 @@ LocalIndices interpret::localIndices(const dist::Sharding &sharding,
   return indices;
 }
 
-/// Fills a new shard of floats with NaN and 0. Later, the caller writes the
-/// elements of the shard. `indices` has one list per dim of the shard. An entry
-/// of a list is a global index or one of the constants `padding` and `hole`. A
-/// place of the shard belongs to one entry of each list. There are three cases:
+/// Fills `shard`, a new tensor of floats, with NaN and 0. Later, the caller
+/// writes the elements that exist in the global tensor. `indices` has one list
+/// per dim of the shard. An entry of a list is a global index, the constant
+/// `padding` or the constant `hole`. In a matrix, the element in row r and
+/// column c has entry r of the first list and entry c of the second list. There
+/// are three cases:
 ///
-///  - At least one of these entries is `padding`. The place is in the unused
-///    end of the shard's buffer. The place becomes NaN.
-///  - At least one of these entries is `hole`, and no entry is `padding`. The
-///    place is a part of a windowed read, such as a halo exchange, but the
-///    global tensor has no element there. The place becomes 0.
-///  - All entries are global indices. The caller overwrites the place later, so
-///    the value that it has until then is irrelevant.
+///  - At least one entry of the element is `padding`. The element is in the
+///    unused end of the shard's buffer. The element becomes NaN.
+///  - No entry of the element is `padding`, but at least one entry is `hole`. A
+///    windowed read, such as a halo exchange, reads outside of the global
+///    tensor at this element. The element becomes 0.
+///  - All entries of the element are global indices. The element becomes NaN or
+///    0. The caller later writes the real value.
+///
+/// Example: `indices` is {{4, padding}, {hole, 0, padding}}. The shard has 2
+/// rows of 3 elements:
+///
+///   row 0:   0     written later   NaN
+///   row 1:   NaN   NaN             NaN
 static void poison(LocalIndices indices, HostTensor &shard) {
   llvm::fill(shard.floats, std::numeric_limits<double>::quiet_NaN());
   bool hasHoles = false;
@@ -136,21 +158,23 @@ struct ElementWalk {
   graph::Strides localStrides, globalStrides;
   llvm::function_ref<void(int64_t, int64_t)> visit;
 
-  /// Visits a part of the shard. Earlier calls of run() have chosen one index
-  /// for each dim before `dim`. This call visits all elements of the shard that
-  /// have the chosen indices.
+  /// Calls `visit` for each element in one part of the shard. Earlier calls of
+  /// run() have chosen one index for each dim before `dim`. The part consists
+  /// of the elements that have the chosen indices. For example, if the shard is
+  /// a matrix, the call for dim 0 chooses a row, and the call for dim 1 visits
+  /// the elements of this row.
   ///
-  /// `local` is the sum of local index times stride over the dims before `dim`.
-  /// The stride of a dim is the distance, in elements, between two neighboring
-  /// indices of the dim in the shard. `global` is the same sum with global
-  /// indices and with the strides of the global tensor. If an index has been
-  /// chosen for every dim, `local` and `global` are the row-major positions of
-  /// one element, and this call passes them to `visit`.
+  /// `local` is the row-major position in the shard at which the part begins.
+  /// `global` is the row-major position in the global tensor at which the
+  /// corresponding part of the global tensor begins. If an index has been
+  /// chosen for every dim, the part is a single element, and the function calls
+  /// visit(local, global).
   ///
-  /// Example: a shard has rows of 3 elements, and the global tensor has rows of
-  /// 6 elements. Row 1 of the shard is a part of row 3 of the global tensor.
-  /// The call run(1, 3, 18) visits this row: `local` is 1 · 3 = 3, and `global`
-  /// is 3 · 6 = 18.
+  /// Example: the shard has 2 rows of 3 elements, and the global tensor has 8
+  /// rows of 6 elements. Row 1 of the shard is a part of row 3 of the global
+  /// tensor. The call run(1, 3, 18) visits this row. `local` is 3, because row
+  /// 1 of the shard begins at the position 1 · 3. `global` is 18, because row 3
+  /// of the global tensor begins at the position 3 · 6.
   void run(size_t dim, int64_t local, int64_t global) {
     if (dim == indices.size())
       return visit(local, global);

@@ -40,8 +40,16 @@ std::vector<int64_t> localIndices(const dist::DimSharding &dim, int64_t size,
                                   const dist::Mesh &mesh,
                                   const dist::Coordinates &where);
 
-/// Returns the global indices along each dim that the rank at the mesh
-/// coordinates `where` holds. `shape` is the global shape.
+/// Returns the global indices of the elements that one rank holds of a tensor.
+/// The result has one list per dim. `shape` is the global shape of the tensor,
+/// and `sharding` is its sharding over the axes of `mesh`. `where` is the
+/// coordinates of the rank in the mesh.
+///
+/// Example: a tensor has the shape [2, 3], and the axis tp of 2 ranks splits
+/// the columns. Each rank has a buffer of 2 columns:
+///
+///   tp coordinate 0:   columns 0 and 1      {{0, 1}, {0, 1}}
+///   tp coordinate 1:   column 2 only        {{0, 1}, {2, padding}}
 LocalIndices localIndices(const dist::Sharding &sharding,
                           llvm::ArrayRef<int64_t> shape, const dist::Mesh &mesh,
                           const dist::Coordinates &where);
@@ -59,19 +67,22 @@ enum class Padding : uint8_t {
   Poison ///< NaN; integers and booleans are 0
 };
 
-/// Creates the tensor for a shard. The caller must set the shard's elements
-/// afterwards. `indices` has one list per dim of the shard. The length of a
-/// list is the size of the dim, and its entries are the global indices of the
-/// shard's elements. `kind` is the kind of elements, such as floats.
+/// Creates the tensor for a shard. The caller must write the elements of the
+/// shard afterwards. `kind` is the kind of the elements, such as floats.
+/// `indices` has one list per dim of the shard. The length of a list is the
+/// size of the dim. Entry i of a list is the global index of the elements that
+/// have the local index i. There are two entries with a special meaning:
 ///
-/// This function sets the places of the tensor that hold no element of the
-/// global tensor:
+///  - The entry -1 is padding: the local index i is in the unused end of the
+///    shard's buffer. If `kind` is Float and the parameter `padding` is
+///    Padding::Poison, all elements with the local index i become NaN. If not,
+///    they become 0.
+///  - The entry -2 is a hole: a windowed read, such as a halo exchange, reads
+///    outside of the global tensor at the local index i. All elements with the
+///    local index i become 0, unless they are also padding of another dim.
 ///
-///  - Padding is the unused end of the shard's buffer. In a tensor of floats,
-///    the padding becomes 0 or NaN, as `padding` selects. In all other tensors,
-///    the padding becomes 0.
-///  - A hole is a place that a windowed read (such as a halo exchange) reads
-///    outside of the global tensor. Holes become 0.
+/// Example: if `indices` is {{1}, {2, -1}}, the tensor has the shape [1, 2].
+/// The caller must write its first element. Its second element is padding.
 graph::HostTensor emptyShard(const LocalIndices &indices,
                              graph::ElementKind kind, Padding padding);
 

@@ -24,7 +24,11 @@ uint64_t alignUp(uint64_t offset, uint64_t alignment) {
                         : (offset + alignment - 1) / alignment * alignment;
 }
 
-/// Returns the live pieces of a buffer. A buffer without `pieces` is one piece.
+/// Returns the pieces of `buffer`. A piece is a range of bytes of the buffer
+/// that is alive during a range of instructions. If the list `buffer.pieces` is
+/// empty, all bytes of the buffer are alive during the same instructions. The
+/// result is then one piece: all bytes of the buffer, alive from the
+/// instruction `buffer.first` to the instruction `buffer.last`.
 std::vector<ArenaPiece> piecesOf(const ArenaBuffer &buffer) {
   if (!buffer.pieces.empty())
     return buffer.pieces;
@@ -45,18 +49,25 @@ enum class Fit { First, Best };
 /// that are alive, added up. A piece is a part of a buffer that is alive during
 /// a range of instructions.
 ///
-/// The number of live bytes can grow only at an instruction at which a piece
-/// begins. The table therefore has one entry for each such instruction. `times`
-/// contains the instructions, and `levels` the largest numbers of live bytes.
-/// For example, if the live bytes at four such instructions are 3, 5, 4 and 2:
+/// `times` contains the instructions at which a piece begins, because the
+/// number of live bytes can grow only there. `levels[0]` contains the live
+/// bytes at these instructions. An entry of `levels[1]` is the maximum of 2
+/// adjacent entries of `levels[0]`. An entry of `levels[2]` is the maximum of 4
+/// adjacent entries of `levels[0]`, and so on. For example, pieces begin at the
+/// instructions 10, 20, 30 and 40, and the live bytes at these instructions are
+/// 3, 5, 4 and 2:
 ///
-///     level 0   3 5 4 2
-///     level 1   5 5 4     maxima of 2 adjacent entries of level 0
-///     level 2   5         maximum of 4 adjacent entries of level 0
+///     times       10  20  30  40
+///     levels[0]    3   5   4   2
+///     levels[1]    5   5   4
+///     levels[2]    5
 class LiveProfile {
 public:
-  /// Computes the live bytes by a sweep over all begins and ends of pieces
-  /// (live parts of buffers).
+  /// Fills the table for `buffers`. Goes through the instructions at which a
+  /// part of a buffer becomes alive or ends. Adds the size of a part when it
+  /// becomes alive, and subtracts the size when the part ends. The sum is the
+  /// number of live bytes at this instruction. The last loop computes the
+  /// maxima of 2, 4, 8, … of these numbers.
   explicit LiveProfile(const std::vector<ArenaBuffer> &buffers) {
     std::map<size_t, uint64_t> begun, ended;
     for (const ArenaBuffer &buffer : buffers)
@@ -83,8 +94,11 @@ public:
     }
   }
 
-  /// Returns the largest number of live bytes of all buffers while a piece
-  /// (live part) of `buffer` is alive.
+  /// Returns the largest number of live bytes at the instructions at which
+  /// `buffer` is alive. The live bytes at an instruction are the bytes of all
+  /// buffers that are alive at this instruction, added up. For example, if
+  /// `buffer` has 10 bytes, and a buffer of 30 bytes is alive at one of these
+  /// instructions, the result is at least 40.
   uint64_t most(const ArenaBuffer &buffer) const {
     uint64_t bytes = 0;
     for (const ArenaPiece &piece : piecesOf(buffer))
@@ -101,8 +115,13 @@ public:
 
 private:
   /// Returns the largest number of live bytes at the instructions [first,
-  /// last], both included. `first` must not lie before the first instruction at
-  /// which a piece (live part of a buffer) begins.
+  /// last], both included. `first` must not be smaller than `times[0]`, which
+  /// is the first instruction at which a piece begins. A piece is a part of a
+  /// buffer that is alive during a range of instructions.
+  ///
+  /// The function returns the larger of two entries of one level of the table.
+  /// The two entries can overlap. For example, the maximum of the numbers 3, 5,
+  /// 4 is the larger one of max(3, 5) and max(5, 4).
   uint64_t most(size_t first, size_t last) const {
     auto at = [&](size_t time) {
       return static_cast<size_t>(
@@ -129,7 +148,10 @@ private:
 /// that the smallest block that is large enough can be found.
 class FreeBlocks {
 public:
-  /// Takes `size` bytes, and returns their offset.
+  /// Takes `size` free bytes of the arena. Returns the offset of the first of
+  /// these bytes. The function uses the smallest free block that has at least
+  /// `size` bytes. The other bytes of this block stay free. If all free blocks
+  /// are smaller, the function makes the arena larger.
   uint64_t take(uint64_t size) {
     auto fitting = bySize.lower_bound({size, 0});
     if (fitting == bySize.end())
@@ -141,7 +163,11 @@ public:
     return offset;
   }
 
-  /// Frees bytes that take() has returned.
+  /// Makes the `size` bytes at the offset `offset` free again. An earlier call
+  /// take(size) has returned `offset`. If the bytes before or after these bytes
+  /// are also free, the function merges them into one free block. For example,
+  /// the free blocks are the bytes [0, 64) and [128, 192). After the call
+  /// give(64, 64), there is one free block, the bytes [0, 192).
   void give(uint64_t offset, uint64_t size) {
     auto next = byOffset.lower_bound(offset);
     if (next != byOffset.end() && next->first == offset + size) {
@@ -163,9 +189,14 @@ public:
   uint64_t total() const { return end; }
 
 private:
-  /// Returns the offset of `size` bytes at the end of the arena, and makes the
-  /// arena larger. If the last bytes of the arena are a free block, the new
-  /// bytes begin at the beginning of this block.
+  /// Makes the arena larger and takes its last `size` bytes. Returns the offset
+  /// of the first of these bytes. If a free block lies at the end of the arena,
+  /// the taken bytes begin with this block. The block must have less than
+  /// `size` bytes.
+  ///
+  /// Example: the arena has 100 bytes, and the bytes [80, 100) are a free
+  /// block. The call grow(64) takes the bytes [80, 144) and returns 80. The
+  /// arena then has 144 bytes.
   uint64_t grow(uint64_t size) {
     uint64_t begin = end;
     if (!byOffset.empty())
@@ -218,7 +249,11 @@ private:
     uint64_t begin, end;
   };
 
-  /// State of one hill climb: its current order and the plan of that order.
+  /// State of one hill climb. A hill climb searches for an order of the buffers
+  /// that gives a small arena. The planner places the buffers in the arena one
+  /// after another, in the order `order`. It chooses the offset of each buffer
+  /// by the rule `fit`. The resulting offsets of the buffers are `offsets`, and
+  /// the arena has `total` bytes.
   struct Climb {
     Order order;
     Fit fit;
@@ -230,9 +265,11 @@ private:
   /// buffers is proportional to n log n, but the time of place() is
   /// proportional to n^2. The plan of sweep() is often the best one.
   static constexpr size_t manyBuffers = 2048;
-  /// Number of changed orders that climb() tries for one hill climb before it
-  /// continues with the next hill climb. A hill climb is a search that changes
-  /// an order again and again, and keeps changes that do not enlarge the arena.
+  /// Number of changes that climb() tries for one hill climb, before it
+  /// continues with the next hill climb. A hill climb searches for a good order
+  /// in which the planner places the buffers in the arena. It makes a random
+  /// change of the order, and keeps the change if the arena does not become
+  /// larger. It repeats this many times.
   static constexpr int neighboursPerTurn = 64;
 
   /// Makes a plan in n log n steps, for n buffers. Goes through the
@@ -248,11 +285,15 @@ private:
   /// If the arena gets more than `limit` bytes, the function stops and returns
   /// `unbounded`, the largest integer. The caller then ignores `offsets`.
   uint64_t place(const Order &order, Fit fit, uint64_t limit);
-  /// Returns an offset for `buffer`, which must not have `pieces`. The offset
-  /// lies in a gap between the placed buffers that are alive at the same time.
-  /// The gap is large enough for `buffer`. If `fit` is Fit::First, the gap is
-  /// the one with the lowest offset. If `fit` is Fit::Best, the gap is the
-  /// smallest one.
+  /// Returns an offset in the arena for `buffer`. The list `buffer.pieces` must
+  /// be empty, which means that all bytes of the buffer are alive during the
+  /// same instructions.
+  ///
+  /// The offset lies in a gap. A gap is a range of bytes of the arena that no
+  /// placed buffer uses while `buffer` is alive. With Fit::First, the function
+  /// uses the first gap that is large enough. With Fit::Best, it uses the
+  /// smallest gap that is large enough. If no gap is large enough, the offset
+  /// lies after all placed buffers that are alive at the same time as `buffer`.
   uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
   /// Returns the lowest offset in the arena at which `buffer` can be placed.
   /// `buffer` consists of pieces. A piece is a range of bytes of the buffer
@@ -273,7 +314,11 @@ private:
   /// Returns a pseudo-random number below `count`.
   uint32_t below(size_t count);
 
-  /// Returns the indices of all non-empty buffers, sorted by `key`.
+  /// Returns the indices of all non-empty buffers. key(i) returns a number, or
+  /// a tuple of numbers, for the buffer with the index i. The result begins
+  /// with the buffer that has the smallest key. If two buffers have equal keys,
+  /// the buffer with the smaller index comes first. For example, if three
+  /// buffers have the keys 64, 32 and 16, the result is 2, 1, 0.
   template <typename Key> Order orderBy(Key &&key) const {
     using KeyType = decltype(key(0u));
     std::vector<std::pair<KeyType, uint32_t>> keyed;
@@ -298,8 +343,10 @@ private:
   /// smaller. If the planner finds an arena with this number of bytes, it stops
   /// and does not look for a better plan.
   uint64_t bound = 0;
-  /// Number of comparisons of a buffer with a placed range so far. The search
-  /// ends when it reaches the limit `effort`.
+  /// Number of comparisons that findGap() and findLowest() have made for all
+  /// plans together. Each comparison compares a buffer with a range of bytes
+  /// that another buffer already occupies. When the number reaches `effort`,
+  /// the planner stops, and returns the best plan that it has found.
   uint64_t steps = 0;
   /// State of the pseudo-random numbers, with a fixed seed: equal input gives
   /// equal plans.
@@ -310,8 +357,9 @@ private:
   uint64_t bestTotal = unbounded;
 };
 
-/// Draws a number by xorshift (Marsaglia 2003). All platforms draw equal
-/// numbers.
+/// Returns a pseudo-random integer from 0 to count − 1. The function uses the
+/// algorithm xorshift (Marsaglia 2003). It does not use the random numbers of
+/// the C++ library, so the numbers are equal on all platforms.
 uint32_t ArenaPlanner::below(size_t count) {
   state ^= state << 13;
   state ^= state >> 7;
@@ -319,17 +367,24 @@ uint32_t ArenaPlanner::below(size_t count) {
   return static_cast<uint32_t>((state >> 16) % count);
 }
 
-/// Visits the placed ranges in the order of their first bytes. A placed range
-/// is a range of bytes that an earlier buffer occupies. The function ignores
-/// the ranges that are not alive at the same time as `buffer`.
+/// Returns an offset at which `buffer` does not overlap any placed range. A
+/// placed range is a range of bytes that an earlier buffer occupies during some
+/// instructions. The function ignores all placed ranges that are not alive at
+/// the same time as `buffer`.
 ///
-/// A gap is the free bytes before a range. `free` is the first byte of the gap:
-/// the largest end of the ranges visited before, or 0. For example, ranges at
-/// the bytes [0, 64) and [128, 192) have the gap [64, 128). With Fit::First,
-/// the loop ends at the first gap that is large enough. With Fit::Best, the
-/// loop visits all ranges and keeps the smallest gap that is large enough. If
-/// no gap is large enough, the result is the first aligned offset after all
-/// these ranges.
+/// The loop visits the other placed ranges in the order of their first bytes.
+/// `free` is the largest end of the ranges that it has visited, and 0 at the
+/// start. If the next range begins after `free`, the bytes between are a gap.
+/// For example, the ranges [0, 64) and [128, 192) have the gap [64, 128). A gap
+/// is large enough if `buffer` fits into the gap at an offset that is a
+/// multiple of `buffer.alignment`.
+///
+///  - With Fit::First, the loop ends at the first gap that is large enough.
+///  - With Fit::Best, the loop visits all ranges, and keeps the smallest gap
+///    that is large enough.
+///
+/// If no gap is large enough, the result is the first multiple of
+/// `buffer.alignment` after all these ranges.
 uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   uint64_t free = 0, found = unbounded, smallest = unbounded;
   for (const PlacedRange &other : placed) {
@@ -348,17 +403,23 @@ uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   return found == unbounded ? alignUp(free, buffer.alignment) : found;
 }
 
-/// Begins with offset 0 for `buffer`. The function compares each piece of the
-/// buffer with each placed range. A placed range is a range of bytes of the
-/// arena that an earlier buffer occupies during some instructions.
+/// Returns the lowest offset at which `buffer` can be placed. `buffer` consists
+/// of pieces. A piece is a range of bytes of the buffer that is alive during a
+/// range of instructions. A placed range is a range of bytes of the arena that
+/// an earlier buffer occupies during a range of instructions. The offset must
+/// be a multiple of `buffer.alignment`. At this offset, no piece may have a
+/// byte in common with a placed range at the same instruction.
 ///
-/// If a piece and a placed range have a byte in common at the same instruction,
-/// the function increases the offset of the buffer. It chooses the lowest
-/// aligned offset at which the piece begins at the end of the range or after
-/// it. At all offsets that it skips, the piece overlaps this range or the
-/// offset is not aligned. The function then continues with the next range. It
-/// ends when it has compared all pieces with all ranges and has not increased
-/// the offset. The result is therefore the lowest valid offset.
+/// The function begins with the offset 0, and compares each piece with each
+/// placed range. If they have a byte in common at the same instruction, the
+/// offset is not valid. The function then increases the offset to the next
+/// multiple of `buffer.alignment` at which the piece lies after the placed
+/// range. The function ends after it has compared all pieces with all placed
+/// ranges without an increase.
+///
+/// Example: `buffer` has one piece of 64 bytes. The placed ranges are [0, 64)
+/// and [64, 128), and both are alive at the same instructions as the piece. The
+/// function tries the offsets 0, 64 and 128, and returns 128.
 uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
   uint64_t offset = 0;
   for (bool moved = true; std::exchange(moved, false);)
@@ -442,11 +503,19 @@ uint64_t ArenaPlanner::attempt(const Order &order, Fit fit, uint64_t limit) {
   return total;
 }
 
-/// Returns a changed copy of `climb.order`, the order in which buffers are
-/// placed. Chooses at random one of the buffers that end at the end of the
-/// arena, and moves it to a random earlier position in the order. If the buffer
-/// is the first in the order, swaps it with a random buffer instead. With
-/// probability 1/2, then swaps two random buffers in the order.
+/// Returns a copy of `climb.order` with random changes. `climb.order` is the
+/// order in which the planner places buffers in the arena. There are two
+/// changes:
+///
+///  1. The function chooses, at random, a buffer whose last byte is the last
+///     byte of the arena. It moves this buffer to an earlier position in the
+///     order. If the buffer is the first one in the order, the function instead
+///     exchanges it with a random buffer of the order.
+///  2. With the probability 1/2, the function also exchanges two random buffers
+///     of the order.
+///
+/// Example: the order is 4, 7, 2, 9, and buffer 2 is at the end of the arena.
+/// The first change makes 4, 2, 7, 9 or 2, 4, 7, 9.
 ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   std::vector<size_t> top;
   for (size_t turn = 0; turn < climb.order.size(); ++turn) {
@@ -490,22 +559,30 @@ void ArenaPlanner::climb(std::vector<Climb> climbs) {
   }
 }
 
-/// Searches for a small arena, and returns the best plan. A plan contains the
-/// offsets of all buffers in the arena. If there are many buffers, sweep()
-/// makes the first plan. If one call of place() would take longer than the
-/// whole search may take, this plan is the result.
+/// Searches for a plan with a small arena, and returns the best plan. A plan
+/// contains the offsets of all buffers in the arena. The search has three
+/// steps:
 ///
-/// The function then places the buffers in several orders, such as the largest
-/// buffer first. It uses each order with two rules. The rule Fit::First places
-/// a buffer in the first free range that is large enough. The rule Fit::Best
-/// places a buffer in the smallest free range that is large enough. A buffer
-/// with `pieces` gets the lowest free offset with both rules.
+///  1. If there are many buffers, sweep() makes the first plan. If one call of
+///     place() would take longer than the whole search may take, this plan is
+///     the result.
+///  2. run() calls place() several times. Each call makes a plan: it places
+///     the buffers one after another in the arena. run() tries six orders of
+///     the buffers, such as the largest buffer first. It tries each order with
+///     two rules. With Fit::First, a buffer gets the first free range that is
+///     large enough. With Fit::Best, a buffer gets the smallest free range that
+///     is large enough.
+///  3. Each plan of step 2 is the start of a hill climb. A hill climb changes
+///     the order of the plan at random, and places the buffers again. It keeps
+///     the change if the arena does not become larger.
 ///
-/// Each order with each rule gives one plan. From each of these plans, the
-/// function starts a hill climb. A hill climb changes the order at random, and
-/// keeps a change if the arena does not become larger. The search ends if the
-/// arena cannot become smaller, or if the search has compared buffers `effort`
-/// times.
+/// Some buffers consist of pieces, which are ranges of bytes that are alive at
+/// different times. place() places such a buffer at the lowest offset that is
+/// possible. The rule has no effect on the buffer.
+///
+/// The search ends when the arena of the best plan has `bound` bytes, because
+/// no arena can be smaller. The search also ends when it has made `effort`
+/// comparisons of a buffer with a placed buffer.
 ArenaPlan ArenaPlanner::run() {
   bound = profile.most();
   if (bound == 0)

@@ -92,9 +92,19 @@ struct ArenaPlan {
 ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers,
                     uint64_t effort = 100'000'000);
 
-/// Checks a plan of planArena, without code of planArena. Each buffer must be
-/// aligned, lie in `plan.total` bytes and share no live byte with another
-/// buffer. Returns a message about the first violation, or an empty string.
+/// Checks that `plan` is a valid plan for `buffers`. A plan contains the offset
+/// of each buffer in the arena. These conditions must be true:
+///
+///  - The plan has one offset per buffer.
+///  - Each offset is a multiple of the alignment of its buffer.
+///  - Each buffer lies inside the arena, which has `plan.total` bytes.
+///  - Two buffers never use the same byte of the arena at the same instruction.
+///    A buffer uses a byte only while the byte is alive, which means that the
+///    program still needs its value.
+///
+/// If a condition is false, the function returns a message about the first
+/// violation. If all conditions are true, it returns an empty string. The
+/// offsets of empty buffers are not checked.
 std::string verifyArena(const std::vector<ArenaBuffer> &buffers,
                         const ArenaPlan &plan);
 

@@ -15,8 +15,12 @@ formBuckets(const std::vector<CollectiveCall> &calls) {
                           return a.place < b.place;
                         }) &&
          "calls in the order of the program");
-  // A bucket that further calls may join. A call must come before `firstUse`,
-  // the index of the first op that reads a result of the bucket.
+  // A bucket is a group of collectives that one call executes together. A
+  // bucket is open if more collectives can still join the group. `calls` has
+  // the indices of the collectives in the group. `firstUse` is the index of the
+  // first op that reads a result of the group. The call takes the place of the
+  // last collective in the group. Therefore a collective can join the group
+  // only if it comes before the op with the index `firstUse`.
   struct OpenBucket {
     std::vector<size_t> calls;
     size_t firstUse;
@@ -35,10 +39,15 @@ formBuckets(const std::vector<CollectiveCall> &calls) {
     if (isNew)
       continue;
     // `open` is the current bucket: a group of collectives that one call
-    // executes. `open.firstUse` is the index of the first op that reads a
-    // result of this group. If `call` is this op or comes after this op, `call`
-    // cannot join the group. The code then ends the group and begins a new
-    // group with `call`.
+    // executes together. The call takes the place of the last collective in the
+    // group. If `call` joins the group, the results of the group are therefore
+    // computed at the place of `call`.
+    //
+    // The op with the index `open.firstUse` is the first op that reads a result
+    // of the group. This op must come after `call`. If the op comes before
+    // `call`, or if the op is `call` itself, `call` cannot join the group. The
+    // code then ends the group, and begins a new group that contains only
+    // `call`.
     if (call.place >= open.firstUse) {
       close(open);
       open = {{i}, call.firstUse};

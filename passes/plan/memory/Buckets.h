@@ -46,7 +46,9 @@ struct CollectiveCall {
 std::vector<std::vector<size_t>>
 formBuckets(const std::vector<CollectiveCall> &calls);
 
-/// Latency of a call in seconds, used if the cluster has latency 0.
+/// Latency of one call of a collective, in seconds. The function
+/// isWorthPacking() uses this latency if its parameter `callSeconds` is 0. The
+/// parameter is 0 if the description of the cluster contains no latency.
 inline constexpr double assumedCallSeconds = 5e-6;
 
 /// Returns whether a collective should share one call with other collectives. A

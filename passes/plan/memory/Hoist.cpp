@@ -21,16 +21,21 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
   const std::vector<bool> none(ops.size());
   Hoisting result{none, none, none};
   int64_t left = maxHeldBytes;
-  // This loop decides for each op whether its results stay in memory for the
-  // whole step ("held"). All held results together must have at most
-  // `maxHeldBytes` bytes. A shared op has equal results in all microbatches.
-  // Only a shared op can be held.
+  // This loop decides for each op whether the op is held. A held op runs once
+  // per step, and its results stay in memory for the whole step. An op can be
+  // held only if it computes the same results in all microbatches. In this
+  // case, `isShared` is true. All held results together must have at most
+  // `maxHeldBytes` bytes. `left` is the number of bytes that are left for
+  // further held results.
   //
-  // The loop visits the ops in reverse, so the readers of op i come before op
-  // i. A reader that runs in every microbatch sets result.runsEach[i] to true.
-  // If a shared op i is not an output and result.runsEach[i] is still false, no
-  // microbatch reads its results. Op i is then not held, so that more of
-  // `maxHeldBytes` is left for other ops.
+  // The loop visits the ops from the last to the first. It therefore visits the
+  // ops that read a result of op i before op i. If such an op runs in every
+  // microbatch, mark() sets result.runsEach[i] to true.
+  //
+  // The `continue` skips op i if it need not run in every microbatch and its
+  // results need not stay in memory. There are three conditions: op i computes
+  // the same results in all microbatches, the stage does not return a result of
+  // op i, and no op that runs in every microbatch reads a result of op i.
   for (size_t i = ops.size(); i-- > 0;) {
     const StageOp &op = ops[i];
     if (op.isShared && !op.isOutput && !result.runsEach[i])

@@ -89,8 +89,15 @@ public:
           nodeOf[value] = static_cast<int>(numNodes++);
   }
 
-  /// Returns the choice of kept values and recomputed ops with the least cost:
-  /// price * kept bytes + recomputed flops. `price` is in flops per byte.
+  /// Returns the choice with the least cost. A choice says which results of the
+  /// ops in the list `ops` are kept in memory, and which of these ops the
+  /// backward pass runs again (recomputes). A choice has a cost, in flops:
+  ///
+  ///     price * bytes of the kept values + flops of the recomputed ops
+  ///
+  /// `price` is the cost of one kept byte. For example, if the price is 2, a
+  /// choice that keeps 50 bytes and recomputes 40 flops costs 2 * 50 + 40 = 140
+  /// flops.
   TradeOff cheapest(double price) const {
     MinCut network(numNodes);
     for (size_t i = 0; i < ops.size(); ++i)
@@ -101,13 +108,24 @@ public:
 private:
   static constexpr size_t source = 0, sink = 1;
 
-  /// Adds the edges of one op and the edges of the results of this op to the
-  /// flow network `network`. The network has a node for each op in the list
-  /// `ops` and for each result of these ops that is not always in memory. `i`
-  /// is the position of the op in this list. `price` is the number of flops
-  /// that one kept byte costs. The edge from a result to the op has a capacity
-  /// of `price` times the bytes of the result. If the op must not run twice,
-  /// this edge goes from the result to the sink instead.
+  /// Adds edges to `network`: the edges of the op with the index ops[i], and
+  /// the edges of the results of this op. `price` is the cost of one kept byte,
+  /// in flops. If the op may run twice, the function adds these edges:
+  ///
+  ///     from     to        capacity
+  ///     op       sink      flops of the op
+  ///     op       operand   infinite
+  ///     result   op        price * bytes of the result
+  ///     source   result    infinite, if the backward pass reads the result
+  ///
+  /// If the op must not run twice, no edge begins or ends at the op:
+  ///
+  ///     from     to        capacity
+  ///     result   sink      price * bytes of the result
+  ///     source   result    infinite, if the backward pass reads the result
+  ///
+  /// A value that is always in memory, such as a weight, has no node. The
+  /// function adds no edges for such an operand or result.
   void addOp(MinCut &network, size_t i, double price) const {
     const ForwardOp &op = stage.ops[ops[i]];
     const size_t node = 2 + i;
@@ -127,8 +145,14 @@ private:
     }
   }
 
-  /// Translates a cut of the network into kept values and recomputed ops.
-  /// isOfSource[n] is true if node n is on the source's side of the cut.
+  /// Returns the decision that belongs to a cut of the network. The cut divides
+  /// the nodes into the source's side and the sink's side. isOfSource[n] is
+  /// true if the node n is on the source's side. The rules are:
+  ///
+  ///  - The backward pass runs an op again (recomputes the op) if the op is on
+  ///    the source's side and may run twice.
+  ///  - A value is kept in memory if the value is on the source's side and the
+  ///    op that computes it is not recomputed.
   TradeOff read(const std::vector<bool> &isOfSource) const {
     TradeOff result;
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -158,9 +182,17 @@ TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
   return CutNetwork(stage, ops, isGiven).cheapest(price);
 }
 
-/// Returns a price in flops per byte, at which one kept byte costs more than
-/// the recomputation of all `ops`. At this price, the cheapest choice keeps the
-/// fewest bytes.
+/// Returns a price: the cost of one kept byte, in flops. `ops` has indices of
+/// ops in `stage.ops`. A choice says which results of these ops are kept in
+/// memory, and which of these ops the backward pass runs again (recomputes). A
+/// choice has a cost, in flops:
+///
+///     price * bytes of the kept values + flops of the recomputed ops
+///
+/// The returned price is so high that one kept byte costs more than the
+/// recomputation of all `ops`. At this price, the choice with the least cost is
+/// therefore a choice with the fewest kept bytes. For example, if two ops have
+/// 30 and 70 flops, the price is 2 * (30 + 70) = 200 flops per byte.
 static double highestPrice(const StageGraph &stage,
                            const std::vector<int> &ops) {
   double flops = 0;

@@ -100,19 +100,29 @@ Recomputation recomputeNothing(const StageGraph &stage);
 Recomputation recomputeCheap(const StageGraph &stage);
 
 /// Decides which values of the forward pass stay in memory until the backward
-/// pass. The function makes a list of the ops that the backward pass would run
-/// again if no value stayed in memory. It divides this list into segments. A
-/// segment is a range of consecutive ops. A value that the backward pass needs
-/// stays in memory in two cases:
+/// pass. If the backward pass needs a value that does not stay in memory, it
+/// recomputes the value: it runs the op again that computes the value. The
+/// function tries to keep the peak memory low. It has three steps:
 ///
-///  - An op of one segment computes the value, and an op of a later segment
-///    reads the value.
+///  1. It makes a list of the ops that the backward pass would run again if no
+///     value stayed in memory.
+///  2. It removes the cheap ops whose operands are only weights, inputs of the
+///     stage, or results of other removed ops. The results of the removed ops
+///     do not stay in memory.
+///  3. It divides the list into segments. A segment is a range of consecutive
+///     ops. A value crosses between segments if an op of one segment computes
+///     the value and an op of a later segment reads the value.
+///
+/// A value stays in memory if the backward pass or a recomputed op reads the
+/// value, and if one of these conditions is also true:
+///
+///  - The value crosses between segments.
 ///  - The op that computes the value must not run twice.
 ///
-/// The backward pass recomputes all other values that it needs. One segment is
-/// special: it contains the cheap ops that depend only on weights, on inputs
-/// and on other ops of this segment. The results of these ops do not stay in
-/// memory.
+/// Example: the list has the ops a, b, c and d. Each op reads the result of the
+/// op before it, and the backward pass reads all four results. The segments are
+/// {a, b} and {c, d}. The result of b stays in memory, because it crosses
+/// between the two segments. The backward pass runs a, c and d again.
 ///
 /// The function tries several numbers of segments, such as 1, 2, 3, 4 and 6. It
 /// returns the decision with the lowest peak memory, as estimated by
@@ -215,9 +225,26 @@ struct TradeOff {
 TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
                           const std::vector<bool> &isGiven, double price);
 
-/// Returns all different results of `cheapestTradeOff` for prices above 0. A
-/// higher price per kept byte leads to fewer kept bytes and more recomputed
-/// flops. The choice with the fewest flops comes first.
+/// Returns the best choices for some ops of a stage. A choice says which
+/// results of these ops are kept in memory, and which of these ops the backward
+/// pass runs again (recomputes). A choice has a cost, in flops:
+///
+///     price * bytes of the kept values + flops of the recomputed ops
+///
+/// `price` is the cost of one kept byte. If the price is high, the choice with
+/// the least cost keeps few bytes and recomputes many flops. For each price
+/// above 0, the returned list contains a choice with the least cost. The choice
+/// with the fewest flops comes first, and the choice with the fewest bytes
+/// comes last.
+///
+/// The parameters are:
+///
+///  - `stage`: the graph of the stage, for one microbatch.
+///  - `ops`: indices of the ops in `stage.ops`, ascending. The function assumes
+///    that the results of all other ops of the stage are in memory at no cost.
+///  - `isGiven`: a flag for each value of the stage. The function assumes that
+///    a value with this flag is in memory at no cost. The value is never in the
+///    list of kept values.
 std::vector<TradeOff> tradeOffs(const StageGraph &stage,
                                 const std::vector<int> &ops,
                                 const std::vector<bool> &isGiven);

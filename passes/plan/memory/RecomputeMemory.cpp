@@ -9,8 +9,12 @@
 namespace pcc::plan {
 
 namespace {
-/// Live bytes at each of `length` instants (points in the order of execution).
-/// Stores the changes between instants.
+/// Number of bytes at each instant of a forward pass or a backward pass. An
+/// instant is the time during which one op runs. The instants have the numbers
+/// 0 to `length` - 1. The class does not store the numbers of bytes. It stores
+/// how each number of bytes differs from the number before. For example, if the
+/// instants 0 to 3 have 5, 5, 8 and 6 bytes, the first four entries of
+/// `changes` are 5, 0, 3 and -2.
 class MemoryProfile {
 public:
   explicit MemoryProfile(size_t length) : changes(length + 1) {}
@@ -21,11 +25,16 @@ public:
     changes[first] += bytes;
     changes[last + 1] -= bytes;
   }
-  /// Subtracts bytes at all instants after `last`, the last read of a kept
-  /// value.
+  /// Subtracts `bytes` from the number of bytes of each instant after the
+  /// instant `last`. An instant is the time during which one op runs. An entry
+  /// of `changes` counts for its instant and for all later instants. Therefore,
+  /// the function changes only the entry of the instant `last + 1`.
   void removeAfter(size_t last, int64_t bytes) { changes[last + 1] -= bytes; }
 
-  /// Returns the largest number of live bytes at one instant; at least 0.
+  /// Returns the largest number of bytes of all instants. An instant is the
+  /// time during which one op runs. If the numbers of all instants are
+  /// negative, returns 0. For example, the number of an instant is negative if
+  /// `removeAfter` has subtracted more bytes than `add` has added.
   int64_t most() const {
     int64_t now = 0, most = 0;
     for (size_t i = 0; i + 1 < changes.size(); ++i)
@@ -199,9 +208,12 @@ static int64_t extraOfForward(const StageGraph &stage,
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations) {
   assert(recomputations.size() == stages.size() && "one choice per stage");
-  // All stages of a rank keep their values at the same time, so `resident` is a
-  // sum. Only one stage runs at a time, so the additional memory of its passes,
-  // `extra`, is a maximum.
+  // `resident` is the number of bytes of all kept values. It is a sum over all
+  // stages, because the kept values of all stages are in memory at the same
+  // time. `extra` is the largest number of bytes that a forward pass or a
+  // backward pass of one stage needs in addition to the kept values. It is a
+  // maximum over all stages, because the rank runs only one pass of one stage
+  // at a time.
   int64_t resident = 0, extra = 0;
   for (size_t i = 0; i < stages.size(); ++i) {
     const Recomputation &own = recomputations[i];

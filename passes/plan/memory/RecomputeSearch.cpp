@@ -362,8 +362,15 @@ private:
     return list;
   }
 
-  /// Lets one segment (range of consecutive ops) keep more bytes. Undoes this
-  /// if the stages of the rank then need more than `budget` bytes.
+  /// Tries to let one segment (range of consecutive ops) keep more values in
+  /// memory. `step.stage` and `step.segment` are the indices of the pipeline
+  /// stage and of the segment. A segment has a list of choices. A choice says
+  /// which values of the segment are kept in memory. The current choice of the
+  /// segment is `step.level + 1`.
+  ///
+  /// The function replaces the current choice by the choice `step.level`, which
+  /// keeps more bytes. If all stages of the rank together then need more than
+  /// `budget` bytes, the function goes back to the choice `step.level + 1`.
   void tryStep(const LevelStep &step, int64_t budget) {
     size_t &level = chosen[step.stage][step.segment];
     level = step.level;
@@ -375,8 +382,24 @@ private:
     recomputations[step.stage] = std::move(before);
   }
 
-  /// Returns the kept values and recomputed ops of a stage, if each of its
-  /// segments (ranges of consecutive ops) makes the choice in `chosen`.
+  /// Returns which values of one pipeline stage are kept in memory, and which
+  /// ops of the stage are recomputed. `stage` is the index of the stage. The
+  /// ops of the stage are divided into segments. A segment is a range of
+  /// consecutive ops. Each segment has a current choice, which is a list of
+  /// values of the segment. chosen[stage][segment] is the index of the current
+  /// choice.
+  ///
+  /// The function considers each value that an op of the stage computes, and
+  /// that the backward pass or a recomputed op reads. The value is kept if at
+  /// least one of these conditions is true:
+  ///
+  ///  - The value is in the current choice of a segment.
+  ///  - The value is computed in one segment and read in a later segment. This
+  ///    condition does not apply to the first segment, because the ops of the
+  ///    first segment take little time.
+  ///  - The op that computes the value must not run twice.
+  ///
+  /// Otherwise, the op that computes the value is recomputed.
   Recomputation completed(size_t stage) const {
     std::vector<bool> mayKeep = crossing[stage];
     for (size_t segment = 0; segment < levels[stage].size(); ++segment)

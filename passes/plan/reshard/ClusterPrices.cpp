@@ -8,8 +8,11 @@ Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh) {
   Prices prices;
   prices.cluster = cluster;
   const dist::Mesh ranks = mesh.spatial();
-  // The loop goes from the most minor axis to the most major one. `stride` is
-  // the distance, in ranks, of two neighbors along the axis.
+  // `stride` is the difference between the numbers of two neighboring ranks
+  // along a mesh axis. The last axis of the mesh has the stride 1. The stride
+  // of any other axis is the product of the sizes of all axes after it.
+  // Therefore, the loop goes from the last axis to the first axis. For example,
+  // in the mesh {dp=2, tp=4}, the stride of tp is 1, and the stride of dp is 4.
   int64_t stride = 1;
   for (size_t i = ranks.axes.size(); i-- > 0;) {
     const dist::Axis &axis = ranks.axes[i];

@@ -13,9 +13,11 @@
 
 namespace pcc::plan {
 
-/// Sizes of a mixture-of-experts layer. `ranks` ranks divide its tokens and
-/// experts. Each rank has ceil(experts / ranks) experts; the last ranks may
-/// have fewer.
+/// Sizes of a mixture-of-experts layer. `ranks` is the number of ranks that run
+/// the layer. Each rank has a part of the tokens and a part of the experts. A
+/// rank has ceil(experts / ranks) experts, but the last ranks may have fewer.
+/// For example, if there are 5 experts and 4 ranks, the ranks have 2, 2, 1 and
+/// 0 experts.
 struct ExpertTraffic {
   int64_t ranks = 1;
   int64_t experts = 1;
@@ -24,48 +26,54 @@ struct ExpertTraffic {
   double tokenBytes = 0; ///< of the output of the experts for one token
 };
 
-/// Returns the probability that a token chooses no expert of one given rank.
-/// All sets of `chosen` experts are equally likely.
+/// Returns the probability that one token chooses no expert of one rank. The
+/// rank has ceil(experts / ranks) experts. The token chooses `chosen` different
+/// experts. The function assumes that each set of `chosen` experts is equally
+/// likely.
+///
+/// Example: there are 8 experts on 4 ranks, so each rank has 2 experts. A token
+/// chooses 1 expert. The result is 6/8, because 6 of the 8 experts are on other
+/// ranks.
 double chanceOfNone(const ExpertTraffic &traffic);
 
-/// Decides how the tokens of a mixture-of-experts layer reach the experts. The
-/// experts and the tokens are divided over the ranks. A gate is the weight of
-/// one expert for one token. There are two ways:
+/// Chooses one of two ways to bring the tokens of a mixture-of-experts layer to
+/// the experts. Returns true for routing and false for gathering. Each rank has
+/// a part of the tokens and a part of the experts. A token chooses at most
+/// `traffic.chosen` experts. A gate is the weight of one expert for one token.
 ///
-///  - Routing: the rank that has a token computes all gates of the token. The
-///    rank sends the token only to the ranks of the chosen experts.
-///  - Gathering: every rank receives all tokens. A rank computes only the gates
-///    of its own experts.
+///  - Routing: the rank that has a token computes all gates of the token. This
+///    rank sends the token only to the ranks of the chosen experts. Only these
+///    ranks send a result back.
+///  - Gathering: every rank receives all tokens. Each rank computes the gates
+///    of the experts that it has. Every rank sends a result back.
 ///
-/// A rank that receives a token computes a result with its experts. The rank
-/// sends this result back to the rank that has the token.
+/// The function counts bytes between the rank of one token and one other rank,
+/// which is called r. A token and a result have `traffic.tokenBytes` bytes
+/// each. The function computes three numbers:
 ///
-/// Returns true for routing and false for gathering. The function compares
-/// three numbers of bytes. Each number is for one token and one rank r that
-/// does not have the token:
+///  - Bytes for gates. Only routing needs them. Rank r receives one gate for
+///    each expert that it has. Rank r also receives one byte, which says
+///    whether rank r receives the token.
+///  - Bytes that routing saves for tokens. With routing, rank r does not
+///    receive the token if rank r has no chosen expert. `chanceOfNone` returns
+///    the probability of this case. The number is this probability times
+///    `traffic.tokenBytes`.
+///  - Bytes that routing saves for results. With routing, rank r sends no
+///    result if rank r has no chosen expert. The function assumes the worst
+///    case: all chosen experts are on different ranks, and none of them is on
+///    the rank of the token. The number is the average over all ranks r.
 ///
-///  - `gates`: the bytes that only routing sends to rank r. They are one gate
-///    for each expert on rank r, and one byte that says whether rank r receives
-///    the token.
-///  - `saving1`: the bytes that routing saves for results, on average over all
-///    ranks r. With gathering, every rank r sends a result back. With routing,
-///    only a rank with a chosen expert sends a result back. A token chooses at
-///    most `traffic.chosen` experts, so at most this many ranks send a result
-///    back.
-///  - `saving2`: the bytes that routing saves for tokens, on average. With
-///    gathering, rank r always receives the token. With routing, rank r
-///    receives the token only if a chosen expert is on rank r.
-///
-/// Returns true if `gates` is less than `saving1` and less than `saving2`.
-/// Returns false if there is only one rank or one expert.
+/// Returns true if the bytes for gates are fewer than the bytes saved for
+/// tokens, and also fewer than the bytes saved for results. Returns false if
+/// there is only one rank or only one expert.
 ///
 /// Example: there are 5 ranks with one expert each. A token chooses 1 expert. A
 /// gate has 4 bytes. A token and a result have 1000 bytes each.
 ///
-///     gates      4 + 1 = 5
-///     saving1    1000 - 1000 / 4 = 750    1 of the 4 ranks r sends a result
-///     saving2    1000 * 4 / 5 = 800       4 of 5 tokens do not choose rank r
-///     result     true
+///     for gates            1 * 4 + 1  = 5
+///     saved for tokens     4/5 * 1000 = 800   4 of 5 experts are not on rank r
+///     saved for results    3/4 * 1000 = 750   3 of 4 ranks r send no result
+///     result               true, because 5 < 800 and 5 < 750
 bool paysToRouteFirst(const ExpertTraffic &traffic);
 
 } // namespace pcc::plan

@@ -31,7 +31,11 @@ ReshardPlan planReshard(const Sharding &from, const Sharding &to,
                         const Mesh &mesh, const Prices &prices) {
   assert(from.dims.size() == shape.size() && to.dims.size() == shape.size() &&
          "another rank");
-  // Drop attributes that only guide propagation. They must not cause a reshard.
+  // The members `open`, `priority` and `replicated` of a sharding only control
+  // sharding propagation. They do not change which elements a rank holds.
+  // `placement` returns the sharding without these members. If `from` and `to`
+  // differ only in these members, `start` and `end` are equal, and the plan has
+  // no steps.
   Sharding start = placement(from), end = placement(to);
   if (start == end)
     return {};

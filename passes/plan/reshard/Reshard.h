@@ -36,7 +36,15 @@ namespace pcc::plan {
 /// One step of a reshard plan: a collective or a slice that changes the
 /// sharding `before` into the sharding `after`.
 struct ReshardStep {
-  /// Kind of collective that the step executes; never Broadcast.
+  /// Kind of the step. In most kinds, such as AllGather, ranks communicate. In
+  /// the following two kinds, ranks do not communicate:
+  ///  - Slice: each rank keeps a part of the elements that it holds.
+  ///  - Mask: some ranks keep the elements that they hold. All other ranks
+  ///    replace their elements by the neutral element of a reduction, such as 0
+  ///    for a sum.
+  ///
+  /// A step never has the kind Broadcast. This kind occurs only in compiled
+  /// programs.
   dist::CollectiveKind kind = dist::CollectiveKind::Slice;
   /// Sub-axes along which ranks communicate. A sub-axis is a mesh axis or a
   /// part of a mesh axis. For example, an all-gather along {tp} runs in groups
@@ -45,9 +53,13 @@ struct ReshardStep {
   /// The list has the order of the axes in the mesh. If two entries would be
   /// adjacent parts of one mesh axis, they are merged into one entry.
   ///
-  /// In a slice and in a mask, ranks do not communicate. The list is empty for
-  /// a slice. For a mask, the list has the sub-axes along which the tensor is
-  /// partial after the step, but not before the step.
+  /// In two kinds of steps, ranks do not communicate:
+  ///  - Slice: each rank keeps a part of the elements that it holds. The list
+  ///    is empty.
+  ///  - Mask: the tensor becomes partial along the sub-axes in the list. The
+  ///    ranks at coordinate 0 of these sub-axes keep their elements. All other
+  ///    ranks replace their elements by the neutral element of the reduction,
+  ///    such as 0 for a sum.
   dist::SubAxes axes;
   dist::Sharding before;
   dist::Sharding after;
@@ -61,8 +73,11 @@ struct ReshardStep {
 /// The steps that change one sharding of a tensor into another, with their
 /// price. If no sequence of steps exists, `error` states the reason.
 struct ReshardPlan {
-  /// Steps in order: the `after` of each step is the `before` of the next one.
-  /// Empty if both shardings put every element on the same ranks.
+  /// Steps of the plan, in the order of execution. Each step changes the tensor
+  /// from the sharding `before` to the sharding `after`. For example, a plan
+  /// with two steps changes a tensor from the sharding A to the sharding C.
+  /// Step 0 changes the tensor from A to B, and step 1 changes the tensor from
+  /// B to C. The list is empty if no step is needed, or if no plan exists.
   std::vector<ReshardStep> steps;
   /// Sum of the bytes of all steps. The bytes of a step are the largest number
   /// of bytes that any rank receives in the step (ReshardStep::receivedBytes).

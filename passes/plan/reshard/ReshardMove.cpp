@@ -8,15 +8,24 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Cuts the mesh axis `name` into pieces, at every begin and end of its
-/// sub-axes in `axes`. Appends each piece to `digits` that lies in one of these
-/// sub-axes. Returns false if sub-axes do not align, such as halves and thirds
-/// of an axis of size 6.
+/// Divides the mesh axis `name` into digits, and appends the digits to the list
+/// `digits`. A sub-axis is a mesh axis or a part of a mesh axis. Digits are
+/// sub-axes that do not overlap each other. The list `axes` has sub-axes. If a
+/// sub-axis in this list belongs to the mesh axis `name`, it consists of one
+/// digit or of several adjacent digits. The digits are as large as possible.
 ///
-/// For example, let mesh axis x have size 8. The sub-axis x:(p)s has size s,
-/// and the parts of x that are more major have the total size p. If `axes` is
-/// {x:(1)2, x:(4)2}, the pieces are x:(1)2, x:(2)2 and x:(4)2. The piece x:(2)2
-/// is not appended, because it lies in no sub-axis in `axes`.
+/// Example: let the mesh axis x have size 8. It consists of three parts of size
+/// 2: x:(1)2 is the most major part, x:(2)2 is the next part, and x:(4)2 is the
+/// most minor part. x:(1)4 consists of the first two parts.
+///
+///     axes                digits
+///     x:(1)4, x:(1)2      x:(1)2, x:(2)2
+///     x:(1)2, x:(4)2      x:(1)2, x:(4)2
+///
+/// Returns false if there are no such digits. For example, let one sub-axis
+/// divide the coordinates of a mesh axis into the halves {0, 1, 2} and {3, 4,
+/// 5}. Let another sub-axis divide them into the thirds {0, 1}, {2, 3} and {4,
+/// 5}. The middle third lies partly in each half.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
                          SubAxes &digits) {
   std::vector<int64_t> cuts;
@@ -276,9 +285,16 @@ int64_t Movement::lowerBound() {
   }
 }
 
-/// Returns whether elements of `dim` move between ranks with different
-/// coordinates along `digit`. The digit is a sub-axis that splits `dim` under
-/// both shardings.
+/// Returns whether some index of `dim` moves along the sub-axis digits[digit].
+/// A sub-axis is a mesh axis or a part of a mesh axis. The sub-axis must split
+/// `dim` under `from` and under `to`. Under each of the two shardings, an index
+/// of the dim belongs to one coordinate along the sub-axis. The index moves if
+/// it belongs to different coordinates under `from` and under `to`.
+///
+/// Example: the mesh axes x and y have size 2. A dim has 4 elements. `from`
+/// splits the dim over x and then over y. `to` splits the dim over y and then
+/// over x. Element 1 belongs to x = 0 and y = 1 under `from`, and to x = 1 and
+/// y = 0 under `to`. The result is true for x and for y.
 bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   int64_t size = digits[digit].size;
   for (size_t t = 0; t < dim.to.runs.size(); ++t)
@@ -307,11 +323,19 @@ std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
 }
 
 /// Returns whether some rank needs elements from a rank with another coordinate
-/// along `digit` (a common sub-axis of both shardings).
+/// along the sub-axis digits[digit]. A sub-axis is a mesh axis or a part of a
+/// mesh axis. There are four cases:
 ///
-/// Example: the digit splits dim 0 under `from` and dim 1 under `to`. Elements
-/// move if a rank at coordinate i holds a part of dim 0, and a rank at another
-/// coordinate j needs a part of dim 1.
+///  - The sub-axis splits no dim under `from`. The result is false, because
+///    ranks that differ only in this coordinate hold the same elements.
+///  - The sub-axis splits a dim under `from`, and no dim under `to`. The result
+///    is true, because each rank needs the elements of all these coordinates.
+///  - The sub-axis splits the same dim under `from` and under `to`. The result
+///    is true if some index of the dim belongs to different coordinates under
+///    `from` and under `to`.
+///  - The sub-axis splits one dim under `from` and another dim under `to`. The
+///    result is true, except if one coordinate has all elements under both
+///    shardings. An example of the exception is a tensor with only one element.
 bool Movement::isCommunicated(int digit) {
   if (fromDim[digit] < 0)
     return false;
@@ -459,10 +483,12 @@ SubAxes Movement::groupAxes(CollectiveKind kind,
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
-  // `group` has the digits (common sub-axes) that split a dim under `from` and
-  // along which elements move. A permutation also communicates along digits
-  // that split a dim only under `to`. For example, from [x] to [y], `group` is
-  // {x}, and the result is {x, y}.
+  // `group` has sub-axes. A sub-axis is a mesh axis or a part of a mesh axis.
+  // Each sub-axis in `group` splits a dim under `from`, and ranks exchange
+  // elements along the sub-axis. In a permutation, ranks also communicate along
+  // sub-axes that split a dim only under `to`. Example: `from` splits a dim
+  // over x, and `to` splits the dim over y. `group` has only x, and the result
+  // is {x, y}.
   if (kind == CollectiveKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)

@@ -49,18 +49,32 @@ namespace pcc::plan {
 /// Therefore, there are no digits for these two sub-axes.
 std::optional<dist::SubAxes> digitsOf(const dist::SubAxes &axes);
 
-/// Returns the parts of the sub-axes `a` that `b` does not cover, neighbors
-/// merged. Example for an axis x of size 4 and its major half:
+/// Returns the parts of mesh axes that are in the list `a` and not in the list
+/// `b`. The entries of both lists are sub-axes. A sub-axis is a mesh axis or a
+/// part of a mesh axis. Adjacent parts of one mesh axis are merged into one
+/// entry of the result.
 ///
-///   x minus x:(1)2   ->   x:(2)2
+/// Example: let the mesh axis x have size 4. Its major half is written x:(1)2,
+/// and its minor half is written x:(2)2. If `a` has the whole axis and `b` has
+/// the major half, the result has the minor half:
 ///
-/// Returns std::nullopt if sub-axes do not align, such as halves and thirds of
-/// an axis of 6.
+///     {x} minus {x:(1)2}   ->   {x:(2)2}
+///
+/// Returns std::nullopt if two of the sub-axes are parts of one mesh axis that
+/// do not fit together. For example, let one sub-axis divide the coordinates of
+/// a mesh axis into the halves {0, 1, 2} and {3, 4, 5}. Let another sub-axis
+/// divide them into the thirds {0, 1}, {2, 3} and {4, 5}. The middle third lies
+/// partly in each half.
 std::optional<dist::SubAxes> subtract(const dist::SubAxes &a,
                                       const dist::SubAxes &b);
 
-/// Returns the sub-axes (parts of mesh axes) in mesh order, with adjacent parts
-/// of one axis merged.
+/// Returns the sub-axes in `axes`, sorted and merged. A sub-axis is a mesh axis
+/// or a part of a mesh axis. The sub-axes are sorted by the position of their
+/// mesh axis in `mesh`. Parts of one mesh axis are sorted from major to minor.
+/// Adjacent parts of one mesh axis are merged into one sub-axis.
+///
+/// Example: `mesh` is {x=2, y=4}. `axes` has the minor half of y, the major
+/// half of y, and x. The result is {x, y}.
 dist::SubAxes inMeshOrder(dist::SubAxes axes, const dist::Mesh &mesh);
 
 /// Change of one tensor from the sharding `from` to the sharding `to`. The
@@ -101,8 +115,14 @@ public:
   /// many.
   int64_t lowerBound();
 
-  /// Returns the digits (common sub-axes of both shardings) along which ranks
-  /// exchange elements, as indices into `digits`.
+  /// Returns the sub-axes along which ranks exchange elements, as indices into
+  /// the list `digits`. A sub-axis is a mesh axis or a part of a mesh axis.
+  /// Ranks exchange elements along a sub-axis if some rank needs elements from
+  /// a rank with another coordinate along the sub-axis.
+  ///
+  /// Example: `digits` is {x, y}. `from` splits dim 0 over x and dim 1 over y.
+  /// `to` splits only dim 1, over y. The result is {0}, because ranks exchange
+  /// elements only along x.
   std::vector<int> communicated();
 
   /// Returns the kind of the collective that changes the tensor from `from` to
@@ -135,11 +155,14 @@ public:
                           const std::vector<int> &group) const;
 
 private:
-  /// The split of one dim into parts, under `from` or under `to`. A rank's
-  /// coordinates along the digits (common sub-axes of both shardings) give its
-  /// part:
+  /// Describes how one of the shardings `from` and `to` splits one dim into
+  /// parts. The parts have the numbers 0, 1, 2, and so on. The dim is split
+  /// over mesh axes or parts of mesh axes. The coordinates of a rank along
+  /// these axes say which part belongs to the rank.
   ///
-  ///   digits of sizes 2 and 3, coordinates 1 and 2   ->   part 1 * 3 + 2 = 5
+  /// Example: a dim is split over x, which has size 2, and then over y, which
+  /// has size 3. The dim has 6 parts. Part 1 * 3 + 2 = 5 belongs to the ranks
+  /// at the coordinates x = 1 and y = 2.
   struct DimSide {
     /// Sub-axes that split the dim, major first, as indices into the list
     /// Movement::digits. A sub-axis is a mesh axis or a part of a mesh axis.
@@ -148,10 +171,15 @@ private:
     std::vector<int> digits;
     /// runs[p]: the indices of the dim in part p, as ranges [lo, hi).
     std::vector<dist::Runs> runs;
-    /// For each digit (common sub-axis): difference of the part numbers of two
-    /// ranks whose coordinates along it differ by 1. It is 0 if the digit does
-    /// not split the dim. For example, digits of sizes 2 and 3 have the strides
-    /// 3 and 1.
+    /// Strides: one number for each sub-axis in the list Movement::digits. A
+    /// sub-axis is a mesh axis or a part of a mesh axis. If the coordinate of a
+    /// rank along the sub-axis grows by 1, the number of the part of the rank
+    /// grows by the stride. The stride is 0 if the sub-axis does not split the
+    /// dim.
+    ///
+    /// Example: a dim is split over x, which has size 2, and then over y, which
+    /// has size 3. Part x * 3 + y belongs to the ranks at the coordinates x and
+    /// y. The stride of x is 3, and the stride of y is 1.
     std::vector<int64_t> strideOf;
   };
   /// One dim of the tensor: its split under `from` and its split under `to`.
@@ -173,8 +201,10 @@ private:
   /// the target sharding and part `from` of the source sharding.
   int64_t overlapOf(MovedDim &dim, int64_t to, int64_t from);
   int64_t missingAt(const std::vector<int64_t> &digit);
-  /// Returns whether ranks exchange elements along `digit` (index of a common
-  /// sub-axis of both shardings).
+  /// Returns whether some rank needs elements from a rank with another
+  /// coordinate along the sub-axis digits[digit]. A sub-axis is a mesh axis or
+  /// a part of a mesh axis. For example, the result is true for x if `from`
+  /// splits a dim over x and `to` splits no dim over x.
   bool isCommunicated(int digit);
   bool positionsDiffer(MovedDim &dim, int digit);
   std::vector<bool> valuesOf(const DimSide &side, int digit) const;
@@ -200,8 +230,12 @@ private:
   /// minor half x:(2)2. Other members refer to a digit by its index in this
   /// list.
   dist::SubAxes digits;
-  /// For each digit (common sub-axis): the dim that it splits under `from`, and
-  /// under `to`; -1 if none.
+  /// Two lists with one entry for each sub-axis in the list `digits`.
+  /// fromDim[i] is the index of the dim that the sub-axis digits[i] splits
+  /// under the sharding `from`. It is -1 if the sub-axis splits no dim under
+  /// `from`. toDim[i] is the index of the dim that the sub-axis digits[i]
+  /// splits under the sharding `to`. It is -1 if the sub-axis splits no dim
+  /// under `to`.
   std::vector<int> fromDim, toDim;
   std::vector<MovedDim> dims;
 };

@@ -30,9 +30,15 @@ static SubAxes partialAlongTime(const Sharding &sharding) {
   return axes;
 }
 
-/// Returns `dim`, of `size` elements, with its last factor also split over
-/// `axes`. For example, let [3|64@x] be a dim of 3 * 64 elements, whose factor
-/// 64 is split over x. With `axes` {y}, it becomes [3|64@x+y].
+/// Splits the dim `dim` over additional mesh axes, and returns the new split.
+/// The dim has `size` elements. `axes` has the additional axes.
+///
+/// A dim can consist of several factors. For example, a dim of 192 elements can
+/// have the factors 3 and 64, because 3 * 64 = 192. Mesh axes split each factor
+/// separately. The function splits the last factor. For example, in [3|64@x],
+/// the factor 64 is split over x. If `axes` is {y}, the result is [3|64@x+y]:
+/// the factor 64 is split over x and then over y. If `dim` has no list of
+/// factors, the function splits the whole dim over `axes`.
 static DimSharding splitFurther(DimSharding dim, int64_t size,
                                 const SubAxes &axes) {
   if (dim.factors.empty())
@@ -173,9 +179,18 @@ private:
     }
   }
 
-  /// Returns the sharding after a reduce_scatter over `axes` from `start`. Each
-  /// axis is added to the dim that it splits under `to`. For example, with
-  /// `start` [x, -], `to` [x+y, -] and `axes` {y}, it is [x+y, -].
+  /// Returns the split of the dims after a reduce_scatter over the mesh axes
+  /// `axes`. The tensor has the sharding `start` before the reduce_scatter.
+  /// Under the sharding `to`, each axis in `axes` splits one dim. In the
+  /// result, the axis splits the same dim.
+  ///
+  /// Example: under `start`, dim 0 is split over x. Under `to`, dim 0 is split
+  /// over x and then over y. `axes` is {y}. In the result, dim 0 is split over
+  /// x and then over y, as under `to`.
+  ///
+  /// The result can also differ from `to`. Example: under `start`, dim 0 is
+  /// split over z. `to` and `axes` are as before. In the result, dim 0 is split
+  /// over z and then over y.
   Sharding scatteredAsTarget(const Sharding &start, const SubAxes &axes) const {
     Sharding result = start;
     for (size_t d = 0; d < shape.size(); ++d) {

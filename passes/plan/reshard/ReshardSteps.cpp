@@ -117,25 +117,33 @@ private:
     return plan;
   }
 
-  /// Proposes a sharding between `from` and `to`, for a plan with two steps:
-  ///  1. A slice from `from` to the proposed sharding. Each rank keeps a part
-  ///     of the elements that it holds. Ranks do not communicate.
-  ///  2. One collective, such as an all-to-all, from the proposed sharding to
+  /// Proposes a sharding `middle` for a plan with two steps:
+  ///  1. A slice from the sharding `from` to the sharding `middle`. Each rank
+  ///     keeps a part of the elements that it holds. Ranks do not communicate.
+  ///  2. One collective, such as an all-to-all, from `middle` to the sharding
   ///     `to`.
   ///
-  /// The caller checks whether both steps are possible. The proposed sharding
-  /// splits each dim by these rules:
-  ///  - If an axis splits the dim under `from` but not under `to`, the dim is
-  ///    split as under `from`.
-  ///  - Any other dim is split as under `to`, but not over the axes along which
-  ///    ranks communicate. If this split would be uneven, there is no proposal:
+  /// The caller checks whether both steps are possible. `movement` must be
+  /// constructed from `from` and `to`. For each dim, the function chooses one
+  /// of two splits:
+  ///  - If a mesh axis splits the dim under `from` but not under `to`, the
+  ///    split is the one under `from`.
+  ///  - Otherwise, the split is the one under `to`, without the mesh axes along
+  ///    which ranks communicate. If the parts would then have different sizes,
   ///    the function returns std::nullopt.
   ///
-  /// For example, let the axes x and y have size 2. `from` splits dim 0 over x.
-  /// `to` splits dim 1, which has 8 elements, over x and then over y. Ranks
-  /// communicate along x. The proposed sharding splits dim 0 over x, and splits
-  /// each half of dim 1 over y: the ranks at coordinate 0 of y keep the
-  /// elements 0, 1, 4 and 5 of dim 1. An all-to-all over x is the second step.
+  /// Example: the mesh axes x and y have size 2. Ranks communicate along x. Dim
+  /// 1 has 8 elements.
+  ///
+  ///               split of dim 0    split of dim 1
+  ///     from      over x            not split
+  ///     middle    over x            over y
+  ///     to        not split         over x and then over y
+  ///
+  /// The slice splits dim 1 over y. Under `to`, the ranks at coordinate 0 of y
+  /// need the elements 0 and 1 (if x = 0) or 4 and 5 (if x = 1) of dim 1.
+  /// Therefore, in the slice, these ranks keep the elements 0, 1, 4 and 5. An
+  /// all-to-all over x is the second step.
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
     SubAxes group =
@@ -215,9 +223,15 @@ private:
     }
   }
 
-  /// Returns a plan between shardings whose sub-axes do not align, such as
-  /// halves and thirds of an axis of 6: gathers the whole tensor, then slices
-  /// it.
+  /// Returns a plan that gathers the whole tensor on every rank, and then
+  /// slices the tensor. The function is for two shardings that use parts of one
+  /// mesh axis that do not fit together.
+  ///
+  /// Example of parts that do not fit together: a mesh axis has the coordinates
+  /// 0 to 5. `from` splits a dim into 2 parts, one for the coordinates {0, 1,
+  /// 2} and one for the coordinates {3, 4, 5}. `to` splits a dim into 3 parts,
+  /// one each for the coordinates {0, 1}, {2, 3} and {4, 5}. The coordinates 2
+  /// and 3 belong to one part under `to`, but to two parts under `from`.
   ReshardPlan planUnaligned(const Sharding &from, const Sharding &to) {
     Sharding middle = Sharding::whole(shape.size());
     middle.partials = from.partials;

@@ -65,26 +65,34 @@ public:
   ReplayResult run();
 
 private:
-  /// Messages that a pipeline rank has posted and not yet waited for. Maps the
-  /// name of each message to its index in Channel::sent (for a send) or
-  /// Channel::received (for a receive).
+  /// Sends or receives that one pipeline rank has posted (begun), but for which
+  /// it has not waited yet. The key is the name of the message. The mapped
+  /// number is the index of the send in the list Channel::sent, or the index of
+  /// the receive in the list Channel::received. A channel contains all sends
+  /// and receives from one rank to one other rank.
   using OpenMessages = std::map<MessageName, size_t>;
   struct OpenEnds {
     OpenMessages sends, receives;
   };
 
-  /// Executes steps of a pipeline rank until it blocks at a wait or ends.
-  /// Appends to `awake` the ranks that its messages may unblock.
+  /// Executes steps of the pipeline rank `position` until the rank blocks in a
+  /// wait, or until it has executed all its steps. A step can begin sends and
+  /// receives. For each of them, the function appends the other rank of the
+  /// message to `awake`. If this other rank is blocked in a wait for the
+  /// message, it may be able to continue.
   void advance(int position, std::vector<int> &awake);
   void post(int position, const ProgramStep &step, std::vector<int> &awake);
   void compare(int from, int to);
-  /// Executes `step`, in which the pipeline rank `position` waits for messages,
-  /// if all messages of `step` are delivered. Returns whether the step was
-  /// executed. A message is delivered once the sender has posted its send and
-  /// the receiver has posted its receive. The function checks the messages in
-  /// order and stops at the first message that is not delivered. Records an
-  /// error if `position` itself has not posted its send or receive of this
-  /// message.
+  /// Tries to execute `step`, a step of the pipeline rank `position`. In this
+  /// step, the rank waits for sends and receives that it has posted (begun)
+  /// before. The function returns true if all of them are delivered, and false
+  /// otherwise. A send is delivered once the receiver has posted the receive of
+  /// the same message. A receive is delivered once the sender has posted the
+  /// send.
+  ///
+  /// The function checks the sends first and then the receives. It stops at the
+  /// first one that is not delivered. If `position` has not even posted this
+  /// send or receive, the function records an error and returns false.
   bool await(int position, const ProgramStep &step);
   bool isThrough(int position, const Message &message, bool isSend);
   void checkAction(int position, const Action &action);

@@ -9,8 +9,10 @@ namespace pcc::plan {
 
 /// Result of `replay`, the simulated execution of a pipeline.
 struct ReplayResult {
-  /// First violation; empty if every pipeline rank executed all steps, every
-  /// message was delivered, and every action had its inputs.
+  /// Text about the first error that the replay found. An example is "position
+  /// 1 runs 1F0 before it has received 0F0", where position 1 is pipeline rank
+  /// 1. The text is empty if there was no error. Every rank then executed all
+  /// its steps, every message was delivered, and every action had its inputs.
   std::string error;
   /// Pipeline ranks in a deadlock: each waits for the next one, and the last
   /// one for the first. Empty if there is none.

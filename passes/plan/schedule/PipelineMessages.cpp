@@ -16,19 +16,26 @@ namespace {
 
 constexpr size_t nowhere = std::numeric_limits<size_t>::max();
 
-/// A message from pipeline rank `from` to rank `to`. `producer` is the index of
-/// the action that makes the value, in the sender's actions. `consumer` is the
-/// index of the action that uses it, in the receiver's actions.
+/// A message from the pipeline rank `from` to the pipeline rank `to`. It
+/// carries a value that one stage passes to another stage in `microbatch`.
+/// `transfer` is the index of this value in the list of all values that stages
+/// pass to each other. Each rank has a list of actions. `producer` is the index
+/// of the action of rank `from` that computes the value. `consumer` is the
+/// index of the action of rank `to` that uses the value.
 struct Route {
   int transfer, microbatch;
   int from, to;
   size_t producer, consumer;
-  /// Index, in the receiver's actions, of the action before which the receive
-  /// is posted.
+  /// Place of the receive in the program of the receiver. The receiver posts
+  /// (begins) the receive right before the action with this index. For example,
+  /// if `posted` is 4, the receiver executes the actions 0 to 3, then posts the
+  /// receive, and then executes action 4.
   size_t posted = 0;
-  /// Index, in the sender's actions, of the action right before which the
-  /// sender waits until its send is delivered. If it waits at the end, this is
-  /// the number of actions.
+  /// Place in the program of the sender. The sender waits right before the
+  /// action with this index until its send is delivered. For example, if
+  /// `released` is 4, the sender executes the actions 0 to 3, then waits, and
+  /// then executes action 4. If `released` is the number of actions of the
+  /// sender, the sender waits after its last action.
   size_t released = 0;
 
   Message sent() const { return {transfer, microbatch, to}; }
@@ -95,9 +102,15 @@ private:
   void postReceives();
   void releaseSends();
   PipelineProgram assemble() const;
-  /// Returns the element of `indices` for a stage and a microbatch. Kind
-  /// Forward selects action F (forward). Kind Backward selects action B
-  /// (backward) or I (input gradient).
+  /// Returns the element of `indices` for one action. The element is the index
+  /// of the action in the list of actions of its pipeline rank. The action
+  /// belongs to the stage `stage` and to the microbatch `microbatch`. If `kind`
+  /// is Forward, the action is F (forward). If `kind` is Backward, the action
+  /// is B (backward) or I (input gradient). `kind` must not be Update.
+  ///
+  /// Example: a rank executes 1F0, 1F1, 1B0 and 1B1. The name 1B0 means stage
+  /// 1, backward, microbatch 0. For Backward, stage 1 and microbatch 0, the
+  /// element is 2.
   size_t &indexOf(TransferKind kind, int stage, int microbatch) {
     return indices[(stage * 2 + static_cast<int>(kind)) *
                        table.numMicrobatches +
@@ -107,8 +120,12 @@ private:
   const ActionTable &table;
   const std::vector<Transfer> &transfers;
   const int early;
-  /// Index of each forward (F) and backward (B or I) action in the actions of
-  /// its pipeline rank. The function indexOf selects an element.
+  /// For each action F (forward), B (backward) and I (input gradient): the
+  /// index of the action in the list of actions of its pipeline rank. The
+  /// function indexOf finds the element of an action. For example, if a rank
+  /// executes 1F0, 1F1 and 1B0, the element of 1B0 is 2. The name 1B0 means
+  /// stage 1, backward, microbatch 0. An element is `nowhere` if no rank has
+  /// its action.
   std::vector<size_t> indices;
   /// Index of each optimizer update in the list of actions of its pipeline
   /// rank. The update of a stage can consist of several actions, U0, U1, and so
@@ -129,7 +146,9 @@ private:
   std::vector<Route> routes;
 };
 
-/// Appends `step`, a Post or a Wait, to `program` unless it has no messages.
+/// Appends `step` to `program`, the list of steps of one pipeline rank. `step`
+/// begins sends and receives, or waits for them. If `step` has no sends and no
+/// receives, the function does not append `step`.
 void append(PositionProgram &program, ProgramStep step) {
   if (!step.sends.empty() || !step.receives.empty())
     program.push_back(std::move(step));
@@ -296,8 +315,12 @@ struct StepsBefore {
   ProgramStep posts{ProgramStep::Post}, waits{ProgramStep::Wait};
 };
 
-/// Builds the program of each pipeline rank: its actions, with Post and Wait
-/// steps before them.
+/// Builds the program of each pipeline rank. A program is a list of steps. It
+/// has one step for each action of the rank. Before each action and after the
+/// last action, the program can have two more steps:
+///  - The first step begins sends and receives. It does not wait for them.
+///  - The second step waits until some sends and receives are delivered. The
+///    rank has begun them in this first step or in an earlier step.
 PipelineProgram MessageInserter::assemble() const {
   std::vector<std::vector<StepsBefore>> before;
   for (const std::vector<Action> &row : table.positions)

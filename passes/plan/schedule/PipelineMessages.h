@@ -117,9 +117,12 @@ struct Message {
 struct ProgramStep {
   enum Kind : uint8_t { Compute, Post, Wait };
   Kind kind = Compute;
-  /// The action of a Compute step.
+  /// Action that the step executes. Only a step of the kind Compute has an
+  /// action.
   Action action = {};
-  /// Messages of a Post or Wait step.
+  /// Sends and receives of the step. A step of the kind Post begins them. A
+  /// step of the kind Wait blocks until all of them are delivered. In a step of
+  /// the kind Compute, both lists are empty.
   std::vector<Message> sends = {};
   std::vector<Message> receives = {};
 };
@@ -127,7 +130,10 @@ struct ProgramStep {
 /// Steps of one pipeline rank in the order of execution.
 using PositionProgram = std::vector<ProgramStep>;
 
-/// A schedule with its messages: the steps of every pipeline rank.
+/// The programs of all pipeline ranks. A program is the list of steps that one
+/// rank executes. A step executes an action, begins sends and receives, or
+/// waits for them. positions[p] is the program of pipeline rank p. `transfers`
+/// has the values that stages pass to each other.
 struct PipelineProgram {
   std::vector<PositionProgram> positions;
   /// For each stage: the pipeline rank that runs it.
@@ -135,41 +141,52 @@ struct PipelineProgram {
   std::vector<Transfer> transfers;
 };
 
-/// Inserts messages into an action table that checkSchedule accepts. Returns a
-/// program for each pipeline rank: its actions, steps that post messages, and
-/// steps that wait for messages. `transfers` are the values that stages pass to
-/// each other. The function simulates the action table and sorts the actions of
-/// all ranks by start time. The messages from one rank to another have the
-/// order of the actions that send them.
+/// Inserts sends and receives into the action table `table`, and returns a
+/// program for each pipeline rank. The function checkSchedule must accept
+/// `table`. `transfers` has the values that stages pass to each other. For
+/// example, it has one entry for the activation that stage 0 passes to stage 1.
+/// This entry has one message per microbatch. A program is a list of steps.
+/// There are three kinds of steps:
+///  - Compute: the rank executes an action.
+///  - Post: the rank begins sends and receives, and does not wait for them.
+///  - Wait: the rank blocks until sends and receives are delivered.
 ///
-/// Places of the messages in a program:
-///  - The sender posts a send right after the action that produces the value.
+/// The function simulates `table` and sorts the actions of all ranks by their
+/// start time in the simulation. A rank sends its messages in the order of the
+/// actions that compute the values. Places of the sends and receives in the
+/// programs:
+///  - The sender posts a send right after the action that computes the value.
 ///  - The receiver posts a receive `early` actions before the action that uses
 ///    the value. The receives from one sender must have the order of the sends.
 ///    If this order requires it, the receiver posts a receive even earlier.
-///  - The receiver waits for a message right before the action that uses its
+///  - The receiver waits for a receive right before the action that uses the
 ///    value.
-///  - The sender waits for a message right before it produces the value of a
-///    later message. The messages of one transfer are numbered from 0. The
-///    sender waits for message k right before it produces the value of message
-///    k + 2. At most two messages of the transfer are then on their way.
-///  - The sender must not wait before the receiver has posted the receive in
-///    the simulation. If the receiver posts the receive too late, the sender
-///    waits right before it produces the value of message k + 3, or of a later
-///    message, or it waits at the end of its program.
+///  - The sender waits for a send right before it computes the value of a later
+///    message. Let the messages of one entry of `transfers` have the numbers 0,
+///    1, 2, and so on. The sender waits for message k right before it computes
+///    the value of message k + 2.
 ///
-/// The example below has three microbatches. It is a part of the program of
-/// rank 1, which runs stage 1, for `early` = 1. 1F0 is an action (stage 1,
-/// forward, microbatch 0) and also names the value that it produces:
+/// The last rule has an exception. In the simulation, the action that computes
+/// the value of message k + 2 may start before the receiver posts the receive
+/// of message k. The sender then waits for message k right before it computes
+/// the value of message k + 3 or of a later message. If no such action starts
+/// late enough, the sender waits at the end of its program.
 ///
-///     {+s1F0>2}   posts the send of 1F0 to rank 2
-///     {+r0F2<0}   posts the receive of 0F2 from rank 0
-///     {?r0F1<0}   waits for the receive of 0F1 from rank 0
+/// Example: there are three microbatches, and `early` is 1. Rank 1 runs stage
+/// 1. The action 1F0 (stage 1, forward, microbatch 0) computes a value that is
+/// also called 1F0. A part of the program of rank 1 is:
 ///
-///     1F0 {+s1F0>2 +r0F2<0} {?r0F1<0} 1F1 {+s1F1>2} {?r0F2<0 ?s1F0>2} 1F2
+///     Compute    1F0
+///     Post       send of 1F0 to rank 2, receive of 0F2 from rank 0
+///     Wait       receive of 0F1 from rank 0
+///     Compute    1F1
+///     Post       send of 1F1 to rank 2
+///     Wait       receive of 0F2 from rank 0, send of 1F0 to rank 2
+///     Compute    1F2
 ///
-/// No deadlock is possible: in the order of the simulation, the send and the
-/// receive of a message are both posted before any wait for the message.
+/// No deadlock is possible. In the order of the simulation, the sender and the
+/// receiver have both posted a message before one of them waits for this
+/// message.
 StatusOr<PipelineProgram> insertMessages(const ActionTable &table,
                                          const std::vector<Transfer> &transfers,
                                          int early = 1);

@@ -12,8 +12,11 @@ namespace {
 /// Largest number of violations that checkSchedule returns.
 constexpr size_t mostClaims = 20;
 
-/// Checks one action table, rule by rule. `claims` collects one message per
-/// violation.
+/// Checks a pipeline schedule. The schedule is an action table: for each
+/// pipeline rank, the table lists the actions of one step in order. An example
+/// of a rule is that each stage has one forward action per microbatch. The
+/// comment of `checkSchedule` lists all rules. Each violation of a rule adds
+/// one message to `claims`, until `claims` has `mostClaims` messages.
 class ScheduleChecker {
 public:
   explicit ScheduleChecker(const ActionTable &table)
@@ -55,9 +58,14 @@ private:
   std::vector<std::string> claims;
 };
 
-/// Checks that stages and microbatches are in range, and each action is on the
-/// pipeline rank of its stage. If it returns false, the other checks must not
-/// run.
+/// Checks the stage number and the microbatch number of each action. The stage
+/// number must be at least 0 and less than `numStages`. The microbatch number
+/// of a forward or backward action must be at least 0 and less than
+/// `numMicrobatches`. Each action must be on the pipeline rank of its stage,
+/// which `positionOfStage` gives.
+///
+/// Returns whether all numbers are valid. If the function returns false, the
+/// other checks must not run, because they use these numbers as indices.
 bool ScheduleChecker::checkPositions() {
   if (table.positionOfStage.size() != size_t(table.numStages)) {
     claim("the table places " + std::to_string(table.positionOfStage.size()) +

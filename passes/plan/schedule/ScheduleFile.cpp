@@ -21,8 +21,12 @@ using ParsedRow = std::vector<ParsedAction>;
 /// kinds last.
 bool isMessage(ActionKind kind) { return kind >= ActionKind::SendForward; }
 
-/// Splits `text` at the first `separator`: returns the first part and leaves
-/// the rest in `text`. Without a separator, takes all of `text`.
+/// Splits `text` at the first `separator`. Returns the part before the
+/// separator, and sets `text` to the part after the separator. For example, let
+/// `text` be "0F0,0F1,0F2", and let `separator` be a comma. The function
+/// returns "0F0" and sets `text` to "0F1,0F2". If `text` does not contain
+/// `separator`, the function returns the whole text and sets `text` to an empty
+/// string.
 std::string_view takeUntil(std::string_view &text, char separator) {
   const size_t at = text.find(separator);
   std::string_view part = text.substr(0, at);
@@ -47,7 +51,11 @@ std::string printLocation(size_t line, size_t column) {
 /// Parses the text of a schedule file into rows of actions, one row per line.
 class ScheduleText {
 public:
-  /// Parses all rows. On failure, returns false and sets `error`.
+  /// Parses `text`, the content of a schedule file. Each line of the file lists
+  /// the actions of one pipeline rank. The function appends the actions of each
+  /// line to `rows`, as one element. It skips empty lines. If a line contains
+  /// anything that is not an action, the function returns false and sets
+  /// `error`.
   bool read(std::string_view text);
 
   std::vector<ParsedRow> rows;
@@ -84,10 +92,11 @@ bool ScheduleText::readAction(std::string_view field, size_t line,
   return action.has_value();
 }
 
-/// Parses `field`, the text between two commas of a line, and appends its
-/// actions to the last row. `line` and `column` give the place of the field in
-/// the file. On failure, returns false and sets `error`. A field has one of two
-/// forms:
+/// Parses `field`, the text between two commas of a line of the schedule file.
+/// Appends the actions of the field, except sends and receives, to the last
+/// element of `rows`. This element is the list of the actions of the line.
+/// `line` and `column` give the place of the field in the file. On failure,
+/// returns false and sets `error`. A field has one of two forms:
 ///  - one action, such as 0F1;
 ///  - several actions that overlap in time, such as (0F1;3B0)OVERLAP_F_B. Each
 ///    part between semicolons is one action.
@@ -184,8 +193,14 @@ public:
   ShapeCheck(const ScheduleText &text, const ScheduleShape &shape)
       : rows(text.rows), shape(shape), table(tableOf(text.rows)) {}
 
-  /// Returns the action table of the file, or the first error. In the table, no
-  /// stage has both B (whole backward) and I (input gradient) actions.
+  /// Checks the actions of the schedule file. If the actions violate a rule,
+  /// the function returns an error. The error describes the first violation
+  /// that the function finds. Otherwise, the function returns an action table.
+  /// The table lists the actions of each pipeline rank in order.
+  ///
+  /// For some stages, the table has other actions than the file. If the file
+  /// has an action I (input gradient) of a stage, the table has I and W (weight
+  /// gradient) in place of each B (backward) of this stage.
   StatusOr<ActionTable> run();
 
 private:
@@ -200,13 +215,16 @@ private:
 };
 
 /// Checks `placed`, one action of the schedule file with its line and column in
-/// the file. Each line of the file lists the actions of one pipeline rank, and
-/// all actions of a stage must be on one line. `position` is the index of the
-/// action's pipeline rank. Returns an error text in three cases, otherwise an
-/// empty string:
-///  - The stage number or the microbatch number of the action is too large for
-///    `shape`. For example, if there are 8 microbatches, 8 is too large.
-///  - An earlier line has an action of the same stage.
+/// the file. Each line of the file lists the actions of one pipeline rank.
+/// `position` is the number of the rank that has the action. The member `shape`
+/// gives the number of stages and the number of microbatches that the schedule
+/// must have. It also gives whether the schedule is for training or for
+/// inference. Returns an error text in three cases, otherwise an empty string:
+///  - The stage number or the microbatch number of the action is too large. For
+///    example, if there are 8 microbatches, they have the numbers 0 to 7, and
+///    the number 8 is too large.
+///  - An earlier line has an action of the same stage. All actions of a stage
+///    must be on one line.
 ///  - The schedule is for inference, and the action is not an F (forward).
 std::string ShapeCheck::checkAction(int position,
                                     const ParsedAction &placed) const {
@@ -298,8 +316,12 @@ std::string ShapeCheck::fault() {
   return claims.empty() ? "" : claims.front();
 }
 
-/// Replaces B (whole backward) by I (input gradient) and W (weight gradient) in
-/// some stages: those in which the file has an I for at least one microbatch.
+/// Replaces an action B (backward) by two actions, I (input gradient) and W
+/// (weight gradient). If the table has at least one I of a stage, the function
+/// replaces each B of this stage. If the table has no I of a stage, the
+/// function does not change the actions of this stage. For example, stage 0 has
+/// I and W of microbatch 0, and B of microbatch 1. The function replaces this B
+/// by I and W of microbatch 1.
 void separateBackward(ActionTable &table) {
   std::vector<bool> splits(table.numStages);
   for (int stage = 0; stage < table.numStages; ++stage)
@@ -327,8 +349,12 @@ StatusOr<ActionTable> ShapeCheck::run() {
   return std::move(table);
 }
 
-/// Removes all actions other than forward (F) and backward (B, I, W), then all
-/// empty rows.
+/// Removes all actions from `rows` except the forward actions (F) and the
+/// backward actions (B, I and W). pcc does not take the other actions from the
+/// schedule file, because pcc derives their work from the model. An example is
+/// an optimizer update. Each element of `rows` lists the actions of one line of
+/// the file. If no action of a line remains, the function also removes the
+/// element of this line.
 void dropDerived(std::vector<ParsedRow> &rows) {
   for (ParsedRow &row : rows)
     std::erase_if(row, [](const ParsedAction &placed) {

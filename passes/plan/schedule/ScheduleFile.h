@@ -41,14 +41,19 @@ struct ScheduleShape {
 ///    (input gradient) and W (weight gradient). If the file has an I of a
 ///    stage, the table has I and W in place of each B of this stage.
 ///
-/// The table has only the actions F, B, I and W of the file. Other actions of
-/// the file are dropped, because pcc computes them from the model:
-///  - Sends and receives follow from the values that stages pass to each other.
-///  - UNSHARD gathers the weights of a stage, and RESHARD releases them. They
-///    follow from the values that are equal in all microbatches.
-///  - REDUCE_GRAD adds up the gradients of data-parallel replicas. It follows
-///    from the shardings of the gradients.
-///  - U is the optimizer update. It follows from the optimizer.
+/// The function returns a table with the actions F, B, I and W of the file. It
+/// drops all other actions, because pcc derives the work of these actions from
+/// the model:
+///  - Sends and receives: pcc computes which values the stages pass to each
+///    other.
+///  - UNSHARD gathers the weights of a stage with an all-gather. Some work of a
+///    stage has the same result in all microbatches, such as this all-gather.
+///    pcc finds this work, and later adds its own UNSHARD actions, which do
+///    this work once per step.
+///  - RESHARD releases the gathered weights. pcc never uses this action.
+///  - REDUCE_GRAD adds up the gradients of data-parallel replicas. pcc derives
+///    these sums from the shardings of the gradients.
+///  - U is the optimizer update. pcc later adds its own U actions.
 ///
 /// Returns an error if the file does not have the number of ranks, stages per
 /// rank and microbatches that `shape` requires, or if `checkSchedule` does not

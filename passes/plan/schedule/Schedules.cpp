@@ -18,8 +18,11 @@ using Row = std::vector<Action>;
 struct PositionView {
   int numPositions, position, virtualStages, numMicrobatches;
 
-  /// Returns the stage of chunk number `chunk` of the pipeline rank. Chunks are
-  /// the stages of one rank. Stage s is on rank s mod p, for p ranks.
+  /// Returns the number of a stage that the pipeline rank `position` runs. A
+  /// rank can run several stages. `chunk` is the index of the stage within the
+  /// rank, counted from 0. Stage s is on rank s mod `numPositions`. For
+  /// example, with 2 ranks and 6 stages, rank 1 runs the stages 1, 3 and 5. For
+  /// rank 1 and chunk 2, the function returns 5.
   int loopedStage(int chunk) const { return chunk * numPositions + position; }
 };
 
@@ -75,15 +78,18 @@ struct ChunkOrder {
     if (microbatch(step) < view.numMicrobatches)
       row.push_back(forward(view.loopedStage(chunk(step)), microbatch(step)));
   }
-  /// Appends the B (backward) action of step number `step` to `row`. Appends
-  /// nothing if the microbatch of the step does not exist. The microbatches
-  /// form groups of p microbatches, for p pipeline ranks. The last group can
-  /// have fewer. For example, with 2 ranks and the microbatches 0, 1 and 2, the
-  /// steps of microbatch 3 append nothing.
+  /// Appends the action B (backward) of step number `step` to `row`. A step
+  /// runs one stage of the pipeline rank for one microbatch. The backward pass
+  /// runs the stages of the rank in descending order, and the forward pass runs
+  /// them in ascending order. For example, let the rank have the stages 0 and
+  /// 2. In the backward pass, step 0 runs stage 2. In the forward pass, step 0
+  /// runs stage 0.
   ///
-  /// The backward pass runs the stages of the rank in reverse order. For
-  /// example, let the rank have the stages 0 and 2. Step 0 is F of stage 0 in
-  /// the forward pass, and B of stage 2 in the backward pass.
+  /// The microbatches form groups of p microbatches, for p pipeline ranks. If
+  /// the last group is not full, some steps have a microbatch that does not
+  /// exist. For such a step, the function appends nothing. For example, with 2
+  /// ranks and the microbatches 0, 1 and 2, the last group has the microbatches
+  /// 2 and 3. The steps of microbatch 3 append nothing.
   void addBackward(Row &row, int step) const {
     const int last = view.virtualStages - 1;
     if (microbatch(step) < view.numMicrobatches)
@@ -163,9 +169,12 @@ Row oneFOneB(const PositionView &view) {
 ///
 ///     1F0 1F1   3F0 3B0 3F1 3B1   1B0 1B1
 ///
-/// If p does not divide the number of microbatches, the three steps also count
-/// actions of microbatches that do not exist. The rank does not run these
-/// actions.
+/// The number of microbatches can be a number that p does not divide. The
+/// function then rounds this number up to a multiple of p. It generates the
+/// actions for the larger number, but omits the actions of the additional
+/// microbatches. For example, with 2 ranks and the microbatches 0, 1 and 2, the
+/// function generates the actions for the microbatches 0 to 3, and omits the
+/// actions of microbatch 3.
 Row interleaved(const PositionView &view) {
   if (view.virtualStages == 1)
     return oneFOneB(view);
@@ -303,7 +312,9 @@ struct Generator {
   std::string_view name;
   Row (*rowOf)(const PositionView &);
   int defaultVirtualStages;
-  /// The only valid number of stages per pipeline rank; 0 for any.
+  /// Number of stages per pipeline rank that this kind of schedule requires.
+  /// The value 0 means that this kind of schedule works with any number of
+  /// stages per rank. For example, the value is 2 for ZbV.
   int requiredVirtualStages;
 };
 

@@ -66,8 +66,10 @@ std::string_view nameOf(ScheduleKind kind);
 /// gradient) and W (weight gradient).
 bool splitsBackward(ScheduleKind kind);
 
-/// Returns the number of stages per pipeline rank of this kind, if
-/// `--virtual-stages` is not given.
+/// Returns a default value: the number of stages per pipeline rank in a
+/// schedule of the kind `kind`. pcc uses this value if the user does not set
+/// the number with the option `--virtual-stages`. For example, the default
+/// value is 2 for Interleaved and 1 for OneFOneB.
 int defaultVirtualStages(ScheduleKind kind);
 
 /// Kind and sizes of the schedule that makeSchedule generates.
@@ -87,8 +89,12 @@ StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request);
 /// Returns the reason why a request is invalid; an empty string if it is valid.
 std::string scheduleError(const ScheduleRequest &request);
 
-/// Returns, by stage, the pipeline rank that runs it: stage mod p for p ranks.
-/// For ZbV, the ranks are 0, 1, …, p-1, p-1, …, 0. `request` must be valid.
+/// Returns a list with one element per stage. The element of stage s is the
+/// number of the pipeline rank that runs stage s. In all schedules except ZbV,
+/// this is rank s mod p, for p ranks. For example, with 3 ranks and 6 stages,
+/// the list is 0, 1, 2, 0, 1, 2. In the schedule ZbV, the second half of the
+/// list is in reverse order: 0, 1, 2, 2, 1, 0. `request` must be valid: the
+/// function `scheduleError` must return an empty string for it.
 std::vector<int> positionsOfStages(const ScheduleRequest &request);
 
 /// Returns the largest number of forwards that the requested schedule may have

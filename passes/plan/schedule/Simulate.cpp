@@ -37,8 +37,12 @@ private:
   std::vector<double> forward, gradient;
 };
 
-/// Executes an action table. Invariant: pipeline rank p has run its first
-/// next[p] actions and is free from time free[p] on.
+/// Simulates a pipeline schedule. The schedule lists the actions of each
+/// pipeline rank in order. During the simulation, the members have these
+/// values:
+///  - next[p] is the number of actions that rank p has run.
+///  - free[p] is the time at which the last of these actions ended, or 0 if
+///    rank p has run no action.
 class Simulation {
 public:
   Simulation(const ActionTable &table, const ActionCosts &costs)

@@ -13,8 +13,11 @@ namespace {
 /// Time of an event that has not happened yet.
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// Times of one message: its send is posted (`sent`), its receive is posted
-/// (`expected`), it arrives (`arrived`).
+/// Times of one message from one pipeline rank to another. A time is `never` if
+/// the event has not happened yet.
+///  - `sent`: time at which the sender begins the send.
+///  - `expected`: time at which the receiver begins the receive.
+///  - `arrived`: time at which the message arrives at the receiver.
 struct Delivery {
   double sent = never, expected = never, arrived = never;
 };
@@ -32,9 +35,13 @@ struct Lane {
   double free = 0;
 };
 
-/// Executes a program with its messages. Invariant: pipeline rank p has
-/// executed its first at[p] steps and is free from time free[p] on. Each lane
-/// (messages from one rank to another) has delivered its first `next` messages.
+/// Simulates a pipeline program. The program has a list of steps for each
+/// pipeline rank. A step runs an action, begins messages, or waits for
+/// messages. During the simulation, the members have these values:
+///  - at[p] is the number of steps that rank p has executed.
+///  - free[p] is the time at which rank p has ended these steps.
+///  - lanes[{p, q}] has the messages from rank p to rank q. These messages
+///    arrive one after another.
 class MessageSimulation {
 public:
   MessageSimulation(const PipelineProgram &program, const ActionCosts &costs)
@@ -111,8 +118,10 @@ bool MessageSimulation::await(int position, const ProgramStep &step) {
   return true;
 }
 
-/// Executes steps of a pipeline rank until a wait blocks or the steps end.
-/// Returns whether any step was executed.
+/// Executes steps of the pipeline rank `position`, one after another. Stops at
+/// the end of the steps, or at a step that cannot end yet. A step cannot end
+/// yet if it waits for a message whose arrival time is not known. Returns
+/// whether the function has executed at least one step.
 bool MessageSimulation::advance(int position) {
   const PositionProgram &steps = program.positions[position];
   const size_t before = at[position];
@@ -169,8 +178,10 @@ bool MessageSimulation::travel(int from, int to, Lane &lane) {
   return lane.next != before;
 }
 
-/// Sets `stuck` of the timeline: names the messages that pipeline ranks wait
-/// for forever.
+/// Appends text to `timeline.stuck`, if the simulation has ended in a deadlock.
+/// The text names each pipeline rank that waits forever for a message, and the
+/// message. For example, the text is "position 1 waits forever for 0F3" if rank
+/// 1 waits for the activation of stage 0 in microbatch 3.
 void MessageSimulation::explainStuck() {
   for (size_t position = 0; position < at.size(); ++position) {
     const PositionProgram &steps = program.positions[position];
@@ -186,8 +197,15 @@ void MessageSimulation::explainStuck() {
   }
 }
 
-/// Advances all pipeline ranks and lanes (messages between two ranks) in turn,
-/// until all are blocked or done.
+/// Simulates the program from beginning to end. The function repeats two
+/// operations until neither has any effect:
+///  - Each pipeline rank executes steps until it must wait for a message.
+///  - Each message arrives if its sender has begun the send, its receiver has
+///    begun the receive, and all earlier messages from this sender to this
+///    receiver have arrived.
+///
+/// If a rank then still has steps to execute, it waits forever. The member
+/// `stuck` of the result names the messages for which the rank waits.
 Timeline MessageSimulation::run() {
   for (bool moved = true; moved;) {
     moved = false;

@@ -130,8 +130,10 @@ private:
     costs.push_back(cost);
   }
 
-  /// Returns the cost of making form `to` (a sharding) from the cheapest form
-  /// of the set made[index].
+  /// Returns the cost of the cheapest reshard that makes form `to` from a form
+  /// of the set made[index]. A form is a sharding of the tensor, given by its
+  /// number. The cost is zero if `to` is in the set. The cost is
+  /// Cost::forbidden() if no form of the set may be the source of a reshard.
   Cost priceOf(size_t index, uint32_t to) const {
     Cost least = Cost::forbidden();
     for (uint32_t from : made[index])

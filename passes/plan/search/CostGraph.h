@@ -20,8 +20,10 @@
 
 namespace pcc::plan {
 
-/// Cost of a choice. Costs are compared by penalty first, then by seconds,
-/// bytes, calls and memory. Sums add each member.
+/// Cost of a choice, for example of the choice of a strategy for an op. To
+/// compare two costs, the operator < compares their penalties. If the penalties
+/// are equal, it compares the times, then the bytes, then the calls, and then
+/// the memory. The operators + and - work on each member separately.
 struct Cost {
   /// Sum of penalties for undesired properties of the choice, such as a weight
   /// that is not sharded. Infinite if the choice is forbidden.
@@ -32,8 +34,10 @@ struct Cost {
   double calls = 0;
   /// Bytes of memory on one rank.
   double memory = 0;
-  /// Modeled time in seconds; 0 if only bytes are priced.
-  double seconds = 0;
+  /// Modeled time of the choice, in picoseconds. The time is computed from a
+  /// cluster profile, which gives the bandwidths and the speeds of the devices.
+  /// The time is 0 if there is no cluster profile.
+  double picoseconds = 0;
 
   /// Returns the cost of a forbidden choice.
   static constexpr Cost forbidden() {
@@ -46,13 +50,13 @@ struct Cost {
   /// Returns whether the choice has no penalty, takes no time and does not
   /// communicate. It may need memory.
   bool isFree() const {
-    return penalty == 0 && seconds == 0 && bytes == 0 && calls == 0;
+    return penalty == 0 && picoseconds == 0 && bytes == 0 && calls == 0;
   }
 
   /// Returns the cost if everything is executed `count` times. Time, bytes and
   /// calls are multiplied. Penalty and memory stay as they are.
   Cost times(double count) const {
-    return {penalty, bytes * count, calls * count, memory, seconds * count};
+    return {penalty, bytes * count, calls * count, memory, picoseconds * count};
   }
 
   Cost &operator+=(const Cost &other) {
@@ -60,19 +64,19 @@ struct Cost {
     bytes += other.bytes;
     calls += other.calls;
     memory += other.memory;
-    seconds += other.seconds;
+    picoseconds += other.picoseconds;
     return *this;
   }
   friend Cost operator+(Cost a, const Cost &b) { return a += b; }
   friend Cost operator-(const Cost &a, const Cost &b) {
     return {a.penalty - b.penalty, a.bytes - b.bytes, a.calls - b.calls,
-            a.memory - b.memory, a.seconds - b.seconds};
+            a.memory - b.memory, a.picoseconds - b.picoseconds};
   }
   friend bool operator<(const Cost &a, const Cost &b) {
     if (a.penalty != b.penalty)
       return a.penalty < b.penalty;
-    if (a.seconds != b.seconds)
-      return a.seconds < b.seconds;
+    if (a.picoseconds != b.picoseconds)
+      return a.picoseconds < b.picoseconds;
     if (a.bytes != b.bytes)
       return a.bytes < b.bytes;
     if (a.calls != b.calls)
@@ -86,9 +90,18 @@ struct Cost {
 /// Variables are numbered from 0 in the order of addVariable.
 using Variable = uint32_t;
 
-/// A function of discrete variables: a sum of costs for values of one variable
-/// (unary) and of pairs of variables (pairwise). `minimise` (Eliminate.h) finds
-/// the values with the least sum.
+/// A minimization problem. A variable has a finite number of values, for
+/// example the strategies of an op. Each value of a variable has a cost (unary
+/// cost). A pair of values of two variables can have a further cost (pairwise
+/// cost). A solution selects one value for each variable. The total cost of the
+/// solution is the sum of the unary costs and of the pairwise costs of the
+/// selected values. For example, let the graph have only the variables a and b,
+/// and let the solution select a = 1 and b = 0. The total cost is the sum of
+/// the unary cost of a = 1, the unary cost of b = 0, and the pairwise cost of
+/// the two.
+///
+/// The function `minimise` (Eliminate.h) finds the solution with the smallest
+/// total cost.
 class CostGraph {
 public:
   /// Costs of all pairs of values of the variables `a` and `b`. table[i *
@@ -107,7 +120,10 @@ public:
   /// variables add up. If a == b, only the entries with i = j count.
   void addPair(Variable a, Variable b, const std::vector<Cost> &table);
 
-  /// Calls addPair with the costs cost(i, j) of a = i and b = j.
+  /// Adds a cost for each pair of values of the variables `a` and `b`. `cost`
+  /// is a function: cost(i, j) returns the cost of a = i and b = j. The costs
+  /// of several calls for the same variables add up. If `a` and `b` are the
+  /// same variable, only the costs with i = j count.
   template <typename Fn> void addPairs(Variable a, Variable b, Fn &&cost) {
     std::vector<Cost> table;
     table.reserve(domain(a) * domain(b));
@@ -151,10 +167,15 @@ struct SharedValue {
   /// in form 0.
   std::vector<uint32_t> producedForm;
   struct User {
-    /// The variable that decides which form (sharding) this user needs.
+    /// Variable of the cost graph that belongs to one op. This op reads the
+    /// tensor. The value of the variable decides in which form the op needs the
+    /// tensor. A form is a sharding of the tensor.
     Variable variable;
-    /// For each value of `variable`: number of the form (sharding) that this
-    /// user needs.
+    /// An op reads the tensor in one form. A form is a sharding of the tensor.
+    /// For each value of the variable `variable`, this list has the number of
+    /// the form in which the op then needs the tensor. Example: `wantedForm` is
+    /// {2, 0}. If `variable` has the value 0, the op needs the tensor in form
+    /// 2. If `variable` has the value 1, the op needs the tensor in form 0.
     std::vector<uint32_t> wantedForm;
   };
   std::vector<User> users;
@@ -185,41 +206,48 @@ struct SharedForms {
   std::vector<std::vector<uint32_t>> made;
 };
 
-/// Adds the costs of the reshards of a tensor to a cost graph. A form is a
-/// sharding of the tensor, given by its number. A reshard makes one form from
-/// another form. A user is an op that reads the tensor. Each user needs the
-/// tensor in one form.
+/// Adds the costs of the reshards of the tensor `value` to a cost graph. A form
+/// is a sharding of the tensor, given by its number. A reshard makes one form
+/// from another form. The producer is the op that computes the tensor. A user
+/// is an op that reads the tensor.
+///
+/// The graph has a variable for the producer and a variable for each user. The
+/// value of the producer's variable decides which form the producer makes. The
+/// value of a user's variable decides which form the user needs. A unary cost
+/// is the cost of one value of one variable. A pairwise cost is the cost of a
+/// pair of values of two variables.
+///
+/// If the tensor has only one user, the function adds pairwise costs for the
+/// variables of the producer and of the user. Each cost is the cost of the
+/// reshard from the produced form to the needed form.
 ///
 /// If two users need the same form, one reshard serves both, and its cost must
 /// be counted once. The function therefore adds a variable to the graph if the
-/// tensor has two or more users. Each value of this variable selects a set of
-/// forms, for example {5, 1}:
+/// tensor has two or more users. Each value of the new variable selects a set
+/// of forms, for example {5, 1}:
 ///
 ///  - The producer of the tensor makes the first form of the set (5). The value
-///    is forbidden if the producer makes a different form. Reshards make the
-///    other forms (1). The unary cost of the value is the sum of the costs of
-///    these reshards.
+///    is forbidden if the producer makes a different form.
+///  - Reshards make the other forms of the set (1). The unary cost of the value
+///    is the sum of the costs of these reshards.
 ///  - A user can need a form that is not in the set, for example form 2. A
 ///    further reshard makes form 2 from form 5 or from form 1, whichever costs
 ///    less. The cost of this reshard is a pairwise cost of the new variable and
 ///    of the user's variable.
 ///
-/// If the tensor has only one user, the function adds no variable. It then adds
-/// the cost of one reshard, from the produced form to the needed form. This
-/// cost is a pairwise cost of the producer's variable and of the user's
-/// variable.
+/// Sets that cannot lower the total cost are left out. Two parameters leave out
+/// further sets:
 ///
-/// Sets that cannot lower the total cost are left out. Two parameters limit the
-/// number of the other sets:
+///  - `bound`: a set is left out if its unary cost is `bound` or more.
+///  - `maxValues` limits the number of sets with three or more forms. The sets
+///    of three forms are left out if there are then more than `maxValues` sets
+///    in total. Otherwise, the sets of four forms are treated by the same rule,
+///    and so on. For example, there are 10 sets of one or two forms, and 30
+///    sets of three forms. The new variable has 40 values if `maxValues` is
+///    100. It has 10 values if `maxValues` is 20.
 ///
-///  - `maxValues`: the variable has the sets of one form and of two forms. It
-///    has the sets of three forms only if there are then at most `maxValues`
-///    sets in total. If so, the sets of four forms are treated by the same
-///    rule, and so on.
-///  - `bound`: a set that costs `bound` or more is left out.
-///
-/// If these parameters leave out a set that the best solution needs, the least
-/// total cost of the graph becomes larger.
+/// These parameters can leave out a set that the cheapest solution needs. The
+/// least total cost of the graph is then larger than the cost of that solution.
 SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
                            const Cost &bound = Cost::forbidden(),
                            size_t maxValues = 256);

@@ -10,10 +10,17 @@ using namespace pcc;
 using plan::Savings;
 
 namespace {
-/// Chooses the weights to divide among ranks, for one pipeline position (a
-/// group of ranks that run the same pipeline stages) after another. needs[p] is
-/// the number of bytes that a rank of position p must still save. It is
-/// negative if the rank saves more than it must.
+/// Chooses the weights that are divided among ranks, so that each rank saves
+/// enough memory. A pipeline position is a group of ranks that run the same
+/// pipeline stages. The class visits the positions one after another. For each
+/// position, it chooses further weights until each rank of the position saves
+/// enough, or until there are no further weights. At the end, it removes chosen
+/// weights that are not needed.
+///
+/// needs[p] is the number of bytes that each rank of position p must still
+/// save. For example, a rank of position p must save 10 bytes. If the chosen
+/// weights save 8 bytes, needs[p] is 2. If the chosen weights save 12 bytes,
+/// needs[p] is -2.
 class WeightChooser {
 public:
   WeightChooser(const std::vector<Savings> &weights, std::vector<int64_t> needs)
@@ -94,8 +101,13 @@ private:
     return true;
   }
 
-  /// Marks a weight as divided among ranks, or as whole if `takes` is false.
-  /// Updates `needs`.
+  /// Marks a weight as divided among ranks if `takes` is true, or as not
+  /// divided if `takes` is false. needs[p] is the number of bytes that a rank
+  /// of pipeline position p must still save. A pipeline position is a group of
+  /// ranks that run the same pipeline stages. If the weight is divided, each
+  /// rank of position p saves weights[weight][p] bytes, and the function
+  /// subtracts this number from needs[p]. If `takes` is false, the function
+  /// adds this number to needs[p].
   void take(size_t weight, bool takes) {
     isChosen[weight] = takes;
     for (size_t position = 0; position < needs.size(); ++position)

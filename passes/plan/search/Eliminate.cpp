@@ -80,8 +80,11 @@ private:
   };
 
   size_t size(Variable v) const { return unary[v].size(); }
-  /// Returns the logarithm of the number of values of `v`, as a fixed-point
-  /// number. Sums of such numbers do not depend on the order of the addends.
+  /// Returns the base-2 logarithm of the number of values of variable `v`,
+  /// times 2^20 and rounded to an integer. For a variable with 8 values, for
+  /// example, the function returns 3 * 2^20. The result is an integer, because
+  /// a sum of integers does not depend on the order of the addends. A sum of
+  /// floating-point numbers depends on the order.
   Weight logSize(Variable v) const {
     return std::llround(std::log2(static_cast<double>(size(v))) * (1 << 20));
   }
@@ -111,7 +114,12 @@ private:
   /// Returns the number of combinations of values of the variables in `scope`,
   /// at most 1e15.
   size_t entries(const std::set<Variable> &scope) const;
-  /// Decides the values of all variables, in reverse order of elimination.
+  /// Returns the best values of all variables. The best value of a variable
+  /// depends only on the values of variables that were eliminated later. The
+  /// function therefore decides the variables in reverse order of elimination.
+  /// For example, variable v was eliminated before variable a. The function
+  /// first decides the value of a. It then decides the value of v: `decisions`
+  /// has the best value of v for each value of a.
   Assignment decideAll();
   void improve(Assignment &assignment) const;
 

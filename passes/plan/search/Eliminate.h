@@ -18,17 +18,30 @@ struct Assignment {
   /// bound that was passed to `minimise`.
   std::vector<uint32_t> values;
   Cost cost;
-  /// Whether this is proven to be the cheapest assignment. False if variables
-  /// are `frozen`.
+  /// Whether the function `minimise` has proven that no other assignment costs
+  /// less. False if `frozen` is not empty: `minimise` has then only estimated
+  /// which values of some variables are good, and a cheaper assignment may
+  /// exist.
   bool exact = true;
-  /// Variables that `minimise` could not eliminate within its limit on the size
-  /// of a cost table. It has fixed them to a good value instead.
+  /// Variables that the function `minimise` has not eliminated. To eliminate
+  /// such a variable, `minimise` would have had to make a cost table with more
+  /// than `tableLimit` entries. Instead, it has given the variable a value that
+  /// an estimate of the costs has selected. Local search can have replaced this
+  /// value with a cheaper value.
   std::vector<Variable> frozen;
-  /// Number of entries of the largest cost table that `minimise` made by
-  /// elimination. It measures the treewidth of the graph.
+  /// Number of entries of the largest cost table that the function `minimise`
+  /// has made. `minimise` makes one cost table for each variable that it
+  /// eliminates. The time and the memory that `minimise` needs grow with this
+  /// number.
   size_t largestTable = 0;
 
-  /// Returns whether an assignment was found that is not forbidden.
+  /// Returns whether the function `minimise` has found an assignment with an
+  /// allowed cost. A cost is allowed if its penalty is finite. The function
+  /// returns false in two cases:
+  ///  - The cost of the found assignment is forbidden. The cost is forbidden
+  ///    if, for example, the cost of one of the values is forbidden.
+  ///  - `minimise` has found that every assignment costs `bound` or more.
+  ///    `bound` is a parameter of `minimise`.
   bool allowed() const { return !cost.isForbidden(); }
 };
 

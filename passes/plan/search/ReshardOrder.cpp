@@ -13,20 +13,28 @@ namespace {
 /// Source of a reshard: the value itself, or a form that an earlier step has
 /// made and from which a reshard may start. A form is a sharding of the value.
 struct ReshardSource {
-  /// Number of the step that has made the form, from 1; 0 for the value itself.
+  /// Number of the step that has made the form, if the source is a form. A step
+  /// is one reshard. Steps are counted from 1. For example, `step` is 1 if the
+  /// first reshard has made the form. `step` is 0 if the source is the value
+  /// itself.
   size_t step;
-  /// Index in `reform` of the costs of reshards from this source: 0 for the
-  /// value itself, i + 1 for form i.
+  /// Index into `reform`, which has the costs of all reshards. reform[row][to]
+  /// is the cost of the reshard from this source to form `to`. `row` is 0 if
+  /// the source is the value itself. `row` is i + 1 if the source is form i.
   size_t row;
 };
 } // namespace
 
-/// Returns the steps that make the forms of a value in the order `sequence`,
-/// and the sum of their costs. A form is a sharding of the value. A source is
-/// the value itself or a form that an earlier step has made. Each step makes a
-/// form from the cheapest source. reform[s][form] is the cost of making `form`
-/// from source s. ReshardSource 0 is the value itself. ReshardSource i + 1 is
-/// form i.
+/// Returns the steps that make several forms of a value, and the sum of the
+/// costs of the steps. A form is a sharding of the value, given by its number.
+/// `sequence` lists the numbers of the forms in the order in which the steps
+/// make them. Each step is one reshard, from the cheapest source. A source is
+/// the value itself or a form that an earlier step has made. `reform` gives the
+/// costs of the reshards:
+///  - reform[0][to] is the cost of the reshard from the value itself to form
+///    `to`.
+///  - reform[i + 1][to] is the cost of the reshard from form i to form `to`. If
+///    the list reform[i + 1] is empty, no reshard may start from form i.
 static ReshardOrder
 priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
            const std::vector<size_t> &sequence) {

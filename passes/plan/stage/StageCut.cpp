@@ -36,14 +36,17 @@ private:
   void buildLimits(double memoryLimit, double flopsLimit);
   void limitByItems(size_t stage);
   bool feasible(double bound);
-  /// Returns the least number of seconds, between `low` and `high`, such that a
-  /// cut exists in which every stage takes at most this time. Searches by
-  /// bisection. A cut must exist for `high`.
+  /// Returns the smallest time T, in seconds, that allows a division of the
+  /// items into stages: each stage of the division takes at most T. An item is
+  /// a piece of work, such as an op. The function searches T between `low` and
+  /// `high` by bisection. The caller ensures that `high` allows a division.
   double leastFeasible(double low, double high);
   std::string explainFailure();
   double fewestBytes(double bound, std::vector<size_t> *begin);
-  /// Returns the cut whose stages begin at the given items, with times, bytes
-  /// and memory.
+  /// Returns a description of a division of the items into stages. An item is a
+  /// piece of work, such as an op. begin[k] is the index of the first item of
+  /// stage k. The function computes all properties of the division that a
+  /// StageCut has, such as the time of the slowest stage.
   StageCut describe(std::vector<size_t> begin) const;
 
   /// Returns the bytes that a stage receives if it starts at item `start`.
@@ -159,9 +162,14 @@ size_t StageCutter::endWithin(size_t start, double bound) const {
              : static_cast<size_t>(past - seconds.begin()) - 1;
 }
 
-/// Returns the first item at which `stage` can begin if every stage takes at
-/// most `bound` seconds. An earlier start would leave too much work for the
-/// last stages.
+/// Returns the smallest index of an item at which stage number `stage` may
+/// begin. The stage and all later stages must run the items from this index to
+/// the end. Each of these stages may take at most `bound` seconds. At a smaller
+/// index, the items would need more time than these stages have together. For
+/// example, let `bound` be 10, and let two stages remain, `stage` and the last
+/// stage. The function returns the first index from which the items need at
+/// most 20 seconds in total. If `stage` is the number of stages, no stage
+/// remains, and the function returns the number of items.
 size_t StageCutter::earliestStart(size_t stage, double bound) const {
   if (stage == numStages)
     return numItems;

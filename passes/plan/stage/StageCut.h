@@ -23,7 +23,10 @@ struct WorkItem {
   double seconds = 0;
   /// Bytes that stay on the rank for the whole step, such as weights.
   double weightBytes = 0;
-  /// Bytes of activations per microbatch in flight.
+  /// Bytes of the activations of one microbatch that this piece of work keeps
+  /// in memory. A stage can have the activations of several microbatches in
+  /// memory at the same time. For example, with 3 microbatches, the stage needs
+  /// 3 times this number of bytes.
   double activationBytes = 0;
   /// Flops of this piece of work. They only serve to limit the flops of a
   /// stage.
@@ -42,8 +45,9 @@ struct StageCutRequest {
   std::vector<double> crossingBytes;
   /// Number of stages. Every stage gets at least one item.
   int numStages = 1;
-  /// By stage: number of microbatches with activations in memory at once. If
-  /// empty, 1 for all stages.
+  /// For each stage: the number of microbatches whose activations the stage has
+  /// in memory at the same time. If the list is empty, this number is 1 for
+  /// each stage.
   std::vector<int> inFlight;
   /// Largest number of bytes for the weights and activations of a stage.
   double memoryLimit = std::numeric_limits<double>::infinity();
@@ -56,13 +60,18 @@ struct StageCutRequest {
   std::vector<size_t> pinned;
 };
 
-/// Result of cutStages: the first item of each stage, with times, bytes and
-/// memory; or an error.
+/// Result of the function `cutStages`, which divides a list of items into
+/// consecutive stages. An item is a piece of work, such as an op. `begin` gives
+/// the first item of each stage. Other members give properties of the division,
+/// such as the time of the slowest stage. If no division is possible, `error`
+/// gives the reason, and the other members keep their default values.
 struct StageCut {
   /// By stage: index of its first item. begin[0] is 0. Empty on error.
   std::vector<size_t> begin;
-  /// Time of the slowest stage, including receiving its inputs, in the unit of
-  /// WorkItem::seconds.
+  /// Time that the slowest stage takes for one microbatch. The time of a stage
+  /// is the sum of the times of its items, plus the time to receive its inputs.
+  /// An item is a piece of work, such as an op. The unit is seconds, unless the
+  /// request gives the times of the items in another unit.
   double maxSeconds = 0;
   /// Sum of the times of all stages.
   double sumSeconds = 0;
@@ -77,7 +86,11 @@ struct StageCut {
   /// Reason why there is no cut; empty if there is one.
   std::string error;
 
-  /// Returns, by item, the number of its stage.
+  /// Returns a list with one element per item. An item is a piece of work, such
+  /// as an op. `numItems` is the number of items. Element i of the list is the
+  /// number of the stage that has item i. For example, there are 5 items, stage
+  /// 0 begins at item 0, and stage 1 begins at item 2. The list is then 0, 0,
+  /// 1, 1, 1.
   std::vector<int> stageOfItems(size_t numItems) const;
 };
 

@@ -65,11 +65,15 @@ public:
     return std::nullopt;
   }
 
-  /// Returns the number of seconds since a rank last recorded that it is alive.
-  /// The rank is `flights[index].rank`. A rank records that it is alive when it
-  /// begins or ends an activity, such as a wait. MPI and NCCL ranks also record
-  /// it when they poll during a wait. Polls count only if this snapshot
-  /// describes the end of the flight logs (lists of the latest activities).
+  /// Returns the number of seconds between two times. The first time is the
+  /// latest time at which the rank `flights[index].rank` recorded that it is
+  /// alive. The second time is the time that this snapshot describes.
+  ///
+  /// A rank records that it is alive when it begins or ends an activity, such
+  /// as a wait. MPI and NCCL ranks also record it when they poll: they check
+  /// during a wait whether the wait is over. The flight log of a rank contains
+  /// only the time of the latest poll. The function therefore ignores polls if
+  /// this snapshot describes a time before the end of the flight logs.
   double stillFor(size_t index) const { return now - places[index].moved; }
 
   /// Returns text about the activity of one rank, such as "step 5, action 1F3,
@@ -99,14 +103,18 @@ public:
   ///
   ///   rank 3: step 5, action 1F3, for 9.0 s, has not moved for 2.1 s
   ///
-  /// In this example, rank 3 has executed action 1F3 for 9.0 s. Action 1F3 is
-  /// the forward (F) of microbatch 3 on stage 1. The rank was alive 2.1 s ago,
-  /// but has recorded no sign of life since then.
+  /// The parts of this line mean:
   ///
-  /// The text "has not moved for 2.1 s" is present only if isStill(index,
-  /// patience) is true. For example, isStill() returns false if `patience` is
-  /// 3 s, because 2.1 s is shorter than 3 s. If the rank has finished its work,
-  /// the whole text is "rank 3: done".
+  /// - "step 5, action 1F3": in step 5, the rank executes action 1F3, which is
+  ///   the forward (F) of microbatch 3 on stage 1.
+  /// - "for 9.0 s": the action began 9.0 s ago. If the rank waits for other
+  ///   ranks, the number is the duration of the wait instead. This part is
+  ///   missing if the rank neither waits nor executes an action.
+  /// - "has not moved for 2.1 s": the rank has not recorded that it is alive
+  ///   for 2.1 s. This part is present only if the number is greater than
+  ///   `patience`, and if this snapshot describes the end of the flight logs.
+  ///
+  /// If the rank has finished its work, the whole line is "rank 3: done".
   std::string line(size_t index, double patience) const {
     const FlightState &place = places[index];
     std::string text = "rank " + std::to_string(flights[index].rank) + ": ";
@@ -142,18 +150,20 @@ private:
   /// earlier time.
   const bool isOver;
   std::vector<FlightState> places;
-  /// Time in seconds of FlightRecorder::now(). This snapshot describes the
-  /// activities of the ranks at this time.
-  ///
-  /// The constructor's parameter `time` gives this time. If `time` is the
-  /// constant kAtTheEnd, this time is the latest time that any flight log
-  /// contains. A flight log lists the latest activities of one rank with their
-  /// times.
+  /// Time that this snapshot describes, in seconds. The clock is the steady
+  /// clock of the host. The value comes from the constructor's parameter
+  /// `time`. If `time` is the constant kAtTheEnd, the value is the latest time
+  /// at which any rank recorded that it is alive.
   double now = 0;
 };
 
-/// Depth-first search in the graph of waits, which has an edge from each
-/// waiting rank to every rank for which it waits.
+/// Searches for the rank that blocks a waiting rank. For example, rank 0 waits
+/// for rank 1, rank 1 waits for rank 2, and rank 2 computes. Rank 2 then blocks
+/// rank 0.
+///
+/// The search is a depth-first search in a graph. The nodes of the graph are
+/// the ranks. The graph has an edge from rank a to rank b if rank a waits for
+/// rank b.
 class WaitChain {
 public:
   WaitChain(const JobSnapshot &snapshot, double patience)
@@ -197,10 +207,11 @@ private:
 /// Returns a limit in seconds. A rank counts as stuck if more time than the
 /// limit has passed since the rank last recorded that it is alive.
 ///
-/// The limit depends on a rank that waits. `waiter` is the index of the waiting
-/// rank's log in `snapshot`. The limit is a quarter of the duration of the
-/// wait, and at least 0.5 s. For example, a wait of 8 s gives a limit of 2 s.
-/// The limit is 0.5 s if there is no waiting rank.
+/// The limit depends on one rank, usually the rank that reported the error.
+/// `waiter` is the index of the log of this rank in `snapshot`. If the rank
+/// waits for other ranks, the limit is a quarter of the duration of the wait,
+/// and at least 0.5 s. For example, a wait of 8 s gives a limit of 2 s. If the
+/// rank does not wait, or if `waiter` is std::nullopt, the limit is 0.5 s.
 static double patienceOf(const JobSnapshot &snapshot,
                          std::optional<size_t> waiter) {
   constexpr double shortest = 0.5;

@@ -10,28 +10,36 @@
 
 namespace pcc::runtime {
 
-/// Facts about a failed run for explainLoss(). They supplement the ranks'
-/// flight logs. A flight log lists the latest activities of one rank.
+/// Argument of explainLoss(), which adds text to the error message of a failed
+/// run. The text describes the activities of the ranks. explainLoss() reads the
+/// activities from the flight logs. A flight log lists the latest activities of
+/// one rank. This struct contains facts that are not in the flight logs. For
+/// example, it contains the rank whose process has ended too early.
 struct LossClues {
   /// The rank whose process ended without an error report, if any.
   std::optional<int> lost = {};
-  /// The rank that reported the error of the run, if known. This rank usually
-  /// waited for other ranks for longer than the limit (World::deadline()). If
-  /// `lost` is not set, explainLoss() searches for the rank that blocks
-  /// `waiter`.
+  /// The rank that reported the error of the run, if known. Usually, this rank
+  /// waited for other ranks for longer than the limit (World::deadline()).
+  /// explainLoss() then searches for the rank that caused the wait. For
+  /// example, the search finds rank 2 if rank `waiter` waits for rank 1, rank 1
+  /// waits for rank 2, and rank 2 computes. explainLoss() does not search if
+  /// `lost` is set.
   std::optional<int> waiter = {};
-  /// Time for which the error describes the activities of the ranks, in seconds
-  /// of FlightRecorder::now(). The value kAtTheEnd means that the error
-  /// describes the last recorded activity of each rank.
+  /// Time for which explainLoss() describes the activities of the ranks. The
+  /// time is in seconds of the host's steady clock (FlightRecorder::now()). If
+  /// the value is kAtTheEnd, explainLoss() describes the last recorded activity
+  /// of each rank.
   ///
-  /// explainLoss() adds one note (line of text) per rank to the error. If the
-  /// value is kAtTheEnd, the note about a stuck rank ends with a text such as
-  /// "has not moved for 2.1 s". For any other value, no note contains this
-  /// text, because the duration is unknown. A waiting rank checks repeatedly
-  /// whether the wait is over, but keeps only the time of the latest check. For
-  /// example, a rank checks at 1 s, 2 s and 3 s, and keeps only 3 s. If `time`
-  /// is 2.5 s, the last check before `time` was at 2 s, but the rank has not
-  /// kept this time.
+  /// explainLoss() adds one note (line of text) per rank to the error. The note
+  /// about a stuck rank ends with a text such as "has not moved for 2.1 s", if
+  /// the value is kAtTheEnd. For any other value, no note contains this text.
+  ///
+  /// The reason for the difference: a waiting rank checks repeatedly whether
+  /// the wait is over. Each check shows that the rank is alive. The flight log
+  /// of the rank contains only the time of the latest check. For example, a
+  /// rank checks at 1 s, 2 s and 3 s, and its flight log contains only 3 s. If
+  /// `time` is 2.5 s, explainLoss() needs the time of the check at 2 s, but the
+  /// flight log does not contain it.
   double time = kAtTheEnd;
 };
 

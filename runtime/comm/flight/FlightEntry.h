@@ -44,17 +44,22 @@ struct FlightEntry {
   int64_t step = 0; ///< step, counted from 1; 0 before the first step
   FlightKind kind = FlightKind::Action;
   uint32_t numPeers = 0; ///< number of peers; may exceed kMostPeers
-  /// World ranks of the first kMostPeers peers (ranks with which this rank
-  /// communicates). For a wait: the ranks that had not arrived when this rank
-  /// last checked.
+  /// World ranks of the peers, at most kMostPeers. Peers are the ranks with
+  /// which this rank communicates. If the activity is a wait, the peers are the
+  /// ranks for which this rank was still waiting when it last updated the list.
+  /// For example, this rank waits until ranks 1 and 2 have called allReduce().
+  /// Rank 1 calls allReduce(), and this rank then updates the list. The list
+  /// then contains only rank 2.
   int32_t peers[kMostPeers] = {};
   char call[16] = {};   ///< name of the call, such as "all_reduce" or "send"
   char action[32] = {}; ///< action of the schedule
   char value[96] = {};  ///< last part of the tensor's name
 };
 
-/// Header of a flight recorder (log of a rank's latest activities). A ring
-/// buffer of `capacity` entries follows it.
+/// First part of the memory of a flight recorder. A flight recorder is a log of
+/// the latest activities of one rank, such as waits for other ranks. The second
+/// part of the memory is a ring buffer of `capacity` objects of the type
+/// FlightEntry. Each FlightEntry describes one activity.
 struct FlightHeader {
   static constexpr uint64_t kMagic = 0x31544847494c4650; // "PFLIGHT1"
 

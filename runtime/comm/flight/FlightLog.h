@@ -36,7 +36,10 @@ struct FlightLog {
   static FlightLog of(const FlightHeader &header, const FlightEntry *ring);
 };
 
-/// A time later than all entries. It stands for the end of a flight log.
+/// A time that is later than all times in a flight log. A flight log lists the
+/// latest activities of one rank. A function with a time as its argument
+/// describes the activity of the rank at this time. For the argument kAtTheEnd,
+/// the function describes the last activity in the log.
 inline constexpr double kAtTheEnd = std::numeric_limits<double>::infinity();
 
 /// Activity of a rank at one time, according to the rank's flight log (log of

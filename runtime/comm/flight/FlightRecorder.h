@@ -37,18 +37,22 @@ public:
   FlightRecorder(const FlightRecorder &) = delete;
   FlightRecorder &operator=(const FlightRecorder &) = delete;
 
-  /// Sets the number of the training or inference step, from 1, for later
-  /// entries.
+  /// Sets the number of the current step of the training or inference. The
+  /// first step has number 1. Each entry that begins after this call contains
+  /// the number. An entry describes one activity of the rank, such as a wait.
   void beginStep(int64_t step);
 
   /// Index of an entry, counted from 0. A recorder keeps only the latest
   /// kCapacity entries, and ignores the indices of older ones.
   using Entry = uint64_t;
-  /// Begins an entry for a call that communicates, and returns the entry's
-  /// index. The caller later passes this index to end().
+  /// Appends an entry to the log. The entry describes a call by which the rank
+  /// communicates with other ranks, such as an all-reduce. Stores the current
+  /// time as the begin of the call. Returns the index of the entry. The caller
+  /// passes this index to end() when the communication is complete.
   ///
-  /// - `kind`: Wait if the rank or its GPU waits until the call is complete.
-  ///   Post if the call begins messages and returns at once.
+  /// - `kind`: FlightKind::Post for a call that begins messages and returns at
+  ///   once. FlightKind::Wait for any other call: the rank, or the GPU of the
+  ///   rank, then waits until the communication is complete.
   /// - `call`: name of the call, such as "all_reduce".
   /// - `action`: schedule action and tensor for which the rank communicates.
   Entry begin(FlightKind kind, std::string_view call, const ActionId &action);
@@ -58,10 +62,11 @@ public:
   /// Ends an entry: sets its end time to the current time.
   void end(Entry entry);
 
-  /// Removes all peers (other ranks) from an entry. For example, the entry of a
-  /// wait lists the ranks that have not arrived yet. To update this list, a
-  /// rank calls clearPeers(), and then addPeer() for each rank that is still
-  /// missing.
+  /// Removes all ranks from the list of peers of an entry. Peers are the other
+  /// ranks with which this rank communicates. The entry of a wait lists the
+  /// ranks for which this rank still waits. For example, the list has ranks 1
+  /// and 2, and the data from rank 1 arrives. This rank then calls clearPeers()
+  /// and addPeer() for rank 2.
   void clearPeers(Entry entry);
   /// Adds world rank `rank` to the list of peers (other ranks) of an entry.
   /// Does nothing if the list contains the rank. The list has room for
@@ -90,11 +95,16 @@ public:
 private:
   /// Returns the entry with index `entry`; null if it has been overwritten.
   FlightEntry *find(Entry entry);
-  /// Appends an entry that begins now and has no end time yet. Returns the
-  /// entry's index.
+  /// Appends an entry to the log, and returns the index of the entry. An entry
+  /// describes one activity of the rank. Stores the current time as the begin
+  /// of the activity. The activity is in progress, so the entry has no end time
+  /// yet.
   ///
-  /// - `call`: name of the call that communicates, such as "all_reduce"; empty
-  ///   if the kind is Action.
+  /// - `kind`: kind of the activity. FlightKind::Action is an action of the
+  ///   schedule, FlightKind::Wait is a wait for other ranks, and
+  ///   FlightKind::Post is the transfer of messages.
+  /// - `call`: name of the call by which the rank communicates, such as
+  ///   "all_reduce". The name is empty if `kind` is FlightKind::Action.
   /// - `action`: name of the schedule action, such as "0F3": stage 0, forward
   ///   (F), microbatch 3.
   /// - `value`: name of the tensor; may be empty.

@@ -9,10 +9,11 @@
 
 namespace pcc::runtime {
 
-/// Number of calls of timeToLookAround() per reading of the clock, during the
-/// first millisecond of a wait. A waiting rank calls timeToLookAround() after
-/// each poll of MPI. Calls 16, 32, 48 and so on read the clock. After the first
-/// millisecond, every call reads the clock.
+/// In the first millisecond of a wait, only each 16th call of the function
+/// timeToLookAround() reads the clock: call 16, call 32, call 48 and so on. A
+/// waiting rank calls the function after each poll of MPI. In the first
+/// millisecond, the pauses between the polls are short, so 16 polls take little
+/// time. After the first millisecond, every call reads the clock.
 static constexpr int kAttemptsPerLook = 16;
 
 Backoff::Backoff(bool moreRanksThanCores)

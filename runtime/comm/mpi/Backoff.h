@@ -7,26 +7,33 @@
 
 namespace pcc::runtime {
 
-/// Controls how often a waiting rank polls MPI, which makes progress only
-/// inside its calls. Each wait needs its own object:
+/// Controls how often a rank polls MPI while it waits for messages. MPI
+/// transfers data of the messages during a poll. Each wait needs its own object
+/// of this class, and repeats these steps:
 ///
-///   poll → timeToLookAround()? check deadline and aborts → pause() → poll → …
+/// 1. Poll MPI. Stop if the messages are complete.
+/// 2. Call timeToLookAround(). If the result is true, check whether the wait
+///    takes too long, and whether another rank has ended the run.
+/// 3. Call pause(). Continue with step 1.
 ///
-/// A pause lasts an eighth of the time waited so far, at most 0.5 ms. There is
-/// no pause in the first 0.2 ms.
+/// pause() returns at once during the first 0.2 ms of a wait. Later, a pause
+/// lasts an eighth of the time since the begin of the wait, and at most 0.5 ms.
+/// For example, 2 ms after the begin of the wait, a pause lasts 0.25 ms.
 class Backoff {
 public:
-  /// Creates the object at the beginning of a wait. `moreRanksThanCores`:
-  /// whether several ranks share a core.
+  /// Creates the object for one wait, and stores the current time as the begin
+  /// of the wait. `moreRanksThanCores` is true if several ranks share a CPU
+  /// core. pause() then lets another rank use the core.
   explicit Backoff(bool moreRanksThanCores);
 
   /// Returns the duration of the wait in seconds, up to the latest reading of
   /// the clock. timeToLookAround() reads the clock whenever it returns true.
   /// Before the first reading, the result is 0.
   double waited() const { return secondsWaited; }
-  /// Returns whether the caller should check its deadline and look for aborts.
-  /// True for one of 16 calls in the first millisecond of a wait, then for
-  /// every call.
+  /// Returns whether the caller should now check two conditions: the wait takes
+  /// too long, or another rank has ended the run. In the first millisecond of a
+  /// wait, the pauses are short, and the result is true for only one of 16
+  /// calls. Later, the result is true for every call.
   bool timeToLookAround();
   /// Pauses before the next poll of MPI. In the first 0.2 ms of a wait, does
   /// not pause, but yields the core if several ranks share it.

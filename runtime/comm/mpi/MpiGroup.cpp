@@ -212,9 +212,11 @@ Status MpiGroup::describe(const TransferFault &fault, const CallSite &site) {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// Returns a message of `bytes` bytes with member `peer` (index in the group).
-/// If the message is received, `data` must be writable memory. A send only
-/// reads it.
+/// Returns a description of a message that this member sends to the member
+/// `peer`, or receives from the member `peer`. `peer` is an index in the group.
+/// The message has `bytes` bytes. `data` is the memory of the message. A send
+/// only reads the memory. A receive writes to the memory, although the type of
+/// `data` is a pointer to constant data. The memory must then be writable.
 static PeerBuffer pieceOf(int peer, const void *data, size_t bytes) {
   return {peer, const_cast<void *>(data), bytes};
 }
@@ -291,10 +293,18 @@ struct MpiGroup::Sum {
   dist::ReductionKind kind;
 };
 
-/// Selects the algorithm of an all-reduce:
+/// Reduces the elements of all members by one of two algorithms:
 ///
-/// - reduceSmall() for at most kSmallReduction bytes, or for a single member
-/// - otherwise reduceShares(), once per block of kReductionBlock bytes
+/// - reduceSmall(): each member sends all its elements to every other member,
+///   and then reduces all elements itself. This algorithm needs one round of
+///   messages. It is used for at most 4096 bytes (kSmallReduction), and for a
+///   group with only one member.
+/// - reduceShares(): each member reduces only its share of the elements, and
+///   sends the results to every other member. This algorithm needs two rounds
+///   of messages, but a member sends fewer bytes. For example, a member of a
+///   group of 4 members sends half as many bytes as in reduceSmall().
+///   allReduce() calls reduceShares() once for each 16 MiB (kReductionBlock) of
+///   the elements.
 Status MpiGroup::allReduce(const void *in, void *out, size_t count,
                            ElementType type, dist::ReductionKind kind,
                            const ActionId &action) {

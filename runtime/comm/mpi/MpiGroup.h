@@ -22,21 +22,26 @@
 
 namespace pcc::runtime {
 
-/// One rank's view of a group (fixed, ordered set of ranks) of MPI processes. A
-/// message's tag identifies its group.
+/// Object by which one rank communicates with the other ranks of a group. A
+/// group is a fixed, ordered set of ranks. Each rank is an MPI process. All
+/// messages of a group have the same MPI tag, and each group has its own tag.
 class MpiGroup final : public Group {
 public:
-  /// Creates this rank's view of a group.
+  /// Creates the object by which this rank communicates with the other ranks of
+  /// a group.
   ///
   /// - `sharedJob`: the connection of this process to MPI. All groups of this
   ///   rank use the same connection.
-  /// - `worldRanks`: the members' world ranks, in group order.
-  /// - `messageTag`: the group's MPI tag. It is equal on all members. No other
-  ///   group uses it.
-  /// - `seconds`: the longest time that a call may block. All groups of this
-  ///   rank share this object, so one store changes the limit of all groups.
-  /// - `ownRecorder`: the flight recorder of this rank, a log of its latest
-  ///   activities.
+  /// - `worldRanks`: the world ranks of the members. The member with index i
+  ///   has the world rank `worldRanks[i]`.
+  /// - `messageTag`: the MPI tag of the messages of the group. All members must
+  ///   pass the same tag. No other group may use the tag.
+  /// - `seconds`: pointer to the longest time, in seconds, that a call may
+  ///   block. All groups of this rank have the same pointer. If
+  ///   World::setDeadline() changes the number, the limit changes for all
+  ///   groups.
+  /// - `ownRecorder`: the flight recorder of this rank, which is a log of the
+  ///   latest activities of the rank.
   MpiGroup(std::shared_ptr<MpiJob> sharedJob, std::vector<int> worldRanks,
            int messageTag, std::shared_ptr<std::atomic<double>> seconds,
            std::shared_ptr<FlightRecorder> ownRecorder);
@@ -100,8 +105,12 @@ private:
   /// other ranks of all transfers that are incomplete.
   void noteMissing(std::span<const Ticket> tickets,
                    FlightRecorder::Entry entry);
-  /// Returns whether transfer number `index` of `underWay` is incomplete and
-  /// belongs to one of `tickets` (handles of post() calls).
+  /// Returns whether both conditions are true for one MPI transfer. A transfer
+  /// is a send or a receive. The transfer is `underWay.transfers[index]`.
+  ///
+  /// - The transfer is incomplete.
+  /// - `tickets` contains the ticket of the transfer. A ticket is the number of
+  ///   the call, such as post(), that has begun the transfer.
   bool isUnderWay(size_t index, std::span<const Ticket> tickets) const;
   /// Returns whether all transfers of `tickets` (handles of post() calls) are
   /// complete.
@@ -115,11 +124,16 @@ private:
   /// - `site`: description of the call that failed. The text of the error
   ///   contains it.
   Status describe(const TransferFault &fault, const CallSite &site);
-  /// Ends the run on all ranks with error `reason`, unless it has already
-  /// ended. Returns the error with which it has ended.
+  /// Ends the run on all ranks with the error `reason`, and returns `reason`.
+  /// If an earlier error has already ended the run, returns the earlier error
+  /// instead. In both cases, cancels the receives of this group that are not
+  /// complete, so that MPI no longer writes to their memory.
   Status endRun(const Status &reason);
-  /// Returns the world ranks, ascending, whose transfers of `tickets` (handles
-  /// of post() calls) are incomplete.
+  /// Returns the world ranks for which this rank still waits, in ascending
+  /// order. `tickets` are the numbers of earlier calls, such as post(), that
+  /// have begun messages. This rank waits for another rank if one of these
+  /// calls has begun to send a message to that rank, or to receive a message
+  /// from that rank, and the message is incomplete.
   std::vector<int> missing(std::span<const Ticket> tickets) const;
   /// Returns the description of a call of this group for error messages.
   CallSite siteOf(std::string_view call, const ActionId &action) const;
@@ -141,9 +155,11 @@ private:
   const std::shared_ptr<std::atomic<double>> deadlineSeconds;
   const std::shared_ptr<FlightRecorder> recorder;
   PendingPosts posts;
-  /// MPI sends and receives of this group. The set contains every incomplete
-  /// transfer. It can also contain complete transfers: begin() removes all
-  /// transfers from the set, but only if all of them are complete.
+  /// MPI sends and receives of this group. A send or a receive is called a
+  /// transfer. The set contains all incomplete transfers, and may also contain
+  /// complete transfers. A transfer that becomes complete stays in the set at
+  /// first. When all transfers in the set are complete, the next call of
+  /// begin() empties the set.
   TransferSet underWay;
   /// First failure of a message of this group. advance() polls MPI and can find
   /// a failure, but it cannot return an error. It stores the failure here, and
@@ -158,10 +174,12 @@ private:
   std::vector<PeerBuffer> toGet;
   /// Elements received from the other members for a reduction.
   std::vector<char> scratch;
-  /// Arrays that the current reduction combines. Element i points to the array
-  /// of member i of the group. The array of this member is in the input of the
-  /// call. The arrays of the other members are in `scratch`, which holds
-  /// received elements.
+  /// Pointers to the arrays that the current reduction combines. The list has
+  /// one pointer for each member of the group. Pointer i points to the elements
+  /// of member i. The pointer of this member points into the array `in` that
+  /// the caller passed to allReduce(). The pointer of any other member points
+  /// into `scratch`, which contains the elements that this member has received
+  /// from the other members.
   std::vector<const void *> inputs;
 };
 

@@ -19,9 +19,10 @@ static void setDefaults() {
       {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
       // MPI transfers data only inside MPI calls, and a waiting rank pauses
       // between these calls. Each call should therefore transfer much data.
-      // Open MPI divides a large message into fragments. The next setting is
-      // the largest number of fragments of one message that are in flight. The
-      // setting after it is the largest size of a fragment in bytes.
+      // Open MPI divides a large message into fragments. The parameter
+      // send_pipeline_depth of Open MPI is the largest number of fragments of
+      // one message that are transferred at the same time. The parameter
+      // max_send_size is the largest size of a fragment in bytes.
       {"OMPI_MCA_pml_ob1_send_pipeline_depth", "64"},
       {"OMPI_MCA_btl_vader_max_send_size", "131072"},
       // Keeps hwloc from searching X displays for GPUs, which can take seconds.

@@ -43,8 +43,13 @@ struct TransferSet {
   }
 };
 
-/// A failure of an MPI transfer. Mismatch: the sender's size differs from the
-/// receiver's. Lost: MPI reported another error. None: no failure.
+/// Describes the failure of an MPI send or receive. `kind` has one of these
+/// values:
+///
+/// - None: there is no failure.
+/// - Mismatch: the message that arrived has another size than the receiver
+///   expected.
+/// - Lost: MPI reported any other error. `text` contains the message of MPI.
 struct TransferFault {
   enum Kind { None, Mismatch, Lost } kind = None;
   int peer = -1;         ///< world rank of the other side
@@ -71,12 +76,24 @@ public:
   /// Returns whether this host has more ranks than cores.
   bool oversubscribed() const { return moreRanksThanCores; }
 
-  /// Begins to send `bytes` bytes, at most kLargestMessage, to world rank
-  /// `peer` (MPI_Isend), and adds the transfer to `set`.
+  /// Begins to send a message to world rank `peer` by MPI_Isend. `data` is the
+  /// memory of the message. The message has `bytes` bytes, at most
+  /// kLargestMessage. `tag` is the MPI tag of the message. Adds the send to
+  /// `set`. A later call of poll() finds out whether the send is complete.
+  ///
+  /// If MPI_Isend fails, returns a description of the failure. Otherwise
+  /// returns a TransferFault of kind None.
   TransferFault send(TransferSet &set, const void *data, size_t bytes, int peer,
                      int tag);
-  /// Begins to receive exactly `bytes` bytes, at most kLargestMessage, from
-  /// world rank `peer` (MPI_Irecv), and adds the transfer to `set`.
+  /// Begins to receive a message from world rank `peer` by MPI_Irecv. MPI
+  /// writes the message to the memory `data`. The message must have exactly
+  /// `bytes` bytes, at most kLargestMessage. `tag` is the MPI tag of the
+  /// message. Adds the receive to `set`. A later call of poll() finds out
+  /// whether the receive is complete. poll() returns a failure if the message
+  /// has more or fewer bytes.
+  ///
+  /// If MPI_Irecv fails, returns a description of the failure. Otherwise
+  /// returns a TransferFault of kind None.
   TransferFault receive(TransferSet &set, void *data, size_t bytes, int peer,
                         int tag);
   /// Calls MPI_Testsome, in which MPI transfers data and finds the transfers of

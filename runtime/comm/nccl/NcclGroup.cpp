@@ -214,10 +214,12 @@ static const char *nameOf(std::span<const PeerBuffer> sends,
   return receives.empty() ? "send" : sends.empty() ? "receive" : "exchange";
 }
 
-/// Returns the peer of the messages in `sends` and `receives`, if all messages
-/// have the same peer. A peer is the index in the group of the other member,
-/// which receives or sends the message. Returns `everybody` (-1) if the
-/// messages have different peers, or if there are no messages.
+/// Returns the index of the only group member with which this rank
+/// communicates. `sends` are the messages that this rank sends to other
+/// members, and `receives` are the messages that this rank receives from other
+/// members. For example, returns 3 if `sends` has a message to member 3, and
+/// `receives` has a message from member 3. Returns `everybody` (-1) if this
+/// rank communicates with several members, or if there are no messages.
 static int onlyPeerOf(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives) {
   int only = everybody;
@@ -230,8 +232,14 @@ static int onlyPeerOf(std::span<const PeerBuffer> sends,
   return only;
 }
 
-/// Sends and receives all messages in one NCCL group, so that they cannot
-/// deadlock.
+/// Transfers all messages in `sends` and `receives`. For this purpose, calls
+/// ncclSend and ncclRecv between one ncclGroupStart() and one ncclGroupEnd().
+/// NCCL then runs all transfers at the same time, so that they cannot deadlock.
+/// Otherwise, for example, the GPUs of two ranks could both wait in ncclSend,
+/// and neither GPU would begin its ncclRecv.
+///
+/// A group can have a separate communicator for each pair of a sender and a
+/// receiver (edge). For such a group, calls postAlongEdges() instead.
 Status NcclGroup::post(std::span<const PeerBuffer> sends,
                        std::span<const PeerBuffer> receives,
                        const ActionId &action, Ticket &ticket) {

@@ -141,8 +141,18 @@ private:
   /// finish() returns this error and does nothing else.
   Status finish(const Status &given, Ticket ticket);
 
-  /// Implements post() for a group with edges (pairs of sender and receiver):
-  /// every message runs on the lane (communicator and stream) of its edge.
+  /// Implements post() for a group with edges. An edge is a pair of a sender
+  /// and a receiver. Each edge has its own lane, which is an NCCL communicator
+  /// with a CUDA stream.
+  ///
+  /// - `sends`: messages that this rank sends. A message to member 3 uses the
+  ///   lane of the edge from this rank to member 3.
+  /// - `receives`: messages that this rank receives. A message from member 3
+  ///   uses the lane of the edge from member 3 to this rank.
+  /// - `action`: schedule action and tensor for which this rank communicates.
+  ///   Error messages contain both names.
+  /// - `ticket`: set to the handle that the caller passes to wait(). wait()
+  ///   makes the compute stream wait for all messages of this call.
   Status postAlongEdges(std::span<const PeerBuffer> sends,
                         std::span<const PeerBuffer> receives,
                         const ActionId &action, Ticket &ticket);
@@ -164,7 +174,10 @@ private:
   /// CUDA event by which an NCCL call waits for earlier work of the compute
   /// stream. Created on first use.
   CUevent computed = nullptr;
-  /// GPU memory of 4 bytes for barrier(); allocated on first use.
+  /// Address of 4 bytes of GPU memory; null before the first barrier(). NCCL
+  /// has no barrier function. barrier() therefore makes an all-reduce of these
+  /// 4 bytes. The all-reduce is complete only when all members have begun it.
+  /// The value of the bytes does not matter.
   void *word = nullptr;
 };
 

@@ -116,8 +116,13 @@ Status NcclJob::open() {
   return openLane(comm, lane);
 }
 
-/// Waits twice: until ncclCommSplit on the communicator of all ranks is done,
-/// and until the new communicator is initialized.
+/// Creates communicators by ncclCommSplit. The call of ncclCommSplit is
+/// non-blocking, so split() waits for NCCL two times:
+///
+/// 1. Until ncclCommSplit is complete on the communicator of all ranks. From
+///    then on, the handle of the new communicator is valid.
+/// 2. Until NCCL has initialized the new communicator. With color noColor, this
+///    rank gets no new communicator, and split() does not wait a second time.
 Status NcclJob::split(int color, int key, int mostBlocks, NcclLane &lane) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;

@@ -27,21 +27,32 @@ struct NcclLane {
   size_t number = 0; ///< index among the lanes of this rank
 };
 
-/// One rank's GPU, NCCL library and communicators. A communicator and its
-/// stream are called a lane. The communicators are non-blocking; settle() waits
-/// until NCCL has enqueued a call.
+/// GPU, NCCL library and NCCL communicators of one rank. A lane is a
+/// communicator with its CUDA stream. The communicators are non-blocking: an
+/// NCCL function may return before NCCL has enqueued its operation on the
+/// stream. settle() waits until NCCL has enqueued the operation.
 ///
-/// To find a call that hangs, the job numbers the calls of each lane. After
-/// each call, the stream writes its number to `done` in host memory:
+/// A call hangs if the GPU never completes it. To find such a call, note()
+/// numbers the NCCL calls of each lane. Each lane has a counter in host memory.
+/// After each NCCL call, the GPU writes the number of this call to the counter.
+/// In the example, `done` is the counter of a lane:
 ///
 ///   host     note(): call 7     note(): call 8
 ///   stream   … call 7, done = 7, call 8, done = 8
 ///
-/// If `done` stays 7, call 8 hangs. Only the rank's thread may use the job.
+/// If the counter stays 7, call 8 hangs. Only the rank's thread may use this
+/// object.
 class NcclJob final : public QueuedWorld {
 public:
-  /// Stores the arguments; open() creates the first communicator. `gpu` must
-  /// outlive this object.
+  /// Stores the arguments. The constructor creates no NCCL communicator. open()
+  /// creates the communicator of all ranks.
+  ///
+  /// - `gpu`: CUDA context of this rank's GPU. It must outlive this object.
+  /// - `rank`: number of this rank among all ranks of the run, from 0.
+  /// - `size`: number of ranks of the run.
+  /// - `rendezvous`: connections between the processes of all ranks. The
+  ///   connections do not use NCCL.
+  /// - `recorder`: flight recorder (log of this rank's latest activities).
   NcclJob(CudaContext &gpu, int rank, int size,
           std::shared_ptr<Rendezvous> rendezvous,
           std::shared_ptr<FlightRecorder> recorder)
@@ -81,12 +92,15 @@ public:
   /// ranks wait in split() until all ranks have called it.
   static constexpr int noColor = NCCL_SPLIT_NOCOLOR;
 
-  /// Sends a first message on `lane` (communicator and stream), which has two
-  /// ranks: a sender, number 0, and a receiver, number 1. Both must call;
-  /// `self` is this rank's number.
+  /// Transfers a first message on `lane`, and waits until the transfer is
+  /// complete. A lane is an NCCL communicator with a CUDA stream. The
+  /// communicator of `lane` must have two ranks: rank 0 sends the message, and
+  /// rank 1 receives it. Both ranks must call connectEdge(). `self` is the
+  /// number of this rank in the communicator, 0 or 1.
   ///
-  /// Must be called before the first step: NCCL connects two ranks at their
-  /// first message, and may block the host until both take part.
+  /// Must be called before the first training or inference step: NCCL connects
+  /// two ranks at their first message, and may block the host until both ranks
+  /// take part.
   Status connectEdge(const NcclLane &lane, int self);
   /// Runs a first all-reduce on `lane` (communicator and stream), and waits
   /// until the all-reduce is complete. All ranks of the communicator must call
@@ -113,32 +127,37 @@ public:
   /// if the wait is longer than `deadlineSeconds`.
   Status settle(ncclResult_t result, ncclComm_t comm, const char *call);
 
-  /// Announces an NCCL call, so that an error message can name the call if it
-  /// hangs. A caller makes three calls in this order: note(), the NCCL call,
-  /// noteEnd().
+  /// Announces an NCCL call before this rank makes the call. If the call hangs,
+  /// an error message names the call. A caller makes three calls in this order:
+  /// note(), the NCCL call, noteEnd().
   ///
   /// - `lane`: communicator and CUDA stream of the NCCL call.
-  /// - `call`: the call's name in messages, such as "all_reduce". The string
-  ///   must be a literal.
+  /// - `call`: name of the NCCL call in messages, such as "all_reduce". The
+  ///   string must be a literal.
   /// - `action`: the work for which this rank communicates, for messages. For
   ///   example, action "0F3" is the forward (F) of microbatch 3 on stage 0.
   /// - `members`: world ranks of the group that communicates. The memory of
   ///   this list must stay valid until the NCCL call is complete. If a CUDA
   ///   graph contains the call, the memory must stay valid until the last
   ///   execution of the graph is complete.
-  /// - `peer`: world rank of the only other rank that the call needs, as in a
-  ///   message; -1 if the call needs all members, as in a collective.
+  /// - `peer`: world rank of the other rank, if this rank communicates with
+  ///   only one rank. For example, `peer` is 5 if this rank sends a message to
+  ///   rank 5. Otherwise `peer` is -1, as for an all-reduce of all members.
   void note(const NcclLane &lane, const char *call, const ActionId &action,
             std::span<const int> members, int peer);
-  /// Must be called directly after an NCCL call on `lane`. Enqueues a write:
-  /// when the NCCL call is complete, the GPU stores the call's number in
-  /// `done`.
+  /// Must be called directly after an NCCL call on `lane`, which is a
+  /// communicator with a CUDA stream. note() has given the NCCL call a number,
+  /// for example 7. noteEnd() enqueues a write on the stream. When the NCCL
+  /// call is complete, the GPU executes the write. The write stores 7 in the
+  /// lane's counter, which is an element of the array `done`.
   Status noteEnd(const NcclLane &lane);
 
   /// Must be called when the device begins to capture a CUDA graph. The NCCL
-  /// calls that follow, up to the first beginReplay(), become part of the
-  /// graph. note(), which announces each NCCL call, appends these calls to the
-  /// list `recorded`.
+  /// calls that follow become part of the graph. note() announces each NCCL
+  /// call, and appends it to the list `recorded`. After the first
+  /// beginReplay(), note() stores NCCL calls in the list `calls` instead.
+  /// Between the end of the capture and the first beginReplay(), this rank must
+  /// not make an NCCL call.
   void beginRecording() override;
   /// Must be called before each execution of the captured CUDA graph. All
   /// earlier NCCL calls must be complete.
@@ -196,9 +215,9 @@ private:
     FlightRecorder::Entry entry = 0; ///< the wait in the recorder
     bool isOpen = false;             ///< whether `entry` has not ended
   };
-  /// Number of NCCL calls that the job stores. A new call overwrites the
-  /// oldest. The flight recorder (log of a rank's latest activities) has as
-  /// many entries.
+  /// Number of NCCL calls that the list `calls` can store. If the list is full,
+  /// a new call overwrites the oldest call. The flight recorder (log of a
+  /// rank's latest activities) can store the same number of entries.
   static constexpr size_t kMostCalls = FlightRecorder::kCapacity;
 
   /// Creates a lane, which is an NCCL communicator with a CUDA stream. The
@@ -267,12 +286,18 @@ private:
   /// on lane i (communicator and stream). Each lane numbers its own calls. The
   /// first call of a lane has number 1. Before the first call, `given[i]` is 0.
   std::vector<uint32_t> given;
-  /// Per lane (communicator and stream): number of the latest completed call.
-  /// The GPU writes these counters in pinned host memory.
+  /// `done[i]` is the number of the latest NCCL call that the GPU has completed
+  /// on lane i (communicator and stream). Each lane numbers its own calls. The
+  /// first call of a lane has number 1. The array has kMostLanes elements in
+  /// pinned host memory. The GPU writes `done[i]` after each NCCL call on lane
+  /// i, and the host reads it.
   volatile uint32_t *done = nullptr;
   static constexpr size_t kMostLanes = 1024;
-  /// Ring buffer of calls outside CUDA graphs; call i is at index i %
-  /// kMostCalls.
+  /// The latest kMostCalls NCCL calls that note() has announced. NCCL calls in
+  /// a captured CUDA graph are in the list `recorded` instead. The list `calls`
+  /// is a ring buffer: call i, counted from 0, is at index i % kMostCalls. For
+  /// example, kMostCalls is 512. Call 513 is at index 1, and has overwritten
+  /// call 1.
   std::vector<QueuedCall> calls;
   /// `numCalls` is the number of NCCL calls that note() has announced so far.
   /// NCCL calls in CUDA graphs are not counted. The counted calls have the
@@ -288,12 +313,17 @@ private:
   /// `numCalls` is 600. The list stores calls 88 to 599. closeCalls() treats
   /// calls 0 to 87 as complete, and sets `firstOpen` to at least 88.
   size_t numCalls = 0, firstOpen = 0;
-  /// Calls of the captured CUDA graph, in order.
+  /// NCCL calls of the captured CUDA graph, in the order in which note() has
+  /// announced them. The GPU makes these calls whenever it executes the graph.
   std::vector<QueuedCall> recorded;
-  /// Per lane (communicator and stream): number of the latest call enqueued
-  /// before the capture of the CUDA graph.
+  /// `before[i]` is the number of the latest NCCL call on lane i (communicator
+  /// and stream) before the capture of the CUDA graph. For example, the graph
+  /// contains calls 6 and 7 of lane 0. `before[0]` is 5.
   std::vector<uint32_t> before;
-  /// Number of captured calls that the GPU has completed in the current replay.
+  /// Number of calls at the start of the list `recorded` that are complete in
+  /// the current execution of the CUDA graph. For example, `numReplayed` is 2.
+  /// The GPU has completed `recorded[0]` and `recorded[1]`. beginReplay() sets
+  /// `numReplayed` to 0 before each execution.
   size_t numReplayed = 0;
   bool isRecording = false, isReplaying = false;
   /// Error that was passed to abort(); success if abort() has not been called.

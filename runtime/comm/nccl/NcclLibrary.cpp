@@ -27,8 +27,10 @@ static std::string versionText(int version) {
          std::to_string(version % 100);
 }
 
-/// Replaces every function pointer of `library` by a wrapper that counts calls.
-/// A watchdog detects hanging calls by these counts (WatchedCalls.h).
+/// Replaces each function pointer in `library` by a wrapper. The wrapper calls
+/// the NCCL function. The wrapper also counts the calls that have begun and the
+/// calls that have ended. Another thread reads both counts (WatchedCalls.h). If
+/// a call has begun but does not end for a long time, the call hangs.
 static void watchTable(NcclLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&NcclLibrary::function>(library);
   PCC_NCCL_FUNCTIONS(PCC_WATCH)

@@ -43,15 +43,22 @@ struct NcclLibrary {
   PCC_NCCL_FUNCTIONS(PCC_DECLARE)
 #undef PCC_DECLARE
 
-  /// Returns success if `result` means that the call is complete or in
-  /// progress. Otherwise returns an error with the call's name and NCCL's
-  /// reason: exit code 14 for a remote, system or CUDA error, 1 for any other.
+  /// Converts `result`, the result of an NCCL call, to a Status. `call` is the
+  /// name of the NCCL call for the error message, such as "ncclSend". The
+  /// message also contains NCCL's description of the error.
+  ///
+  /// - ncclSuccess or ncclInProgress: returns success.
+  /// - ncclRemoteError, ncclSystemError or ncclUnhandledCudaError: returns an
+  ///   error with exit code 14.
+  /// - Any other result: returns an error with exit code 1.
   Status check(ncclResult_t result, const char *call) const;
 };
 
-/// Opens libnccl.so.2, and fills `library` with functions that count their
-/// calls (WatchedCalls.h). Returns an error with exit code 13 if NCCL is absent
-/// or older than 2.27.
+/// Opens the shared library libnccl.so.2. Sets each member of `library`, such
+/// as ncclSend, to a wrapper. The wrapper calls the NCCL function, and counts
+/// its calls. By these counts, another thread detects an NCCL call that hangs
+/// (WatchedCalls.h). Returns an error with exit code 13 if NCCL is absent or
+/// older than 2.27.
 Status openNcclLibrary(NcclLibrary &library);
 
 } // namespace pcc::runtime

@@ -12,11 +12,15 @@
 
 namespace pcc::runtime {
 
-// Limits on the GPU thread blocks per NCCL communicator, so that one call of
-// every communicator fits on the GPU. Otherwise two ranks could deadlock:
+// The functions below limit the number of GPU thread blocks for each NCCL
+// communicator. With these limits, one call of every communicator of a rank
+// fits on the rank's GPU at the same time. Without the limits, two ranks could
+// deadlock. For example, ranks 0 and 1 both use communicators A and B:
 //
-// - A call of rank 0 waits for rank 1, and occupies all blocks of GPU 0.
-// - Rank 1 waits for another call of rank 0, which finds no free block.
+// - GPU 0 executes a call of A, which occupies the whole GPU. The call waits
+//   until GPU 1 executes its call of A.
+// - GPU 1 executes a call of B, which occupies the whole GPU. The call waits
+//   until GPU 0 executes its call of B.
 //
 // All limits are powers of two, because NCCL rounds other numbers up.
 
@@ -24,8 +28,10 @@ namespace pcc::runtime {
 /// edge carries pipeline messages from one rank to another.
 static constexpr int blocksOfAllWays = 32;
 
-/// Divides `blocks` GPU thread blocks among `count` communicators. Returns the
-/// number of blocks for each: a power of two from 1 to `most`.
+/// Returns the number of GPU thread blocks for each of `count` communicators
+/// that share `blocks` blocks. This is `blocks` / `count`, but at least 1 and
+/// at most `most`, rounded down to a power of two. For example, share(86, 3,
+/// 32) computes 86 / 3 = 28, and returns 16.
 static int share(int blocks, int count, int most) {
   const int each = std::clamp(blocks / std::max(count, 1), 1, most);
   return int(std::bit_floor(unsigned(each)));

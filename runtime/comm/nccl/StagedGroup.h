@@ -83,8 +83,11 @@ private:
 
   std::shared_ptr<NcclJob> job;
   NcclGroup group;
-  /// Staging buffers: on the GPU (`staging`) and in pinned host memory
-  /// (`pinned`). Owned by the GPU's context.
+  /// Two buffers of equal size: `staging` is in GPU memory, and `pinned` is in
+  /// pinned host memory. To pass data to an NCCL call, upload() copies the data
+  /// of the caller to `pinned`, and from there to `staging`. download() copies
+  /// the result in the opposite direction. The GPU's context frees the buffers.
+  /// Both pointers are null until an operation needs the buffers.
   void *staging = nullptr, *pinned = nullptr;
   size_t reserved = 0; ///< bytes of each buffer
 };

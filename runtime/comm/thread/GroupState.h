@@ -40,8 +40,11 @@ struct MemberCall {
   const void *in = nullptr; ///< borrowed until `leave`
   void *out = nullptr;      ///< borrowed until `leave`
 
-  /// Returns whether this call and `other` are the same collective, with equal
-  /// arguments except for pointers.
+  /// Returns whether this call and `other` are equal, except for the pointers
+  /// `in` and `out`. Two calls are equal if they have equal names, sizes,
+  /// types, kinds and roots. For example, an all-reduce of 10 elements matches
+  /// another all-reduce of 10 elements in other buffers. An all-reduce of 10
+  /// elements does not match an all-reduce of 20 elements.
   bool matches(const MemberCall &other) const {
     return name == other.name && size == other.size && type == other.type &&
            kind == other.kind && root == other.root;
@@ -129,10 +132,15 @@ public:
   /// world rank of member 2.
   std::vector<int> missing(uint64_t step) const;
 
-  /// Returns the mailbox for messages from member `from` to member `to`. The
-  /// first call allocates all mailboxes.
+  /// Returns the mailbox for messages from member `from` to member `to`. A
+  /// mailbox is a slot for one message. The sender stores the address of the
+  /// message in the slot, and the receiver copies the message from this
+  /// address. Each pair of a sender and a receiver has its own mailbox. The
+  /// first call of mailbox() allocates all mailboxes of the group.
   Mailbox &mailbox(int from, int to);
-  /// Returns the object on which the thread of member `index` sleeps.
+  /// Returns the object on which the thread of member `index` sleeps while it
+  /// waits for other members. Another thread calls wake() of this object, for
+  /// example after it has stored a message for member `index`.
   Sleeper &sleeperOf(int index) { return job.sleeper(members[index]); }
 
   /// World ranks of the members of the group. `members[i]` is the world rank of
@@ -191,7 +199,11 @@ private:
   /// enter() returns false.
   std::atomic<uint64_t> arrivals{0};
   std::once_flag mailboxesMade;
-  /// One mailbox per ordered pair of members, at index from * size() + to.
+  /// All mailboxes of the group; null before the first call of mailbox(). A
+  /// mailbox is a slot for one message from one member to another. The mailbox
+  /// from member `from` to member `to` has index `from` * size() + `to`. For
+  /// example, a group has 4 members. The mailbox from member 1 to member 2 has
+  /// index 6.
   std::unique_ptr<Mailbox[]> mailboxes;
 };
 

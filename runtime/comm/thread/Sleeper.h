@@ -21,13 +21,18 @@ using Clock = std::chrono::steady_clock;
 /// Value of a deadline that never passes.
 inline constexpr Clock::time_point kNever = Clock::time_point::max();
 
-/// Object on which the thread of one rank sleeps (a Linux futex). Another
-/// thread calls wake() after it has changed an awaited condition. To miss no
-/// wake(), the rank's thread takes these steps:
+/// Lets the thread of one rank sleep until another thread calls wake(). The
+/// object counts the calls of wake(). For example, the rank's thread waits
+/// until a variable x is 1. The thread repeats these steps:
 ///
-///   ticket() → check the condition → sleep(ticket)
+/// 1. It reads the count by ticket().
+/// 2. It checks x, and ends the wait if x is 1.
+/// 3. It calls sleep() with the count of step 1.
 ///
-/// If wake() is called after ticket(), sleep() returns at once.
+/// Another thread sets x to 1, and then calls wake(). If it calls wake()
+/// between step 1 and step 3, the count changes, and sleep() returns at once.
+/// Without the count, the rank's thread would miss this wake(), and could sleep
+/// forever.
 class alignas(64) Sleeper {
 public:
   /// Returns the number of calls of wake() so far. A thread that waits for a
@@ -69,12 +74,16 @@ private:
 /// Each wait needs a new SpinPolicy object.
 class SpinPolicy {
 public:
-  /// Starts a wait. `moreRanksThanCores`: whether several ranks share a core.
+  /// Creates the object for one wait. The constructor does not block.
+  /// `moreRanksThanCores` must be true if there are more ranks than cores.
   explicit SpinPolicy(bool moreRanksThanCores)
       : oversubscribed(moreRanksThanCores) {}
 
-  /// Pauses briefly, and returns true if the caller should poll again, false if
-  /// it should sleep.
+  /// Must be called after the caller has checked the condition for which it
+  /// waits, and has found it false. Returns true if the caller should check the
+  /// condition again. In this case, spin() first pauses the thread for a short
+  /// time, or lets other threads use the core. Returns false, without a pause,
+  /// if the caller should sleep.
   bool spin();
 
 private:

@@ -206,12 +206,16 @@ bool ThreadGroup::wasTaken(const PeerBuffer &piece) const {
   return box.state.load(std::memory_order_acquire) == Mailbox::Empty;
 }
 
-/// Advances the messages between this rank and each peer. A mailbox per sender
-/// and receiver holds one message.
+/// Transfers messages of this rank in this group, as far as possible without
+/// blocking. A mailbox is a slot for one message. Each pair of a sender and a
+/// receiver has one mailbox. For each other member of the group:
 ///
-/// 1. Copies the peer's next message from the mailbox, if there is one.
-/// 2. Removes a message from the list `sends` if the peer has copied it.
-/// 3. Puts the next message of `sends` into the mailbox for the peer.
+/// 1. If the mailbox from the member to this rank contains a message that this
+///    rank expects, copies the message, and empties the mailbox.
+/// 2. If the member has copied a message of this rank, removes the message from
+///    the list `sends`.
+/// 3. If the mailbox from this rank to the member is empty, puts the next
+///    message of `sends` to this member into the mailbox.
 void ThreadGroup::advance() {
   drop(receives, [&](const Pending &next) { return receive(next.piece); });
   drop(sends, [&](const Pending &next) {

@@ -82,7 +82,11 @@ private:
   /// drop() does not call `moved` for the third message.
   template <typename Moved>
   static void drop(std::vector<Pending> &list, Moved moved);
-  /// Puts a message into the mailbox for its receiver, and wakes the receiver.
+  /// Puts a message into the mailbox for its receiver, and wakes the thread of
+  /// the receiver. A mailbox is a slot for one message from one member to
+  /// another. The function stores the address and the size of the message in
+  /// the mailbox. The receiver later copies the message from this address.
+  /// `pending` is an element of the list `sends`. The mailbox must be empty.
   void offer(Pending &pending);
   /// Puts the earliest message for each peer (other rank) into a mailbox. A
   /// mailbox is a slot for one message from this rank to one peer. Later

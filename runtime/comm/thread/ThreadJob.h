@@ -17,12 +17,18 @@ namespace pcc::runtime {
 
 class GroupState;
 
-/// State that all ranks share if they are threads of one process: the objects
-/// on which they sleep, the states of their groups, and the error of an abort.
-/// Thread-safe.
+/// State that all ranks of a run share if the ranks are threads of one process.
+/// Thread-safe. The state has three parts:
+///
+/// - One Sleeper for each rank. The thread of a rank sleeps on this object
+///   while it waits for other ranks.
+/// - One GroupState for each group of ranks. It contains, for example, the
+///   slots for the messages of the group.
+/// - The error by which a rank has ended the run with abort(), if there is one.
 class ThreadJob {
 public:
-  /// Creates the state of a job of `size` ranks.
+  /// Creates the state that the ranks of a run share. The run has `size` ranks,
+  /// which are threads of this process.
   explicit ThreadJob(int size);
   ~ThreadJob();
 
@@ -30,7 +36,9 @@ public:
   int size() const { return numRanks; }
   /// Returns whether there are more ranks than cores.
   bool oversubscribed() const { return moreRanksThanCores; }
-  /// Returns the object on which the thread of `rank` sleeps.
+  /// Returns the object on which the thread of rank `rank` sleeps while it
+  /// waits for other ranks. Another thread calls wake() of this object to end
+  /// the sleep.
   Sleeper &sleeper(int rank) { return sleepers[rank]; }
 
   /// Ends the run on all ranks with error `reason`, and wakes waiting ranks.

@@ -28,18 +28,24 @@ namespace pcc::runtime {
 ///   rank 1 waits for rank 0 in a reduction
 class ThreadRank {
 public:
-  /// Stores the arguments. `sharedJob` is the state of all ranks, `seconds` the
-  /// longest time that a call may block, and `ownRecorder` the log of this
-  /// rank's latest activities.
+  /// Stores the arguments:
+  ///
+  /// - `sharedJob`: state that all ranks of the run share.
+  /// - `seconds`: longest time, in seconds, of one wait for other ranks.
+  ///   World::setDeadline() can change the time later.
+  /// - `ownRecorder`: flight recorder (log of this rank's latest activities).
   ThreadRank(std::shared_ptr<ThreadJob> sharedJob,
              std::shared_ptr<std::atomic<double>> seconds,
              std::shared_ptr<FlightRecorder> ownRecorder)
       : job(std::move(sharedJob)), deadlineSeconds(std::move(seconds)),
         recorder(std::move(ownRecorder)) {}
 
-  /// Adds a group of this rank. The group's destructor must call remove().
+  /// Appends `group` to the list of this rank's groups. advance() transfers the
+  /// messages of all groups in the list. The list stores only the address of
+  /// the group. The group's destructor must therefore call remove().
   void add(Group &group) { groups.push_back(&group); }
-  /// Removes a group that was added by add().
+  /// Removes `group` from the list of this rank's groups. advance() then no
+  /// longer transfers the messages of the group.
   void remove(Group &group) { std::erase(groups, &group); }
   /// Transfers the data of messages in all groups of this rank, as far as
   /// possible without blocking. A message belongs to a group, and was begun by

@@ -64,7 +64,10 @@ public:
       bool isNeeded;
       DnnlCall &call;
     };
-    // Calls in the order of execution. A call with isNeeded = false is skipped.
+    // Four calls of oneDNN primitives, in the order of execution. The first
+    // member of each entry, `isNeeded`, is true if the convolution needs the
+    // call. The loop below skips a call if `isNeeded` is false. For example,
+    // the loop skips `residualCall` if the convolution has no residual.
     const std::array<ConvStep, 4> steps = {{{reordersX, xCall},
                                             {conv.residual >= 0, residualCall},
                                             {true, call},
@@ -99,17 +102,27 @@ private:
     return {plain.dims(), type, memory::format_tag::any};
   }
 
-  /// Returns a description of the filter for oneDNN. The dims that oneDNN
-  /// expects differ from the dims of the stored filter. In this table, `in` and
-  /// `out` are the numbers of input and output channels:
+  /// Returns a description of the filter for oneDNN. A description consists of
+  /// the shape, the element type and the strides of a tensor. Let `in` and
+  /// `out` be the numbers of input and output channels:
   ///
-  ///   expected by oneDNN          [groups, out / groups, in / groups, spatial …]
-  ///   stored, convolution         [out, in / groups, spatial …]
-  ///   stored, transposed          [in, out / groups, spatial …]
+  /// - oneDNN expects a filter of shape [groups, out / groups, in / groups],
+  ///   followed by the spatial dims. If there is only one group, oneDNN expects
+  ///   no dim `groups`.
+  /// - The program stores the filter of a convolution with shape
+  ///   [out, in / groups], followed by the spatial dims.
+  /// - The program stores the filter of a transposed convolution with shape
+  ///   [in, out / groups], followed by the spatial dims.
   ///
-  /// If there is only one group, oneDNN expects no dim `groups`. The returned
-  /// description has the dims that oneDNN expects, and strides that match the
-  /// stored filter. oneDNN can therefore read the stored filter without a copy.
+  /// The shape in the returned description is the shape that oneDNN expects.
+  /// The strides in the description tell oneDNN at which position of the stored
+  /// filter each element is. oneDNN can therefore read the stored filter
+  /// without a copy.
+  ///
+  /// For example, let a transposed convolution have one group, 2 input
+  /// channels, 3 output channels and one spatial dim of size 5. The stored
+  /// filter has shape [2, 3, 5] and strides [15, 5, 1]. The description has
+  /// shape [3, 2, 5] and strides [5, 15, 1].
   memory::desc weightDesc() const {
     const std::vector<int64_t> &shape = bufferOf(conv.w).shape;
     memory::dims dims = {shape[0] / conv.groups, shape[1]};
@@ -143,9 +156,20 @@ private:
     return attributes(ops);
   }
 
-  /// Creates the oneDNN primitives. `Primitive` is oneDNN's class of a
-  /// convolution or transposed convolution. A dilation d of the program is d -
-  /// 1 in oneDNN.
+  /// Creates a oneDNN primitive that computes the convolution. Also creates the
+  /// primitives that copy x, y and the residual, if these copies are needed.
+  ///
+  /// - `Primitive`: oneDNN's C++ class for a convolution or for a transposed
+  ///   convolution
+  /// - `algorithm`: oneDNN's constant for the algorithm, such as
+  ///   convolution_auto
+  /// - `created`: set to whether oneDNN has a fast implementation of the
+  ///   convolution. If `created` is false, no primitive is created.
+  ///
+  /// The program and oneDNN count dilations differently. If a filter is applied
+  /// to adjacent elements of the input, the program's dilation is 1, and
+  /// oneDNN's dilation is 0. The function therefore subtracts 1 from each
+  /// dilation of the program.
   template <typename Primitive>
   Status createAs(dnnl::algorithm algorithm, bool &created) {
     created = false;
@@ -181,36 +205,39 @@ private:
     return bind<Primitive>(description, bias);
   }
 
-  /// Prepares up to four calls of oneDNN primitives. The calls run in this
-  /// order:
+  /// Prepares the calls of oneDNN primitives that execute the convolution. The
+  /// input is x, and the output is y. A residual is a tensor that the
+  /// convolution adds to y. The function run() executes up to four calls, in
+  /// this order:
   ///
-  ///   xCall          copies the input x to the memory format that oneDNN reads
+  ///   xCall          copies x to the memory format that oneDNN has selected
   ///   residualCall   copies the residual to the memory that `call` writes
-  ///   call           computes the convolution
-  ///   yCall          copies the output y to the program's buffer of y
+  ///   call           computes the convolution and adds the residual
+  ///   yCall          copies y to the program's buffer of y
   ///
-  /// A residual is a tensor that `call` adds to y. `description` contains the
-  /// memory formats that oneDNN has selected for x, y and the filter. `bias` is
-  /// the shape, element type and memory format of the bias. Three of the calls
-  /// are skipped if they are not needed:
+  /// `description` contains the memory formats that oneDNN has selected for x,
+  /// y and the filter. `bias` is the shape, element type and memory format of
+  /// the bias. Three of the calls are not always needed:
   ///
-  /// - xCall, if the program's buffer of x has the format that oneDNN has
-  ///   selected
-  /// - residualCall, if there is no residual
-  /// - yCall, if the program's buffer of y has the format that oneDNN has
-  ///   selected
+  /// - xCall is needed if oneDNN's format of x differs from the format of the
+  ///   program's buffer of x.
+  /// - residualCall is needed if the convolution has a residual.
+  /// - yCall is needed if oneDNN's format of y differs from the format of the
+  ///   program's buffer of y.
   ///
-  /// This function also converts the filter to the format that oneDNN has
-  /// selected. The filter therefore needs no call.
+  /// The filter never changes its format during a call. If oneDNN's format of
+  /// the filter differs from the stored format, this function converts the
+  /// filter once.
   ///
-  /// The four calls use the same scratch memory. The scratch memory has three
-  /// sections:
+  /// The four calls use the same scratch memory, which is memory for temporary
+  /// data. The scratch memory has three sections:
   ///
-  ///   | x in oneDNN's format | y in oneDNN's format | intermediate results |
+  ///   | x in oneDNN's format | y in oneDNN's format | data of a primitive |
   ///
   /// The first section is empty if xCall is not needed. The second section is
-  /// empty if yCall is not needed. The calls use the third section one after
-  /// another.
+  /// empty if yCall is not needed. Each of the four primitives may need memory
+  /// for intermediate results. The primitives run one after another, so that
+  /// all of them use the third section for these results.
   template <typename Primitive>
   Status bind(const typename Primitive::primitive_desc &description,
               const memory::desc &bias) {
@@ -306,8 +333,20 @@ private:
 // Plain loops
 //===----------------------------------------------------------------------===//
 
-/// One spatial dim of a convolution. There are always three; missing dims have
-/// size 1 and window 1. `before` is the padding at the beginning of the dim.
+/// One spatial dim of a convolution:
+///
+/// - `in`: size of the input along this dim
+/// - `out`: size of the output along this dim
+/// - `window`: size of the filter along this dim
+/// - `stride`, `dilation`: stride and dilation of the convolution along this
+///   dim
+/// - `before`: padding at the beginning of this dim
+///
+/// A convolution has one, two or three spatial dims. The class PlainConv always
+/// uses three ConvDim objects. If a convolution has fewer spatial dims, the
+/// first ConvDim objects keep the default values, which have no effect. For
+/// example, a convolution of a 5x7 image uses three objects with `in` = 1, 5
+/// and 7.
 struct ConvDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0;
 };

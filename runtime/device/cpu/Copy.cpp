@@ -51,11 +51,18 @@ public:
   }
 
 private:
-  /// Returns the address of one element of the buffer with index `buffer`.
-  /// `offset` is a formula for the index of the element. For example, the
-  /// formula 8 * x gives index 16 on a rank with coordinate x = 2 on the mesh.
-  /// The coordinates of this rank are in `run`. If `offset` is null, the index
-  /// is 0.
+  /// Returns the address of the first element that this rank copies in a
+  /// buffer. The buffer is the source or the target of the copy.
+  ///
+  /// - `buffer`: index of the buffer in the program
+  /// - `offset`: formula for the index of the element in the buffer. The
+  ///   formula depends on the coordinates of this rank on the mesh. For
+  ///   example, the formula 8 * x gives the index 16 if the coordinate of this
+  ///   rank on the axis x is 2. If `offset` is null, the index is 0.
+  /// - `run`: coordinates of this rank on the mesh, and number of the current
+  ///   microbatch. A buffer may have separate memory for different
+  ///   microbatches. The returned address is in the memory for the current
+  ///   microbatch.
   char *address(int32_t buffer, const program::ScalarT *offset,
                 const RunContext &run) const {
     char *base =

@@ -77,8 +77,11 @@ public:
                                          " bytes for the arena");
     data = static_cast<char *>(allocated);
     memory.emplace_back(data, &std::free);
-    // Zeroes the memory, because kernels may read padding that no instruction
-    // writes.
+    // Sets the memory to 0, because a kernel may read padding that no
+    // instruction has written. Padding is the unused end of a shard of a
+    // tensor. For example, a tensor of 10 elements is divided among 4 ranks.
+    // The shard of each rank has 3 elements. The last rank stores one element
+    // of the tensor and 2 elements of padding.
     return clear(data, size_t(bytes));
   }
 

@@ -11,7 +11,9 @@
 #include <memory>
 
 namespace dnnl {
-// Classes of oneDNN, which does not use pcc's naming rules.
+// Declarations of two classes of oneDNN. The names of oneDNN's classes begin
+// with lower-case letters. pcc's naming rules require upper-case letters. The
+// next comment therefore tells clang-tidy not to check these two names.
 // NOLINTBEGIN(readability-identifier-naming)
 struct engine;
 struct stream;
@@ -36,8 +38,12 @@ namespace pcc::runtime {
 ///   scratch()               when an operation runs
 class CpuResources {
 public:
-  /// Creates a team of `numThreads` threads. oneDNN also uses these threads,
-  /// but only in calls from the thread that called this constructor.
+  /// Creates a team of `numThreads` threads, including the thread that calls
+  /// this constructor. Also creates the oneDNN engine and the oneDNN stream.
+  ///
+  /// oneDNN also uses `numThreads` threads when the thread that called this
+  /// constructor calls oneDNN. If another thread calls oneDNN, oneDNN may use
+  /// another number of threads.
   explicit CpuResources(int numThreads);
   ~CpuResources();
 
@@ -48,16 +54,28 @@ public:
   /// Returns the oneDNN stream on which all primitives are executed.
   dnnl::stream &stream() { return *dnnlStream; }
 
-  /// Requests that scratch() have at least `bytes` bytes. Must not be called
+  /// Requests at least `bytes` bytes of scratch memory for one operation.
+  /// Scratch memory is memory for temporary data. All operations use the same
+  /// scratch memory, one after another. allocateScratch() later allocates the
+  /// scratch memory, with the size of the largest request. Must not be called
   /// after allocateScratch().
   void reserveScratch(size_t bytes);
-  /// Allocates scratch memory of the largest requested size. Allocates nothing
-  /// if nothing was requested. Returns an error with exit code 13 if there is
-  /// not enough memory.
+  /// Allocates the scratch memory, which is memory for temporary data of the
+  /// operations. Earlier calls of reserveScratch() have requested sizes. The
+  /// scratch memory gets the largest of these sizes. For example, after
+  /// reserveScratch(100) and reserveScratch(500), the function allocates at
+  /// least 500 bytes. If no size was requested, the function allocates nothing.
+  /// Returns an error with exit code 13 (NoDevice) if the host has not enough
+  /// memory.
   Status allocateScratch();
-  /// Returns the scratch memory, aligned to kAlignment. Each operation
-  /// overwrites it, so its contents are undefined when an operation begins.
-  /// Null before allocateScratch() or if nothing was requested.
+  /// Returns the address of the scratch memory, which is memory for temporary
+  /// data of the operations. The address is a multiple of kAlignment. All
+  /// operations use the same scratch memory, one after another. When an
+  /// operation begins, the contents of the scratch memory are therefore
+  /// undefined.
+  ///
+  /// Returns null before allocateScratch() is called. Also returns null if no
+  /// operation has requested scratch memory with reserveScratch().
   void *scratch() const { return scratchData; }
 
   CpuResources(const CpuResources &) = delete;

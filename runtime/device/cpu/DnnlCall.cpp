@@ -137,8 +137,17 @@ void DnnlCall::finish(const dnnl::primitive &created,
     addScratch(DNNL_ARG_SCRATCHPAD, scratchpad, scratchpadOffset);
 }
 
-/// Sets the addresses of the buffers and the scratch, and executes the
-/// primitive. oneDNN's C interface is used, because the C++ interface would
+/// Sets the address of each operand, and executes the oneDNN primitive. An
+/// operand can be in one of three places:
+///
+/// - The operand is in a buffer of the program. The address of the buffer
+///   depends on the microbatch. This function sets the address in each run.
+/// - The operand is in the scratch memory, which is memory for temporary data.
+///   This function sets the address in each run.
+/// - The operand is in memory with a fixed address. oneDNN already knows the
+///   address.
+///
+/// The function calls oneDNN's C interface. oneDNN's C++ interface would
 /// allocate memory in each run.
 Status DnnlCall::run(const BufferTable &buffers, int64_t microbatch) {
   for (CallOperand &operand : operands) {

@@ -102,7 +102,11 @@ Status makeWeight(CpuResources &resources, const LoadContext &context,
 ///   another for temporary data
 class DnnlCall {
 public:
-  /// Creates a call without operands. `resources` must outlive the call.
+  /// Creates an object that does not yet have operands or a primitive.
+  /// Functions such as addBuffer() add the operands later. finish() then adds
+  /// the primitive. The object uses the oneDNN engine, the oneDNN stream and
+  /// the scratch memory in `resources`. `resources` must therefore exist as
+  /// long as this object exists.
   explicit DnnlCall(CpuResources &resources) : resources(resources) {}
 
   /// Adds an operand that is in a buffer of the program. `buffer` is the index

@@ -36,21 +36,42 @@ struct HostOpCall {
   std::vector<int64_t> integers;
   /// Floating-point attributes.
   std::vector<double> numbers;
-  /// Scratch memory, in words of 64 bits. HostOpRow::prepare() sets its size;
-  /// HostOpRow::run() must not change the size.
+  /// Memory for intermediate results of the op, as a vector of 64-bit integers.
+  /// The function HostOpRow::prepare() sets the size of this vector. The
+  /// function HostOpRow::run() stores intermediate results in this vector, and
+  /// must not change the size.
   std::vector<int64_t> workspace;
 };
 
-/// Row of the table of host ops: the name of one op and its two functions.
+/// Entry of a table of host ops. A host op is an op that models rarely use,
+/// such as top_k. The CPU device executes a host op with a hand-written C++
+/// function. The entry contains the name of one host op. The entry also
+/// contains pointers to two functions: `prepare` checks whether the op can be
+/// executed, and `run` executes the op.
 struct HostOpRow {
-  /// Name of the op in HostOp instructions, such as "top_k".
+  /// Name of the op, such as "top_k". An instruction of the kind HostOp
+  /// contains this name. The device uses the name to find the functions that
+  /// execute the instruction.
   std::string_view name;
-  /// Checks the types, shapes and attributes of a call, and sets the size of
-  /// the workspace. Operands have no addresses yet. Returns null if the call is
-  /// valid, otherwise the fault, such as "needs one input".
+  /// Checks whether the op can be executed. `call` contains the inputs, the
+  /// outputs and the attributes of the op. The function checks the element
+  /// types and shapes of the inputs and outputs, and checks the attributes. It
+  /// does not read the addresses of the inputs and outputs, because the
+  /// addresses are not known yet. Also sets the size of `call.workspace`, the
+  /// memory for intermediate results.
+  ///
+  /// Returns null if the op can be executed. Otherwise returns the reason why
+  /// the op cannot be executed, such as "needs one input".
   const char *(*prepare)(HostOpCall &call);
-  /// Executes the op. prepare() must have returned null for `call`, which means
-  /// that the call is valid. The operands of `call` must have addresses.
+  /// Executes the op. `call` contains the inputs, the outputs and the
+  /// attributes of the op. Before the call, two conditions must hold:
+  ///
+  /// - The function `prepare` has been called with the same `call`, and has
+  ///   returned null. A return value of null means that the op can be executed.
+  /// - The caller has stored the addresses of all inputs and outputs in `call`.
+  ///
+  /// The function reads the inputs from their addresses, and writes the results
+  /// to the addresses of the outputs.
   void (*run)(HostOpCall &call);
 };
 

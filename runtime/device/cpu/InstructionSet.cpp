@@ -12,18 +12,20 @@
 namespace pcc::runtime {
 
 namespace {
-/// Row of the table `levels` or of the table `features`. The member `from` is a
-/// name that LLVM uses. The meaning of the member `to` depends on the table:
+/// Row of the table `levels` or of the table `features`.
 ///
-/// - In `features`, `from` is the name of a CPU feature. `to` is the name of
-///   this feature in Linux's /proc/cpuinfo. For example, `from` is "sse3" and
-///   `to` is "pni".
-/// - In `levels`, `from` is a level of the x86-64 ABI. `to` lists the CPU
-///   features that the level requires. The list contains LLVM's names of the
-///   features, separated by commas. For example, `from` is "x86-64-v2" and `to`
-///   is "sse3,ssse3,sse4.1,sse4.2,popcnt". The list may begin with the name of
-///   a lower level. The name of a lower level stands for all features of that
-///   level.
+/// - A row of the table `features` translates the name of one CPU feature.
+///   `from` is LLVM's name of the feature. `to` is the name of the same feature
+///   in Linux's /proc/cpuinfo. For example, `from` is "sse3" and `to` is "pni".
+/// - A row of the table `levels` describes one level of the x86-64 ABI. A level
+///   is a set of CPU features. `from` is the name of the level. `to` lists the
+///   features of the level, separated by commas. The list contains LLVM's names
+///   of the features. For example, `from` is "x86-64-v2" and `to` is
+///   "sse3,ssse3,sse4.1,sse4.2,popcnt".
+///
+/// The list `to` of a level may begin with the name of another level. The level
+/// then has all features of the other level, and the features in the rest of
+/// the list. For example, "x86-64-v3" begins its list with "x86-64-v2".
 struct Renaming {
   std::string_view from;
   std::string_view to;
@@ -38,8 +40,14 @@ static constexpr std::array<Renaming, 4> levels = {
      {"x86-64-v3", "x86-64-v2,avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe,xsave"},
      {"x86-64-v4", "x86-64-v3,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"}}};
 
-/// Names of CPU features in LLVM, and the names of the same features in Linux's
-/// /proc/cpuinfo. Names that differ only in punctuation are not listed.
+/// Table of CPU features. The first name in each row is LLVM's name of a
+/// feature. The second name is the name of the same feature in Linux's
+/// /proc/cpuinfo.
+///
+/// A feature needs no row if a simple replacement turns LLVM's name into
+/// Linux's name: each '.' or '-' is replaced by '_'. For example, LLVM's
+/// "sse4.1" becomes Linux's "sse4_1". The function hasFeature() makes this
+/// replacement.
 static constexpr std::array<Renaming, 9> features = {
     {{"sse3", "pni"},
      {"lzcnt", "abm"},
@@ -70,8 +78,10 @@ static const std::set<std::string> &hostFlags() {
   return flags;
 }
 
-/// Returns the row of `table` whose member `from` is `name`, or null if there
-/// is none.
+/// Searches a table of names for the row whose member `from` equals `name`.
+/// `table` is the table `levels` or the table `features`. The member `from` is
+/// LLVM's name of a level or of a CPU feature, such as "x86-64-v3" or "sse3".
+/// Returns the address of the row, or null if the table has no such row.
 template <size_t N>
 static const Renaming *find(const std::array<Renaming, N> &table,
                             std::string_view name) {
@@ -82,8 +92,12 @@ static const Renaming *find(const std::array<Renaming, N> &table,
   return row == table.end() ? nullptr : row;
 }
 
-/// Returns whether the host's processor has the feature `name`. A level such as
-/// "x86-64-v3" stands for all its features.
+/// Returns whether the host's processor has the CPU feature `name`. `name` is
+/// LLVM's name of the feature, such as "avx2".
+///
+/// `name` can also be the name of a level of the x86-64 ABI, such as
+/// "x86-64-v3". A level is a set of CPU features. In this case, returns whether
+/// the processor has all features of the level.
 static bool hasFeature(std::string_view name) {
   if (const Renaming *level = find(levels, name))
     return hostSupports(level->to);

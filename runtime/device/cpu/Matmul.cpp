@@ -124,8 +124,13 @@ static void finishRows(const MatmulProblem &problem, const ThreadTeam &threads,
 namespace {
 using dnnl::memory;
 
-/// Executes a batched matrix product with a oneDNN primitive. If nothing else
-/// reads the weight b, it is packed into the memory format that oneDNN prefers.
+/// Computes a batch of matrix products c = a b with one oneDNN primitive. The
+/// primitive also adds the bias and applies the activation.
+///
+/// oneDNN may compute the products faster if the factor b has another memory
+/// format than in the program's buffer. If b is a single weight matrix that
+/// only this instruction uses, the function create() may replace b by a copy in
+/// the faster format.
 class DnnlMatmul : public Operation {
 public:
   DnnlMatmul(CpuResources &resources, const LoadContext &context,
@@ -133,10 +138,16 @@ public:
       : resources(resources), context(context), matmul(matmul),
         problem(std::move(problem)), call(resources) {}
 
-  /// Creates the oneDNN primitive. Sets `created` to false if oneDNN has no
-  /// fast implementation; the caller must then discard this object.
-  /// `residualInPrimitive`: whether the primitive adds the residual; otherwise
-  /// a loop does.
+  /// Creates the oneDNN primitive. Sets `created` to whether oneDNN has a fast
+  /// implementation of the primitive. If `created` is false, the caller must
+  /// discard this object.
+  ///
+  /// A residual is a matrix that is added to the product. If the product has a
+  /// residual, `residualInPrimitive` selects the code that adds the residual:
+  ///
+  /// - If `residualInPrimitive` is true, the primitive adds the residual.
+  /// - If `residualInPrimitive` is false, run() executes the primitive, and
+  ///   then adds the residual with a loop.
   Status create(bool residualInPrimitive, bool &created) {
     created = false;
     const auto type = dnnlTypeOf(problem.type);
@@ -386,9 +397,19 @@ private:
 // Widened operands
 //===----------------------------------------------------------------------===//
 
-/// Executes a batched product of f16 or bf16 matrices with WidenedProduct,
-/// which computes in f32. If there are enough products, each thread computes
-/// some of them. Otherwise all threads compute one product after another.
+/// Computes a batch of matrix products with elements of type f16 or bf16. The
+/// class WidenedProduct computes each product: it converts the two factors to
+/// f32, multiplies them in f32, and rounds the result to f16 or bf16.
+///
+/// In two cases, the products are divided over the threads, and each product is
+/// computed by one thread:
+///
+/// - There are at least as many products as threads.
+/// - Each product must have the same bits for every batch size. The member
+///   `oneByOne` of MatmulProblem is true in this case.
+///
+/// In all other cases, the products are computed one after another. All threads
+/// may compute one product together.
 class WidenedMatmul : public Operation {
 public:
   WidenedMatmul(CpuResources &resources, const LoadContext &context,
@@ -505,8 +526,16 @@ public:
   }
 
 private:
-  /// Computes one row of one product, 64 columns at a time. f16 and bf16 are
-  /// summed in f32, so that each element of the product is rounded only once.
+  /// Computes one row of the matrix c. The batch may contain several products,
+  /// and each product has its own matrix c with m rows. `row` counts the rows
+  /// of all these matrices. For example, if m is 10, the rows 0 to 9 belong to
+  /// the first product, and row 23 is the row 3 of the third product. `at`
+  /// contains the addresses of the buffers of a, b and c.
+  ///
+  /// The function computes 64 elements of the row at a time, in an array of 64
+  /// sums. If the elements of a and b have type f16 or bf16, the sums have type
+  /// f32. Each element of the product is therefore rounded to f16 or bf16 only
+  /// once.
   template <typename T>
   void runRow(const MatmulAddresses &at, int64_t row) const {
     using C = Computed<T>;

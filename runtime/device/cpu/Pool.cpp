@@ -88,8 +88,11 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
-  /// Computes one plane (elements of one batch index and channel) of the
-  /// output. `x` is the address of the plane in the input, `y` in the output.
+  /// Computes one plane of the output. A plane consists of all elements that
+  /// have the same batch index and the same channel. `x` is the address of the
+  /// plane in the input tensor. `y` is the address of the plane in the output
+  /// tensor. Each output element is the maximum or the average of one window of
+  /// the input plane.
   template <typename T> void runPlane(const T *x, T *y) const {
     std::array<int64_t, 3> at;
     for (at[0] = 0; at[0] < dims[0].out; ++at[0])
@@ -100,10 +103,22 @@ private:
                    : average(x, at);
   }
 
-  /// Returns the average of the input elements in one window. `x` is the input,
-  /// and `at` has the spatial indices of the output element. The divisor is the
-  /// number of window elements inside the input. If the pool is of the kind
-  /// AverageWithPadding, elements in the padding count as well.
+  /// Returns the average of one window of the input. The window belongs to the
+  /// output element with the spatial indices `at`. `x` is the address of one
+  /// plane of the input. A plane consists of all elements that have the same
+  /// batch index and the same channel.
+  ///
+  /// The average is the sum of the input elements in the window, divided by a
+  /// count. The count depends on the kind of the pool:
+  ///
+  /// - AverageWithoutPadding: the number of window elements that are in the
+  ///   input
+  /// - AverageWithPadding: the number of window elements that are in the input
+  ///   or in the padding
+  ///
+  /// For example, let a window contain the input elements 1, 2 and 3, and one
+  /// element of padding. The average is 6 / 3 = 2 without padding, and 6 / 4 =
+  /// 1.5 with padding.
   template <typename T>
   T average(const T *x, const std::array<int64_t, 3> &at) const {
     const auto sum = reduceWindow<SumOf>(x, at);
@@ -143,8 +158,12 @@ private:
     return count;
   }
 
-  /// Reduces (sum or maximum) the elements of x in the window of output element
-  /// `at`. Elements in the padding are skipped.
+  /// Returns the maximum or the sum of the input elements in one window. The
+  /// window belongs to the output element with the spatial indices `at`.
+  /// `Reducer` is MaxOf for the maximum, or SumOf for the sum. `x` is the
+  /// address of one plane of the input. A plane consists of all elements that
+  /// have the same batch index and the same channel. Window elements outside
+  /// the input, which are padding, are ignored.
   template <typename Reducer, typename T>
   Computed<T> reduceWindow(const T *x, const std::array<int64_t, 3> &at) const {
     auto sum = Reducer::template initial<Computed<T>>();

@@ -19,8 +19,11 @@ void omp_set_num_threads(int numThreads);
 namespace pcc::runtime {
 
 namespace {
-/// A loop over the iterations [0, extent), which are divided over the threads
-/// of one parallel region.
+/// Describes a loop that several threads execute together. The loop has the
+/// iterations 0 to `extent` - 1. Each thread executes one contiguous range of
+/// iterations. To execute the iterations `begin` to `end` - 1, a thread calls
+/// `piece(context, begin, end)`. `context` is an address that the thread passes
+/// to `piece`.
 struct ParallelLoop {
   int64_t extent;
   void (*piece)(const void *, int64_t, int64_t);

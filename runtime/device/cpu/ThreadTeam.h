@@ -7,8 +7,12 @@
 
 namespace pcc::runtime {
 
-/// The threads of one rank, which share the iterations of loops. They belong to
-/// libgomp, so that oneDNN uses the same threads.
+/// Executes loops on several threads. The iterations of a loop are divided into
+/// contiguous ranges, and each thread executes one range. Each rank has one
+/// ThreadTeam.
+///
+/// The library libgomp creates the threads. oneDNN also uses the threads of
+/// libgomp. The loops and oneDNN therefore use the same threads.
 class ThreadTeam {
 public:
   /// Creates a team of `numThreads` threads. The calling thread counts as one
@@ -48,9 +52,10 @@ public:
   }
 
 private:
-  /// Body of a loop as a function pointer, called for the iterations [begin,
-  /// end). `context` is the address of the C++ callable that parallelFor()
-  /// received.
+  /// Pointer to a function that executes the iterations `begin` to `end` - 1 of
+  /// a loop. The function calls the callable object that was passed to
+  /// parallelFor(), for example a lambda expression. `context` is the address
+  /// of this object.
   using LoopBody = void (*)(const void *context, int64_t begin, int64_t end);
   /// Executes a loop with the iterations 0 to extent - 1 on several threads.
   /// parallelFor() calls this function. Divides the iterations into contiguous

@@ -111,9 +111,12 @@ namespace {
 /// cuDNN. A subclass executes one or two plans (compiled cuDNN graphs).
 class AttentionOperation : public Operation {
 public:
-  /// Executes the attention once, because cuDNN loads code at the first
-  /// execution. Does nothing if an output is outside the arena (memory of
-  /// intermediate results), because a warm-up may overwrite only the arena.
+  /// Executes the attention once before the first step. cuDNN loads code at its
+  /// first execution, and the code should not be loaded during a step. The
+  /// execution overwrites the outputs of the attention with meaningless values.
+  /// Only outputs in the arena may be overwritten. The arena is the memory of
+  /// intermediate results. If an output is in other memory, this function does
+  /// not execute the attention.
   Status warmUp(const RunContext &run) override {
     for (const auto &[tensor, operand] : operands)
       if (isWritten(tensor) && !isInArena(context, operand->buffer()))
@@ -192,8 +195,15 @@ private:
   CudaResources &resources;
   LoadContext context;
   OperandList operands;
-  /// Numbers in host memory that cuDNN reads. `scale`: factor of the scores.
-  /// `lowest`: score of a key that the mask hides. `one`: the number 1.
+  /// Three numbers in host memory, which cuDNN reads in each execution:
+  ///
+  /// - `scale`: factor of the attention. The dot product of a query and a key
+  ///   is multiplied by this factor. The product is called a score.
+  /// - `lowest`: score of a query and a key if a causal mask hides the key from
+  ///   the query. The number is minus infinity, or the lowest finite f32 number
+  ///   for old versions of cuDNN.
+  /// - `one`: the number 1. cuDNN multiplies an intermediate tensor by 1, and
+  ///   stores the result in GPU memory.
   float scale, lowest, one = 1;
   /// Ids and addresses of all tensors that cuDNN reads or writes. The tensors
   /// of `operands` come first, in the order of `operands`.
@@ -203,8 +213,12 @@ private:
   /// the tensor in these lists. The second number is the offset of the tensor
   /// from the beginning of the scratch memory, in bytes.
   std::vector<std::pair<size_t, int64_t>> inScratch;
-  /// Total bytes of the tensors in scratch memory. cuDNN's workspace begins
-  /// after them, at this offset.
+  /// Total size in bytes of the tensors that addScratch() has placed in scratch
+  /// memory. Scratch memory is temporary GPU memory. The size of each tensor is
+  /// rounded up to a multiple of 256. The tensors are at the beginning of the
+  /// scratch memory. The workspace, which is memory for cuDNN's own use, begins
+  /// after the tensors. `scratchBytes` is therefore also the offset of the
+  /// workspace.
   int64_t scratchBytes = 0;
 };
 
@@ -261,9 +275,12 @@ private:
   const CudnnPlan &result, &gradients;
 };
 
-/// Operation of the instruction for the query's gradient. It executes nothing:
-/// the instruction for the gradients of key and value computes all three with
-/// one cuDNN call.
+/// Operation that executes nothing. A program computes the gradients of an
+/// attention with two instructions. The first instruction is for the gradient
+/// of the query. The second instruction is for the gradients of the key and the
+/// value. The operation of the second instruction computes all three gradients
+/// with cuDNN. The first instruction therefore has nothing to do, and its
+/// operation is a FusedElsewhere.
 class FusedElsewhere : public Operation {
 public:
   Status run(const RunContext &) override { return Status::success(); }

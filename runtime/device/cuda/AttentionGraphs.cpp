@@ -22,8 +22,19 @@ public:
         transposedKey(transposed(Name::Key, shape.keyDims())),
         scale(graph.number(int64_t(Name::Scale))) {}
 
-  /// Adds the forward pass. Stores the statistics (log-sum-exp of each query's
-  /// scores) in memory only if `withStatistics` is true.
+  /// Adds the operations of the forward pass to the graph. The operations
+  /// compute the output of the attention:
+  ///
+  ///   softmax(scale * query * transposed key) * value
+  ///
+  /// If the attention is causal, each query ignores the keys after its own
+  /// position.
+  ///
+  /// The operations also compute the statistics, which have one number per
+  /// query. A score is the scaled dot product of a query and a key. The
+  /// statistics are the log-sum-exp of the scores of each query. If
+  /// `withStatistics` is true, the graph stores the statistics in GPU memory,
+  /// because the backward pass reads the statistics.
   void addForward(bool withStatistics) {
     const Tensor value = stored(Name::Value, shape.valueDims());
     const Tensor scores = hidden(scaled(product(query, transposedKey)));
@@ -43,7 +54,17 @@ public:
     graph.multiply(shares, value, stored(Name::Result, shape.resultDims()));
   }
 
-  /// Adds the backward pass: the gradients of query, key and value.
+  /// Adds the operations of the backward pass to the graph. The operations
+  /// compute the gradients of the query, the key and the value. The operations
+  /// read these tensors:
+  ///
+  /// - the query, the key and the value
+  /// - the output of the attention, and the gradient of the output
+  /// - the log-sum-exp of the scores of each query. A score is the scaled dot
+  ///   product of a query and a key.
+  ///
+  /// The comment at the top of AttentionGraphs.h has the formulas of the
+  /// gradients.
   void addGradients() {
     const Tensor gradient = stored(Name::Gradient, shape.resultDims());
     const Tensor sums = sumsOf(gradient);
@@ -89,22 +110,38 @@ private:
     return graph.stored(int64_t(name), shape.type, swapped(dims),
                         swapped(shape.stridesOf(name)));
   }
-  /// Adds the tensor `name` to the graph, and returns it. `name` is Statistics
-  /// or Sums. The tensor has the shape [batch, heads, queries, 1], with one f32
-  /// number per query. The tensor is in GPU memory, and each run of the graph
-  /// provides its address.
+  /// Adds a tensor with one f32 number per query to the graph, and returns the
+  /// tensor. The shape of the tensor is [batch, heads, queries, 1]. The tensor
+  /// is in GPU memory, and each run of the graph provides its address. `name`
+  /// is one of two names:
+  ///
+  /// - Statistics: the number is the log-sum-exp of the scores of the query. A
+  ///   score is the scaled dot product of the query and a key.
+  /// - Sums: the number is the dot product of two vectors. The first vector is
+  ///   the output of the attention for the query. The second vector is the
+  ///   gradient of this output.
   Tensor rows(Name name) {
     return graph.stored(int64_t(name), CUDNN_DATA_FLOAT, shape.rowDims(),
                         denseCudnnStrides(shape.rowDims()));
   }
-  /// Makes an intermediate tensor (without an address) with one f32 per query.
+  /// Adds a tensor with one f32 number per query to the graph, and returns the
+  /// tensor. The shape of the tensor is [batch, heads, queries, 1]. The tensor
+  /// is virtual in the sense of cuDNN: it passes a value from one operation of
+  /// the graph to other operations, and has no address in GPU memory.
   Tensor row() { return graph.between(CUDNN_DATA_FLOAT, shape.rowDims()); }
-  /// Makes an intermediate tensor (without an address) with one f32 per pair of
-  /// query and key.
+  /// Adds a tensor with one f32 number per pair of a query and a key to the
+  /// graph, and returns the tensor. The shape of the tensor is [batch, heads,
+  /// queries, keys]. The tensor is virtual in the sense of cuDNN: it passes a
+  /// value from one operation of the graph to other operations, and has no
+  /// address in GPU memory.
   Tensor table() { return graph.between(CUDNN_DATA_FLOAT, shape.scoreDims()); }
 
-  /// Returns the matrix product a b. The result has one f32 per pair of query
-  /// and key.
+  /// Adds a matrix multiplication to the graph, and returns the tensor of the
+  /// result. For each batch index and each head, the operation multiplies a
+  /// matrix a [queries, length] by a matrix b [length, keys]. The result has
+  /// the shape [batch, heads, queries, keys] and the element type f32. For
+  /// example, if a is the query and b is the transposed key, each element of
+  /// the result is the dot product of a query vector and a key vector.
   Tensor product(Tensor a, Tensor b) {
     const Tensor made = table();
     graph.multiply(a, b, made);
@@ -186,24 +223,28 @@ private:
     return made;
   }
 
-  /// Computes the tensor `name`, which is KeyGradient or ValueGradient. `dims`
-  /// are the sizes of that tensor. Multiplies the matrix `scores` by the matrix
-  /// `factor`, for each batch index and each query head:
+  /// Adds the operations that compute the gradient of the key or of the value
+  /// to the graph. `name` is the name of the gradient: KeyGradient or
+  /// ValueGradient. `dims` are the sizes of this tensor. The gradient is a
+  /// matrix product, which is computed for each batch index and each query
+  /// head:
   ///
-  ///                  for KeyGradient      for ValueGradient
-  ///   `scores`       [keys, queries]      [keys, queries]
-  ///   `factor`       [queries, depth]     [queries, width]
-  ///   the product    [keys, depth]        [keys, width]
+  ///   gradient       = scores          * factor
+  ///   [keys, length]   [keys, queries]   [queries, length]
   ///
-  /// For KeyGradient, `scores` has the gradients of the product of query and
-  /// key, and `factor` is the query. For ValueGradient, `scores` has the
-  /// softmax weights, and `factor` is the gradient of the result.
+  /// Here, `length` is the length of a key vector or of a value vector. The
+  /// meaning of `scores` and `factor` depends on `name`:
   ///
-  /// `depth` is the length of a query or key vector, and `width` is the length
-  /// of a value vector. In grouped-query attention, several query heads share
-  /// one key head. The gradient of a key head is then the sum of the products
-  /// of its query heads. For example, if there are 8 query heads and 2 key
-  /// heads, each gradient is the sum of 4 products.
+  /// - KeyGradient: `factor` is the query. `scores` contains one number per
+  ///   pair of a key and a query: the gradient of their dot product.
+  /// - ValueGradient: `factor` is the gradient of the output of the attention.
+  ///   `scores` contains one number per pair of a key and a query: the weight
+  ///   of the key in the softmax of the query.
+  ///
+  /// In grouped-query attention, several query heads share one key head. The
+  /// gradient of the key head is then the sum of the products of these query
+  /// heads. For example, if there are 8 query heads and 2 key heads, each
+  /// gradient is the sum of 4 products.
   void multiplyToKeys(Tensor scores, Tensor factor, Name name, CudnnDims dims) {
     const Tensor result = stored(name, dims);
     if (shape.heads == shape.keyHeads) {

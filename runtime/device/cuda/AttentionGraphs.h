@@ -50,9 +50,13 @@ enum class AttentionTensor : int64_t {
   QueryGradient,
   KeyGradient,
   ValueGradient,
-  /// Tensors [batch, heads, queries, 1] of f32, with one number per query.
-  /// Statistics: the log-sum-exp of the query's scores. Sums: the sum of the
-  /// elementwise product of Gradient and Result.
+  /// Two tensors [batch, heads, queries, 1] of f32, with one number per query:
+  ///
+  /// - Statistics: the log-sum-exp of the scores of the query. A score is the
+  ///   scaled dot product of the query and one key.
+  /// - Sums: the dot product of two vectors. They are the vector of the query
+  ///   in Result and the vector of the query in Gradient. For example, if the
+  ///   vectors are [1, 2] and [3, 4], the number is 1 * 3 + 2 * 4 = 11.
   Statistics,
   Sums,
   // Each of these three tensors is a single f32 number in host memory:
@@ -122,9 +126,24 @@ struct AttentionShape {
 /// each query's scores.
 void addAttention(CudnnGraph &graph, const AttentionShape &shape,
                   bool withStatistics);
-/// Adds the backward pass to `graph`, which computes QueryGradient, KeyGradient
-/// and ValueGradient. The graph stores an intermediate result in the tensor
-/// Sums. All other tensors are inputs.
+/// Adds the operations of the backward pass of an attention to `graph`. `shape`
+/// has the element type, the sizes and the strides of the tensors. The
+/// operations compute three gradients: QueryGradient, KeyGradient and
+/// ValueGradient. The operations read these tensors:
+///
+/// - Query, Key and Value, the inputs of the forward pass
+/// - Result, the output of the forward pass
+/// - Statistics, the log-sum-exp of the scores of each query
+/// - Gradient, the gradient of the loss with respect to Result
+/// - Scale, the number by which the dot product of a query and a key is
+///   multiplied
+/// - One, the number 1
+/// - Lowest, the score of a key that a causal mask hides from a query. Without
+///   a causal mask, Lowest is not read.
+///
+/// The operations also use memory for an intermediate result, the tensor Sums.
+/// It has one number per query: the dot product of the query's vectors in
+/// Result and Gradient.
 void addAttentionGradients(CudnnGraph &graph, const AttentionShape &shape);
 
 } // namespace pcc::runtime

@@ -42,29 +42,42 @@ cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors) {
 
 /// Returns the epilogue for the matrix product c = a b that `problem`
 /// describes. An epilogue is work that cuBLASLt does in the same kernel, after
-/// the product. An epilogue can add a bias and apply an activation. If
-/// `problem.sums` is OfA, the epilogue instead sums the rows of a. If
-/// `problem.sums` is OfB, it sums the columns of b. `isByRows` is true if the
-/// result c is row-major.
+/// the product. `isByRows` is true if c is row-major. The epilogue does this
+/// work:
 ///
-/// Returns std::nullopt if cuBLASLt has no such epilogue. For example,
-/// `problem` may apply an activation and then add a residual. cuBLASLt can add
-/// a residual only before the activation.
+/// - If `problem.sums` is OfA, the epilogue computes a vector with the sum of
+///   each row of a.
+/// - If `problem.sums` is OfB, the epilogue computes a vector with the sum of
+///   each column of b.
+/// - If `problem.sums` is None, the epilogue adds the bias and applies the
+///   activation of `problem`. If `problem` has neither of them, the epilogue
+///   does nothing.
+///
+/// Returns std::nullopt if cuBLASLt has no such epilogue. For example, cuBLASLt
+/// has no epilogue with the activation tanh. Another example is a product with
+/// an activation and a residual. The residual is a matrix that must be added
+/// after the activation, but cuBLASLt can add a matrix only before the
+/// activation.
 static std::optional<cublasLtEpilogue_t>
 epilogueOf(const MatmulProblem &problem, bool isByRows) {
   if (problem.hasResidual && problem.activation != program::Activation::None)
     return std::nullopt;
-  // cuBLASLt has two epilogues that compute sums. BGRADA sums the first factor
-  // that cuBLASLt receives, and BGRADB sums the second factor. `problem.sums`
-  // says whether the rows of a or the columns of b must be summed. If c is
-  // row-major, cuBLASLt computes cᵀ = bᵀ aᵀ, so its first factor is b
-  // transposed, and its second factor is a transposed. The epilogue therefore
-  // depends on the order of c:
+  // `problem.sums` says which vector the epilogue must compute: the sum of each
+  // row of a, or the sum of each column of b. cuBLASLt has two epilogues that
+  // compute sums:
   //
-  //                    first    second   epilogue for   epilogue for
-  //                    factor   factor   rows of a      columns of b
-  //   c column-major   a        b        BGRADA         BGRADB
-  //   c row-major      bᵀ       aᵀ       BGRADB         BGRADA
+  // - BGRADA computes the sum of each row of the first factor.
+  // - BGRADB computes the sum of each column of the second factor.
+  //
+  // If c is column-major, the first factor is a, and the second factor is b. If
+  // c is row-major, cuBLASLt computes cᵀ = bᵀ aᵀ. The first factor is then bᵀ.
+  // A row of bᵀ is a column of b, so BGRADA computes the sum of each column of
+  // b. The table shows the epilogue for each case:
+  //
+  //                    sum of each   sum of each
+  //                    row of a      column of b
+  //   c column-major   BGRADA        BGRADB
+  //   c row-major      BGRADB        BGRADA
   if (problem.sums != MatmulProblem::Sums::None)
     return (problem.sums == MatmulProblem::Sums::OfB) == isByRows
                ? CUBLASLT_EPILOGUE_BGRADA
@@ -90,18 +103,21 @@ epilogueOf(const MatmulProblem &problem, bool isByRows) {
 /// In a batch of products, the operand consists of several matrices. The
 /// address of a matrix is the sum of these numbers:
 ///
-/// - the address of the buffer, which is a multiple of kAlignment bytes
+/// - the address of the buffer, which is a multiple of 64 bytes (kAlignment)
 /// - the offset of the operand in the buffer
-/// - for each batch dim, a multiple of the stride of the dim
+/// - for each batch dim, the index on the dim times the stride of the dim
 ///
-/// The last batch dim does not count, because one call of cuBLASLt computes all
-/// products along this dim, and receives only the address of the first matrix.
-/// The function therefore returns the largest power of two that divides
-/// kAlignment, the offset and the strides of the other batch dims.
+/// One call of cuBLASLt computes all products along the last batch dim, and
+/// receives only the address of the first matrix. The stride of the last batch
+/// dim therefore does not matter. The function returns the largest power of two
+/// that divides 64, the offset, and the strides of all batch dims except the
+/// last one.
 ///
 /// `matrix` has the offset and the strides, in elements of `type`. For example,
-/// let the elements be f32, let the offset be 4 elements, and let there be no
-/// batch dims. The offset is 16 bytes, and the function returns 16.
+/// let the elements be f32, let the offset be 8 elements, and let two batch
+/// dims have the strides 100 and 10. The offset is 32 bytes, and the stride 100
+/// is 400 bytes. The function returns 16, the largest power of two that divides
+/// 64, 32 and 400.
 static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   const auto size = int64_t(sizeOf(type));
   auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
@@ -110,23 +126,19 @@ static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   return uint32_t(bits & ~(bits - 1));
 }
 
-/// Returns the description of a matrix M for cuBLASLt, which reads the memory
-/// of each matrix in column-major order. M depends on the parameters:
+/// Describes a matrix M to cuBLASLt, which reads memory in column-major order.
+/// `rows` and `columns` are the sizes of a matrix, and `matrix` has its
+/// strides, in elements of `type`. If `isSwapped` is false, M is this matrix.
+/// If `isSwapped` is true, M is the transpose of this matrix.
 ///
-/// - `rows` and `columns` are the sizes of a matrix, and `matrix` has the
-///   strides of that matrix, in elements of `type`.
-/// - If `isSwapped` is false, M is that matrix. If `isSwapped` is true, M is
-///   the transpose of that matrix.
+/// The result depends on the order of M in memory:
 ///
-/// The result depends on the strides of M:
-///
-/// - If the elements of each column of M are contiguous, cuBLASLt reads M from
-///   the memory. The result has the sizes of M, and `isTransposed` is false.
-/// - If the elements of each row of M are contiguous, cuBLASLt reads the
-///   transpose of M from the memory. The result has the sizes of the transpose.
-///   `isTransposed` is true, so cuBLASLt transposes the matrix again and gets
-///   M. For example, if M is a dense row-major matrix [2, 3], the result has 3
-///   rows and 2 columns.
+/// - If M is column-major, the result has the sizes of M. The member
+///   `isTransposed` is false.
+/// - If M is row-major, the memory of M contains the matrix Mᵀ in column-major
+///   order. The result has the sizes of Mᵀ. The member `isTransposed` is true,
+///   so cuBLASLt transposes Mᵀ and gets M. For example, if M has 2 rows and 3
+///   columns, the result has 3 rows and 2 columns.
 /// - Otherwise the result is std::nullopt, because cuBLASLt cannot read M.
 ///
 /// The result is also std::nullopt if rows or columns of M share elements in
@@ -150,11 +162,21 @@ static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
   return std::nullopt;
 }
 
-/// Returns `matrix`, the strides of a matrix with `columns` columns. If the
-/// matrix has only one column, the returned column stride is 1. The column
-/// index is then always 0, so the column stride has no effect on the addresses.
-/// A matrix with column stride 1 is row-major. This matters for the result of a
-/// product, because only a row-major result may have a bias.
+/// Changes the strides of a matrix that has only one column, so that the matrix
+/// is row-major. `matrix` has the strides, and `columns` is the number of
+/// columns. If the matrix has more than one column, the function returns
+/// `matrix` unchanged.
+///
+/// A matrix is row-major if its column stride is 1. The column stride is the
+/// number of elements from one column to the next. A matrix with one column has
+/// no next column, so every column stride gives the same addresses. The
+/// function returns the column stride 1 for such a matrix. For example, let a
+/// matrix [3, 1] have the row stride 1 and the column stride 3. The function
+/// returns the row stride 1 and the column stride 1.
+///
+/// The caller passes the strides of the result of a matrix product, or of a
+/// matrix that is added to the product. CublasCall can add a bias only if the
+/// result is row-major.
 static MatrixStrides byRowsIfColumn(MatrixStrides matrix, int64_t columns) {
   if (columns == 1)
     matrix.column = 1;

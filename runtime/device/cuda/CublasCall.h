@@ -16,9 +16,11 @@ namespace pcc::runtime {
 /// destructor destroys the object.
 template <typename Handle> class OwnedHandle {
 public:
-  /// Creates an owner without an object. `destroy` is the function of cuBLASLt
-  /// that destroys an object of this type. The destructor of the owner calls
-  /// `destroy` if the owner has an object at that time.
+  /// Creates an OwnedHandle that has no object yet. An OwnedHandle owns at most
+  /// one object of cuBLASLt, such as the descriptor of a matrix. `destroy` is
+  /// the function of cuBLASLt that destroys an object of the type `Handle`. The
+  /// destructor of the OwnedHandle passes the object to `destroy`. If there is
+  /// no object, the destructor does nothing.
   explicit OwnedHandle(cublasStatus_t (*destroy)(Handle)) : destroy(destroy) {}
   ~OwnedHandle() {
     if (handle)
@@ -44,15 +46,27 @@ private:
   Handle handle = nullptr;
 };
 
-/// Types of one matrix product c = activation(alpha * a b + bias) + residual,
-/// as arguments of cuBLASLt.
+/// Types of one matrix product, as arguments of cuBLASLt. The product is
+///
+///   c = activation(alpha * a b + bias) + residual
+///
+/// The matrices a and b are the factors, and the matrix c is the result.
+/// `alpha` is a number. The bias is a vector with one number per column of c.
+/// The residual is a matrix with the sizes of c. A product may lack the bias,
+/// the activation or the residual.
 struct CublasTypes {
-  /// Element type of a and b.
+  /// Element type of the two matrices that cuBLASLt multiplies.
   ElementType factors;
-  /// Element type of bias, residual and c.
+  /// Element type of the matrix that cuBLASLt writes, which is the result of
+  /// the product. The bias is a vector that is added to the product, and the
+  /// residual is a matrix that is added to the product. Both have this element
+  /// type too. For example, the factors may be f16, and the result f32.
   ElementType stored;
-  /// Type in which products are summed. Also selects whether a and b may be
-  /// rounded to tf32.
+  /// Precision of the computation. An element of the matrix product a b is a
+  /// sum: cuBLASLt multiplies elements of a by elements of b, and adds the
+  /// resulting numbers. If a and b are f64, cuBLASLt adds the numbers in f64.
+  /// Otherwise it adds the numbers in f32. If a and b are f32, `compute` also
+  /// says whether cuBLASLt may round their elements to tf32.
   cublasComputeType_t compute;
   /// Type of the scalars alpha and beta of the product.
   cudaDataType_t scale;
@@ -95,17 +109,20 @@ struct ColumnMatrix {
 ///
 /// cuBLASLt can do more work in the same kernel, after the product. This work
 /// is the epilogue. An epilogue can add a bias and apply an activation. An
-/// epilogue can instead sum the rows of a or the columns of b
-/// (MatmulProblem::Sums).
+/// epilogue can instead compute a vector: either the sum of each row of a, or
+/// the sum of each column of b. For example, if a is [[1, 2], [3, 4]], the sums
+/// of its rows are 3 and 7.
 ///
-/// This class describes all matrices to cuBLASLt as column-major. A row-major
-/// matrix c has the same memory as the column-major matrix cᵀ. If c is
-/// row-major, cuBLASLt therefore computes
+/// This class describes every matrix to cuBLASLt as column-major. If c is
+/// column-major, the first factor that cuBLASLt receives is a, and the second
+/// factor is b. If c is row-major, the memory of c contains the matrix cᵀ in
+/// column-major order. cuBLASLt therefore computes
 ///
 ///   cᵀ = bᵀ aᵀ
 ///
-/// The first factor of cuBLASLt (`x`) is then bᵀ, and the second factor (`y`)
-/// is aᵀ. If c is column-major, `x` is a, and `y` is b.
+/// The first factor that cuBLASLt receives is then bᵀ, and the second factor is
+/// aᵀ. The member `x` is the descriptor of the first factor, and the member `y`
+/// is the descriptor of the second factor.
 class CublasCall {
 public:
   /// Creates an object that cannot compute anything yet. The caller must pass a
@@ -131,7 +148,9 @@ public:
   /// canRun() returns false.
   Status open(const MatmulProblem &problem, const CublasTypes &types,
               bool mayLack = false);
-  /// Returns whether open() has found an algorithm.
+  /// Returns whether open() has selected an algorithm of cuBLASLt for the
+  /// matrix product. For some products, cuBLASLt has no algorithm. The caller
+  /// must then not call run().
   bool canRun() const { return isChosen; }
   /// Sets the address of a vector in GPU memory that later calls of run() read
   /// or write. `problem` is the argument that open() received:

@@ -20,8 +20,10 @@ static void fillTable(SharedLibrary &symbols, CublasLibrary &library) {
 #undef PCC_FIND
 }
 
-/// Wraps each function in `library` with watchCalls(), which detects calls that
-/// do not return.
+/// Replaces each function pointer in `library` by a pointer to a wrapper. The
+/// wrapper increments a counter of begun calls, calls the function of cuBLASLt,
+/// and then increments a counter of ended calls. Another thread compares the
+/// two counters. If they differ for too long, a call of cuBLASLt hangs.
 static void watchTable(CublasLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&CublasLibrary::function>(library);
   PCC_BLAS_FUNCTIONS(PCC_WATCH)

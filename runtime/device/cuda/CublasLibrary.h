@@ -32,11 +32,14 @@ namespace pcc::runtime {
 /// function to which it points. All members are null before
 /// openCublasLibrary().
 struct CublasLibrary {
-// Declares one member. For example, PCC_DECLARE(cublasLtMatmul) declares a
-// pointer with the name `cublasLtMatmul` and the type of a pointer to the
-// function cublasLtMatmul(). clang-tidy wants parentheses around the name of
-// the member. The name needs no parentheses, because the name is not part of an
-// expression.
+// Declares one member of the struct CublasLibrary. For example,
+// PCC_DECLARE(cublasLtMatmul) declares a pointer with the name
+// `cublasLtMatmul`. The pointer can hold the address of the function
+// cublasLtMatmul().
+//
+// A check of clang-tidy asks for parentheses around the parameter `function` in
+// the text of the macro. The next line turns this check off, because `function`
+// is the name of a member here. A name in a declaration needs no parentheses.
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_BLAS_FUNCTIONS(PCC_DECLARE)

@@ -97,8 +97,13 @@ Status CudaContext::createEvent(CUevent &event) {
   return status;
 }
 
-/// Does not block the host: cuStreamWaitEvent makes only the GPU's stream
-/// `later` wait. The caller may record `event` again immediately.
+/// Makes the stream `later` wait for the stream `earlier`. Work that is
+/// enqueued on `later` after this call starts only when all work that `earlier`
+/// already has is finished. The GPU waits, and the host does not wait.
+///
+/// The function records `event` on `earlier`, and makes `later` wait for this
+/// recording. The caller may record `event` again immediately, because a new
+/// recording does not change the wait.
 Status CudaContext::order(CUstream earlier, CUstream later,
                           CUevent event) const {
   PCC_RETURN_IF_ERROR(

@@ -13,9 +13,13 @@
 
 namespace pcc::runtime {
 
-/// The GPU of one rank, and all memory, streams and events that the rank
-/// creates on the GPU. Only the rank's thread may call the member functions.
-/// Other threads may call the function object that adopter() returns.
+/// Represents the GPU of one rank. Owns all memory, streams and events that the
+/// rank creates on the GPU. Only the thread that executes the program of the
+/// rank may call the member functions.
+///
+/// Another thread may call CUDA only after it has made this GPU its current
+/// GPU. The member function adopter() returns a function that does this. The
+/// other thread may call the returned function.
 class CudaContext {
 public:
   CudaContext() = default;
@@ -129,7 +133,9 @@ private:
   std::vector<CUevent> events;
   std::vector<CUdeviceptr> memory;
   std::vector<void *> pinned;
-  /// Results of name() and of description().
+  /// Texts that describe the GPU. `model` is the model of the GPU, such as
+  /// "NVIDIA H100 80GB HBM3". `text` is the name of the GPU in messages, such
+  /// as "GPU 0 (NVIDIA H100 80GB HBM3, compute capability 9.0)".
   std::string model, text;
   int capabilityNumber = 0, multiprocessorCount = 0;
   /// Whether the destructor must free nothing, because leaveToProcess() was

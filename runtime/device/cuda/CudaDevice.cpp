@@ -255,11 +255,15 @@ private:
   CUgraphExec step = nullptr;
   /// Stream on which beginUpload() copies; null before its first call.
   CUstream uploads = nullptr;
-  /// Event for waits between the compute stream and the stream `uploads`. In
-  /// each wait, one stream records the event, and the other stream waits for
-  /// the event. copyWithin() first makes the compute stream wait for `uploads`,
-  /// and later makes `uploads` wait for the compute stream. Null before the
-  /// first call of beginUpload().
+  /// CUDA event for the waits between two streams. The two streams are the
+  /// compute stream and `uploads`, which copies data from host memory to GPU
+  /// memory. In a wait, the event is recorded on one stream, and the other
+  /// stream waits for this recording. For example, copyWithin() records the
+  /// event on `uploads`, and the compute stream waits until `uploads` has
+  /// finished its copies.
+  ///
+  /// One event is enough for all waits, because a new recording does not change
+  /// earlier waits. The event is null before the first call of beginUpload().
   CUevent order = nullptr;
   CudaResources resources;
   CudaContext &gpu = resources.context();

@@ -10,12 +10,18 @@ namespace pcc::runtime {
 
 static constexpr const char *soname = "libcuda.so.1";
 
-/// Expands to the name of a driver function as a string. For example,
-/// PCC_SYMBOL(cuInit) expands to "cuInit". Some names of driver functions are
-/// macros of cuda.h. For example, cuMemAlloc is a macro that expands to
-/// cuMemAlloc_v2. PCC_SYMBOL(cuMemAlloc) expands to "cuMemAlloc_v2". A second
-/// macro, PCC_TEXT, makes the string. PCC_SYMBOL cannot make the string,
-/// because the operator # does not expand macros in its operand.
+/// Expands to a string with the name that a function has in the driver library.
+/// For example, PCC_SYMBOL(cuInit) expands to "cuInit".
+///
+/// Some names in the code are macros of cuda.h. For example, the macro
+/// cuMemAlloc expands to cuMemAlloc_v2, which is the name of a function in the
+/// driver library. PCC_SYMBOL(cuMemAlloc) therefore expands to "cuMemAlloc_v2".
+///
+/// The operator # converts the argument of a macro to a string, but it does not
+/// expand the argument first. PCC_SYMBOL therefore passes its argument to a
+/// second macro, PCC_TEXT. The preprocessor expands the argument cuMemAlloc
+/// before it expands PCC_TEXT. PCC_TEXT then converts cuMemAlloc_v2 to a
+/// string.
 #define PCC_SYMBOL(function) PCC_TEXT(function)
 #define PCC_TEXT(symbol) #symbol
 
@@ -27,8 +33,11 @@ static void fillTable(SharedLibrary &library, CudaDriver &driver) {
 #undef PCC_FIND
 }
 
-/// Wraps each function in `driver` with watchCalls(), which detects calls that
-/// do not return.
+/// Replaces each function pointer in `driver` by a pointer to a wrapper. The
+/// wrapper increments a counter of begun calls, calls the function of the CUDA
+/// driver, and then increments a counter of ended calls. Another thread
+/// compares the two counters. If they differ for too long, a call of the driver
+/// hangs.
 static void watchTable(CudaDriver &driver) {
 #define PCC_WATCH(function) watchCalls<&CudaDriver::function>(driver);
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_WATCH)

@@ -14,12 +14,15 @@
 
 namespace pcc::runtime {
 
-/// Expands to X(name) for each function of the CUDA driver that pcc calls:
-/// X(cuInit), then X(cuDriverGetVersion) and so on. Some of the names are
-/// macros of cuda.h. For example, cuMemAlloc is a macro that expands to
-/// cuMemAlloc_v2. The driver library contains a function cuMemAlloc_v2, which
-/// is the function that pcc calls. A macro X that converts `name` to a string
-/// must therefore expand `name` first, so that the string is "cuMemAlloc_v2".
+/// List of the functions of the CUDA driver that pcc calls. `X` is a macro with
+/// one parameter. The list expands to X(cuInit) X(cuDriverGetVersion) and so
+/// on, with one X(name) for each function.
+///
+/// Some of the names are macros of cuda.h. For example, the macro cuMemAlloc
+/// expands to cuMemAlloc_v2, which is the name of a function in the driver
+/// library. If X applies the operator # to its parameter, the result is
+/// "cuMemAlloc". If X needs the string "cuMemAlloc_v2", X must pass its
+/// parameter to a second macro, and the second macro must apply the operator #.
 #define PCC_CUDA_DRIVER_FUNCTIONS(X)                                           \
   X(cuInit)                                                                    \
   X(cuDriverGetVersion)                                                        \
@@ -68,10 +71,13 @@ namespace pcc::runtime {
 /// the function to which it points. All members are null before
 /// openCudaDriver().
 struct CudaDriver {
-// Declares one member. For example, PCC_DECLARE(cuInit) declares a pointer with
-// the name `cuInit` and the type of a pointer to the function cuInit().
-// clang-tidy wants parentheses around the name of the member. The name needs no
-// parentheses, because the name is not part of an expression.
+// Declares one member of the struct CudaDriver. For example,
+// PCC_DECLARE(cuInit) declares a pointer with the name `cuInit`. The pointer
+// can hold the address of the function cuInit().
+//
+// A check of clang-tidy asks for parentheses around the parameter `function` in
+// the text of the macro. The next line turns this check off, because `function`
+// is the name of a member here. A name in a declaration needs no parentheses.
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_CUDA_DRIVER_FUNCTIONS(PCC_DECLARE)

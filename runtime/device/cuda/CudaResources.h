@@ -80,14 +80,15 @@ public:
   /// algorithms.
   AlgorithmCache &algorithms() { return algorithmCache; }
 
-  /// Opens cuDNN on the first call, if it is installed. Returns the object that
-  /// finds plans (compiled cuDNN graphs) for attention. Without cuDNN, the
-  /// object finds no plans.
+  /// Returns an object that compiles and executes attention with cuDNN. The
+  /// first call opens cuDNN, if cuDNN is installed. If cuDNN could not be
+  /// opened, the object cannot compute attention. The functions findResult()
+  /// and findGradients() of the object, which compile the attention, then
+  /// return null.
   CudnnAttention &useCudnn();
-  /// Returns the object that computes attention with cuDNN. In contrast to
-  /// useCudnn(), this function does not open cuDNN. Before useCudnn() is
-  /// called, the object cannot compute attention: the functions findResult()
-  /// and findGradients() of the object return null.
+  /// Returns an object that compiles and executes attention with cuDNN. This
+  /// function does not open cuDNN. The caller must have called useCudnn(),
+  /// which opens cuDNN and returns the same object.
   CudnnAttention &attention() { return dnn; }
   /// Requests `bytes` bytes of scratch memory in GPU memory for one operation.
   /// All operations share the scratch memory, so allocateScratch() later
@@ -179,29 +180,28 @@ using PrepareCuda = Status (*)(CudaResources &, const LoadContext &,
 Status prepareKernel(CudaResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);
-/// Creates the operation for an instruction that computes attention. An
-/// operation is an object whose run() executes one instruction of the program.
-/// This operation uses cuDNN. The parameters, in their order, are:
+/// Creates the operation for an instruction that computes attention with cuDNN.
+/// An operation is an object whose run() executes one instruction of the
+/// program. The parameters, in their order, are:
 ///
 /// - the GPU and its libraries
 /// - the program and the GPU addresses of the program's tensors
-/// - a description of the attention: its shapes, its tensors, and whether the
-///   instruction belongs to the forward or to the backward pass
+/// - a description of the instruction: the shapes and the tensors of the
+///   attention, and the part of the attention that the instruction computes
 ///
-/// Returns null if cuDNN is absent, or if cuDNN does not support this
-/// attention. The caller must then create another operation, which launches a
-/// kernel that pcc has compiled.
+/// An instruction computes one of three parts:
 ///
-/// The forward pass is one instruction. The backward pass is two instructions:
-///
-/// - An instruction of the part QueryGradient has the task to compute the
-///   gradient of the query.
-/// - An instruction of the part KeyGradients has the task to compute the
-///   gradients of key and value.
+/// - Result: the output of the forward pass
+/// - QueryGradient: the gradient of the query
+/// - KeyGradients: the gradients of the key and the value
 ///
 /// cuDNN computes the three gradients together, in one graph. The operation for
 /// KeyGradients therefore computes all three gradients, and the operation for
 /// QueryGradient does nothing.
+///
+/// Returns null if cuDNN is absent, or if cuDNN does not support this
+/// attention. The caller must then create another operation, which launches a
+/// kernel that pcc has compiled.
 std::unique_ptr<Operation> prepareAttention(CudaResources &,
                                             const LoadContext &,
                                             const program::AttentionT &);
@@ -242,23 +242,25 @@ Status prepareCopy(CudaResources &, const LoadContext &,
 Status prepareFill(CudaResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
 
-/// Generates elements of a random tensor, and stores the elements in the GPU
-/// memory `to`. The function enqueues the work, and may return before the GPU
-/// has done the work. The value of an element depends only on `key` and on the
-/// index of the element in the whole tensor. The parameters are:
+/// Generates elements of a random tensor on the GPU, and writes them to the GPU
+/// memory `to`. The function enqueues the work on the GPU, and does not wait
+/// until the work is done. The value of an element depends only on `key` and on
+/// the index of the element in the tensor. The parameters are:
 ///
 /// - the first parameter: the GPU and its libraries
 /// - the second parameter: the compiled kernels of the program
 /// - `kernel`: index of the kernel that generates the elements
 /// - `key`: hash of the random seed and of the tensor's name
-/// - `copies`: list of loop nests. Each iteration of the innermost loop
-///   generates one element. The source index of the iteration is the index of
-///   the element in the whole tensor. The target index of the iteration is the
-///   index in `to` at which the element is stored.
+/// - `copies`: list of loop nests, which select the elements. Each iteration of
+///   a loop nest generates one element. An iteration has two indices. The
+///   source index is the index of the element in the tensor. The target index
+///   is the index in `to` at which the element is written.
+/// - `to`: address of the GPU memory
 ///
 /// For example, a tensor has the shape [4, 8], and a rank needs only rows 2 and
-/// 3. The loop nest then has 16 iterations, with the source indices 16 to 31
-/// and the target indices 0 to 15.
+/// 3. The loop nest then has 16 iterations. The first iteration has the source
+/// index 16 and the target index 0. The last iteration has the source index 31
+/// and the target index 15.
 Status makeRandom(CudaResources &, const ProgramImage &, int32_t kernel,
                   uint64_t key, std::span<const StridedCopy> copies, void *to);
 

@@ -61,8 +61,10 @@ public:
              void *workspace) const {
     return plan.run(library, handle, places, workspace);
   }
-  /// Returns the score of a masked key: minus infinity or, for old versions of
-  /// cuDNN, the smallest finite f32. Requires that cuDNN is open.
+  /// Returns the score of a key that a causal mask hides from a query. For
+  /// cuDNN 9.10 or later, the score is minus infinity. For earlier versions of
+  /// cuDNN, the score is the most negative finite f32, about -3.4e38. The
+  /// caller must have opened cuDNN.
   float lowest() const;
 
 private:

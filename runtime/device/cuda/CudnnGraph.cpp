@@ -110,8 +110,11 @@ void CudnnGraph::multiply(Tensor a, Tensor b, Tensor result) {
   add(operation);
 }
 
-/// Creates cuDNN's two descriptors of an elementwise operation: one for its
-/// kind (such as addition), one for its tensors.
+/// Adds the elementwise operation `pointwise` to the graph. cuDNN needs two
+/// descriptors for the operation. The first descriptor has the kind of
+/// operation, such as an addition, and the element type of the computation. The
+/// second descriptor has the tensors that the operation reads and writes, and
+/// refers to the first descriptor.
 void CudnnGraph::add(const Pointwise &pointwise) {
   const auto kind = make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   set(kind, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE,
@@ -187,15 +190,16 @@ Status CudnnGraph::finish(cudnnHandle_t handle, CudnnPlan &plan,
                          : choose(heuristics, handle, properties, plan);
 }
 
-/// Compiles the graph with one engine after another, until an engine supports
-/// the graph. An engine is one of the implementations that cuDNN has for a
-/// graph. The descriptor `heuristics` has the list of the engines that cuDNN
-/// proposes for the graph. The function reads the number of engines first, and
-/// then the engines. The order of the list is the order in which the engines
-/// are tried. If `properties` is null, the function compiles for the GPU of
-/// `handle`. Otherwise the function compiles for the GPU that `properties`
-/// describes. Sets `plan` to the compiled graph, or leaves `plan` empty if no
-/// engine supports the graph.
+/// Compiles the graph, and sets `plan` to the compiled graph. An engine is one
+/// of the implementations that cuDNN has for a graph. The descriptor
+/// `heuristics` has the list of the engines that cuDNN proposes for the graph.
+/// The function tries the engines in the order of the list. It stops at the
+/// first engine that supports the graph. If no engine supports the graph, the
+/// function leaves `plan` empty and returns success.
+///
+/// If `properties` is null, the function compiles for the GPU of `handle`.
+/// Otherwise the function compiles for the GPU that the descriptor `properties`
+/// describes.
 Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
                           cudnnHandle_t handle,
                           cudnnBackendDescriptor_t properties,

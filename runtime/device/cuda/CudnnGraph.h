@@ -59,7 +59,9 @@ struct CudnnAddresses {
 
 /// A compiled graph, ready to run.
 struct CudnnPlan {
-  /// All descriptors that cuDNN needs to execute the plan, including `plan`.
+  /// Descriptors that cuDNN needs to execute the compiled graph. They describe
+  /// the tensors, the operations, the graph, the engine and the compiled graph.
+  /// The member `plan` is the descriptor of the compiled graph.
   std::vector<CudnnDescriptor> kept;
   /// Descriptor of the plan; null if cuDNN has no engine for the graph.
   cudnnBackendDescriptor_t plan = nullptr;
@@ -124,13 +126,18 @@ public:
   /// has 2 heads, the operation multiplies heads 0 to 3 of `a` by head 0 of
   /// `b`, and heads 4 to 7 of `a` by head 1 of `b`.
   void multiply(Tensor a, Tensor b, Tensor result);
-  /// Adds the elementwise operation `mode` of two tensors, which writes
-  /// `result`. `b` is broadcast along its dims of size 1.
+  /// Adds an elementwise operation on the tensors `a` and `b` to the graph. The
+  /// operation writes the tensor `result`. `mode` is the kind of operation,
+  /// such as CUDNN_POINTWISE_ADD. If `b` has a dim of size 1, `b` is broadcast
+  /// along this dim. For example, let the operation be an addition, let `a` be
+  /// [2, 8, 128, 64], and let `b` be [2, 8, 128, 1]. Each element of `b` is
+  /// then added to 64 elements of `a`.
   void compute(cudnnPointwiseMode_t mode, Tensor a, Tensor b, Tensor result) {
     add({mode, a, b, nullptr, result});
   }
-  /// Adds the elementwise operation `mode` of one tensor, which writes
-  /// `result`.
+  /// Adds an elementwise operation on the tensor `a` to the graph. The
+  /// operation writes the tensor `result`. `mode` is the kind of operation,
+  /// such as CUDNN_POINTWISE_EXP.
   void compute(cudnnPointwiseMode_t mode, Tensor a, Tensor result) {
     add({mode, a, nullptr, nullptr, result});
   }
@@ -138,8 +145,11 @@ public:
   void compare(Tensor a, Tensor b, Tensor result) {
     add({CUDNN_POINTWISE_CMP_GE, a, b, nullptr, result, CUDNN_DATA_BOOLEAN});
   }
-  /// Adds an operation that sets each element of `result` to the element's
-  /// index along `dim`. `like` is any tensor with the shape of `result`.
+  /// Adds an operation that fills `result` with indices. Each element becomes
+  /// the index of the element along `dim`. For example, if `dim` is 2, the
+  /// element at index [0, 1, 5, 7] becomes 5. `like` is a tensor with the shape
+  /// of `result`. The operation needs an input tensor, and `like` is this
+  /// input. The values of `like` do not matter.
   void count(int64_t dim, Tensor like, Tensor result) {
     add({CUDNN_POINTWISE_GEN_INDEX, like, nullptr, nullptr, result,
          CUDNN_DATA_FLOAT, dim});
@@ -148,15 +158,18 @@ public:
   void select(Tensor condition, Tensor a, Tensor b, Tensor result) {
     add({CUDNN_POINTWISE_BINARY_SELECT, a, b, condition, result});
   }
-  /// Adds an operation that reduces `tensor` to `result`, which has a smaller
-  /// size along at least one dim. `kind` is the kind of reduction, such as a
-  /// sum. Two examples for a sum of a tensor with shape [2, 8, 128, 64] are:
+  /// Adds an operation that reduces `tensor` to `result`. `kind` is the kind of
+  /// reduction, such as a sum. Each size of `result` divides the size of the
+  /// same dim of `tensor`. The quotient is the number of elements that the
+  /// operation combines along the dim. For example, let `kind` be a sum, and
+  /// let `tensor` have the shape [2, 8, 128, 64]:
   ///
   /// - If `result` has the shape [2, 8, 128, 1], each element of `result` is
-  ///   the sum of one row of 64 elements.
-  /// - If `result` has the shape [2, 2, 128, 64], index 0 of the second dim is
-  ///   the sum of the indices 0 to 3 of `tensor`, and index 1 is the sum of the
-  ///   indices 4 to 7.
+  ///   the sum of 64 elements along the last dim.
+  /// - If `result` has the shape [2, 2, 128, 64], each element of `result` is
+  ///   the sum of 4 elements along the second dim. For example, result[0, 1, 0,
+  ///   0] is the sum of the elements from tensor[0, 4, 0, 0] to tensor[0, 7, 0,
+  ///   0].
   void reduce(cudnnReduceTensorOp_t kind, Tensor tensor, Tensor result);
   /// Adds an operation that copies `tensor` to `result`, which has the same
   /// elements but other strides.
@@ -196,8 +209,11 @@ private:
            const T &value) {
     set(descriptor, name, type, std::span<const T>(&value, 1));
   }
-  /// Sets the attribute `name` of `descriptor` to another descriptor, such as
-  /// that of a tensor.
+  /// Sets one attribute of a descriptor. The value of the attribute is a
+  /// descriptor too, usually that of a tensor. For example, the descriptor of a
+  /// matrix product has an attribute for the first factor. `descriptor` is the
+  /// descriptor that has the attribute, `name` selects the attribute, and
+  /// `tensor` is the value.
   void setTensor(cudnnBackendDescriptor_t descriptor,
                  cudnnBackendAttributeName_t name, Tensor tensor) {
     set(descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, tensor);

@@ -21,8 +21,10 @@ static void fillTable(SharedLibrary &symbols, CudnnLibrary &library) {
 #undef PCC_FIND
 }
 
-/// Wraps each function in `library` with watchCalls(), which detects calls that
-/// do not return.
+/// Replaces each function pointer in `library` by a pointer to a wrapper. The
+/// wrapper increments a counter of begun calls, calls the function of cuDNN,
+/// and then increments a counter of ended calls. Another thread compares the
+/// two counters. If they differ for too long, a call of cuDNN hangs.
 static void watchTable(CudnnLibrary &library) {
 #define PCC_WATCH(function) watchCalls<&CudnnLibrary::function>(library);
   PCC_DNN_FUNCTIONS(PCC_WATCH)

@@ -26,8 +26,13 @@ namespace pcc::runtime {
 /// Pointers to the functions of cuDNN. Each member has the name of the function
 /// to which it points. All members are null before openCudnnLibrary().
 struct CudnnLibrary {
-// clang-tidy wants parentheses around `function`. They are not needed, because
-// `function` is the name of a member here.
+// Declares one member of the struct CudnnLibrary. For example,
+// PCC_DECLARE(cudnnCreate) declares a pointer with the name `cudnnCreate`. The
+// pointer can hold the address of the function cudnnCreate().
+//
+// A check of clang-tidy asks for parentheses around the parameter `function` in
+// the text of the macro. The next line turns this check off, because `function`
+// is the name of a member here. A name in a declaration needs no parentheses.
 // NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define PCC_DECLARE(function) decltype(&::function) function = nullptr;
   PCC_DNN_FUNCTIONS(PCC_DECLARE)
@@ -39,14 +44,19 @@ struct CudnnLibrary {
   Status check(cudnnStatus_t result, const char *call) const;
 };
 
-/// Opens the shared library of cuDNN, and sets the function pointers in
-/// `library`. Wraps each function with watchCalls(), which detects calls that
-/// do not return. Returns exit code 13 (NoDevice) in these cases:
+/// Opens the shared library of cuDNN, and sets each member of `library` to the
+/// address of a wrapper of one cuDNN function. The wrapper increments a counter
+/// of begun calls, calls the cuDNN function, and then increments a counter of
+/// ended calls. Another thread compares the two counters to detect a call that
+/// does not return.
 ///
-/// - the shared library cannot be opened;
-/// - the shared library lacks a function that pcc calls;
-/// - the major version of the shared library differs from that of the cuDNN
-///   headers with which pcc was compiled.
+/// The function returns an error with exit code 13 (NoDevice) in each of these
+/// cases:
+///
+/// - The shared library cannot be opened.
+/// - The shared library lacks a function that pcc calls.
+/// - The major version of the shared library differs from the major version of
+///   the cuDNN headers with which pcc was compiled.
 Status openCudnnLibrary(CudnnLibrary &library);
 
 } // namespace pcc::runtime

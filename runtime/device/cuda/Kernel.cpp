@@ -137,14 +137,18 @@ private:
   /// the kernel.
   std::vector<void *> shared;
   TensorTable table;
-  /// Table that the kernel receives as its first parameter. A part is a group
-  /// of tensors of equal size that the kernel updates together, such as a
-  /// weight and its moments. For each part, the table has the size of the
-  /// part's tensors and the address of each tensor, as 64-bit integers.
+  /// Table that the kernel receives as its first parameter. The kernel updates
+  /// many groups of tensors. A group is called a part. For example, a part
+  /// consists of a weight and its moments. All tensors of a part have the same
+  /// size. A tile is a range of elements that one thread block updates. For
+  /// each part, the table has these integers of 64 bits:
   ///
-  /// The functions of the member `table` return the index of an entry in
-  /// `words`. For example, words[table.addressAt(3, 1)] is the address of
-  /// tensor 1 of part 3.
+  /// - the number of the part's first tile
+  /// - the number of elements of each tensor in the part
+  /// - the address of each tensor in the part
+  ///
+  /// The member `table` computes the index of an entry in `words`. For example,
+  /// the address of tensor 1 of part 3 has the index table.addressAt(3, 1).
   std::vector<int64_t> words;
   /// Pointers to the values of the kernel's parameters, in the order of the
   /// parameters. The first value is the table `words`, which contains the

@@ -8,8 +8,11 @@
 namespace pcc::runtime {
 
 namespace {
-/// The number alpha or beta of a matrix product in the type that cuBLASLt
-/// expects: f64 for products of f64, else f32.
+/// A number that is an argument of cuBLASLt. cuBLASLt computes alpha * a b +
+/// beta * d. In this formula, a, b and d are matrices, and alpha and beta are
+/// numbers. A CublasScale holds one of these two numbers. cuBLASLt expects the
+/// number as f64 if the matrices are f64. Otherwise, cuBLASLt expects the
+/// number as f32.
 struct CublasScale {
   CublasScale(double value, cudaDataType_t type)
       : isDouble(type == CUDA_R_64F), narrow(float(value)), wide(value) {}
@@ -27,9 +30,12 @@ struct CublasScale {
   double wide;
 };
 
-/// Computes a batched matrix product. One CublasCall computes all products
-/// along the innermost batch dim. The operation loops over the other batch
-/// dims.
+/// Computes the matrix products of one instruction with cuBLASLt. The
+/// instruction computes one product c = a b, or a batch of products with one or
+/// more batch dims. One call of cuBLASLt computes all products along the last
+/// batch dim. The operation loops over the other batch dims. For example, let
+/// the batch dims have the sizes 2, 3 and 8. The operation calls cuBLASLt 6
+/// times, and each call computes 8 products.
 class MatmulOperation : public Operation {
 public:
   MatmulOperation(CudaResources &resources, const LoadContext &context,
@@ -112,9 +118,15 @@ private:
     return fillOnes();
   }
 
-  /// Allocates a vector in GPU memory, fills it with ones, and stores its
-  /// address in `factorSum->ones`. The product `factorSum` multiplies a or b by
-  /// this vector, which gives the sums of the rows of a or of the columns of b.
+  /// Allocates a vector in GPU memory, fills the vector with ones, and stores
+  /// its address in `factorSum->ones`. The product `factorSum` uses the vector
+  /// as a factor:
+  ///
+  /// - The product of a and the vector has the sum of each row of a. For
+  ///   example, if a is [[1, 2], [3, 4]], the product is [3, 7].
+  /// - The product of the vector and b has the sum of each column of b. For
+  ///   example, if b is [[1, 2], [3, 4]], the product is [4, 6].
+  ///
   /// If a is [m, k] and b is [k, n], the vector has k elements.
   Status fillOnes() {
     const auto count = size_t(problem.k);
@@ -127,15 +139,17 @@ private:
     return context.device.upload(factorSum->ones, converted.data(), bytes);
   }
 
-  /// Passes the address of a vector to cuBLASLt before the product c = a b is
-  /// executed. The vector is one of these buffers:
+  /// Prepares the vector that belongs to the product c = a b, before the
+  /// product is executed. There are four cases:
   ///
-  /// - the bias, which cuBLASLt adds to the product;
-  /// - the buffer to which cuBLASLt writes the sum of each row of a, or the sum
-  ///   of each column of b.
-  ///
-  /// Does nothing if the product has neither a bias nor sums. If a separate
-  /// product, `factorSum`, computes the sums, executes `factorSum` instead.
+  /// - The product has a bias. The function passes the address of the bias to
+  ///   cuBLASLt.
+  /// - cuBLASLt computes sums together with the product. These are the sum of
+  ///   each row of a, or the sum of each column of b. The function passes the
+  ///   address of the buffer for the sums to cuBLASLt.
+  /// - A separate product, `factorSum`, computes the sums. The function
+  ///   executes this product, which writes the sums to their buffer.
+  /// - The product has neither a bias nor sums. The function does nothing.
   Status setVector() {
     const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
     if (factorSum) {

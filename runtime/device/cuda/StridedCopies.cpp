@@ -60,21 +60,25 @@ static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
   return Status::success();
 }
 
-/// Copies the elements in rectangles. Each call of the driver copies one
-/// rectangle: a number of rows, each of which is contiguous. `given` is a nest
-/// of loops, outermost first. Each loop has a number of iterations, a stride in
-/// the source, and a stride in the target. Strides are in elements, and an
-/// element has `elementSize` bytes.
+/// Copies elements from the GPU memory `from` to the GPU memory `to`. `given`
+/// is a nest of loops, outermost first. Each iteration of the innermost loop
+/// copies one element. Each loop has a number of iterations, a stride in the
+/// source, and a stride in the target. Strides are in elements, and an element
+/// has `elementSize` bytes.
 ///
-/// The function converts the loops to rectangles, from the innermost loop to
-/// the outermost loop:
+/// One call of the driver copies a rectangle. A rectangle is a number of rows,
+/// and each row is contiguous. The function first merges loops that one loop
+/// can replace. Then it turns the loops into rectangles, from the innermost
+/// loop to the outermost loop:
 ///
-/// 1. If both strides of the innermost loop are 1, this loop gives the elements
-///    of one row. Otherwise, a row has one element.
-/// 2. The innermost loop that remains gives the rows of one rectangle, if the
-///    driver accepts the strides of this loop. Otherwise, a rectangle has one
-///    row.
-/// 3. Each iteration of the remaining loops is one call of the driver.
+/// 1. If both strides of the innermost loop are 1, each iteration of this loop
+///    is one element of a row. Otherwise, no loop is used for the elements of a
+///    row, and a row has one element.
+/// 2. Take the innermost loop that step 1 has not used. If the driver accepts
+///    its strides, each iteration of this loop is one row of a rectangle.
+///    Otherwise, no loop is used for the rows, and a rectangle has one row.
+/// 3. The other loops repeat the rectangle: each iteration is one call of the
+///    driver.
 ///
 /// For example, these loops copy the upper left 16 x 4 elements of two 20 x 16
 /// matrices to two dense 16 x 4 matrices:
@@ -98,8 +102,10 @@ Status copyStrided(const CudaContext &gpu, const StridedCopy &given,
     rows.width *= loops.back().extent;
     loops = loops.first(loops.size() - 1);
   }
-  // The driver rejects overlapping rows, and pitches (distances in bytes from
-  // one row to the next) above this limit.
+  // One call of the driver can copy several rows. A pitch is the distance, in
+  // bytes, from one row to the next. The driver rejects a pitch above
+  // `mostPitch`. The driver also rejects a pitch that is less than the length
+  // of a row, because the rows would overlap.
   constexpr int64_t mostPitch = std::numeric_limits<int32_t>::max();
   if (!loops.empty() && loops.back().sourceStride * size >= rows.width &&
       loops.back().targetStride * size >= rows.width &&

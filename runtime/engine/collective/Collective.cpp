@@ -159,9 +159,17 @@ public:
   }
 };
 
-/// An all-gather in which every member contributes its whole `in`. The
-/// contributions are received directly in `out` if they are contiguous there,
-/// otherwise through scratch (temporary memory).
+/// An all-gather in which every member sends its whole operand `in` to all
+/// members. There are two cases:
+///
+/// - The operands of the members follow one another in the result `out`. This
+///   rank receives directly in `out`. For example, 2 members gather a row-major
+///   matrix of 4 rows. Member 0 has rows 0 and 1, and member 1 has rows 2 and
+///   3.
+/// - The operands are interleaved in `out`. This rank receives in scratch
+///   (temporary memory), and then copies the elements to `out`. For example, 2
+///   members gather a row-major matrix of 4 columns. Member 0 has columns 0 and
+///   1, and member 1 has columns 2 and 3.
 class Gather : public PlannedSplit {
 public:
   Gather(const LoadContext &context, const program::InstructionT &instruction,
@@ -202,17 +210,19 @@ public:
   }
 
 private:
-  /// Returns the address at which this rank receives the contributions of all
-  /// members. From this address on, the contributions follow one another in the
-  /// order of the members. `at` has the addresses of `out` and of scratch
+  /// Returns the address at which this rank receives the operands of all
+  /// members. The operand of member 0 is received at this address. The operand
+  /// of each further member follows directly after the operand of the previous
+  /// member. `at` has the addresses of the result `out` and of scratch
   /// (temporary memory).
   ///
-  /// - If the elements of `out` have the same order, the function returns the
-  ///   address of `out`. An example is the all-gather of a row-major matrix
-  ///   that is divided along dim 0.
+  /// - If the elements of `out` have exactly this order, the function returns
+  ///   the address of `out`. For example, `out` is a row-major matrix of 4
+  ///   rows. Member 0 has rows 0 and 1, and member 1 has rows 2 and 3.
   /// - Otherwise the function returns the address of scratch. unpack() later
-  ///   copies the elements from scratch to `out`. An example is the all-gather
-  ///   of a row-major matrix that is divided along dim 1.
+  ///   copies the elements from scratch to `out`. For example, `out` is a
+  ///   row-major matrix of 4 columns. Member 0 has columns 0 and 1, and member
+  ///   1 has columns 2 and 3.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -365,8 +375,13 @@ private:
   std::vector<const void *> inputs;
 };
 
-/// A collective with one operation per microbatch. For example, each microbatch
-/// may read a different slice of a shared value.
+/// An operation that executes a collective with different copies and messages
+/// in each microbatch. The list `operations` has one operation per microbatch.
+/// run() executes the operation of the current microbatch.
+///
+/// For example, a Slice copies 4 rows of a tensor with 8 rows. The operation of
+/// microbatch 0 copies rows 0 to 3. The operation of microbatch 1 copies rows 4
+/// to 7.
 class PerMicrobatch : public Operation {
 public:
   /// Appends a null pointer to the list `operations`, which has one pointer per
@@ -390,10 +405,14 @@ using Make = std::unique_ptr<Operation> (*)(const LoadContext &,
                                             const program::InstructionT &,
                                             Group *, CollectivePlan &&);
 
-/// Creates an object of class `Kind`, which executes one collective. `Kind` is
-/// AllReduce or Broadcast. These two classes need no plan, because they call
-/// one function of the communicator. A plan is a list of copies and messages.
-/// The last parameter, the plan, is therefore ignored.
+/// Creates an object of class `Kind`, which executes the collective
+/// `instruction` over the ranks of `group`. `Kind` is AllReduce or Broadcast.
+/// `context` has the program and the device.
+///
+/// The last parameter is a plan: the list of the copies and messages of this
+/// rank. The function ignores the plan, because AllReduce and Broadcast only
+/// call one function of the communicator. The parameter is necessary because
+/// all functions in the table `makers` must have the same parameters.
 template <typename Kind>
 std::unique_ptr<Operation> plain(const LoadContext &context,
                                  const program::InstructionT &instruction,
@@ -416,18 +435,21 @@ std::unique_ptr<Base> planned(const LoadContext &context,
 }
 
 /// Creates an object that executes an all-gather. `plan` lists the copies and
-/// messages of this rank. The class of the object depends on the plan:
+/// messages of this rank. The class of the object depends on `plan.gathers`:
 ///
-/// - If every member sends its whole operand to all members, the class is
-///   Gather.
-/// - If two members hold the same elements, the class is Redistribution. A
-///   member then receives these elements only once.
+/// - If `plan.gathers` is true, all members hold different elements. Every
+///   member then sends its whole operand to all members. The class is Gather.
+/// - If `plan.gathers` is false, some members hold the same elements. The class
+///   is Redistribution. A member that lacks these elements receives them from
+///   only one member. For example, members 0 and 1 hold row 0 of a matrix, and
+///   members 2 and 3 hold row 1. Member 2 receives row 0 from member 0, and
+///   member 3 receives row 0 from member 1.
 ///
 /// The result is a pointer to `Base`, a base class of both classes:
 ///
 /// - If one instruction executes the whole collective, `Base` is Operation.
 /// - If one instruction starts the collective and a later instruction finishes
-///   it, `Base` is SplitCollective.
+///   the collective, `Base` is SplitCollective.
 template <typename Base>
 std::unique_ptr<Base> gather(const LoadContext &context,
                              const program::InstructionT &instruction,
@@ -467,17 +489,25 @@ static Status checkScratch(const LoadContext &context,
                          "\", which needs " + std::to_string(elements * size));
 }
 
-/// Creates the object that executes a collective, and stores the object in
-/// `operation`. `at` has the coordinates of this rank in the mesh, and the
-/// number of a microbatch. The copies and messages of the object depend on
-/// both. `spec` tells how the operand and the result are divided over ranks.
-/// `instruction` is the collective instruction of the program. `group` is the
-/// communicator of the ranks that take part. `group` is null if the collective
-/// only copies locally.
+/// Creates the operation that executes a collective on this rank, and stores
+/// the operation in `operation`. The parameters are:
 ///
-/// On a GPU, the object calls a library function, such as ncclAllGather, if one
-/// call can execute the whole collective. In all other cases, a function in the
-/// table `makers` creates the object.
+/// - `at`: the coordinates of this rank in the mesh. The last coordinate is the
+///   number of a microbatch. The operation executes the collective in this
+///   microbatch. If all microbatches need the same copies and messages, the
+///   operation also executes the collective in the other microbatches.
+/// - `spec`: the division of the operand and of the result over ranks and
+///   microbatches.
+/// - `context`: the program, the mesh and the device.
+/// - `instruction`: the collective instruction of the program.
+/// - `group`: the communicator of the ranks that take part. `group` is null if
+///   the collective only copies locally.
+///
+/// On a GPU, one call of a library function, such as ncclAllGather, may execute
+/// the whole collective. The operation then makes this call. In all other
+/// cases, the operation is an object of a class in this file, such as
+/// ReduceScatter. Most of these classes execute a list of copies and messages,
+/// which follows from `spec` and `at`.
 ///
 /// Returns an error with exit code 11 if the program reserves too little
 /// temporary memory for the collective.
@@ -514,17 +544,18 @@ Status prepareCollective(const LoadContext &context,
     return prepareRaggedCollective(context, instruction, spec, group,
                                    operation);
   }
-  // Create one operation for all microbatches if all microbatches need the same
-  // copies and messages. Otherwise create one operation per microbatch. A
-  // layout tells which elements of a tensor this rank holds. All microbatches
-  // need the same copies and messages in two cases:
+  // A layout tells how a tensor is divided over ranks and microbatches.
+  // `spec.from` is the layout of the operand, and `spec.to` is the layout of
+  // the result. All microbatches need the same copies and messages in two
+  // cases:
   //
   // - The operand and the result have the same layout.
   // - Neither layout divides a dim over microbatches.
   //
-  // For example, a layout divides a dim of 8 elements over 2 microbatches. This
-  // rank then holds elements 0 to 3 in microbatch 0, and elements 4 to 7 in
-  // microbatch 1.
+  // In both cases, create one operation for all microbatches. Otherwise, create
+  // one operation per microbatch. For example, the operand has 8 rows in every
+  // microbatch. The result has rows 0 to 3 in microbatch 0, and rows 4 to 7 in
+  // microbatch 1. The two microbatches thus copy different rows.
   if (spec.from == spec.to ||
       (!isCutByMicrobatch(spec.from) && !isCutByMicrobatch(spec.to)))
     return prepareAt(context.at, spec, context, instruction, group, operation);

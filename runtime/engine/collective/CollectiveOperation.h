@@ -33,14 +33,16 @@ protected:
   };
 
   /// Returns the addresses of the operand, the result and the scratch
-  /// (temporary memory) of the collective. A buffer may have a different
-  /// address in each microbatch. `run` has the number of the microbatch.
+  /// (temporary memory) in the current microbatch. `run.microbatch` is the
+  /// number of this microbatch. A buffer may have a different address in each
+  /// microbatch.
   ///
-  /// `run` also has the name of an action, for error messages. An action is an
-  /// entry of the pipeline schedule, such as "0F3": stage 0, forward pass,
-  /// microbatch 3. begin() stores this name in the member `action`.
+  /// Also copies `run.action` to `action.action`. Error messages contain this
+  /// text. The text names an action of the pipeline schedule. For example,
+  /// "0F3" is the forward pass (F) of microbatch 3 on stage 0.
   ///
-  /// A subclass must call begin() before it uses these buffers.
+  /// A subclass must call this function at the beginning of run(), start() and
+  /// finish().
   Addresses begin(const RunContext &run) {
     action.action = run.action;
     const BufferTable &buffers = context.buffers;

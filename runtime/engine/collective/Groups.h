@@ -39,11 +39,17 @@ private:
   /// Moves the groups to which this rank belongs from `created` to `mine`.
   void takeMine();
 
-  /// Temporary list of the function create(), which fills the list twice.
-  /// First, the list has the groups of all group specs (lists of mesh axes).
-  /// Later, the list has the groups of the ranks along the pipeline axis. If
-  /// this rank is not a member of a group, the entry of the group is null.
-  /// takeMine() moves all other entries to `mine`.
+  /// Temporary list of the function create(). The list has one entry per group.
+  /// The entry is null if this rank is not a member of the group. takeMine()
+  /// moves all other entries to `mine`.
+  ///
+  /// create() fills the list twice. The first time, the list has the groups of
+  /// all group specs. A group spec is a list of mesh axes. The second time, the
+  /// list has the groups of the ranks along the pipeline axis.
+  ///
+  /// For example, a mesh has the axes pp=2 and tp=2, and the only group spec is
+  /// {tp}. The groups of this spec are {0, 1} and {2, 3}. On rank 0, the list
+  /// is then {group {0, 1}, null}.
   std::vector<std::unique_ptr<Group>> created;
   /// All groups of which this rank is a member. The program has a list of group
   /// specs. A group spec is a list of mesh axes. Entry i of `mine` is this

@@ -43,8 +43,17 @@ private:
   Ticket ticket = 0;
 };
 
-/// An all-gather that the group's library (such as NCCL) executes. Gathers in
-/// scratch (temporary memory) if the contributions are not contiguous in `out`.
+/// An all-gather that the group's library (such as NCCL) executes. The library
+/// writes the operands of all members one after another, in the order of the
+/// members. There are two cases:
+///
+/// - The elements of the result `out` have exactly this order. The library
+///   writes directly to `out`. For example, `out` is a row-major matrix of 4
+///   rows. Member 0 has rows 0 and 1, and member 1 has rows 2 and 3.
+/// - The elements of `out` have another order. The library writes to scratch
+///   (temporary memory). finish() then copies the elements from scratch to
+///   `out`. For example, `out` is a row-major matrix of 4 columns. Member 0 has
+///   columns 0 and 1, and member 1 has columns 2 and 3.
 class QueuedGather : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -68,17 +77,19 @@ public:
   }
 
 private:
-  /// Returns the address at which this rank receives the contributions of all
-  /// members. From this address on, the contributions follow one another in the
-  /// order of the members. `at` has the addresses of `out` and of scratch
+  /// Returns the address at which this rank receives the operands of all
+  /// members. The operand of member 0 is received at this address. The operand
+  /// of each further member follows directly after the operand of the previous
+  /// member. `at` has the addresses of the result `out` and of scratch
   /// (temporary memory).
   ///
-  /// - If the elements of `out` have the same order, the function returns the
-  ///   address of `out`. An example is the all-gather of a row-major matrix
-  ///   that is divided along dim 0.
+  /// - If the elements of `out` have exactly this order, the function returns
+  ///   the address of `out`. For example, `out` is a row-major matrix of 4
+  ///   rows. Member 0 has rows 0 and 1, and member 1 has rows 2 and 3.
   /// - Otherwise the function returns the address of scratch. finish() later
-  ///   copies the elements from scratch to `out`. An example is the all-gather
-  ///   of a row-major matrix that is divided along dim 1.
+  ///   copies the elements from scratch to `out`. For example, `out` is a
+  ///   row-major matrix of 4 columns. Member 0 has columns 0 and 1, and member
+  ///   1 has columns 2 and 3.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -129,8 +140,20 @@ private:
     return at.scratch + member * room * int64_t(size);
   }
 
-  /// Fills one block of scratch (temporary memory) per member with this rank's
-  /// contribution to the member's result. Sets the rest of a block to zero.
+  /// Copies the operand `in` of this rank to scratch (temporary memory).
+  /// Scratch has one block per member, and all blocks have the same size. The
+  /// block of member m gets the elements of `in` that are reduced to the result
+  /// of member m. The elements may fill only a part of the block. The rest of
+  /// the block is padding, which no result uses.
+  ///
+  /// For example, there are 3 members, and `in` has 8 elements. Members 0 and 1
+  /// get results of 3 elements, and member 2 gets a result of 2 elements. `-`
+  /// is padding:
+  ///
+  ///   in       [ a b c d e f g h ]
+  ///   scratch  [ a b c | d e f | g h - ]
+  ///
+  /// `at` has the addresses of `in` and scratch.
   Status pack(const Addresses &at) const {
     if (!isWhole)
       PCC_RETURN_IF_ERROR(context.device.clear(
@@ -152,11 +175,13 @@ private:
                                   piece.elements * int64_t(size));
   }
 
-  /// Copies elements of `in` to this rank's own block in scratch (temporary
-  /// memory). Scratch has one block per member. The block of member m has the
-  /// values that this rank contributes to the result of member m. A rank also
-  /// contributes values to the rank's own result. The elements become
-  /// contiguous in the block. `at` has the addresses of `in` and scratch.
+  /// Copies some elements of `in` to scratch (temporary memory). These elements
+  /// are reduced to the result of this rank. packPiece() copies all other
+  /// elements, which are reduced to the results of other members.
+  ///
+  /// Scratch has one block per member. The function writes the elements to the
+  /// block of this rank, from the start of the block, without gaps. `at` has
+  /// the addresses of `in` and scratch.
   Status packOwn(const Addresses &at) const {
     int64_t done = 0;
     for (const StridedCopy &copy : plan.local) {

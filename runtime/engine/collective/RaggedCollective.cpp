@@ -9,20 +9,26 @@
 namespace pcc::runtime {
 
 namespace {
-/// Base class of the ragged all-gather and the ragged reduce-scatter. A row is
-/// the block of elements at one index of a tensor's first dims, such as one
-/// token. A ragged collective sends only the rows that masks select at run
-/// time.
+/// Base class of the ragged all-gather and the ragged reduce-scatter. A ragged
+/// collective sends only some rows of a tensor. A row is the block of elements
+/// at one index of a tensor's first dims, such as one token. Masks select the
+/// rows at run time.
 ///
-/// Every rank has two buffers for rows:
+/// Every row belongs to one member of the group. Every rank has two buffers for
+/// rows:
 ///
-/// - The divided buffer has the rows of this rank. An all-gather reads this
-///   buffer. A reduce-scatter writes this buffer.
+/// - The divided buffer has only the rows that belong to this rank. An
+///   all-gather reads this buffer. A reduce-scatter writes this buffer.
 /// - The whole buffer has space for the rows of all members. An all-gather
 ///   writes this buffer. A reduce-scatter reads this buffer.
 ///
 /// `plan.divided` lists the indices of this rank's rows in the divided buffer.
 /// `plan.whole[m]` lists the indices of member m's rows in the whole buffer.
+///
+/// For example, a tensor has 4 rows. Rows 0 and 1 belong to member 0, and rows
+/// 2 and 3 belong to member 1. On member 1, the divided buffer has 2 rows, and
+/// the whole buffer has 4 rows. `plan.divided` is {0, 1}, and `plan.whole` is
+/// {{0, 1}, {2, 3}}.
 class RaggedCollective : public CollectiveOperation {
 public:
   RaggedCollective(const LoadContext &context,
@@ -37,23 +43,30 @@ public:
   }
 
 protected:
-  /// Two masks that select the rows to send. Each entry of a mask is one byte.
-  /// A row is the block of elements at one index of a tensor's first dims, such
-  /// as one token. Every row belongs to one member, the owner of the row. An
+  /// Two masks that select the rows to send. A mask is an array of bytes. A row
+  /// is the block of elements at one index of a tensor's first dims, such as
+  /// one token. Every row belongs to one member, the owner of the row. An
   /// all-gather sends a row from the owner to other members. A reduce-scatter
   /// sends a row from other members to the owner.
   ///
-  /// - `divided` selects rows that this rank owns. The shape of `divided` is
-  ///   [rows of this rank, members]. Entry (i, m) is not 0 if row i is sent
-  ///   between this rank and member m.
-  /// - `whole` selects rows that other members own. The shape of `whole` is
-  ///   [rows of all members]. Entry i is not 0 if row i is sent between this
-  ///   rank and the owner of row i.
+  /// - `divided` has one byte for each pair of a row that this rank owns and a
+  ///   member. The shape is [rows of this rank, members]. Byte (i, m) is not 0
+  ///   if row number i of this rank is sent from this rank to member m, or from
+  ///   member m to this rank.
+  /// - `whole` has one byte for each row of all members. Byte i is not 0 if row
+  ///   i is sent from its owner to this rank, or from this rank to its owner.
   ///
   /// For example, member 0 owns rows 0 and 1, and member 1 owns rows 2 and 3.
-  /// Member 0 has `whole` = {0, 0, 0, 1}. An all-gather then sends only row 3
-  /// from member 1 to member 0. Row 3 has index 1 in the list of rows that
-  /// member 1 owns. Entry (1, 0) of `divided` on member 1 is therefore also 1.
+  /// An all-gather sends only row 3, from member 1 to member 0. Row 3 is row
+  /// number 1 of the rows that member 1 owns. The masks are then as follows,
+  /// where x is a byte that is not read:
+  ///
+  ///             divided            whole
+  ///   member 0  {{x, 0}, {x, 0}}   {x, x, 0, 1}
+  ///   member 1  {{0, x}, {1, x}}   {0, 0, x, x}
+  ///
+  /// With these masks, a reduce-scatter sends only row 3, from member 0 to
+  /// member 1.
   struct RaggedMasks {
     const uint8_t *divided, *whole;
   };
@@ -91,16 +104,16 @@ protected:
   /// Copies the rows that this rank sends from `in` to scratch (temporary
   /// memory). Replaces the list `sends` with one message for each other member
   /// that gets rows. A row is a block of elements, such as one token. `at` has
-  /// the addresses of `in` and scratch.
+  /// the addresses of `in` and scratch. The other parameters are functions:
   ///
-  /// - `rowsFor(member)` returns a list of rows. A row is given by its index in
-  ///   `in`.
-  /// - `travels(i, member)` returns whether entry i of this list is sent to
-  ///   `member`.
+  /// - `rowsFor(member)` returns the list of the rows that this rank can send
+  ///   to `member`. Each entry of the list is the index of a row in `in`.
+  /// - `travels(i, member)` returns whether this rank does send entry number i
+  ///   of this list to `member`.
   ///
-  /// For example, `rowsFor(1)` returns {4, 5, 6}, and `travels(i, 1)` is true
-  /// for i = 0 and for i = 2. The message to member 1 then has rows 4 and 6 of
-  /// `in`.
+  /// For example, `rowsFor(1)` returns {4, 5, 6}. `travels(0, 1)` is true,
+  /// `travels(1, 1)` is false, and `travels(2, 1)` is true. The message to
+  /// member 1 then has rows 4 and 6 of `in`.
   ///
   /// Returns the address in scratch after the last copied row.
   template <typename Rows, typename Travels>
@@ -147,15 +160,26 @@ protected:
   /// - A reduce-scatter reads the first row first. The address begins at the
   ///   start of the first row, and increases.
   std::vector<char *> arrived;
-  /// Addresses of the rows whose sum is one result row of a reduce-scatter, in
-  /// member order.
+  /// List that a reduce-scatter uses while it computes one row of its result. A
+  /// row is a block of elements, such as one token. A row of the result is the
+  /// sum of a row in this rank's operand and rows that other members have sent.
+  /// The list has the addresses of all these rows, in the order of the members.
+  ///
+  /// For example, there are 3 members, this rank is member 0, and only member 2
+  /// has sent a row for the sum. The list then has two addresses: first the
+  /// address of this rank's row, then the address of the row from member 2.
   std::vector<const char *> addends;
 };
 
 /// A ragged all-gather. `out` gets all rows of this rank, and some rows of the
-/// other members. Masks select these rows at run time. The selected rows of a
-/// member arrive contiguously. spread() moves each row to its index in `out`.
-/// For example, member 1 has rows 0 to 3 and sends rows 1 and 3:
+/// other members. A row is a block of elements, such as one token. Masks select
+/// the rows of the other members at run time. The selected rows of a member are
+/// received one after another, without gaps. spread() then moves each row to
+/// its index in `out`.
+///
+/// For example, member 1 has rows 0 to 3, and sends rows 1 and 3 to this rank.
+/// Each cell of the picture is the memory of one row. A number is the row in
+/// this memory, and a dot is memory without a row:
 ///
 ///   received  [ 1 3 . . ]
 ///   spread    [ . 1 . 3 ]
@@ -195,11 +219,20 @@ public:
 private:
   /// Copies this rank's own rows from `in` to `out`. Moves each received row to
   /// the index of the row in `out`. A row is a block of elements, such as one
-  /// token.
+  /// token. `at` has the addresses of `in` and `out`. `masks` tells which rows
+  /// were received.
   ///
-  /// `out` has space for all rows of every member. The received rows of a
-  /// member may lie at the start of the member's space, without gaps. For
-  /// example, a member has rows 0 to 3, and has sent rows 1 and 3:
+  /// The received rows of a member follow one another without gaps. There are
+  /// two cases:
+  ///
+  /// - The rows of each member have consecutive indices in `out`. The received
+  ///   rows are then in `out`, from the first of these indices.
+  /// - The rows of a member do not have consecutive indices in `out`. The
+  ///   received rows are then in scratch (temporary memory).
+  ///
+  /// An example of the first case is a member with rows 0 to 3 that has sent
+  /// rows 1 and 3. The picture shows rows 0 to 3 of `out`. Each cell is the
+  /// memory of one row, and a dot is memory without a row:
   ///
   ///   before  [ 1 3 . . ]
   ///   after   [ . 1 . 3 ]
@@ -223,15 +256,20 @@ private:
 };
 
 /// A ragged reduce-scatter. A row is the block of elements at one index of a
-/// tensor's first dims, such as one token. The operand of each member has
-/// values for the rows of all members. The result of each member has only the
-/// rows of this member. Each row of the result is a sum. The sum has this
-/// rank's values for the row, and the values of some other members. Masks
-/// select these members at run time.
+/// tensor's first dims, such as one token. Every row belongs to one member. The
+/// operand of a member has values for all rows, also for the rows of other
+/// members. The result of a member has only the rows that belong to this
+/// member.
 ///
-/// For example, there are 3 members. Member 0 computes row 1 of its result. The
-/// mask selects member 2 for this row. The row is then the sum of the values of
-/// members 0 and 2. Member 1 sends no values for this row.
+/// A row of the result is a sum. One addend is the row in the operand of this
+/// rank. The other addends are the rows in the operands of some other members.
+/// Masks select these members at run time. Only the selected members send their
+/// rows.
+///
+/// For example, there are 3 members, and a row has one element. Row 1 belongs
+/// to member 0. In the operands of members 0, 1 and 2, row 1 is 5, 20 and 300.
+/// The masks select member 2 for row 1. Row 1 of the result on member 0 is then
+/// 5 + 300 = 305.
 class RaggedReduceScatter : public RaggedCollective {
 public:
   using RaggedCollective::RaggedCollective;

@@ -109,11 +109,18 @@ private:
   /// `place`. Converts the elements to type `wanted`. `from` is the index of
   /// the first copied element in this source.
   ///
-  /// Element i of this source is element `(base + i) % count + shift` of the
-  /// array `data`. The array is thus read again from its start after `count`
-  /// elements. For example, `base` and `shift` are 0, and `count` is 10. `from`
-  /// is 8 and `extent` is 4. The function then copies elements 8, 9, 0 and 1 of
-  /// `data`.
+  /// The elements of this source are in the array `data`. Element i of this
+  /// source is element `(base + i) % count + shift` of `data`:
+  ///
+  /// - `base` is the index of the first element of the step.
+  /// - `count` is the number of elements after which the array is read again
+  ///   from its start.
+  /// - `shift` is 1 for labels in a file of token ids, because the label of a
+  ///   token is the next token. Otherwise `shift` is 0.
+  ///
+  /// For example, `from` is 0, `extent` is 4, `base` is 8 and `count` is 10. If
+  /// `shift` is 0, the function copies elements 8, 9, 0 and 1 of `data`. If
+  /// `shift` is 1, the function copies elements 9, 10, 1 and 2 of `data`.
   void copyRun(int64_t from, int64_t extent, ElementType wanted,
                char *place) const {
     while (extent > 0) {
@@ -269,20 +276,25 @@ Status Inputs::checkPosition(int64_t sample) const {
   return Status::success();
 }
 
-/// Fills one input for the step that begins with sample number `sample`. The
-/// elements of a step are contiguous in the source. `base` is the index of the
-/// first of these elements. There are two cases:
+/// Fills the buffers of one input for the step that begins with sample number
+/// `sample`. A sample is one entry of the batch. Samples are numbered from 0
+/// across all steps.
 ///
-/// - The elements of each sample are contiguous. The step begins at the first
-///   element of the sample.
-/// - The elements of different samples are interleaved. The source must be read
-///   in whole steps. The step begins at the first element of the whole step
-///   that contains the sample.
+/// The source may have the elements of several steps. `base` is the index of
+/// the first element of this step in the source. If the source ends, it is read
+/// again from its start, and `base` continues to grow. There are two cases:
+///
+/// - The elements of each sample are contiguous in the source. `base` is the
+///   index of the first element of sample `sample`.
+/// - The elements of different samples are interleaved. Only the elements of a
+///   whole step are then contiguous. `base` is the index of the first element
+///   of a whole step. The number of this step is `sample` divided by the number
+///   of samples per step, rounded down.
 ///
 /// For example, a step has 4 samples and 40 elements, so a sample has 10
 /// elements. `sample` is 6. In the first case, `base` is 6 * 10 = 60. In the
-/// second case, sample 6 is in step 1, which has samples 4 to 7. `base` is then
-/// 1 * 40 = 40.
+/// second case, the number of the step is 6 / 4, rounded down to 1. `base` is
+/// then 1 * 40 = 40.
 void Inputs::fill(const program::InputT &input, const Source &source,
                   int64_t sample) const {
   const int64_t ofStep = numElements(input.shape);
@@ -333,11 +345,14 @@ Status Inputs::readAhead(int64_t sample) {
 }
 
 Status Inputs::read(int64_t sample) {
-  // This step begins with sample number `sample`. readAhead() may have prepared
-  // a step that begins with another sample, and have begun to upload the inputs
-  // of that step. The upload may still read one of the two host buffers of each
-  // input. beginStep() exchanges these two buffers. write() below then changes
-  // only the buffer that the upload does not read.
+  // This step begins with sample number `sample`. An earlier call of
+  // readAhead() may have filled the host buffers for a step that begins with
+  // another sample, and may have begun to upload these buffers. `ahead` is the
+  // number of the other sample. The buffers must be filled again for this step.
+  //
+  // Each input has two host buffers. The upload may still read one of the two
+  // buffers. write() below must therefore fill the other buffer. beginStep()
+  // exchanges the two buffers for this purpose.
   if (ahead && ahead != sample)
     PCC_RETURN_IF_ERROR(buffers.beginStep());
   if (ahead != sample)

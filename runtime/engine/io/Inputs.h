@@ -37,10 +37,12 @@ using InputArrays = std::map<std::string, InputArray>;
 /// - a random generator (--random-inputs)
 ///
 /// A sample is one entry of the batch. Samples are numbered from 0 across all
-/// steps. With 4 samples per step, step 2 begins with sample 8. The global
-/// input of a step depends only on the source and on the number of the step's
-/// first sample. The mesh does not matter, so a run can be resumed on another
-/// mesh.
+/// steps. With 4 samples per step, step 2 begins with sample 8.
+///
+/// A rank copies only the elements that the rank holds. The mesh determines
+/// these elements. The whole input of a step does not depend on the mesh. The
+/// whole input depends only on the source and on the number of the step's first
+/// sample. A training run can thus be resumed on another mesh.
 class Inputs {
 public:
   /// Borrows all arguments.
@@ -63,14 +65,17 @@ public:
   /// complete. A second call removes all arrays of the first call.
   Status open(const InputArrays &given = {});
 
-  /// Returns exit code 10 if training cannot continue with sample number
-  /// `sample`. Samples are numbered from 0 across all steps. With 4 samples per
-  /// step, step 1 has samples 4 to 7:
+  /// Returns an error with exit code 10 if training cannot continue with sample
+  /// number `sample`. Samples are numbered from 0 across all steps. For
+  /// example, a step has 4 samples, so step 1 has samples 4 to 7:
   ///
-  /// - Sample 4 is the first sample of a step. Training can continue with it.
-  /// - Sample 6 is in the middle of a step. Training can continue with it only
-  ///   if every .npy file that holds several steps stores the samples one
-  ///   after another. The batch must thus be dim 0 of the input.
+  /// - Sample 4 is the first sample of a step. Training can continue with
+  ///   sample 4.
+  /// - Sample 6 is in the middle of a step. Some .npy files contain an input
+  ///   for several steps. In each of these files, the batch must be dim 0 of
+  ///   the input. The file then stores one sample after another, and can be
+  ///   read from the middle of a step. Otherwise training cannot continue with
+  ///   sample 6.
   Status checkPosition(int64_t sample) const;
 
   /// Fills the inputs of the current step, which begins with sample number
@@ -88,14 +93,14 @@ private:
   /// If the device is a GPU, also begins to upload the host buffers to it.
   Status write(int64_t sample);
 
-  /// Source of one input's elements. The first of these members that is set has
-  /// the elements:
+  /// Source of one input's elements. The source is one of these:
   ///
-  /// - `array`: an array of the caller
-  /// - `shift`: the token stream
-  /// - `file`: a .npy file
-  ///
-  /// If none is set, `random` generates the elements.
+  /// - If `array` is set, the source is an array of the caller.
+  /// - Otherwise, if `shift` is set, the source is the file of token ids
+  ///   (option --tokens).
+  /// - Otherwise, if `file` is set, the source is a .npy file.
+  /// - Otherwise, the source is a random generator with the parameters
+  ///   `random`.
   struct Source {
     /// The .npy file of --input or --data; empty if there is none.
     std::optional<NpyFile> file;
@@ -111,8 +116,11 @@ private:
     /// begins at token 8 of the file and has 4 token ids. The token ids are
     /// tokens 8 to 11, and the labels are tokens 9 to 12.
     std::optional<int64_t> shift = {};
-    /// True after open() has opened the source that the command-line options
-    /// name for this input. For example, the option --input names a .npy file.
+    /// Whether a call of Inputs::open() has opened the source that the
+    /// command-line options name for this input: a .npy file, a file of token
+    /// ids or a random generator. If true, later calls do not open the source
+    /// again. The value is false if every call so far has passed an array for
+    /// this input.
     bool isOpen = false;
     /// Array that the caller has passed for this input. Empty if the caller has
     /// passed no array for this input. If there is an array, the input gets its

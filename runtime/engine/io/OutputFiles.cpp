@@ -99,9 +99,15 @@ private:
   }
 };
 
-/// Writes the outputs to files, together with all other ranks. The ranks share
-/// their errors before and after they write, so no rank waits for a failed
-/// rank.
+/// Writes the outputs to files, together with all other ranks. Rank 0 creates
+/// the files. Then every rank writes its own elements to the files. If a rank
+/// cannot open the files, all ranks send their elements to rank 0 instead, and
+/// rank 0 writes all elements.
+///
+/// The ranks exchange their errors twice: after rank 0 has created the files,
+/// and after all ranks have written their elements. If one rank has an error,
+/// all ranks return an error and do not continue. Without this exchange, the
+/// other ranks would wait for the rank that has the error.
 class OutputWriter {
 public:
   OutputWriter(const program::ProgramT &program, const Mesh &mesh,
@@ -228,8 +234,13 @@ private:
     return status;
   }
 
-  /// Gives all files their final names. A lock excludes other runs, so the
-  /// directory never has files of two runs.
+  /// Moves all files from the temporary folder to the output directory. Locks
+  /// the directory during this time. Without the lock, two runs could move
+  /// their files to the directory at the same time. The directory could then
+  /// have the first output of one run and the second output of the other run.
+  ///
+  /// Returns an error if another process locks the directory for 10 seconds, or
+  /// if a file cannot be moved.
   Status renameFiles() {
     const FolderLock lock(directory, /*tries=*/1000);
     if (lock.isBusy())
@@ -256,8 +267,10 @@ private:
       if (status.failed() && madeDirectory)
         rmdir(directory.c_str());
     }
-    // Wait until rank 0 has renamed or deleted the output files. Without this
-    // barrier, a rank with an error could end the whole run before that.
+    // Wait until rank 0 has moved or deleted the output files. Without this
+    // barrier, a rank with an error would return at once. The error of one rank
+    // ends all ranks. Rank 0 could thus end before rank 0 has deleted the
+    // files.
     Status left = world.all().barrier(action);
     return status.failed() ? status : left;
   }
@@ -267,9 +280,11 @@ private:
   /// The ranks send their messages one after the other, so that rank 0 needs
   /// memory for only one received message.
   ///
-  /// If rank 0 cannot write the elements of a message to the files, rank 0
-  /// still receives the messages of the following ranks, because each of these
-  /// ranks waits until rank 0 has received its message.
+  /// If rank 0 cannot write the elements of a message, rank 0 writes no further
+  /// elements. However, rank 0 still receives the messages of the remaining
+  /// ranks. Each of these ranks waits until rank 0 has received the message of
+  /// the rank. If rank 0 did not receive the message, the rank would fail after
+  /// a time limit.
   Status writeThroughRoot() {
     MessageSink sink;
     Status written = parts.write(sink);
@@ -289,10 +304,16 @@ private:
     return written;
   }
 
-  /// Sends a message of `size` bytes from rank number `rank` to rank 0. `mine`
-  /// is this message on the sender. Rank 0 writes the elements in the message
-  /// to files, and keeps the first error in `written`. All other ranks do
-  /// nothing.
+  /// Moves one message from rank number `rank` to rank 0. The message has
+  /// `size` bytes, and contains elements of the outputs. All ranks call this
+  /// function:
+  ///
+  /// - Rank number `rank` sends the message, which is in `mine`.
+  /// - Rank 0 receives the message, and writes the elements to the output
+  ///   files. If the write fails, rank 0 stores the error in `written`. If
+  ///   `written` already has an error, rank 0 receives the message, but writes
+  ///   nothing.
+  /// - Every other rank returns at once.
   Status moveToRoot(int rank, int64_t size, std::vector<char> &mine,
                     Status &written) {
     if (size == 0 || (!isRoot() && world.rank() != rank))

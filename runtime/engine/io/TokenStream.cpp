@@ -84,9 +84,21 @@ Status TokenStream::findInputs(const RunOptions &options,
              : refuse(program, "it has no input for the tokens");
 }
 
-/// Counts the whole samples in the file. The labels of a sample begin one token
-/// after its ids, so the last token of the file is only a label. With 9 tokens
-/// and sequences of 4 tokens, the file has (9 - 1) / 4 = 2 samples.
+/// Maps the file `options.data`, a binary array of token ids. Sets `ids` and
+/// `labels` to the two inputs of the model that get their elements from the
+/// file. Sets `elements` to the number of samples in the file, multiplied by
+/// the number of ids in one sample.
+///
+/// The label of a token is the next token in the file, so the last token of the
+/// file has no label. For example, the file has 10 tokens, and a sample has 4
+/// ids. Then 9 tokens have a label. They give 9 / 4 = 2 whole samples, so
+/// `elements` is 2 * 4 = 8.
+///
+/// Returns an error with exit code 10 in each of these cases:
+///
+/// - The two inputs cannot be found.
+/// - The file is too short for one sample.
+/// - The file ends in the middle of a token.
 Status TokenStream::open(const RunOptions &options,
                          const program::ProgramT &program) {
   PCC_RETURN_IF_ERROR(findInputs(options, program));

@@ -38,7 +38,9 @@ public:
 
   /// Returns the address of the first token in the mapped file.
   const std::byte *data() const { return file.bytes().data(); }
-  /// Returns exit code 7 if some tokens could not be read from the file.
+  /// Returns an error with exit code 7 if an earlier access to data() could not
+  /// read a page of the mapped file. For example, another process has truncated
+  /// the file. Call this function after reading tokens and before using them.
   Status checkRead() const { return file.checkRead(InputOutput); }
   /// Returns the type of a token in the file: U16 or U32.
   ElementType type() const { return elementType; }
@@ -67,8 +69,14 @@ private:
   const program::InputT *labels = nullptr;
 };
 
-/// Checks that --data is a file with --tokens, and a directory without. Returns
-/// exit code 2 otherwise.
+/// Checks that the options --data and --tokens fit together. --data is the path
+/// of the training data. --tokens is the type of the token ids in a file, u16
+/// or u32. There are two cases:
+///
+/// - With --tokens: --data must be given, and must not be a directory.
+/// - Without --tokens: --data must not be a file.
+///
+/// Returns an error with exit code 2 if the options do not fit together.
 Status checkData(const RunOptions &options);
 
 /// Returns name, type and shape of an input as text, such as `"labels" (i64 [8,

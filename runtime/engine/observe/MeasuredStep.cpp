@@ -48,7 +48,9 @@ static std::string hostName() {
 }
 
 namespace {
-/// Converts one rank's log of a step to JSON.
+/// Converts the log of one rank to JSON. The log has the times of the
+/// computations and communications of one step. A timeline shows each rank as
+/// one row. The JSON object has all data of this row.
 class LoggedRow {
 public:
   LoggedRow(const program::ProgramT &program, const StepLog &log)
@@ -116,8 +118,20 @@ private:
     }
   }
 
-  /// Returns one event as a JSON array: kind, stage, microbatch, start, end,
-  /// name, and CPU seconds.
+  /// Converts an event to a JSON array with seven elements. The event is a
+  /// computation (such as a forward pass), a collective, or a wait for
+  /// messages. The elements are:
+  ///
+  /// 0. a value of the enum ActionKind; Communication if the event is a
+  ///    collective or a wait for messages
+  /// 1. number of the pipeline stage
+  /// 2. number of the microbatch, or another number that microbatchOf() returns
+  /// 3. start of the event in seconds, by the steady clock of this rank
+  /// 4. end of the event in seconds, by the same clock
+  /// 5. name of the communication; the empty string if the event is a
+  ///    computation
+  /// 6. CPU time in seconds that the computation used; -1 if the event is a
+  ///    collective or a wait for messages
   Json write(const StepLog::Event &event) const {
     const program::ActionT &action = *program.actions[size_t(event.action)];
     const bool isAction = event.instruction == StepLog::wholeAction;
@@ -165,8 +179,9 @@ private:
 };
 
 /// Joins the logs of all ranks into one timeline. Each log is a JSON object
-/// that LoggedRow::write() has made on one rank. The earliest event of all
-/// ranks starts at time 0 of the timeline.
+/// that LoggedRow::write() has made on one rank. A row of the timeline shows
+/// one rank. Row 0 shows rank 0, row 1 shows rank 1, and so on. The earliest
+/// event of all ranks starts at time 0 of the timeline.
 class RowJoiner {
 public:
   explicit RowJoiner(const std::vector<Json> &rows, size_t numStages)
@@ -203,12 +218,17 @@ private:
   }
 
   /// Adds one rank to the timeline. `row` is the log of this rank, as the JSON
-  /// object that LoggedRow::write() returns.
+  /// object that LoggedRow::write() returns. The log has events and sizes:
   ///
-  /// - Forward passes, backward passes and other computations go to
-  ///   `timeline.positions`.
-  /// - Collectives and waits for messages go to `timeline.messages`.
-  /// - Sizes of weights, gradients and activations go to `bytes`.
+  /// - An event can be a computation, such as a forward pass. The function
+  ///   appends the computations of this rank to `timeline.positions`, as a new
+  ///   list.
+  /// - Any other event is a communication: a collective, or a wait for
+  ///   messages. The function appends the communications of this rank to
+  ///   `timeline.messages`, as a new list, sorted by start time.
+  /// - The sizes are those of the weights, gradients and activations of each
+  ///   pipeline stage that this rank runs. The function stores the sizes in the
+  ///   member `bytes`.
   void addRow(const Json &row) {
     timeline.positions.emplace_back();
     timeline.messages.emplace_back();
@@ -246,8 +266,10 @@ private:
 };
 } // namespace
 
-/// Gathers the byte arrays `mine` of all ranks on rank 0, in `all`. The arrays
-/// may differ in length.
+/// Sends the byte array `mine` of each rank to rank 0. On rank 0, sets `all` to
+/// the list of these arrays: `all[r]` is the array of rank r. The arrays may
+/// differ in length. On any other rank, `all` does not change. All ranks must
+/// call this function.
 static Status gather(World &world, const std::vector<uint8_t> &mine,
                      std::vector<std::vector<uint8_t>> &all) {
   const ActionId action{"write", "timeline"};

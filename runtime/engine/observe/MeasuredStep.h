@@ -11,11 +11,15 @@ namespace pcc::runtime {
 
 /// Writes a timeline of the last step of a run. The timeline shows, for each
 /// rank, when each computation and each communication began and ended. All
-/// ranks must call this function.
+/// ranks must call this function. Each rank passes its own `log` of the step.
+/// Rank 0 gathers the logs, and converts all times to its own clock. Rank 0
+/// then writes two files:
 ///
-/// Each rank passes its own `log` of the step. Rank 0 gathers the logs, and
-/// converts all times to its own clock. Rank 0 then writes a drawing with the
-/// heading `title`, and a trace. `files` has the paths of both.
+/// - an SVG drawing with the heading `title`, to the path `files.svg`
+/// - a trace in Chrome's trace event format, which Perfetto can display, to the
+///   path `files.trace`
+///
+/// If one of the two paths is the empty string, this file is not written.
 ///
 /// The timeline also shows the memory in use. The memory is not measured: it is
 /// computed from the times of the computations, and from the sizes of weights,

@@ -40,9 +40,17 @@ std::string summaryLine(int rank, const RankReport &report) {
   return line.data();
 }
 
-/// Converts a report to a list of numbers that ranks can gather: six fixed
-/// fields, the duration of each step, and, per pipeline stage, the largest
-/// number of microbatches with live activations.
+/// Converts the report of one rank to a list of numbers, so that an all-gather
+/// can send the report to the other ranks. The list has the same length on all
+/// ranks. It consists of three parts:
+///
+/// - Six numbers: the seconds of all timed steps together; the seconds of these
+///   steps that the rank spent in waits for messages, in computations, and in
+///   collectives; the bytes of the arena (the memory for intermediate tensors);
+///   the bytes of the peak memory of the process.
+/// - One number per timed step: the duration of this step in seconds.
+/// - One number per pipeline stage: the largest number of microbatches that had
+///   live activations in this stage at the same time.
 static std::vector<double> pack(const RankReport &report) {
   std::vector<double> numbers = {report.seconds,
                                  report.spent.idle,
@@ -90,15 +98,17 @@ static nlohmann::ordered_json orNull(const std::optional<double> &number) {
   return number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json();
 }
 
-/// Returns the JSON object of one timed step. `step` is the index of this step
-/// in the list `report.steps`. `report` is the report of rank 0. The JSON
-/// object has these fields:
+/// Returns the JSON object of one timed step. `report` is the report of rank 0.
+/// `step` is the index of the timed step in the list `report.steps`. `seconds`
+/// is the duration of the step on the slowest rank. The JSON object has these
+/// fields:
 ///
-/// - "step": number of the step in the whole training; the argument `step` if
-///   the program does not train
-/// - "seconds": the argument `seconds`, the duration on the slowest rank
-/// - "loss" and "grad_norm": the loss and the norm of the gradients that
-///   `report` has for this step; null if `report` does not have them
+/// - "step": the number of the step. In training, this is the number in the
+///   whole training, such as 101 for the first step after the checkpoint of
+///   step 100. Without training, this is the argument `step`.
+/// - "seconds": the argument `seconds`
+/// - "loss": the loss of the step; null if `report` has no loss
+/// - "grad_norm": the norm of the gradients; null if `report` has no norm
 static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
                                        double seconds) {
   const StepMetrics metrics = step < report.metrics.size()

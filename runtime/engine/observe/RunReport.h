@@ -12,8 +12,10 @@
 
 namespace pcc::runtime {
 
-/// Metrics of one training step. A metric is empty if this rank does not know
-/// it.
+/// Metrics of one training step. Each metric is a scalar output of the program,
+/// such as the loss. In a pipeline, only ranks of the last stage compute the
+/// loss. On a rank that neither computes a metric nor receives it from another
+/// rank, the metric is std::nullopt.
 struct StepMetrics {
   /// Number of the step in the whole training, counted from 1. A resumed
   /// training continues to count. For example, a training that resumes from a

@@ -9,12 +9,15 @@ namespace pcc::runtime {
 
 using program::ActionKind;
 
-/// Returns whether `action` is the last action that reads the activations of a
-/// microbatch in a pipeline stage. There are two such kinds of actions:
+/// Returns whether the activations of a microbatch are no longer needed in a
+/// pipeline stage after `action`. The forward pass of the microbatch has stored
+/// these activations. There are two kinds of actions that use them last:
 ///
-/// - Backward: a whole backward pass, which computes all gradients
-/// - WeightGradient: the second of the two actions of a backward pass that the
-///   schedule splits (zero bubble); the first action is the input gradient
+/// - Backward: a whole backward pass, which computes all gradients.
+/// - WeightGradient: the second half of a backward pass. A zero-bubble schedule
+///   splits the backward pass into two actions. The first action computes the
+///   gradients of the inputs. The second action computes the gradients of the
+///   weights.
 static bool endsForward(const program::ActionT &action) {
   return action.kind == ActionKind::Backward ||
          action.kind == ActionKind::WeightGradient;

@@ -27,26 +27,30 @@ namespace pcc::runtime {
 /// allocate no memory.
 class StepLog {
 public:
-  /// An interval of time in the log. An action is one entry of the list
-  /// `program.actions`, such as the forward pass of one stage for one
-  /// microbatch. The interval is one of these:
+  /// An interval of time that the log has recorded. The interval is one of
+  /// these:
   ///
   /// - the time of a whole action
   /// - the time of one collective, such as an all-reduce, within an action
   /// - the time in which an action waits until messages are sent or received
   ///
-  /// `start` and `end` are the times of the steady clock in seconds.
+  /// An action is one entry of the list `program.actions`, such as the forward
+  /// pass of one stage for one microbatch. `start` and `end` are the times of
+  /// the steady clock in seconds.
   struct Event {
     /// Index of an action in the list `program.actions`. An action is, for
     /// example, the forward pass of one stage for one microbatch. The event
     /// covers this action or a part of this action.
     int32_t action;
-    /// Part of the action that the event covers:
+    /// Number that tells which part of the action the event covers. There are
+    /// three cases:
     ///
-    /// - `wholeAction`: the whole action
-    /// - `messages`: the wait for the action's messages
-    /// - any other value: a collective, by its index among the action's
-    ///   instructions
+    /// - `wholeAction` (-1): the event covers the whole action.
+    /// - `messages` (-2): the event covers the wait for the messages of the
+    ///   action.
+    /// - 0 or more: the event covers one collective of the action. An action
+    ///   executes a list of instructions. The number is the index of the
+    ///   collective in this list.
     int32_t instruction;
     double start;
     double end;
@@ -70,23 +74,25 @@ public:
   /// the start and the end of each action and of each communication.
   explicit StepLog(const program::ProgramT &program, bool keepsTimes);
 
-  /// Deletes the events of the previous step. Keeps the numbers that peakLive()
-  /// returns, because these numbers cover all steps. There is one number per
-  /// pipeline stage: the largest number of microbatches that have had live
-  /// activations at once.
+  /// Deletes all events of the log, so that the log is ready for the next step.
+  /// An event is the recorded time of a computation, a collective, or a wait
+  /// for messages. The function does not change the numbers that peakLive()
+  /// returns, because these numbers cover all steps.
   void beginStep() { events.clear(); }
   /// Records that the action `program.actions[action]` begins. An action is,
   /// for example, the forward pass of one stage for one microbatch.
   void beginAction(size_t action);
   void endAction(size_t action);
-  /// Adds an event for a communication that began at time `start` and ends now.
-  /// The communication belongs to the action `program.actions[action]`, such as
-  /// a forward pass or a wait for messages. Does nothing if the log keeps no
-  /// times. `instruction` tells which communication it is:
+  /// Records that a communication began at time `start` and ends now. The
+  /// communication is a part of the action `program.actions[action]`, such as a
+  /// forward pass. `instruction` tells which part it is:
   ///
-  /// - `messages`: the wait until messages are sent or received
-  /// - any other value: a collective; the value is the collective's index in
-  ///   the list of the action's instructions
+  /// - `messages`: the wait for the messages that the action receives or sends.
+  /// - 0 or more: a collective. An action executes a list of instructions. The
+  ///   number is the index of the collective in this list.
+  ///
+  /// The function does nothing if the argument `keepsTimes` of the constructor
+  /// was false.
   void addCommunication(size_t action, int32_t instruction, double start) {
     if (keepsTimes)
       add({int32_t(action), instruction, start, now()});

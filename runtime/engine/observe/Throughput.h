@@ -25,9 +25,14 @@ public:
   /// - the peak speed of this rank in floating-point operations per second
   explicit Throughput(const program::ProgramT &program);
 
-  /// Sums the floating-point operations of a step over all ranks. All ranks
-  /// must call this before mfu(). A positive `options.peakFlops` replaces the
-  /// program's value for the peak speed of a rank.
+  /// Prepares the calculation of mfu(). All ranks must call this function
+  /// together, before any rank calls mfu(). The function does two things:
+  ///
+  /// - It adds up the floating-point operations of all ranks in one step.
+  /// - It sets the peak speed of all ranks together. This is the peak speed of
+  ///   one rank, multiplied by the number of ranks. The peak speed of one rank
+  ///   is `options.peakFlops`. If this option is 0, the peak speed of one rank
+  ///   is the value in the program.
   Status open(const RunOptions &options, World &world);
 
   /// Returns the samples per second of a step that took `seconds`.

@@ -38,10 +38,20 @@ struct RunOptions {
   /// number of cores of the host by the number of ranks on the host. For
   /// example, 16 cores and 4 ranks give 4 threads for each rank.
   int threads = 0;
-  /// Path of the JSON file for times and memory (--report); if empty, none is
-  /// written.
+  /// Path of a JSON file (--report). At the end of a run, rank 0 writes two
+  /// lists to this file:
+  ///
+  /// - "ranks": the duration of the timed steps and the memory use of each rank
+  /// - "steps": the duration of each timed step; in training, also the loss and
+  ///   the norm of the gradients
+  ///
+  /// If the path is empty, no file is written.
   std::string report;
-  /// Seed of randomly generated inputs, for inputs without a file or array.
+  /// Seed of the random generator for inputs (--random-inputs). The runtime
+  /// fills an input with random elements if the input has no other source.
+  /// Other sources are a .npy file, a file of token ids, and an array that a
+  /// caller of the runtime passes. If the seed is std::nullopt, an input
+  /// without a source is an error.
   std::optional<uint64_t> randomInputs;
   /// Directory with the weight files of the model (--weights). If empty, the
   /// runtime uses the directory in which the compiler found the weight files.
@@ -69,8 +79,9 @@ struct RunOptions {
   int64_t saveEvery = 0;
   /// Whether checkpoints are written while training continues.
   bool saveInBackground = false;
-  /// Directory of checkpoints from which training resumes; if empty, training
-  /// begins with the initial weights.
+  /// Directory with checkpoints (--resume). Training resumes from the newest
+  /// checkpoint in this directory. If the path is empty, training begins with
+  /// the initial weights.
   std::string resume;
   /// Path of the file for the metrics of training, such as the loss. Rank 0
   /// appends one line of JSON to this file after each training step. If the
@@ -97,11 +108,14 @@ struct RunOptions {
   /// loads the model, writes outputs, or saves a checkpoint. If a wait takes
   /// longer, the run fails.
   double loadTimeout = 600;
-  /// Whether the runtime computes a hash of all bytes of each weight file, to
-  /// check that the file has not changed since the model was compiled. If
-  /// false, the runtime computes hashes of at most 16 blocks of 4096 bytes in
-  /// each file. The compiler has recorded the expected hashes. The compiler
-  /// does not record the hash of all bytes for a file larger than 1 GiB.
+  /// Whether the runtime compares the whole content of each weight file with
+  /// the content at compile time (--check-weights). For this purpose, the
+  /// compiler has stored a hash of all bytes of each file of at most 1 GiB. The
+  /// compiler stores no such hash for a larger file. The runtime then prints a
+  /// note that it cannot compare the whole content.
+  ///
+  /// With and without this option, the runtime compares the hashes of at most
+  /// 16 blocks of 4096 bytes in each file. A difference is an error.
   bool checkWeights = false;
   /// Whether summary lines and notes are not printed.
   bool quiet = false;
@@ -110,8 +124,12 @@ struct RunOptions {
   /// Whether the runtime is part of another program (Python). It then installs
   /// no signal handlers, and prints nothing to stdout.
   bool isEmbedded = false;
-  /// Function that the runtime calls before each step. If it returns true, this
-  /// rank ends the run. May be empty.
+  /// Function with which another thread can end a run early. Each rank calls
+  /// the function before each step. If the function returns true, the rank does
+  /// not execute the step, and ends with exit code 14. Other ranks may already
+  /// wait for this rank in the middle of a step. The thread that ends the run
+  /// must therefore also call World::abort(), which ends these waits at once.
+  /// If the function is empty, ranks do not call it.
   std::function<bool()> isGivenUp = {};
   /// Function that receives progress messages of rank 0. An empty text clears
   /// the message. May be empty.

@@ -84,8 +84,12 @@ static void addTraining(CLI::App &app, RunOptions &options) {
       ->check(CLI::PositiveNumber);
 }
 
-/// Adds the flags of addData() (inputs, outputs, weights), those of
-/// addTraining(), and flags for communication, reports and time limits.
+/// Adds three groups of flags to the command `app`:
+///
+/// - the flags for inputs, outputs and weights, which addData() adds
+/// - the flags for training, which addTraining() adds
+/// - the flags for communication, reports and time limits, which this function
+///   adds itself
 void addRunOptions(CLI::App &app, RunOptions &options) {
   addData(app, options);
   addTraining(app, options);

@@ -8,8 +8,11 @@
 
 namespace pcc::runtime {
 
-/// Throws for a word such as "--save=". Otherwise CLI11 would take the next
-/// word as its value.
+/// Throws CLI::ValidationError if a word of the command line is a flag with an
+/// equals sign and no value, such as "--save=". Without this check, CLI11 would
+/// use the next word as the value of the flag. For example, "--save= dir" would
+/// have the meaning of "--save=dir". The function does not check the words
+/// after a word "--".
 static void rejectMissingValues(int argc, const char *const *argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];

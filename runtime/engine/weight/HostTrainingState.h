@@ -11,13 +11,15 @@
 
 namespace pcc::runtime {
 
-/// Gives the host access to a rank's shards of weights and optimizer state, for
-/// checkpoints.
+/// Gives the host access to a rank's shards of the weights and the optimizer
+/// state. The host needs this access to save and load checkpoints. There are
+/// two kinds of devices:
 ///
-/// - If the device shares the host's memory, the shards are the device's own
-///   buffers; fetch() and store() do nothing.
-/// - Otherwise the shards are copies in pinned host memory. fetch() copies from
-///   the device, store() to the device.
+/// - The device shares the host's memory, as a CPU does. The host accesses the
+///   device's own buffers. fetch() and store() do nothing.
+/// - The device has its own memory, as a GPU does. This object keeps a copy of
+///   each shard in pinned host memory. fetch() copies the shards from the
+///   device to the host. store() copies the shards from the host to the device.
 class HostTrainingState {
 public:
   /// Prepares access to the weights and the optimizer state that `program`
@@ -52,9 +54,10 @@ public:
   /// the device shares the host's memory.
   Status fetch();
   /// Copies this rank's shards of the weights and the optimizer state from the
-  /// host to the device. If a tensor has several buffers on the device, each
-  /// buffer gets its values. Does nothing if the device shares the host's
-  /// memory.
+  /// host to the device. A tensor may have several buffers on the device. Each
+  /// buffer has its own copy in host memory, and the function copies each of
+  /// them to its buffer. The caller must set all these copies before the call.
+  /// Does nothing if the device shares the host's memory.
   Status store();
 
 private:
@@ -70,9 +73,11 @@ private:
   /// first `once` entries are the first buffers of the tensors. After open(),
   /// `StateTensor::data` of each entry is an address in host memory.
   std::vector<StateTensor> pieces;
-  /// Size in bytes of each entry of `pieces`.
+  /// Sizes in bytes of the device buffers of the weights and the optimizer
+  /// state. `bytes[i]` is the size of the buffer that `pieces[i]` describes.
   std::vector<int64_t> bytes;
-  /// Device address of each entry of `pieces`.
+  /// Device addresses of the buffers of the weights and the optimizer state.
+  /// `onDevice[i]` is the address of the buffer that `pieces[i]` describes.
   std::vector<void *> onDevice;
   /// Number of different weights and optimizer states. `pieces` has one entry
   /// per device buffer, and a tensor may have several buffers. Example: of 3

@@ -21,8 +21,12 @@ Parameters::Parameters(const program::ProgramT &program, const Mesh &mesh,
   countUses();
 }
 
-/// Counts each instruction, program output and message to another stage that
-/// uses a parameter's buffer.
+/// Counts the uses of each parameter in the program. A use is an operand of an
+/// instruction, an output of the program, or a message to another stage. Each
+/// of them refers to a buffer by its index in the list `program.buffers`. If
+/// the buffer is in the memory of a parameter, the function adds 1 to the count
+/// of this parameter. For example, if two instructions read a weight and one
+/// output is the weight, the count is 3.
 void Parameters::countUses() {
   const auto count = [&](int32_t index) {
     if (index < 0)
@@ -128,11 +132,15 @@ Status Parameters::allocate(const program::ParameterT &parameter,
                                      " bytes for \"" + parameter.name + "\"");
 }
 
-/// Copies the shard of a trainable parameter to host memory in any case.
-/// Training writes to this parameter, and the mapped file is read-only. For any
-/// other parameter, findInPlace() first tests whether instructions can read the
-/// shard in the mapped file. The function copies the shard only if instructions
-/// cannot read the shard there.
+/// Loads the shard of a parameter from the mapped weight file. There are two
+/// cases:
+///
+/// - Training changes the parameter. The function always copies the shard to
+///   host memory, because the mapped file is read-only.
+/// - Training does not change the parameter. Instructions may then be able to
+///   read the shard directly in the mapped file, and findInPlace() returns the
+///   address of the shard there. If findInPlace() returns null, the function
+///   copies the shard to host memory.
 Status Parameters::readFile(const program::ParameterT &parameter,
                             LocalPiece &piece) {
   const MappedFile &file = files[size_t(parameter.file)];
@@ -164,8 +172,15 @@ static RandomTensor randomOf(const program::ParameterT &parameter) {
                       typeOf(parameter.stored_type));
 }
 
-/// Makes the shard in the first call for a parameter: fills it with a constant,
-/// reads it from a weight file, or generates random elements.
+/// Sets `data` to the address of this rank's shard of the parameter with number
+/// `index`. The first call for a parameter loads the shard in one of three
+/// ways:
+///
+/// - If `parameter.filled` is true, all elements become the number
+///   `parameter.fill`.
+/// - If the parameter is in a weight file, the function reads the shard from
+///   this file.
+/// - In all other cases, the function generates random elements.
 Status Parameters::acquire(int32_t index, const void *&data) {
   LocalPiece &piece = pieces[size_t(index)];
   const program::ParameterT &parameter = *program.parameters[size_t(index)];
@@ -229,9 +244,11 @@ Status Parameters::fillBasesOfHost(BufferTable &buffers) {
 /// a multiple of 64 bytes. For example, two shards of 100 and 200 bytes begin
 /// at bytes 0 and 128 of the allocation.
 ///
-/// A buffer is a tensor that occupies a range of bytes in one shard. The range
-/// begins at byte `buffer.offset` of the shard. For example, a buffer with
-/// offset 40 in the second shard begins at byte 128 + 40 = 168 of the
+/// Instructions access the shards through buffers. A buffer is the whole shard
+/// of a parameter, or a range of bytes inside the shard. `buffer.offset` is the
+/// distance, in bytes, from the beginning of the shard to the beginning of the
+/// range. For example, the second shard begins at byte 128 of the allocation. A
+/// buffer with offset 40 in this shard begins at byte 128 + 40 = 168 of the
 /// allocation.
 Status Parameters::copyTo(Device &device, BufferTable &buffers,
                           const ProgramImage &image) {
@@ -257,9 +274,15 @@ Status Parameters::copyTo(Device &device, BufferTable &buffers,
   return Status::success();
 }
 
-/// Writes nothing for a shard of zeros, because new device memory is zero.
-/// Generates random weights on the device if the program has a kernel for them.
-/// Uploads all other shards.
+/// Writes the shard of the parameter with number `index` to the device address
+/// `to`. There are three cases:
+///
+/// - All elements of the parameter are zero. The function writes nothing,
+///   because Device::allocate() returns memory that is filled with zeros.
+/// - The elements of the parameter are random, and the program has a kernel
+///   that generates them. The function runs this kernel on the device.
+/// - In all other cases, the function loads the shard on the host, copies the
+///   shard to the device, and frees the host memory.
 Status Parameters::writePiece(int32_t index, Device &device,
                               const ProgramImage &image, void *to) {
   const program::ParameterT &parameter = *program.parameters[size_t(index)];

@@ -75,17 +75,24 @@ private:
     /// Memory of a copied shard; null if the shard is in pages of the mapped
     /// file.
     std::unique_ptr<void, decltype(&std::free)> copy{nullptr, &std::free};
-    /// Address of the shard; null before it is read, and after drop().
+    /// Address of the shard in host memory. The address is null until acquire()
+    /// has loaded the shard. The address is null again after drop() has freed
+    /// the shard.
     const void *data = nullptr;
     /// Number of uses of the parameter, by instructions, program outputs and
     /// messages between stages.
     int uses = 0;
-    /// Whether only the device has the shard, after drop().
+    /// Whether drop() was called for the parameter. If true, the device has its
+    /// own copy of the shard, and the copy in host memory is freed.
     bool dropped = false;
   };
 
-  /// Sets LocalPiece::uses of every parameter: the number of its uses in the
-  /// program.
+  /// Sets the field `uses` of every element of `pieces` to the number of times
+  /// that the program uses the parameter. Each use is one of these:
+  ///
+  /// - an instruction that reads or writes the parameter
+  /// - an output of the program that is the parameter
+  /// - a message that sends the parameter to another stage of the pipeline
   void countUses();
   /// Stores the host addresses of this rank's shards in `buffers`, a table with
   /// the address of each tensor that the program's instructions access. Loads

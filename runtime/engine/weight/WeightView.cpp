@@ -159,7 +159,8 @@ std::vector<StridedCopy> WeightView::copies(const Layout &layout,
 ///
 /// - The elements are in the mapped file. They are not randomly generated, and
 ///   materialize() has not copied them to the array `owned`.
-/// - All casts of the parameter keep the element type.
+/// - The program does not convert the elements to another type. For example, it
+///   does not convert the float32 elements of the file to bfloat16.
 /// - The shard is one contiguous range of the file, in row-major order.
 /// - The shard has no padding.
 /// - The address is a multiple of the element size.

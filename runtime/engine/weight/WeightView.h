@@ -77,8 +77,12 @@ private:
   /// Changes the view's shape to `shape` without copying elements. Returns
   /// false, and changes nothing, if this is not possible.
   bool reshapeStrides(const std::vector<int64_t> &shape);
-  /// Copies all elements of the view into `owned`, dense and with all casts
-  /// applied. The view then refers to `owned`.
+  /// Copies all elements of the view into the array `owned`, in row-major order
+  /// and without gaps. If the view casts the elements to another type, the
+  /// array contains the elements after the casts. For example, the elements are
+  /// float32 in the weight file, and bfloat16 in the array. After the call, the
+  /// view refers to the array, and no longer to the weight file or the random
+  /// generator.
   void materialize();
 
   /// Describes how to copy this rank's shard of the parameter to dense memory.
@@ -103,12 +107,16 @@ private:
   /// indices of `copy` are the indices of the elements in the stored tensor.
   /// The target indices of `copy` are the indices of the elements in `target`.
   void readCopy(const StridedCopy &copy, char *target) const;
-  /// Reads or generates `count` elements of the stored tensor, applies the
-  /// casts of the parameter, and writes the elements to `target` without gaps.
+  /// Reads `count` elements of the stored tensor, or generates them if they are
+  /// random. Then converts the elements to another element type, if the program
+  /// casts the tensor. For example, a cast converts float32 to bfloat16.
+  /// Several casts are applied one after the other. Finally writes the elements
+  /// to `target` without gaps.
+  ///
   /// `offset` is the index of the first element in the stored tensor, and
-  /// `stride` is the distance between two consecutive elements. For example,
-  /// the function reads the elements with the indices 5, 8, 11 and 14 if
-  /// `offset` is 5, `stride` is 3 and `count` is 4. `count` is at most 1024,
+  /// `stride` is the distance between two consecutive elements. For example, if
+  /// `offset` is 5, `stride` is 3 and `count` is 4, the function reads the
+  /// elements with the indices 5, 8, 11 and 14. `count` is at most 1024,
   /// because the temporary arrays for the casts have 1024 elements.
   void readRow(int64_t offset, int64_t stride, int64_t count,
                void *target) const;

@@ -46,9 +46,12 @@ int countRanks(const std::string &bundle) {
   return absent;
 }
 
-/// Reads the file bundle.json of the directory `bundle` into `text`, without
-/// white space. The file ends with a checksum of the text before it. Returns an
-/// error if the checksum is missing or does not match the text.
+/// Reads the file bundle.json in the directory `bundle`. Sets `text` to the
+/// JSON text of the file, and removes all white space from `text`. Other
+/// functions can then search `text` for a string such as "target":"cuda".
+///
+/// The last part of the file is a checksum of the rest of the file. Returns an
+/// error if the checksum is missing or wrong.
 static Status readDescription(const std::string &bundle, std::string &text) {
   PCC_RETURN_IF_ERROR(readSealedJson(bundle + "/bundle.json", text));
   std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
@@ -73,9 +76,11 @@ bool isForGpus(const std::string &bundle) {
   return text.find("\"target\":\"cuda\"") != std::string::npos;
 }
 
-/// Compares the number of rank executables with the number that bundle.json
-/// records. A bundle without its last executables would otherwise look like a
-/// smaller bundle.
+/// Compares the number of rank executables in the bundle with the number of
+/// ranks that bundle.json records. Returns an error if the numbers differ. For
+/// example, someone has deleted the file rank-003 of a bundle with 4 ranks. The
+/// bundle then has the executables of 3 ranks, but bundle.json records 4 ranks.
+/// Also returns an error if bundle.json or the executable `run` is damaged.
 Status checkBundle(const std::string &bundle) {
   const int present = countRanks(bundle);
   if (present == 0)

@@ -34,9 +34,14 @@ static void detach(int lifeline) {
   closefrom(4);
 }
 
-/// Waits until all processes of the job have ended, then deletes `folders`.
-/// Each of these processes holds the write end of a pipe. The pipe's read end,
-/// file descriptor 3, reports when the last process ends.
+/// Runs in the helper process. Waits until the parent process and all of its
+/// child processes have ended. Then deletes `folders`, and ends the helper
+/// process.
+///
+/// The parent and its child processes hold the write end of a pipe. File
+/// descriptor 3 is the read end of this pipe. No process writes to the pipe, so
+/// read() blocks as long as any process holds the write end. When the last of
+/// these processes has ended, read() returns 0 (end of file).
 [[noreturn]] static void clean(const std::vector<std::string> &folders) {
   char nothing;
   while (read(3, &nothing, 1) < 0 && errno == EINTR)

@@ -9,19 +9,24 @@
 
 namespace pcc::runtime {
 
-/// Deletes folders after a crash of this process. Here, a crash is an end of
-/// the process without a call of destructors, such as an end by SIGKILL.
+/// Deletes folders after a crash of the process that creates this object. Here,
+/// a crash is an end of the process without a call of destructors, such as an
+/// end by SIGKILL.
 ///
-/// A helper process deletes the folders. The constructor starts the helper
-/// process by fork(), so this process must have only one thread at that time.
-/// The helper process waits at the read end of a pipe. This process holds the
-/// write end of the pipe, and child processes of this process inherit the write
-/// end. The kernel closes the write end of each process that ends. After the
-/// last of these processes has ended, the helper process reads end of file and
-/// deletes the folders.
+/// A second process, the helper, deletes the folders:
 ///
-/// The destructor kills the helper process. At a normal end of this process,
-/// other code must delete the folders.
+/// - The constructor creates a pipe, and starts the helper by fork(). The
+///   process must have only one thread at that time.
+/// - The process keeps the write end of the pipe open. Its child processes
+///   inherit the write end. The helper has only the read end.
+/// - The helper calls read() on the read end. The call blocks as long as any
+///   process has the write end open. The kernel closes the write end of a
+///   process when the process ends.
+/// - When the process and all its child processes have ended, read() returns 0
+///   (end of file). The helper then deletes the folders, and ends.
+///
+/// The destructor kills the helper, so the helper deletes nothing. In this
+/// case, other code must delete the folders.
 class CrashCleanup {
 public:
   /// Starts the helper process, which deletes `folders` after a crash. If the

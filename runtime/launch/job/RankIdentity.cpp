@@ -12,8 +12,18 @@ namespace pcc::runtime {
 
 namespace {
 
-/// Environment variables that one launcher, such as torchrun, sets. Each list
-/// contains alternative names; the first one that is set is used.
+/// Names of the environment variables that a launcher sets for each process.
+/// `name` is the name of the launcher, such as "torchrun". Each other member is
+/// a list of names of variables for one number:
+///
+/// - `rank`: the rank of the process
+/// - `size`: the number of ranks
+/// - `localRank`: the index of the process among the ranks of its host
+/// - `localSize`: the number of ranks on this host
+///
+/// A list can have two names, because variants of a launcher use different
+/// names. The number is then read from the first variable in the list that is
+/// set.
 struct Launcher {
   const char *name;
   std::initializer_list<const char *> rank;
@@ -186,26 +196,30 @@ static Status readSlurm(const Environment &environment,
   return readClaim(environment, kSlurm, claim);
 }
 
-/// Returns whether srun has set the environment variables from which `claim`
-/// was read. srun is the launcher of Slurm. `claim` contains a rank and a
-/// number of ranks.
+/// Returns whether `claim` was read from environment variables that srun has
+/// set. `claim` contains a rank and a number of ranks. srun is the launcher of
+/// Slurm.
 ///
-/// The function is needed because two launchers set the variables PMI_RANK and
-/// PMI_SIZE: Hydra and srun. srun, but not Hydra, also sets variables such as
-/// SLURM_PROCID (the rank) and SLURM_STEP_NUM_TASKS (the number of ranks). If
-/// `claim` was read from variables of Hydra, the function compares `claim` with
-/// the variables of srun. If the ranks are equal, and the numbers of ranks are
-/// equal, the function returns true. In all other cases, the function returns
-/// false. For example, `claim` contains rank 5 of 8 ranks:
+/// The function solves this problem: two launchers set the variables PMI_RANK
+/// and PMI_SIZE. One is srun, and the other is Hydra, the launcher of MPICH.
+/// Only srun also sets SLURM_PROCID (the rank) and SLURM_STEP_NUM_TASKS (the
+/// number of ranks). The function returns true if all of these conditions hold:
+///
+/// - `claim` was read from variables of Hydra, such as PMI_RANK.
+/// - The rank in the variables of srun is equal to the rank in `claim`.
+/// - The number of ranks in the variables of srun is equal to the number of
+///   ranks in `claim`.
+///
+/// For example, `claim` contains rank 5 of 8 ranks:
 ///
 ///   SLURM_PROCID   SLURM_STEP_NUM_TASKS   result
 ///   5              8                      true: srun has set PMI_RANK
 ///   0              2                      false: Hydra has set PMI_RANK
 ///   not set        not set                false: Hydra has set PMI_RANK
 ///
-/// If the result is true, findIdentity() ignores `claim` and prefers the
-/// variables of srun. Under srun, only the variable SLURM_LOCALID contains the
-/// index of this process among the ranks of its host.
+/// If the result is true, findIdentity() ignores `claim` and uses the variables
+/// of srun. Under srun, only the variable SLURM_LOCALID contains the index of
+/// this process among the ranks of its host.
 static bool isOfSlurm(const Environment &environment, const Claim &claim) {
   std::optional<Claim> slurms;
   return claim.identity.launcher == kHydra &&
@@ -222,21 +236,23 @@ static Status contradiction(const Claim &first, const Claim &second) {
                second.identity.launcher + ")");
 }
 
-/// Finds the rank of this process and the number of ranks (the world size) in
-/// the environment variables that launchers set, and stores them in `identity`.
-/// Works in these steps:
+/// Finds the rank of this process and the number of ranks (the world size), and
+/// stores them in `identity`. Both numbers are in environment variables. Each
+/// launcher has its own variables. The variables of several launchers can be
+/// set at the same time. The function works in these steps:
 ///
-///   1. Reads the variables of each launcher except srun, the launcher of
-///      Slurm. Ignores variables of Hydra that srun has set.
-///   2. If several launchers in step 1 set a rank and a world size, compares
-///      these numbers. If they are equal, uses the launcher that comes first in
-///      kLaunchers. If they differ, returns an error.
-///   3. If no launcher in step 1 sets a rank and a world size, reads the
-///      variables of srun. The function compares them with no other variables.
-///   4. If srun has not set them either, `identity` is std::nullopt.
+/// 1. Reads the variables of each launcher in the table kLaunchers. Slurm's
+///    launcher srun is not in this table. If a launcher has set both a rank and
+///    a number of ranks, the launcher is a candidate. There is one exception:
+///    Hydra is not a candidate if srun has set the variables of Hydra.
+/// 2. Compares the candidates. If two candidates have different ranks or
+///    different numbers of ranks, returns an error. Otherwise uses the numbers
+///    of the candidate that comes first in the table.
+/// 3. If there is no candidate, uses the variables of srun.
+/// 4. If srun has not set its variables, `identity` becomes std::nullopt.
 ///
 /// Also returns an error if only one of PCC_RANK and PCC_WORLD_SIZE is set, or
-/// if the value of a variable that is read is invalid.
+/// if the value of a variable is not a valid number.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity) {
   identity.reset();
@@ -260,8 +276,11 @@ Status findIdentity(const Environment &environment,
   return Status::success();
 }
 
-/// Returns whether findIdentity() reads the environment variable `name` for a
-/// launcher other than Slurm.
+/// Returns whether `name` is in the table kLaunchers. The table has the names
+/// of the environment variables in which launchers pass the rank, the number of
+/// ranks, and the position within the host. For example, the result is true for
+/// WORLD_SIZE, which torchrun sets. The result is false for SLURM_PROCID,
+/// because the variables of Slurm are not in the table.
 static bool isInTables(const std::string &name) {
   for (const Launcher &launcher : kLaunchers)
     for (const auto &names :

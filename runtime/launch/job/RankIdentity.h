@@ -31,12 +31,14 @@ inline constexpr int kLargestWorld = 65536;
 ///
 ///   rank 5, worldSize 8, localRank 1, localSize 4
 struct RankIdentity {
-  /// Rank: index of this process in the world, counted from 0.
+  /// Rank of this process: its index among all processes of the job, from 0 to
+  /// worldSize - 1.
   int rank = 0;
-  /// Number of ranks in the world.
+  /// Number of ranks of the whole job, on all hosts.
   int worldSize = 1;
-  /// Index of this process among the ranks of its host; equal to `rank` if the
-  /// launcher sets no variable for it.
+  /// Index of this process among the ranks of its host, counted from 0. Most
+  /// launchers pass this index in an environment variable, such as LOCAL_RANK
+  /// of torchrun. If the variable is not set, `localRank` is equal to `rank`.
   int localRank = 0;
   /// Number of ranks on this host. Most launchers pass this number in an
   /// environment variable. If the variable is not set, `localSize` is equal to
@@ -85,8 +87,10 @@ Status findIdentity(const Environment &environment,
 /// job, mpirun reads the names of the hosts from variables of Slurm.
 std::vector<std::string> launcherVariables(const Environment &environment);
 
-/// Checks that the launcher started as many ranks as the bundle has. Otherwise
-/// returns exit code 12 with both numbers.
+/// Compares two numbers of ranks. `identity.worldSize` is the number of ranks
+/// that the launcher has started. `bundleWorldSize` is the number of ranks for
+/// which the bundle was compiled. If the numbers differ, returns an error with
+/// exit code 12. The error message contains both numbers.
 Status checkWorldSize(const RankIdentity &identity, int bundleWorldSize);
 
 } // namespace pcc::runtime

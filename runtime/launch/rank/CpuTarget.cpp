@@ -11,9 +11,16 @@
 
 namespace pcc::runtime {
 
-/// Initializes MPI, and checks that MPI and the launcher give this process the
-/// same rank. MPI_Init blocks until all ranks have started. If MPI_Init takes
-/// longer than `loadTimeout`, a Watchdog ends the process.
+/// Initializes MPI, and stores the communicator of all ranks in `world`.
+/// `start` contains the arguments with which this rank was started.
+/// `start.identity` contains the rank of this process and the number of ranks,
+/// as the launcher has passed them in environment variables. A launcher is a
+/// program that starts the ranks, such as mpirun. Returns an error if MPI gives
+/// this process another rank, or if MPI has another number of ranks.
+///
+/// MPI_Init blocks until all ranks have started. If this takes longer than
+/// `start.options.loadTimeout` seconds, another thread of this process reports
+/// an error and ends the process.
 static Status startMpi(const RankStart &start, std::unique_ptr<World> &world) {
   const RankIdentity &identity = start.identity;
   const Watchdog watchdog(start.options.loadTimeout, [&] {

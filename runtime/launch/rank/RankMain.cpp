@@ -29,7 +29,11 @@
 #include <thread>
 #include <unistd.h>
 
-// The program that is linked into this executable; a C symbol.
+// The program that this rank executes, and the kernels that the program calls.
+// Pass 7-emit of the compiler generates an object file that defines this
+// variable, and links the object file into the executable of the rank. extern
+// "C" ensures that the symbol in the object file has the name
+// `pcc_program_image`.
 // NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" const pcc::runtime::PccProgramImage pcc_program_image;
 
@@ -54,9 +58,16 @@ static Status parse(int argc, char **argv, RunOptions &options) {
   return Status::success();
 }
 
-/// Sets `identity` (rank and world size) from the launcher's variables. Without
-/// such variables, the world has one rank. Checks that the bundle has as many
-/// rank executables as the world has ranks.
+/// Stores the rank of this process and the number of ranks in `identity`. The
+/// function reads these numbers from `environment`, the environment variables
+/// of this process. The launcher, such as mpirun, has set these variables. If
+/// they are not set, the function does not change `identity`. The initial value
+/// of `identity` means rank 0 of 1 rank.
+///
+/// `bundle` is the directory that contains one executable per rank: rank-000,
+/// rank-001 and so on. Returns an error if the number of these executables
+/// differs from the number of ranks. If the directory contains no executable
+/// with such a name, the function does not compare the numbers.
 static Status findRank(const Environment &environment,
                        const std::string &bundle, RankIdentity &identity) {
   std::optional<RankIdentity> found;
@@ -90,10 +101,10 @@ public:
   /// memory.
   const std::shared_ptr<FlightRecorder> &flights() const { return recorder; }
 
-  /// Returns the error `status`. If its exit code is PeerLost, adds text about
-  /// the last activity of each rank on this host. PeerLost means that another
-  /// rank has failed or is late. For example, the added text contains this
-  /// line:
+  /// Returns a copy of the error `status`. If the exit code of `status` is
+  /// PeerLost, the copy has additional text about the last activities of the
+  /// ranks on this host. PeerLost means that another rank has failed or is
+  /// late. For example, the additional text contains this line about rank 3:
   ///
   ///   rank 3: step 12, action 1B0, for 9.0 s
   ///
@@ -101,12 +112,20 @@ public:
   /// for 9.0 s. Action 1B0 is the backward (B) of microbatch 0 on stage 1.
   ///
   /// The function reads the activities from the folder that the ranks of this
-  /// host share. If there is no such folder, the function adds nothing.
+  /// host share. If there is no such folder, the function adds no text.
   ///
-  /// `lost` is the rank that was lost, if the loss caused the error; otherwise
-  /// std::nullopt. A rank is lost if its process ends too early: before the
-  /// rank has finished its work, and before the rank has sent an error to
-  /// another rank.
+  /// `lost` is the rank whose process has ended too early, if this has caused
+  /// the error; otherwise std::nullopt. A process ends too early if its rank
+  /// has neither finished its work nor sent an error to another rank. The
+  /// additional text also contains these facts:
+  ///
+  /// - If `lost` is 3: the last activity of rank 3, and a rank that waits for
+  ///   rank 3.
+  /// - If `lost` is std::nullopt: the rank that blocks this rank, and the last
+  ///   activity of the blocking rank.
+  ///
+  /// Each of these facts is left out if the logs of the ranks do not contain
+  /// it.
   Status explain(const Status &status, std::optional<int> lost) const {
     return status.code() == PeerLost && !folder.empty()
                ? explainLoss(status, readFlights(folder),
@@ -132,7 +151,9 @@ public:
       announceLoss(folder, *lost);
       return status.code();
     }
-    // Another thread is reporting. Wait until its report is printed.
+    // Set `isReporting` to true. If `isReporting` was true before, another
+    // thread has begun to report an error. Wait for one second, so that the
+    // other thread can print its error before this process ends.
     if (isReporting.exchange(true)) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       return status.code();
@@ -162,9 +183,9 @@ public:
   }
 
 private:
-  /// Writes the latest activities of the ranks to a JSON file, and adds a note
-  /// with the path of the file to the error `told`. Each rank keeps a log of
-  /// its latest activities. There are two cases:
+  /// Writes the latest activities of the ranks to a JSON file. Examples of an
+  /// activity are the backward of one microbatch, or a wait for another rank.
+  /// Each rank keeps a log of its latest activities. There are two cases:
   ///
   /// - The ranks of this host share a folder, which contains the logs of these
   ///   ranks. This rank writes all logs in the folder to one file, such as
@@ -172,8 +193,13 @@ private:
   /// - The ranks share no folder. This rank writes only its own log. The name
   ///   of the file contains the rank: rank 1 writes "x.flight.rank-001.json".
   ///
-  /// The options --save and --report determine the path. If the user gives
-  /// neither option, the function does nothing.
+  /// The options --save and --report determine the path of the file. For
+  /// example, the option --report x.json gives the names above. If the user
+  /// gives neither option, the function does nothing.
+  ///
+  /// `told` is the error that this rank is about to print. The function adds a
+  /// line to this error. The line contains the path of the file, or the reason
+  /// why the file cannot be written.
   void keep(Status &told) const {
     const std::string path = flightFileOf(options);
     if (!folder.empty())
@@ -188,7 +214,9 @@ private:
   const RunOptions &options;
   const Environment &environment;
   const int rank;
-  /// Folder that the ranks of this host share; empty if there is none.
+  /// Path of the folder that the ranks of this host share; empty if there is
+  /// none. The folder contains the error of the first rank that fails, and the
+  /// log of the latest activities of each rank.
   const std::string folder;
   const std::shared_ptr<FlightRecorder> recorder;
   /// Whether a thread of this process has begun to report an error.
@@ -294,20 +322,21 @@ private:
     return status;
   }
 
-  /// Returns the error that place.rendezvous has for the run, or success if it
-  /// has no error. place.rendezvous manages the connections between the ranks.
-  /// Two examples of its errors:
+  /// Returns the error that place.rendezvous has recorded, or success if
+  /// place.rendezvous has recorded no error. place.rendezvous manages the
+  /// connections between the ranks, and records the first error that ends the
+  /// run. Two examples:
   ///
   /// - Another rank has failed, and has sent its error to this rank.
-  /// - The process of a rank has ended without sending an error. The error of
-  ///   place.rendezvous then names that rank.
+  /// - The process of rank 3 has ended, and rank 3 has sent no error. The
+  ///   recorded error then names rank 3.
   ///
-  /// `mine` is the error that this rank has found itself. The function never
-  /// returns `mine`. It uses only the exit code of `mine`. If the exit code is
-  /// PeerLost, another rank has failed or is late, but the error of
-  /// place.rendezvous may not have arrived yet. The function then waits up to
-  /// 0.2 s for this error. With any other exit code, the function does not
-  /// wait.
+  /// `mine` is the error that this rank itself has found. The function never
+  /// returns `mine`, and uses only the exit code of `mine`. The exit code
+  /// PeerLost means that another rank has failed or is late. If `mine` has this
+  /// exit code, place.rendezvous may record an error soon. The function
+  /// therefore waits for this error, but at most for 0.2 s. With any other exit
+  /// code, the function does not wait.
   Status awaitVerdict(const Status &mine) const {
     Status status = place.rendezvous->poll();
     for (int i = 0; i < 20 && status.ok() && mine.code() == PeerLost; ++i) {
@@ -320,23 +349,29 @@ private:
   /// Reports an error to the user, closes the communicator, and returns the
   /// exit code of the process.
   int fail(const Status &status) {
-    // If `wasTold` is true, another rank has found this error, and has sent the
-    // error to this rank. Both ranks report the error. If the ranks share a
-    // folder, the user sees only the first report. The other rank should report
-    // first, because the other rank has the complete error. The error that this
-    // rank has received may be shortened. Wait, so that the other rank has time
-    // to report.
+    // If `wasTold` is true, another rank has found this error, and has sent a
+    // copy of the error to this rank. If the ranks share a folder, only one
+    // error is printed: the error of the rank that calls report() first. This
+    // should be the other rank, because long texts are cut in the copy. Wait
+    // for 0.1 s, so that the other rank can call report() before this rank
+    // does.
     if (wasTold)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    // Determine whether all ranks have the same error. report() uses
-    // `onAllRanks` only if the ranks share no folder. If `onAllRanks` is then
-    // true, only rank 0 reports the error.
+    // `onAllRanks` states whether all ranks have this error. If the ranks share
+    // a folder, report() does not use `onAllRanks`. If the ranks share no
+    // folder, `onAllRanks` decides which ranks print the error:
+    //
+    // - true: only rank 0 prints the error.
+    // - false: each rank that fails prints its own error.
+    //
+    // The exit code of the error shows whether all ranks have the error:
     //
     // - On CPUs, the exit code WrongWorld normally means that the number of
-    //   ranks is wrong, and NoDevice normally means that MPI is not available.
-    //   All ranks then have the same error.
-    // - On GPUs, a single rank may have such an error. For example, a rank
-    //   finds no GPU.
+    //   ranks is wrong. The exit code NoDevice normally means that MPI is not
+    //   available. All ranks then have the same error.
+    // - On GPUs, an error with one of these two exit codes may occur on a
+    //   single rank. For example, only rank 3 finds no GPU.
+    // - An error with any other exit code may also occur on a single rank.
     const bool onAllRanks = !start.image.gpu && (status.code() == WrongWorld ||
                                                  status.code() == NoDevice);
     const int code = end.report(status, lost, onAllRanks);
@@ -420,7 +455,8 @@ int main(int argc, char **argv) {
       std::fputs(progressLine(what).c_str(), stderr);
     };
   RankLifecycle life(options, environment, identity);
-  // End without destructors, because the destructors of a failed rank could
-  // wait for its peers.
+  // End the process without the destructor of `life`. After an error, `life`
+  // may still contain the communicator of this rank. The destructor of the
+  // communicator could wait for other ranks that have failed.
   leave(life.execute());
 }

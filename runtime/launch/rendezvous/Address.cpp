@@ -66,8 +66,17 @@ static Status notAnAddress(const std::string &text) {
                        {"ranks meet at tcp://HOST:PORT or unix:PATH"});
 }
 
-/// Splits "tcp://HOST:PORT" at the last colon, because an IPv6 host contains
-/// colons. Removes the brackets of an IPv6 host.
+/// Parses `text`, and stores the result in `address`. Some examples:
+///
+///   text                    result
+///   tcp://node7:61440       a TCP socket, host node7, port 61440
+///   tcp://[::1]:61440       a TCP socket, host ::1, port 61440
+///   unix:/run/job/meet      a Unix socket with the path /run/job/meet
+///   unix:@pcc-1000          an abstract Unix socket with the name pcc-1000
+///
+/// The last colon of a TCP address separates the host and the port, because an
+/// IPv6 host itself contains colons. Returns an error with exit code 12 if
+/// `text` has another form.
 Status readAddress(const std::string &text, Address &address) {
   if (text.starts_with("unix:")) {
     const bool isName = text.starts_with("unix:@");
@@ -222,17 +231,18 @@ private:
   ///    address is an abstract Unix socket. The socket has a name, but no file
   ///    and no port.
   /// 2. The variable OMPI_MCA_orte_hnp_uri is set. Its value begins with a
-  ///    number N. The value also contains the IPv4 addresses of the host on
-  ///    which mpirun runs. By default, mpirun starts rank 0 on this host. The
-  ///    derived address has the first IPv4 address as its host. It has the TCP
-  ///    port 61440 + N / 4096 % 4096 (integer division).
+  ///    number N, by which Open MPI identifies this run of mpirun. The value
+  ///    also contains the IPv4 addresses of the host on which mpirun runs. By
+  ///    default, mpirun starts rank 0 on this host. The derived address is a
+  ///    TCP address. It consists of the first IPv4 address and the port 61440 +
+  ///    N / 4096 % 4096 (integer division).
   ///
-  /// For example, the value "2883584000.0;tcp://10.0.0.1,192.168.0.1:41000"
-  /// gives the host 10.0.0.1 and the port 65024. The port 41000 belongs to
-  /// mpirun and is not used.
+  /// For example, the value "2883584000.0;tcp://10.0.0.1,192.168.0.1:41000" has
+  /// N = 2883584000. The derived address has the host 10.0.0.1 and the port
+  /// 65024. The port 41000 belongs to mpirun and is not used.
   ///
   /// Returns an error with exit code 12 if neither case applies, or if the
-  /// value of the variable cannot be parsed.
+  /// value of OMPI_MCA_orte_hnp_uri cannot be parsed.
   Status ofOpenMpi(Address &address) const {
     static constexpr const char *uriName = "OMPI_MCA_orte_hnp_uri";
     const std::string *job = get("PMIX_NAMESPACE");
@@ -262,8 +272,21 @@ private:
     return Status::success();
   }
 
-  /// Derives the address from the first host in the node list of the Slurm job
-  /// step. Slurm starts rank 0 on that host.
+  /// Derives the address at which rank 0 listens from the environment variables
+  /// of Slurm. SLURM_STEP_NODELIST lists the hosts that this run of srun uses,
+  /// such as "node[7-9]". If this variable is not set, SLURM_NODELIST is used
+  /// instead. Slurm starts rank 0 on the first host of the list. There are two
+  /// cases:
+  ///
+  /// - The list has only one host. The address is an abstract Unix socket,
+  ///   which has a name, but no file. The name contains SLURM_JOB_ID and
+  ///   SLURM_STEP_ID.
+  /// - The list has several hosts. The address is a TCP address with the first
+  ///   host and the port 61440 + SLURM_JOB_ID % 4096. For example, the list
+  ///   "node[7-9]" and job 5000 give the host node7 and the port 62344.
+  ///
+  /// Returns an error with exit code 12 if the list or SLURM_JOB_ID is not set
+  /// or cannot be parsed.
   Status ofSlurm(Address &address) const {
     const char *name =
         get("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_NODELIST";

@@ -12,9 +12,11 @@
 
 namespace pcc::runtime {
 
-/// One end of a connection between two ranks. Each end first sends one
-/// greeting, which is not encrypted. After a call of seal(), it sends and
-/// receives only encrypted frames. All functions return without blocking.
+/// One end of a connection between two ranks. The peer is the other end. At
+/// first, each end sends one greeting, a message that is not encrypted. The
+/// user of this class then calls seal(), which stores the encryption keys.
+/// After that, this end sends and receives only frames. A frame is an encrypted
+/// message. All functions return without blocking.
 class Connection {
 public:
   Connection() = default;
@@ -29,7 +31,10 @@ public:
   /// closed the connection.
   bool receive();
 
-  /// Sends a greeting, the first message of this end, without encryption.
+  /// Sends `greeting` to the peer (the other end of the connection). A greeting
+  /// is the first message that each of the two ends sends. A greeting is not
+  /// encrypted, because the two ends compute the encryption keys from the
+  /// contents of both greetings.
   void send(const Greeting &greeting);
   /// Removes the greeting of the peer from the received bytes, and stores it in
   /// `greeting`. A greeting is the first message that a peer sends. A greeting
@@ -68,8 +73,10 @@ public:
   Parsed take(Frame &frame) { return channel->open(arrived, frame, longest); }
 
 private:
-  /// Largest payload, in bytes, of a frame from a peer that has not proved that
-  /// it is a rank. Limits the memory that such peers can fill.
+  /// Largest payload, in bytes, of a received message before trust() is called.
+  /// Until then, the other end of the connection may be a foreign process that
+  /// is no rank of the job. The limit prevents a foreign process from filling
+  /// the memory of this rank.
   static constexpr size_t kLongestOfStranger = 4096;
 
   /// Sends `bytes`, an encoded message, to the peer (the other end of the

@@ -19,17 +19,20 @@ class EventQueue {
 public:
   EventQueue();
 
-  /// Returns a descriptor that is readable while a file of the set is ready.
+  /// Returns the file descriptor of the epoll instance. This descriptor is
+  /// readable while at least one watched file is ready. A file is watched from
+  /// add() to remove(). A caller can wait for all watched files at once: it
+  /// passes this descriptor to poll().
   int fd() const { return queue.fd(); }
 
-  /// Adds the file with the descriptor `fd` to the set. `id` is a number that
-  /// the caller chooses for the file. take() returns this number if the file is
-  /// ready:
+  /// Begins to watch the file with the descriptor `fd`. The caller chooses a
+  /// number `id` for the file. While the file is ready, take() returns this
+  /// number. The argument `forWriting` determines when the file is ready:
   ///
-  /// - `forWriting` = false: The file is ready if reading does not block.
-  /// - `forWriting` = true: The file is ready if writing does not block.
+  /// - false: The file is ready if reading from the file does not block.
+  /// - true: The file is ready if writing to the file does not block.
   ///
-  /// Closing the file removes the file from the set.
+  /// If the caller closes the file, this object stops watching the file.
   void add(int fd, uint64_t id, bool forWriting = false);
   /// Changes the settings of a file that is in the set. `fd` is the descriptor
   /// of the file. From now on, take() returns the number `id` if the file is
@@ -38,11 +41,16 @@ public:
   /// - `forWriting` = false: The file is ready if reading does not block.
   /// - `forWriting` = true: The file is ready if writing does not block.
   void change(int fd, uint64_t id, bool forWriting = false);
-  /// Removes the file `fd` from the set without closing the file.
+  /// Stops watching the file with the descriptor `fd`. After that, take() does
+  /// not report the file. The function does not close the file.
   void remove(int fd);
 
-  /// Returns the id (argument of add()) of each ready file, without blocking.
-  /// If more than 256 files are ready, later calls return the others.
+  /// Returns the numbers of the watched files that are ready. Each watched file
+  /// has a number `id`, which the caller of add() or change() has chosen. A
+  /// file is ready if reading from the file, or writing to the file, does not
+  /// block. The caller has also chosen between reading and writing. The
+  /// function does not block. It returns at most 256 numbers. If more files are
+  /// ready, later calls return the other numbers.
   std::vector<uint64_t> take();
 
 private:

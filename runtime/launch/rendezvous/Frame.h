@@ -28,11 +28,14 @@ enum class FrameKind : uint16_t {
   /// name, its process id, and an id of its bundle. A bundle is the directory
   /// that the compiler has written.
   Hello = 1,
-  /// Reply of rank 0 to Hello (first frame of another rank): rank 0 admits the
-  /// sender.
+  /// Reply of rank 0 to a Hello frame. A Hello frame is the first frame that
+  /// another rank sends to rank 0. The reply means that rank 0 accepts the
+  /// sender as a rank of the job. The payload is empty.
   Welcome,
-  /// Reply of rank 0 to Hello (first frame of another rank): rank 0 rejects the
-  /// sender. Carries an exit code and a reason.
+  /// Reply of rank 0 to a Hello frame. A Hello frame is the first frame that
+  /// another rank sends to rank 0. The reply means that rank 0 does not accept
+  /// the sender as a rank of the job. The payload contains the exit code and
+  /// the text of the error with which the sender ends.
   Refusal,
   /// Sent by rank 0 to all other ranks: every rank has connected.
   Ready,
@@ -57,13 +60,15 @@ struct Frame {
   std::string payload = {};
 };
 
-/// Largest payload of a frame, in bytes.
+/// Largest payload of a frame, in bytes. A frame is a message between rank 0
+/// and another rank. The payload is the content of the message.
 inline constexpr size_t kLongestPayload = 65536;
 /// Number of bytes that precede the payload in an encoded frame. These 2 bytes
 /// contain the kind of the frame, such as FrameKind::Data.
 inline constexpr size_t kFrameHeaderSize = 2;
 
-/// Returns `frame` as bytes.
+/// Converts the message `frame` to bytes: 2 bytes that contain the kind of the
+/// message, followed by the payload.
 std::string encodeFrame(const Frame &frame);
 /// Converts `bytes` to a frame, and stores the frame in `frame`. The function
 /// encodeFrame() converts a frame to such bytes. Returns false in these cases:
@@ -93,8 +98,10 @@ enum class Parsed {
 /// Appends the lowest `size` bytes of `number` to `bytes`, least significant
 /// byte first.
 void putNumber(std::string &bytes, uint64_t number, int size);
-/// Returns the number in the `size` bytes (at most 4) from offset `at` on,
-/// least significant byte first.
+/// Returns the number that `bytes` contains at the offset `at`. The number has
+/// `size` bytes, at most 4, and begins with the least significant byte. For
+/// example, if the bytes are 7, 1 and 2, and `at` is 1, and `size` is 2, the
+/// number is 1 + 2 * 256 = 513.
 uint32_t numberAt(const std::string &bytes, size_t at, int size);
 
 /// Fields in the payload of a frame. A field has a name, which is the key in
@@ -104,7 +111,10 @@ using Fields = std::map<std::string, std::string>;
 /// Returns `fields` as lines "name=value". Newlines within values become
 /// spaces.
 std::string encodeFields(const Fields &fields);
-/// Parses a payload of lines "name=value" into fields; other lines are ignored.
+/// Converts the payload (content) of a received message to fields. Each line of
+/// the payload that has the form "name=value" becomes one field. For example,
+/// the line "host=node7" becomes a field with the name "host" and the value
+/// "node7". A line without "=" is ignored.
 Fields decodeFields(const std::string &payload);
 
 /// Converts each byte to two hexadecimal digits. For example, the bytes 0, 255

@@ -101,8 +101,10 @@ static std::string keyOf(const JobToken &token, uint64_t number) {
   return subkey(hashOf(kContext, token.bytes), number);
 }
 
-/// Compares in constant time, because timing must not reveal how many bytes
-/// match.
+/// Returns whether two proofs consist of equal bytes. The duration of the
+/// comparison does not depend on the number of equal bytes. Otherwise, an
+/// attacker could guess a proof, measure the duration, and learn how many bytes
+/// of the guess are right.
 static bool areEqual(const std::string &proof, const std::string &other) {
   return proof.size() == other.size() &&
          sodium_memcmp(proof.data(), other.data(), proof.size()) == 0;

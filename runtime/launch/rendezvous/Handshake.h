@@ -55,7 +55,9 @@ enum class GreetingKind : uint16_t {
 /// sender knows the secret of the job. All later messages are encrypted.
 struct Greeting {
   GreetingKind kind = GreetingKind::Knock;
-  /// Random bytes of the sender, kNonceSize of them.
+  /// Random bytes that the sender has generated for this connection. Their
+  /// number is 32 (kNonceSize). The encryption keys of the connection depend on
+  /// these bytes, so each connection has different keys.
   std::string nonce;
   /// Sequence of kProofSize bytes that the sender has computed from the secret
   /// of the job. The receiver also computes these bytes. If both results are

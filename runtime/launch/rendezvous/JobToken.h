@@ -19,18 +19,23 @@ struct JobToken {
   std::string bytes = {};
 };
 
-/// Sets `token` to the secret of a job whose rank 0 listens at `address`. Uses
-/// the first source that is present:
+/// Sets `token` to the secret of a job. `address` is the address at which rank
+/// 0 of the job listens. `environment` contains the environment variables of
+/// this process. The first of these variables that is set determines the
+/// secret:
 ///
-///   PCC_JOB_TOKEN                        32 hexadecimal digits; `pcc run` and
-///                                        BUNDLE/run set it for ranks that they
-///                                        start
-///   OMPI_MCA_orte_precondition_transports  the random key that Open MPI gives
-///                                        every process of a job; for Unix
-///                                        sockets only
+/// 1. PCC_JOB_TOKEN: The value is the secret as 32 hexadecimal digits. Two
+///    programs set this variable for the ranks that they start: `pcc run`, and
+///    the program `run` in a bundle.
+/// 2. OMPI_MCA_orte_precondition_transports: The value is a random key that
+///    Open MPI gives to every process of a job. The function uses this variable
+///    only if `address` is a Unix socket.
 ///
-/// If there is no source, a Unix socket gets an empty token, and a TCP address
-/// gives exit code 12. A malformed PCC_JOB_TOKEN also gives exit code 12.
+/// If no variable is set and `address` is a Unix socket, `token` becomes empty.
+/// Returns an error with exit code 12 in these cases:
+///
+/// - `address` is a TCP address, and PCC_JOB_TOKEN is not set.
+/// - The value of PCC_JOB_TOKEN is not 32 hexadecimal digits.
 Status findToken(const Environment &environment, const Address &address,
                  JobToken &token);
 

@@ -11,10 +11,15 @@
 
 namespace pcc::runtime {
 
-/// Number of ports at which rank 0 may listen.
+/// Number of TCP ports that rank 0 may use. Rank 0 listens at only one of these
+/// ports: the first port that is not in use. For example, if the first port is
+/// 61440, the 16 ports are 61440 to 61455.
 static constexpr int kNumPorts = 16;
 
-/// Resolves a host to all its IPv4 and IPv6 addresses.
+/// Finds all IPv4 and IPv6 addresses of the host `address.place`, such as
+/// "node7". Appends each of them to `found`, together with the port
+/// `address.port`. Returns an error with exit code 12 if the host does not
+/// exist.
 static Status resolveTcp(const Address &address,
                          std::vector<SocketAddress> &found) {
   addrinfo wanted = {};
@@ -41,11 +46,14 @@ static Status resolveTcp(const Address &address,
   return Status::success();
 }
 
-/// Returns port `index` of the 16 ports at which rank 0 may listen. Port 0 is
-/// `address.port`, and the other ports follow it. For example, if
-/// `address.port` is 61440, port 2 is 61442. If `address.port` + `index` is
-/// greater than 65535, the result is 16 less. For example, if `address.port` is
-/// 65530, ports 5, 6 and 7 are 65535, 65520 and 65521.
+/// Returns one of the 16 TCP ports at which rank 0 may listen. `index` selects
+/// the port: index 0 selects the first port, and index 15 selects the last
+/// port. The first port is `address.port`. The ports are consecutive. For
+/// example, if `address.port` is 61440, index 2 selects port 61442.
+///
+/// The largest TCP port is 65535. If `address.port` + `index` is greater, the
+/// function subtracts 16. For example, if `address.port` is 65530, the indices
+/// 5, 6 and 7 select the ports 65535, 65520 and 65521.
 static int portOf(const Address &address, int index) {
   const int port = address.port + index;
   return port <= 65535 ? port : address.port - kNumPorts + index;
@@ -156,19 +164,22 @@ Status PlaceSearch::resolve() {
   return resolveUnix(chooseUnix(address), ignored);
 }
 
-/// Returns the addresses in the list `places` one after another, and null after
-/// the last address. The first call, and each call after a null result, fills
-/// the list:
+/// Returns the addresses in the list `places` one after another, and then null.
+/// The first call, and each call after a null result, makes a new list:
 ///
-/// - For Unix sockets, the list contains the addresses of the existing sockets
-///   that may be the socket of rank 0.
-/// - For TCP, the list contains each IP address of the host with the first
-///   port. After a call of widen(), the list also contains each IP address with
-///   one other port. Rank 0 listens at one of 16 ports, and the other port is a
-///   different one of them in each of the next 15 lists.
+/// - Unix sockets: The list contains the addresses of the existing sockets that
+///   may be the socket of rank 0.
+/// - TCP, before a call of widen(): The list contains each IP address of the
+///   host with the first port. The first port is `address.port`.
+/// - TCP, after a call of widen(): The list contains each IP address of the
+///   host with the first port, and each IP address with one other port. The
+///   other port is one of the 15 ports after the first port, and changes with
+///   each new list. For example, if the first port is 61440, the first new list
+///   contains the ports 61440 and 61441. The second new list contains the ports
+///   61440 and 61442.
 ///
-/// For TCP, the list always contains the first port, because rank 0 listens at
-/// the first port if this port is free.
+/// For TCP, every list contains the first port, because rank 0 listens at the
+/// first port if this port is free.
 const SocketAddress *PlaceSearch::next() {
   if (numReturned < places.size())
     return &places[numReturned++];

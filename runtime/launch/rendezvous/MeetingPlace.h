@@ -22,22 +22,33 @@
 
 namespace pcc::runtime {
 
-/// Opens `listener`, the socket at which rank 0 listens. Sets `place` to the
-/// socket's address. For TCP, this is `address` with the first free one of 16
-/// ports. For a Unix socket, it is `address` with random digits at its end.
+/// Opens `listener`, the socket at which rank 0 listens, and stores the address
+/// of the socket in `place`. `address` is the address that all ranks of the job
+/// know. `place` may differ from `address`, so that rank 0 can listen even if
+/// another process uses `address`. Two examples:
 ///
-/// A TCP socket accepts connections only on the interface of `address`. If the
-/// host's name (such as "node7") resolves to loopback, the socket accepts
-/// connections on all interfaces. Returns an error with exit code 12 in these
-/// cases:
+///   address             place
+///   tcp://node7:61440   tcp://node7:61441
+///   unix:/tmp/meet      unix:/tmp/meet-0123456789abcdef
 ///
-/// - No port is free.
+/// For a Unix socket, the function appends 16 random hexadecimal digits. For
+/// TCP, the function tries 16 ports, beginning with the port in `address`,
+/// until it finds a port that is not in use. A TCP socket accepts connections
+/// only on the network interface with the IP address of the host. If a host
+/// name such as "node7" resolves to a loopback address, the socket accepts
+/// connections on all network interfaces.
+///
+/// Returns an error with exit code 12 if the socket cannot listen. For example:
+///
+/// - All 16 ports are in use.
 /// - `address` is not an address of this host.
 /// - Other users may change the folder of a Unix socket.
 Status listenAt(const Address &address, OpenFile &listener, Address &place);
 
-/// The places (socket addresses) at which rank 0 may listen. Another rank tries
-/// them one after another, in rounds.
+/// The socket addresses at which rank 0 may listen. Another rank does not know
+/// which of these addresses rank 0 uses. The other rank therefore tries to
+/// connect to one address after another. If the other rank does not find rank
+/// 0, it begins again with the first address.
 class PlaceSearch {
 public:
   explicit PlaceSearch(const Address &address) : address(address) {}
@@ -46,8 +57,14 @@ public:
   /// error with exit code 12 if the host does not exist.
   Status resolve();
 
-  /// Returns the next socket address at which rank 0 may listen. Returns null
-  /// after the last address; the next call begins again with the first.
+  /// Returns a socket address at which rank 0 may listen, or null. Successive
+  /// calls return all of these addresses, and then null. After that, the calls
+  /// begin again with the first address, because rank 0 may start later than
+  /// this rank. For example, if there are two addresses A and B, successive
+  /// calls return A, B, null, A, B, null.
+  ///
+  /// The addresses can change after each null. For Unix sockets, the function
+  /// then searches again for existing sockets. For TCP, see widen().
   const SocketAddress *next();
 
   /// Extends the search for rank 0 to more TCP ports. Rank 0 listens at one of
@@ -69,16 +86,24 @@ private:
   /// in `address`. resolve() sets this list. The list is empty if the ranks
   /// connect by Unix sockets.
   std::vector<SocketAddress> hosts;
-  /// Socket addresses of the current round (pass over all addresses). next()
-  /// has returned the first `numReturned` of them.
+  /// Socket addresses that next() returns one after another, before next()
+  /// returns null. next() has already returned the first `numReturned`
+  /// addresses of this list.
   std::vector<SocketAddress> places;
   size_t numReturned = 0;
   bool isWide = false;
-  /// Number of rounds that have begun since widen() was called. A round is a
-  /// pass over all addresses. The 16 ports of rank 0 have the indices 0 to 15.
-  /// Each of these rounds contains port 0 and one other port: the first round
-  /// contains port 1, the second round port 2, the 15th round port 15, and the
-  /// 16th round port 1 again.
+  /// Number of rounds that have begun since widen() was called. In each round,
+  /// next() returns one address per call, and null at the end of the round.
+  /// Rank 0 listens at one of 16 TCP ports. After a call of widen(), each round
+  /// contains the first of these ports and one other of these ports. The number
+  /// of the round determines the other port. For example, if the 16 ports are
+  /// 61440 to 61455:
+  ///
+  ///   round after widen()   ports
+  ///   1st                   61440 and 61441
+  ///   2nd                   61440 and 61442
+  ///   15th                  61440 and 61455
+  ///   16th                  61440 and 61441 again
   int numWideRounds = 0;
 };
 

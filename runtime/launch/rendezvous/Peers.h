@@ -42,17 +42,25 @@ class Peers {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// Creates the connections of rank `terms.self.rank`. Rank 0 begins to
-  /// listen. Any other rank only resolves the address of rank 0; advance()
-  /// connects it later. Returns an error with exit code 12 if rank 0 cannot
-  /// listen, or if the host in its address does not exist.
+  /// Creates the object that manages the connections of rank `terms.self.rank`,
+  /// and stores the object in `made`. The rank is not connected to other ranks
+  /// yet; advance() makes the connections later. There are two cases:
+  ///
+  /// - Rank 0 begins to listen at `terms.address`. Returns an error with exit
+  ///   code 12 if rank 0 cannot listen there.
+  /// - Any other rank finds the IP addresses of the host in `terms.address`, if
+  ///   this is a TCP address. Returns an error with exit code 12 if the host
+  ///   does not exist. If the address is a Unix socket, returns an error with
+  ///   exit code 12 if its name is too long.
   static Status open(const JoinTerms &terms, std::unique_ptr<Peers> &made);
 
   virtual ~Peers() = default;
   Peers(const Peers &) = delete;
   Peers &operator=(const Peers &) = delete;
 
-  /// Returns a file descriptor that is readable when advance() has work to do.
+  /// Returns a file descriptor. The descriptor is readable if an event on a
+  /// connection waits: for example, a message has arrived. The caller must then
+  /// call advance(), which processes the event.
   virtual int fd() const = 0;
   /// Opens or accepts connections, reads the messages that have arrived, and
   /// sends the replies. Returns without blocking. The caller must call
@@ -67,10 +75,12 @@ public:
   /// Returns a text about the ranks that have not connected yet, such as "ranks
   /// 2 and 3 did not come to tcp://…".
   virtual std::string missing() const = 0;
-  /// Returns whether rank 0 has sent the verdict to all other ranks. The
-  /// verdict is the first error of the run. If a rank connects after the error,
-  /// rank 0 sends the verdict to this rank at that time. On ranks other than 0,
-  /// always returns true. The result has no meaning if the run has no verdict.
+  /// Returns whether rank 0 has sent the error of the run to all other ranks.
+  /// The caller must call the function only after the run has failed. A rank
+  /// may connect to rank 0 for the first time after the run has failed. Rank 0
+  /// then sends the error to this rank. Until all ranks have connected, the
+  /// function returns false on rank 0. On any other rank, the function always
+  /// returns true.
   virtual bool haveAllHeard() const = 0;
   /// Returns whether all peers of this rank have left the job.
   ///
@@ -106,7 +116,8 @@ public:
   /// the error. `lost` is std::nullopt if the error has another reason.
   void end(const Status &why, std::optional<int> lost = {});
 
-  /// Returns the error with which the run has failed; success while it has not.
+  /// Returns the error with which the run has failed. If the run has not
+  /// failed, returns success.
   const Status &verdict() const { return ended; }
   /// Returns the rank that was lost, if this loss is the error that has ended
   /// the run. Otherwise, returns std::nullopt. A rank is lost if its connection

@@ -117,10 +117,11 @@ static std::string versionsOf(const GpuFacts &facts) {
   return "NCCL " + facts.nccl + " for CUDA " + facts.driver;
 }
 
-/// Compares the NCCL version of each rank with the NCCL version of rank 0. Then
-/// checks that no two ranks use one GPU, unless `mayShare` is true. Two ranks
-/// use one GPU if their facts contain the same machine id and the same PCI bus
-/// address.
+/// Returns an error if a rank has another version of NCCL than rank 0. Also
+/// returns an error if two ranks use the same GPU, unless `mayShare` is true.
+/// `ranks[r]` contains the facts about rank r. Two ranks use the same GPU if
+/// they have the same machine id, and their GPUs have the same address on the
+/// PCI bus.
 Status checkGpus(const std::vector<GpuFacts> &ranks, bool mayShare) {
   std::map<std::pair<std::string, std::string>, size_t> taken;
   for (size_t rank = 0; rank < ranks.size(); ++rank) {

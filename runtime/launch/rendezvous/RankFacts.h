@@ -49,11 +49,15 @@ struct RankFacts {
   static std::optional<RankFacts> fromFields(const Fields &fields);
 };
 
-/// Checks that a rank belongs to the job of rank 0. `first` contains the facts
-/// of rank 0. `other` contains the facts of the rank. Returns exit code 12 if
-/// the world sizes (numbers of ranks) differ, or if `other.rank` is not one of
-/// the numbers from 1 to the world size minus 1. Returns exit code 11 if the
-/// bundles differ.
+/// Checks whether a rank belongs to the job of rank 0. `first` describes rank
+/// 0, and `other` describes the rank. Returns an error in these cases:
+///
+/// - The two ranks have different world sizes. The world size is the number of
+///   ranks of the job. The exit code is 12.
+/// - `other.rank` is not a number from 1 to the world size minus 1. The exit
+///   code is 12.
+/// - The two ranks have different bundles: `first.bundle` and `other.bundle`
+///   are different texts. The exit code is 11.
 Status checkFacts(const RankFacts &first, const RankFacts &other);
 
 /// Facts about a rank: its machine, its GPU, and its versions of NCCL and of

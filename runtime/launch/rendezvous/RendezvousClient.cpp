@@ -8,10 +8,19 @@
 
 namespace pcc::runtime {
 
-/// Shortest pause in the search for rank 0. If this rank has tried all
-/// addresses at which rank 0 may listen and has not found rank 0, it waits at
-/// least for this time before it begins again with the first address. The rank
-/// waits for the longer time kPatience if it expects an answer from an address.
+/// Shortest pause of a rank in its search for rank 0. The rank repeatedly
+/// begins connection attempts to the addresses at which rank 0 may listen.
+/// After each step of the search, the rank pauses:
+///
+/// - If the step has begun a connection attempt, rank 0 may answer. The rank
+///   waits for the answer for a longer time (kPatience or
+///   kPatienceWithStrangers).
+/// - If the step has begun no connection attempt, the rank waits for kPause.
+///   For example, the rank has tried all addresses, and begins again with the
+///   first address after the pause.
+///
+/// If all connection attempts have failed, the rest of the pause is at most
+/// kPause.
 static constexpr std::chrono::milliseconds kPause(20);
 /// Time for which a rank waits for an answer of rank 0 before the rank begins
 /// another connection attempt. The previous attempt goes on. The time is less
@@ -35,7 +44,9 @@ static constexpr std::chrono::seconds kWideSearch(1);
 ///   rank 0 does not reply to Hello within this time, this rank closes the
 ///   connection and searches for rank 0 again.
 static constexpr std::chrono::seconds kLongestAttempt(5);
-/// Largest number of simultaneous connection attempts.
+/// Largest number of connection attempts that this rank makes at the same time.
+/// Each attempt is a connection to an address at which rank 0 may listen. At
+/// the limit, this rank begins no new attempt until another attempt has ended.
 static constexpr size_t kMostAttempts = 128;
 
 static constexpr const char *kStranger =

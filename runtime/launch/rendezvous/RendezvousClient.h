@@ -58,15 +58,17 @@ private:
     /// sent its identity to rank 0 (message Hello), and waits until rank 0
     /// admits it (message Welcome).
     Proving,
-    /// The handshake is complete.
+    /// Rank 0 has admitted this rank to the job. Rank 0 has sent the message
+    /// Welcome, the last message of the handshake between the two ranks.
     Welcome,
   };
   /// A connection to an address at which rank 0 may listen.
   struct Attempt {
     Connection connection;
     Clock::time_point since;
-    /// Random bytes that this rank has sent in its Knock (first message); empty
-    /// before.
+    /// Random bytes that this rank has sent in its Knock. A Knock is the first
+    /// message of this rank on a connection. `nonce` is empty until this rank
+    /// has sent the Knock.
     std::string nonce;
   };
 
@@ -146,7 +148,9 @@ private:
   /// is empty after rank 0 has been found.
   std::map<uint64_t, Attempt> attempts;
   uint64_t numAttempts = 0;
-  /// Reason why the last attempt failed, for messages.
+  /// Reason why the latest attempt to connect to rank 0 has failed. If this
+  /// rank does not find rank 0 in time, the error message can contain this
+  /// text.
   std::string trouble = "no process listens there";
   /// Text about a process that listens at an address of rank 0, but has not
   /// proved that it is rank 0. An example is "a process that does not know the

@@ -12,8 +12,9 @@
 
 namespace pcc::runtime {
 
-/// Raises the soft limit on open files to the hard limit, and returns it. Rank
-/// 0 has a socket for every rank.
+/// Raises the soft limit on open files of this process to the hard limit,
+/// because rank 0 needs one socket for each other rank. Returns the hard limit.
+/// If the limits cannot be read, returns 1024.
 static size_t allowManyFiles() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -163,10 +164,13 @@ void RendezvousServer::readKnock(uint64_t id, UnknownPeer &stranger) {
   unknownPeers.setAnswered(id);
 }
 
-/// Decrypts Hello, the first encrypted message of a connection. The key derives
-/// from the secret of the job. If the decryption succeeds, the sender knows the
-/// secret, and rank 0 admits it. If the decryption fails, closes the
-/// connection.
+/// Decrypts Hello, the first encrypted message of a connection. Hello contains
+/// the identity of the sender, such as its rank and its bundle. The encryption
+/// key derives from the secret of the job. If the decryption succeeds, the
+/// sender therefore knows the secret. The function then passes the identity to
+/// admit(), which checks whether the identity fits the job. If the decryption
+/// fails, or if the identity is incomplete, the function closes the connection.
+/// If Hello has not arrived completely, the function does nothing.
 void RendezvousServer::readHello(uint64_t id, UnknownPeer &stranger) {
   Frame hello;
   const Parsed parsed = stranger.connection.take(hello);

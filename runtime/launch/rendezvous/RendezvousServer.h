@@ -25,8 +25,11 @@ namespace pcc::runtime {
 /// If Hello does not arrive within 5 seconds, rank 0 closes the connection.
 class RendezvousServer final : public Peers {
 public:
-  /// Raises the process's limit on open files, because rank 0 has one socket
-  /// per rank.
+  /// Creates an object without connections; listen() opens the socket later.
+  /// `terms` contains the address at which rank 0 listens, the secret of the
+  /// job, and the number of ranks. Raises the limit on open files of this
+  /// process to the hard limit, because each connection to another rank is an
+  /// open file.
   explicit RendezvousServer(const JoinTerms &terms);
   /// Deletes the file of the Unix socket, if there is one.
   ~RendezvousServer() override;
@@ -96,13 +99,26 @@ private:
   /// that every rank is connected. Rejects the peer if `facts` do not fit the
   /// job, for example because the peer has another world size.
   void admit(Connection connection, const RankFacts &facts);
-  /// Closes connection `id` without an answer. `why` is the reason, such as "it
-  /// did not know the job's token". If a rank does not connect in time, the
-  /// error message contains the reason of the last rejected connection.
+  /// Closes the connection with the number `id`, and sends no answer to the
+  /// peer. The connection is in `unknownPeers`, because its handshake is not
+  /// complete. `why` is the reason, such as "it did not know the job's token";
+  /// the token is the secret of the job. Stores the reason in `lastRejection`.
+  /// If a rank does not connect in time, the error message contains
+  /// `lastRejection`.
   void reject(uint64_t id, const std::string &why);
-  /// Reads all frames that an admitted rank has sent, and processes them.
+  /// Reads the bytes that the rank `peer` has sent to rank 0, and calls hear()
+  /// for each complete message. Calls lose() if a message cannot be decrypted,
+  /// or if the rank has closed the connection. Rank 0 must have admitted the
+  /// rank before.
   void readFrom(Peer &peer);
-  /// Processes one frame of an admitted rank.
+  /// Processes `frame`, a decrypted message from the rank `peer`. There are
+  /// three kinds of messages:
+  ///
+  /// - Data: stores the content of the message until take() removes it.
+  /// - Leave: notes that the rank has finished its work.
+  /// - Abort: ends the run with the error that the message contains.
+  ///
+  /// Ignores messages of any other kind.
   void hear(Peer &peer, const Frame &frame);
   /// Closes the connection of the admitted rank `peer`, because the connection
   /// has failed or its process has ended. A rank that has finished sends a
@@ -121,11 +137,13 @@ private:
   ///                                   number
   ///   UnknownPeers::kFirst or above   a connection whose rank is not known
   EventQueue events;
-  /// The listening socket, and where it listens.
+  /// The socket at which rank 0 accepts connections. The next member, `place`,
+  /// is the address of this socket.
   OpenFile listener;
   Address place;
   UnknownPeers unknownPeers;
-  /// All ranks by index; entry 0, this rank itself, is unused.
+  /// State of all ranks: peers[3] is the state of rank 3. This object belongs
+  /// to rank 0, and rank 0 has no connection to itself, so peers[0] is unused.
   std::vector<Peer> peers;
   /// Number of ranks that have been admitted.
   int numCome = 0;

@@ -31,8 +31,11 @@ public:
 
   SealedChannel(const SessionKeys &keys, Role role);
 
-  /// Returns the bytes to send for `frame`. The results must be sent in the
-  /// order of the calls. The payload must not exceed kLongestPayload.
+  /// Encrypts the message `frame`, and returns the encrypted bytes. The caller
+  /// must send the bytes to the other end of the connection. The payload of the
+  /// message must not have more than 64 KiB (kLongestPayload). The caller must
+  /// send the results of several calls in the order of the calls, because the
+  /// other end can decrypt the messages only in this order.
   std::string seal(const Frame &frame);
 
   /// Decrypts the first frame in the received bytes `arrived`. A frame is a

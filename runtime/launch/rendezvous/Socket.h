@@ -46,7 +46,8 @@ struct SocketAddress {
   /// address is an IP address or has a short path.
   OpenFile folder = {};
 
-  /// Returns the address as the parameter of bind() and connect().
+  /// Returns a pointer to `storage`. The pointer has the type that the system
+  /// functions bind() and connect() require.
   const sockaddr *generic() const {
     return reinterpret_cast<const sockaddr *>(&storage);
   }
@@ -55,8 +56,10 @@ struct SocketAddress {
   /// Returns this IP address with another port. Must not be called for Unix
   /// sockets.
   SocketAddress withPort(int port) const;
-  /// Returns this IP address with the wildcard host (0.0.0.0 or ::), which
-  /// means all interfaces.
+  /// Returns this IP address with the host 0.0.0.0 (IPv4) or :: (IPv6), and
+  /// with the same port. A socket that listens at such an address accepts
+  /// connections on all network interfaces. For example, 127.0.0.1 with port 80
+  /// gives 0.0.0.0 with port 80. Must not be called for Unix sockets.
   SocketAddress withAnyHost() const;
 };
 

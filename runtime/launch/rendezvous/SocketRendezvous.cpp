@@ -83,8 +83,13 @@ Status SocketRendezvous::await(double seconds,
   return peers->verdict();
 }
 
-/// On ranks other than 0, sends `mine` to rank 0 and does not block. On rank 0,
-/// blocks until the data of every rank has arrived.
+/// Sends one string of every rank to rank 0. `mine` is the string of this rank.
+///
+/// - On ranks other than 0, sends `mine` to rank 0, makes `all` empty, and
+///   returns without blocking.
+/// - On rank 0, blocks until the strings of all ranks have arrived, and stores
+///   the strings in `all`. For example, all[3] is the string of rank 3. If a
+///   string does not arrive within `seconds`, ends the run with an error.
 Status SocketRendezvous::gather(const std::string &mine, double seconds,
                                 std::vector<std::string> &all) {
   all.clear();
@@ -99,8 +104,13 @@ Status SocketRendezvous::gather(const std::string &mine, double seconds,
       [] { return "not every rank has reported its GPU"; });
 }
 
-/// On rank 0, sends `data` to all ranks and does not block. On any other rank,
-/// blocks until the data of rank 0 has arrived.
+/// Copies the bytes `data` from rank 0 to all other ranks. All ranks must pass
+/// the same number of bytes.
+///
+/// - On rank 0, sends `data` to all other ranks and returns without blocking.
+/// - On any other rank, blocks until the bytes of rank 0 have arrived, and
+///   writes the bytes to `data`. If the bytes do not arrive within `seconds` +
+///   2 (kHeadStart), ends the run with an error.
 Status SocketRendezvous::broadcast(std::span<std::byte> data, double seconds) {
   if (rank == 0) {
     const std::lock_guard lock(mutex);
@@ -141,10 +151,18 @@ void SocketRendezvous::abort(const Status &why) {
   peers->end(why, {});
 }
 
-/// On rank 0, blocks until all other ranks have finished or closed their
-/// connections. If a rank fails before that, the remaining ranks learn of the
-/// error only through rank 0. On other ranks, tells rank 0 that this rank has
-/// finished, and does not block.
+/// Announces that this rank has finished its work. If the run has failed,
+/// returns the error of the run.
+///
+/// - On ranks other than 0, sends a Leave message to rank 0 and returns without
+///   blocking.
+/// - On rank 0, blocks until every other rank has sent a Leave message or has
+///   closed its connection. If this takes longer than the time limit
+///   `deadline`, ends the run with an error.
+///
+/// Rank 0 blocks because all other ranks are connected only to rank 0. If rank
+/// 1 fails, rank 2 gets the error from rank 0, so rank 0 must not end before
+/// rank 2.
 Status SocketRendezvous::leave() {
   if (rank != 0) {
     const std::lock_guard lock(mutex);
@@ -192,14 +210,17 @@ void SocketRendezvous::monitor() {
   }
 }
 
-/// Waits for events on the sockets, then calls Peers::advance(), which
-/// processes the events. Does not hold `mutex` while it waits, because other
-/// threads need `mutex`, for example to send a message. The longest wait is:
+/// Waits until a message or a new connection arrives at a socket, or until
+/// another thread calls wake(). Then calls Peers::advance(), which reads the
+/// messages, accepts connections, and sends replies.
 ///
-/// - 0.1 s if all ranks are connected.
-/// - 0.01 s during the start-up. A rank other than 0 may have to try several
-///   times until it reaches rank 0, and each call of Peers::advance() can begin
-///   one more attempt.
+/// The wait ends after 100 ms at the latest. While some ranks are not connected
+/// yet, the wait ends after 10 ms at the latest. It is shorter because a rank
+/// may have to try several times until it reaches rank 0, and Peers::advance()
+/// begins these attempts.
+///
+/// Does not hold `mutex` during the wait, because other threads lock `mutex`,
+/// for example to send a message.
 void SocketRendezvous::attend() {
   bool isReady = false;
   {
@@ -214,9 +235,18 @@ void SocketRendezvous::attend() {
   changed.notify_all();
 }
 
-/// Measures how long the rank is inside one call of CUDA or NCCL. Each call of
-/// isStuck() adds at most 0.5 s, so a pause of the whole process does not
-/// count.
+/// Measures in `secondsInside` how long the rank has been inside its current
+/// call of CUDA or NCCL. `passed` is the time in seconds since the last call of
+/// isStuck().
+///
+/// - If the rank is still inside the call that it was inside at the last call
+///   of isStuck(), adds `passed` to `secondsInside`, but at most 0.5. For
+///   example, if the operating system stops the process for 60 s, only 0.5 s
+///   are added.
+/// - Otherwise, sets `secondsInside` to 0.
+///
+/// If `secondsInside` exceeds `deadline`, ends the run with an error and
+/// returns true.
 bool SocketRendezvous::isStuck(double passed) {
   constexpr double longest = 0.5;
   const uint64_t ended = watchedCalls.ended, begun = watchedCalls.begun;

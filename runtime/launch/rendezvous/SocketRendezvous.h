@@ -90,8 +90,13 @@ private:
   SocketRendezvous(std::unique_ptr<Peers> peers, int rank, double seconds,
                    GiveUp giveUp);
 
-  /// Blocks until all ranks are connected, at most for `seconds`. After an
-  /// error, waits until the error has been sent to the other ranks.
+  /// Blocks until all ranks are connected, or until the run fails. Rank 0 waits
+  /// for `seconds` at most. Every other rank waits for `seconds` + 2 at most.
+  /// If a rank is not connected after this time, ends the run with an error.
+  /// Returns the error of the run, if there is one.
+  ///
+  /// After an error, rank 0 waits for up to one more second (kLateness). In
+  /// this time, ranks that connect late receive the error from rank 0.
   Status waitForAll(double seconds);
   /// Blocks until one of these events:
   ///
@@ -116,7 +121,10 @@ private:
 
   const int rank;
   const GiveUp giveUp;
-  /// An eventfd that wakes the monitor's thread from its wait.
+  /// An eventfd that wakes the monitor. The monitor is the thread that reads
+  /// the sockets; it waits until a message arrives. The destructor of this
+  /// object calls wake(), which writes to the eventfd. The monitor then stops
+  /// waiting, and ends.
   OpenFile wakeUp;
   /// Longest time, in seconds, that the rank may be inside one call of CUDA or
   /// NCCL.
@@ -131,9 +139,10 @@ private:
 
   /// Guards `peers`.
   mutable std::mutex mutex;
-  /// Wakes threads that wait for a change of `peers`, for example until all
-  /// ranks are connected. The monitor's thread notifies it each time after it
-  /// has read the sockets and updated `peers`.
+  /// Wakes threads that wait for a change of `peers`. For example, waitForAll()
+  /// waits until all ranks are connected. The monitor is the thread that reads
+  /// the sockets. Each time the monitor has read the sockets and updated
+  /// `peers`, the monitor notifies `changed`.
   std::condition_variable changed;
   const std::unique_ptr<Peers> peers;
 

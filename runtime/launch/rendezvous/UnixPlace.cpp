@@ -47,7 +47,11 @@ Status resolveUnix(const Address &place, SocketAddress &found) {
     return Status::error(WrongWorld,
                          "the address " + place.text() + " is too long");
   unixAddress.sun_family = AF_UNIX;
-  // An abstract name begins with a zero byte, and does not end with one.
+  // Copy the path or the abstract name to `sun_path`. All bytes of `sun_path`
+  // are zero before. A path starts at byte 0, and a zero byte follows the path.
+  // An abstract name starts at byte 1. Byte 0 stays zero, and tells the kernel
+  // that the name is abstract. In both cases, the address has one byte more
+  // than `text`.
   std::memcpy(unixAddress.sun_path + (isFile ? 0 : 1), text.data(),
               text.size());
   found.length = socklen_t(offsetof(sockaddr_un, sun_path) + 1 + text.size());
@@ -58,7 +62,10 @@ Address chooseUnix(const Address &address) {
   return {address.kind, address.place + "-" + randomDigits(kRandomSize)};
 }
 
-/// Returns whether `text` is `start` followed by a hyphen and random digits.
+/// Returns whether `text` consists of `start`, a hyphen, and 16 hexadecimal
+/// digits. For example, the result is true if `start` is "meet" and `text` is
+/// "meet-0123456789abcdef". Rank 0 listens at a Unix socket whose name has this
+/// form.
 static bool isChosen(std::string_view text, const std::string &start) {
   if (text.size() != start.size() + 1 + 2 * kRandomSize ||
       !text.starts_with(start) || text[start.size()] != '-')

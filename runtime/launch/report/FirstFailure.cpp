@@ -80,10 +80,17 @@ std::string sharedFolder(const Environment &environment) {
   return "";
 }
 
-/// Prints nothing if `pcc run` started this rank. leaveReport() then writes the
-/// error of the first rank that fails into the status folder of `pcc run`.
-/// After the run, `pcc run` reads the error from this folder and prints the
-/// error.
+/// If the ranks of this host share a folder, calls leaveReport(). leaveReport()
+/// writes the error into the folder, unless another rank has already written an
+/// error there. This function then prints the error to stderr, except in these
+/// cases:
+///
+/// - Another rank has already written an error.
+/// - `pcc run` started this rank. `pcc run` reads the error from the folder
+///   after the run, and prints the error.
+///
+/// If the ranks share no folder, rank 0 prints the error. The other ranks print
+/// the error only if `onAllRanks` is false.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting) {

@@ -51,20 +51,37 @@ int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting = {});
 
-/// Returns the path of the folder in which the ranks of this host report
-/// errors, from variables in `environment`; empty if there is none.
+/// Returns the path of a folder that the ranks of this host share. The first
+/// rank that fails writes its error into this folder. `environment` contains
+/// the environment variables of this process. The first of these variables that
+/// is set contains the path:
+///
+///   PCC_STATUS_DIR       `pcc run` sets it
+///   PCC_SESSION_DIR      BUNDLE/run sets it if it starts several ranks itself
+///   PMIX_SERVER_TMPDIR   mpirun (Open MPI) sets it
+///
+/// Returns an empty string if the ranks share no folder: all three variables
+/// are unset or empty.
 std::string sharedFolder(const Environment &environment);
 
 /// Returns the error and its notes as lines for stderr, such as "pcc: error:
 /// …".
 std::string formatFailure(const Status &status);
 
-/// Writes the error `status` of this rank into `folder`. Returns false if
-/// another rank's error is there already; otherwise true, even if the write
-/// failed.
+/// Writes the error `status` of rank `rank` into `folder`, unless another rank
+/// has already written an error into `folder`. The ranks of this host share
+/// `folder`.
+///
+/// - Returns true if the error of this rank is the first one, or if the error
+///   cannot be written, for example because the disk is full. The caller must
+///   then ensure that the user sees the error.
+/// - Returns false if another rank has already written an error. The user
+///   should see that error only.
 bool leaveReport(const std::string &folder, int rank, const Status &status);
-/// Returns the error that the first failing rank wrote into `folder`;
-/// std::nullopt if there is none.
+/// Reads the error of a run from `folder`. The ranks of this host share
+/// `folder`, and the first rank that fails writes its error into `folder`.
+/// Returns std::nullopt if no rank has written an error, or if the error cannot
+/// be read.
 std::optional<Status> readReport(const std::string &folder);
 
 } // namespace pcc::runtime

@@ -20,10 +20,12 @@ namespace pcc::runtime {
 ///   neither                 an empty string
 std::string flightFileOf(const RunOptions &options);
 
-/// Writes the flight recorders (logs of the latest activities) of the ranks to
-/// `path` as JSON. Adds a note to `failure` with the path, or with the reason
-/// why the file cannot be written. Does nothing if `path` or `flights` is
-/// empty, or if the folder of `path` does not exist.
+/// Writes `flights`, the flight recorders of a failed run, to the file `path`
+/// as JSON. A flight recorder is a log of the latest activities of one rank.
+/// `failure` is the error of the run. Adds a note to `failure`. The note says
+/// that the file `path` contains the activities, or it gives the reason why the
+/// file could not be written. Does nothing if `path` or `flights` is empty, or
+/// if the folder of `path` does not exist.
 void writeFlights(const std::vector<FlightLog> &flights,
                   const std::string &path, Status &failure);
 

@@ -60,8 +60,11 @@ static Status describeLost(const LostRank &lost, bool isStarting) {
   return isKnown ? status : withProcessLimit(std::move(status));
 }
 
-/// Returns how the only rank ended, if pcc started this rank without a
-/// launcher. Otherwise returns std::nullopt.
+/// Returns the exit code of rank 0, or the signal that killed rank 0, if
+/// `pcc run` started rank 0 without a launcher. Without a launcher, rank 0 is
+/// the only rank, and `outcome.waitStatus` describes the end of its process.
+/// Returns std::nullopt if there was a launcher, such as mpirun. Must be called
+/// only if the run has failed.
 static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
   if (outcome.launcher != "rank 0")
     return std::nullopt;
@@ -149,9 +152,11 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome) {
   return lost ? lost : lostFirst(outcome);
 }
 
-/// Returns the error with which `pcc run` failed to write to its own stdout. If
-/// a rank wrote an error report, adds the message and the notes of the report
-/// to the returned error as notes.
+/// Returns the error of a run in which `pcc run` failed to write to its own
+/// stdout. This error is `outcome.stdoutFailure`. A rank may also have written
+/// an error report, `outcome.reported`. In this case, adds the message of the
+/// report, and each note of the report, to the returned error as notes. The
+/// user thus sees both errors.
 static Status describeStdout(const LauncherOutcome &outcome) {
   Status status = outcome.stdoutFailure;
   if (!outcome.reported)

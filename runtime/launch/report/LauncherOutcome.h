@@ -28,8 +28,9 @@ struct LauncherOutcome {
   std::string launcher = "mpirun";
   /// Exit status of the launcher's process, as waitpid() returns it.
   int waitStatus = 0;
-  /// Whether any rank has started: its process id is in the status folder of
-  /// `pcc run`.
+  /// Whether at least one rank has started. `pcc run` creates a folder for each
+  /// run, the status folder. A rank that starts creates a file in this folder.
+  /// The value is true if `pcc run` has found at least one of these files.
   bool started = false;
   /// The rank whose process ended first, if known.
   std::optional<int> firstEnded = {};
@@ -43,8 +44,12 @@ struct LauncherOutcome {
   /// that it has finished. The value is false if the flight recorder of any
   /// rank was not found.
   bool someStay = false;
-  /// Whether no rank has got further than its first action "start", in which
-  /// MPI starts. A rank that ends then was ended by MPI.
+  /// Whether all ranks are still starting. Each rank has a flight recorder, a
+  /// log file of its activities. The first activity of a rank has the name
+  /// "start". In this activity, the rank starts MPI. The value is true if no
+  /// flight recorder contains another activity. If a rank has ended without an
+  /// error report, and this value is true, pcc assumes that MPI could not
+  /// start.
   bool isStarting = false;
   /// Whether all ranks run on the host of `pcc run`. pcc assumes this unless
   /// `pcc run` is part of a job of a batch scheduler such as Slurm.
@@ -88,7 +93,10 @@ struct LauncherOutcome {
   /// In the last two cases, `interruptedBy` contains the number of the first
   /// signal.
   int askedBy = 0;
-  /// The error that a rank wrote into the status folder, if any.
+  /// The error of the first rank that failed. `pcc run` creates a folder for
+  /// each run, and a rank that fails writes its error into this folder, unless
+  /// another rank has already written an error. The value is std::nullopt if no
+  /// rank has written an error.
   std::optional<Status> reported = {};
   /// The last lines, at most 200, that the launcher and the ranks wrote to
   /// stderr, oldest first. Two kinds of lines are left out: lines that begin

@@ -75,8 +75,10 @@ static std::optional<int> numberAfter(const std::string &words,
   return rest >> number ? std::optional(number) : std::nullopt;
 }
 
-/// Parses mpirun's sentence about a rank that a signal has killed. Returns
-/// std::nullopt for other lines.
+/// Parses `line` if it contains a message of mpirun about a rank that a signal
+/// has killed. An example is "process rank 2 with PID 4711 on node n1 exited on
+/// signal 9 (Killed)". The result is then rank 2 with signal 9. Returns
+/// std::nullopt if `line` contains no such message.
 static std::optional<LostRank> parseSignal(const std::string &line) {
   const auto rank = numberAfter("process rank ", line);
   const auto signal = numberAfter("exited on signal ", line);
@@ -92,8 +94,10 @@ static std::optional<LostRank> parseSignal(const std::string &line) {
 /// rank exited.
 std::optional<LostRank> findLostRank(const std::deque<std::string> &noise) {
   std::optional<LostRank> exited;
-  // Search pairs of lines, because mpirun may wrap the sentence about a signal
-  // over two lines.
+  // mpirun may divide its sentence about a killed rank into two lines. For
+  // example, the first line ends with "process rank 2 with PID 4711 on node
+  // n1", and the second line begins with "exited on signal 9". Therefore join
+  // each line to the previous line before the search.
   std::string previous;
   for (const std::string &line : noise) {
     if (auto killed = parseSignal(previous + " " + line))
@@ -120,7 +124,9 @@ static bool hasWords(const std::string &line) {
   });
 }
 
-/// Returns whether `line` names a detail of a message, as in "  Component: x".
+/// Returns whether `line` is a detail of a message of mpirun. For example,
+/// "  Component: ucx" is a detail. A detail begins with a space, and contains a
+/// value after ": ".
 static bool isDetail(const std::string &line) {
   const size_t colon = line.find(": ");
   return colon != std::string::npos && line.starts_with(' ') &&
@@ -133,8 +139,11 @@ std::string firstStatement(const std::deque<std::string> &noise) {
   std::string statement;
   for (int i = 0; i < mostLines && line != noise.end(); ++i, ++line) {
     if (!hasWords(*line)) {
-      // The message goes on behind an empty line if it announces something, or
-      // if a list of details follows.
+      // The paragraph ends here, because this line contains neither a letter
+      // nor a digit. Go to the first line of the next paragraph. Add the next
+      // paragraph to `statement` in two cases: if `statement` ends with a
+      // colon, or if the next paragraph begins with a detail, such as
+      // "  Component: ucx".
       line = std::find_if(line, noise.end(), hasWords);
       if (line == noise.end() || !(statement.ends_with(':') || isDetail(*line)))
         break;

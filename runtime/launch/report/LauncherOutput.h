@@ -10,11 +10,16 @@
 
 namespace pcc::runtime {
 
-/// Filter for the stderr of the launcher and its ranks:
+/// Sorts the lines that the launcher and the ranks write to stderr. The
+/// launcher is the process that starts the ranks, such as mpirun. There are
+/// three kinds of lines:
 ///
-/// - Lines for the user ("pcc:", "note:", "rank ") are passed on.
-/// - Progress lines are kept for takeProgress().
-/// - The last 200 other lines are kept, to explain a failure.
+/// - Lines for the user begin with "pcc:", "note:" or "rank ". take() returns
+///   these lines.
+/// - Progress messages of rank 0 begin with "pcc-progress: ". takeProgress()
+///   returns the latest message.
+/// - noise() returns the last 200 of all other lines. `pcc run` uses them to
+///   explain a failure.
 class LauncherOutput {
 public:
   /// Processes `text`, the next bytes that the launcher and the ranks wrote to
@@ -32,8 +37,10 @@ public:
   /// empty string if the last line has a newline.
   std::string takeRest();
 
-  /// Returns the latest progress message that has arrived since the previous
-  /// call; std::nullopt if none has.
+  /// Returns the latest progress message of rank 0, if a message has arrived
+  /// since the previous call of takeProgress(). Otherwise, returns
+  /// std::nullopt. A progress message is the text after "pcc-progress: " in a
+  /// line of stderr.
   std::optional<std::string> takeProgress();
 
   /// Returns the last lines of stderr, at most 200, oldest first. Two kinds of
@@ -59,8 +66,10 @@ private:
   std::optional<std::string> progress;
 };
 
-/// Returns the line of stderr by which rank 0 sends the progress message `what`
-/// to `pcc run`.
+/// Returns a line that contains the progress message `what`. For example,
+/// "loading weights" gives the line "pcc-progress: loading weights" with a
+/// newline. Rank 0 writes the line to stderr, and `pcc run` reads the line and
+/// displays the message.
 std::string progressLine(const std::string &what);
 
 /// A rank whose process ended early, as Open MPI's mpirun reports it.

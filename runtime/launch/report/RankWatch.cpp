@@ -13,12 +13,21 @@
 
 namespace pcc::runtime {
 
-/// Value of the epoll data for events of the status folder. For events of a
-/// rank's process, the epoll data is the rank.
+/// Number that identifies the status folder in an event of epoll. RankWatch
+/// gives a number to each file descriptor that it adds to its epoll instance,
+/// and each event contains this number. For example, the number -1 (kFolder)
+/// means that the status folder has a new file. The number 3 means that the
+/// process of rank 3 has ended.
 static constexpr int kFolder = -1;
 
-/// Adds the file descriptor `fd` to an epoll instance. `meaning` is the epoll
-/// data of the events of `fd`: a rank or kFolder.
+/// Adds the file descriptor `fd` to the epoll instance `epollFd`. epoll then
+/// reports an event when `fd` is readable. The event contains the number
+/// `meaning`:
+///
+/// - kFolder (-1): `fd` is the inotify instance that reports new files in the
+///   status folder.
+/// - The number of a rank: `fd` is the pidfd of this rank, which is readable
+///   after the end of its process.
 static void watchForInput(int epollFd, int fd, int meaning) {
   epoll_event event = {};
   event.events = EPOLLIN;
@@ -113,7 +122,11 @@ void RankWatch::findNewRanks() {
   }
 }
 
-/// Sends the signal through pidfds, which are safe against reused process ids.
+/// Searches the status folder for ranks that have started. Then sends `signal`
+/// to the process of each rank that has not ended. Selects the process by its
+/// pidfd, a file descriptor that always belongs to the same process. A process
+/// id is not safe: after the process of a rank has ended, the kernel can give
+/// its id to a different process, which would then receive the signal.
 bool RankWatch::signalAll(int signal) {
   findNewRanks();
   bool any = false;

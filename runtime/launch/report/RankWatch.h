@@ -52,9 +52,12 @@ public:
   bool started() const { return !known.empty(); }
   /// Returns the number of ranks that have started and ended.
   int numEnded() const;
-  /// Returns the rank that caused the end of the run: the rank reported as lost
-  /// by another rank, otherwise the rank whose process ended first.
-  /// std::nullopt if no rank has ended.
+  /// Returns the rank that has probably caused the end of the run. If a rank
+  /// has reported the loss of another rank by a file in the status folder,
+  /// returns the lost rank. Otherwise, returns the rank whose process ended
+  /// first. The report has priority, because the rank that has written the
+  /// report can end before the lost rank ends. Returns std::nullopt if there is
+  /// no report and no rank has ended.
   std::optional<int> firstEnded() const { return lost ? lost : first; }
 
 private:

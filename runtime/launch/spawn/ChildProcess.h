@@ -18,8 +18,11 @@ namespace pcc::runtime {
 /// Names and values of environment variables to add to a child's environment.
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// Functions that ChildProcess::wait() calls. Each may be empty, unless its
-/// comment says otherwise.
+/// Functions that ChildProcess::wait() calls while it waits for the end of the
+/// child process. The caller of wait() passes these functions. `onStderr`,
+/// `onStdout` and `onReadable` must be set. `takesStdout`, `onSignal` and
+/// `isOver` may be empty. The member `fd` is not a function, but a file
+/// descriptor that wait() also watches.
 struct ChildEvents {
   /// Functions that receive the output of the child process, and of all
   /// processes that the child has started. ChildProcess::wait() passes text
@@ -39,11 +42,16 @@ struct ChildEvents {
   /// wait() makes only this last call. `onReadable` must not be empty.
   int fd = -1;
   std::function<void()> onReadable = {};
-  /// Called for the first SIGINT, SIGTERM or SIGHUP. Returns whether the signal
-  /// was handled; otherwise the child receives it.
+  /// ChildProcess::wait() calls this function when this process receives
+  /// SIGINT, SIGTERM or SIGHUP for the first time. The function returns whether
+  /// it has handled the signal. If it has not handled the signal, or if the
+  /// function is empty, wait() sends SIGTERM to the child.
   std::function<bool()> onSignal = {};
-  /// Called after every event, and ten times per second. If the result is true,
-  /// the process group of the child is killed.
+  /// Returns whether the child must be killed. ChildProcess::wait() calls this
+  /// function at least ten times per second until the child has ended. If the
+  /// result is true, wait() sends SIGKILL to the child and to all other
+  /// processes of its process group. The child has started these processes. If
+  /// this function is empty, wait() does not kill the child for this reason.
   std::function<bool()> isOver = {};
 };
 

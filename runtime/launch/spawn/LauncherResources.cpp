@@ -50,10 +50,13 @@ bool holdsMessages(const std::string &folder, int worldSize) {
 
 Status checkSpace(const std::string &launcher, const std::string &folder,
                   int worldSize, bool withMessages) {
-  // mpirun of Open MPI 4.1 needed 8,440 KiB of space in `folder` for 2 ranks,
-  // and 9,952 KiB for 16 ranks. This space does not include the messages
-  // between the ranks. For 9 MiB and 128 KiB per rank, the sum is larger: 9,472
-  // KiB for 2 ranks and 11,264 KiB for 16 ranks.
+  // mpirun (Open MPI 4.1) creates files in `folder`. The table shows the
+  // measured size of these files, without the messages between the ranks. The
+  // formula, 9 MiB plus 128 KiB per rank, gives more:
+  //
+  //   ranks   measured    formula
+  //   2       8,440 KiB   9,472 KiB
+  //   16      9,952 KiB   11,264 KiB
   const uint64_t ranks = uint64_t(worldSize);
   const uint64_t needed = (9 << 20) + ranks * (128 << 10) +
                           (withMessages ? ranks * kBytesOfMessages : 0);

@@ -58,8 +58,12 @@ private:
   PrivateFolder folder;
 };
 
-/// The ranks of this host as child processes. One thread both sends signals to
-/// children and reaps them, so a signal never reaches a reused process id.
+/// The ranks of this host, as child processes of this process. One thread sends
+/// signals to the ranks and calls waitpid(). After waitpid() has returned the
+/// process id of an ended rank, the kernel can give this id to a different
+/// process. takeEnds() therefore removes the id from `pids` at once, and the
+/// thread sends signals only to the ids in `pids`. A signal thus never reaches
+/// a different process.
 class Children {
 public:
   /// Prepares this process to start `count` ranks by start().
@@ -217,8 +221,13 @@ private:
       killTime = Clock::now() + kGrace;
   }
 
-  /// Passes the first signal to all ranks. At the second signal, kills all
-  /// ranks instead.
+  /// Handles a signal to this process: `signal` is SIGINT, SIGTERM or SIGHUP.
+  ///
+  /// - The first call sends `signal` to all ranks that have not ended. wait()
+  ///   kills the ranks that have not ended after ten seconds (kSaving). If a
+  ///   rank has failed before the signal, the time limit kGrace applies
+  ///   instead.
+  /// - A later call kills all ranks at once.
   void passOn(int signal) {
     if (std::exchange(wasAsked, true))
       return killAll();

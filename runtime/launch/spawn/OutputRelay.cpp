@@ -35,7 +35,10 @@ void OutputRelay::note(Status status) {
   pending.clear();
 }
 
-/// Returns whether stdout takes PIPE_BUF bytes without blocking.
+/// Returns whether a write of up to PIPE_BUF (4096) bytes to stdout does not
+/// block. If stdout is a pipe, poll() reports that stdout is writable only if
+/// the pipe has space for PIPE_BUF bytes. Also returns true if the next write
+/// to stdout fails at once, for example because the reader has ended.
 static bool isReady() {
   pollfd wanted{STDOUT_FILENO, POLLOUT, 0};
   return poll(&wanted, 1, 0) > 0;

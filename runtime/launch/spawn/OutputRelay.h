@@ -34,8 +34,9 @@ public:
   /// stdout. Does nothing if failure() returns an error, because a write to
   /// stdout has then failed or timed out.
   void add(std::string_view text);
-  /// Returns whether over 1 MiB of text is waiting, so that the caller should
-  /// add no more.
+  /// Returns whether the buffer contains more than 1 MiB of text. If it does,
+  /// the caller should add no text until advance() has written text from the
+  /// buffer to stdout.
   bool isFull() const { return pending.size() > (1 << 20); }
   /// Writes waiting text to stdout, until no text is waiting or a further write
   /// would block.
@@ -44,7 +45,10 @@ public:
   /// the same effect: text is waiting, but stdout has accepted no byte for
   /// longer than the number of seconds that the constructor received.
   void advance();
-  /// Writes all text that is waiting; blocks until stdout takes it or fails.
+  /// Writes the whole text in the buffer to stdout, and blocks until stdout has
+  /// accepted the text. If a write fails, or if stdout accepts no byte for
+  /// longer than the number of seconds that the constructor received, deletes
+  /// the rest of the text. failure() then returns the error.
   void finish();
 
   /// Returns the error of this process's stdout, which has exit code 7. There

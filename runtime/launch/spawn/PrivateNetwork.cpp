@@ -23,7 +23,10 @@ static bool writeFile(const char *path, const std::string &text) {
   return isWritten;
 }
 
-/// Activates the loopback interface of a new network.
+/// Activates the loopback interface `lo` in the network namespace of this
+/// process. In a new network namespace, this interface is inactive, so that
+/// processes cannot connect to 127.0.0.1. Returns whether the activation has
+/// succeeded.
 static bool startLoopback() {
   const int file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   ifreq request = {};

@@ -30,8 +30,12 @@
 
 namespace pcc::runtime {
 
-/// Returns the path of the executable `name`, found as a shell finds it; empty
-/// if there is none.
+/// Returns the path of the executable with the name `name`. Searches the
+/// directories in the environment variable PATH, and returns the first match.
+/// For example, "mpirun" gives "/usr/bin/mpirun". If PATH is not set, searches
+/// /usr/local/bin, /usr/bin and /bin. If `name` contains a slash, `name` is a
+/// path already, and the function does not search. Returns an empty string if
+/// the executable does not exist.
 static std::string findInPath(const std::string &name) {
   if (name.find('/') != std::string::npos)
     return access(name.c_str(), X_OK) == 0 ? name : "";
@@ -46,16 +50,25 @@ static std::string findInPath(const std::string &name) {
   return "";
 }
 
-/// Returns whether all ranks are on this host: true unless a batch scheduler
-/// has allocated several hosts.
+/// Returns whether all ranks are certainly on this host. Returns false if this
+/// process belongs to a job of the batch schedulers Slurm, PBS or LSF, because
+/// a job of a batch scheduler can have several hosts.
 static bool isOnOneHost() {
   return !std::getenv("SLURM_JOB_ID") && !std::getenv("PBS_JOBID") &&
          !std::getenv("LSB_JOBID");
 }
 
-/// Returns the command for mpirun of Open MPI 4.1. The command allows more
-/// ranks than cores, and does not bind a rank to a core. An option "--mca NAME
-/// VALUE" sets the parameter NAME of Open MPI to VALUE.
+/// Returns a command line for mpirun of Open MPI 4.1. The caller appends the
+/// executable that mpirun starts once per rank. The parameters are:
+///
+/// - `launcher`: the path of mpirun.
+/// - `worldSize`: the number of ranks. There may be more ranks than cores, and
+///   no rank is bound to a core.
+/// - `folder`: the directory in which mpirun stores its own files.
+/// - `memory`: the directory in which MPI stores the messages between the
+///   ranks, if all ranks are on one host.
+///
+/// An option "--mca NAME VALUE" sets the parameter NAME of Open MPI to VALUE.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory) {
@@ -67,7 +80,10 @@ std::vector<std::string> launchCommand(const std::string &launcher,
   // Makes mpirun keep its own files in `folder`, which pcc always removes.
   set("orte_tmpdir_base", folder);
   set("mpi_yield_when_idle", "1");
-  // Containers forbid process_vm_readv, which MPI would use between processes.
+  // By default, a rank copies a large message directly from the memory of
+  // another rank by the system call process_vm_readv(). Containers forbid this
+  // system call. The value "none" makes MPI copy all messages through memory
+  // that the ranks share.
   set("btl_vader_single_copy_mechanism", "none");
   if (isOnOneHost())
     set("btl", "self,vader");
@@ -240,11 +256,14 @@ private:
   /// several hosts, there is never a deadline. Without a deadline, each call of
   /// advance() sets this variable to the current time.
   Clock::time_point latest;
-  /// Time at which a signal to this process was seen, if any.
+  /// Time at which isStuckAfterSignal() first noticed that this process had
+  /// received a signal, such as SIGINT. The value is std::nullopt before this
+  /// time.
   std::optional<Clock::time_point> signalled;
   bool wasStopped = false; ///< whether the ranks were asked to stop for stdout
-  /// Launcher's missed deadline, such as "did not start …"; empty if there is
-  /// none.
+  /// Text about a deadline that the launcher has missed, such as "did not start
+  /// a rank within 600 s". The launcher is the process that starts the ranks,
+  /// such as mpirun. The text is empty if the launcher has missed no deadline.
   std::string exceeded;
 };
 } // namespace

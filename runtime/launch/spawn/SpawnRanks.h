@@ -29,8 +29,14 @@ struct SpawnRequest {
   /// Path for the flight recorders (logs of the ranks' latest activities) of a
   /// failed run. If empty, they are not written.
   std::string flightFile = {};
-  /// Longest time, in seconds, until the launcher starts the first rank. Also
-  /// the longest time from the last rank's end to the launcher's end.
+  /// Time limit for the launcher, in seconds. The launcher is the process that
+  /// starts the ranks, such as mpirun. The limit applies twice:
+  ///
+  /// - The launcher must start the first rank within this time.
+  /// - When the last rank has ended, the launcher must end within this time.
+  ///
+  /// If the launcher exceeds the limit, it is killed, and the run fails with
+  /// exit code 14. If the ranks may be on several hosts, there is no limit.
   double loadTimeout = 600;
   /// Longest time, in seconds, for which stdout may accept no byte while output
   /// is waiting. For example, stdout is a pipe, and its reader has stopped. If
@@ -58,17 +64,23 @@ struct SpawnRequest {
 /// - Temporary files of the run are deleted, even if this process is killed.
 ///
 /// If a rank reports an error, returns the error of the first rank that does
-/// so. The caller prints the error. Other errors have these exit codes:
+/// so. The caller prints the error. Other errors usually have one of these exit
+/// codes:
 ///
-/// - 14: a rank ended without an error report, or the launcher missed a
-///   deadline
-/// - 13: the launcher was not found, or started no ranks
-/// - 7: a write to stdout failed
+/// - 14: a rank ended without an error report. Exit code 14 can also mean that
+///   mpirun (or BUNDLE/run for GPUs) did not start a rank within
+///   SpawnRequest::loadTimeout seconds, or did not end within this time after
+///   the last rank.
+/// - 13: mpirun was not found, or no rank was started.
+/// - 7: a write to stdout failed.
 Status spawnRanks(const SpawnRequest &request);
 
-/// Returns mpirun and its options; the caller appends the executable and its
-/// arguments. `folder` is the directory for the launcher's own files. `memory`
-/// is the directory for the messages between the ranks.
+/// Returns the first part of the command line that starts `worldSize` ranks:
+/// mpirun and its options. The caller appends the executable of the ranks and
+/// the arguments of this executable. `launcher` is the path of mpirun. mpirun
+/// stores its temporary files in the directory `folder`. MPI stores the
+/// messages between the ranks in the directory `memory`. If the ranks may be on
+/// several hosts, `memory` is not used.
 std::vector<std::string> launchCommand(const std::string &launcher,
                                        int worldSize, const std::string &folder,
                                        const std::string &memory);

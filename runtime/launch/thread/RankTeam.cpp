@@ -117,8 +117,10 @@ Status RankTeam::reason() const {
              : Status::error(PeerLost, "the ranks have ended before this call");
 }
 
-/// Wakes up every 100 ms to call `onWait`, which may check for Ctrl-C in
-/// Python.
+/// Starts the task `next` on the threads of all ranks, and waits until all
+/// ranks have finished the task or the team has ended. During the wait, the
+/// function calls `onWait` every 100 ms. For example, `onWait` may check
+/// whether the user has pressed Ctrl-C in Python.
 Status RankTeam::call(const Task &next, const std::function<void()> &onWait) {
   std::unique_lock lock(mutex);
   if (isOver || isEnding)

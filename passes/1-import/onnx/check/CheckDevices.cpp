@@ -34,12 +34,27 @@ private:
   /// Checks a sharding: `spec` describes how one tensor is split. No dim may be
   /// split twice. Each split dim must have a number of shards, at least 1.
   void checkDims(const ShardingSpec &spec);
-  /// Checks the device list and the device groups of `spec`, the sharding of
-  /// one tensor. A device group is a set of devices that hold the same shard.
-  /// The device configuration has `numDevices` devices.
+  /// Checks which devices hold the shards of a tensor. `spec` is the sharding
+  /// of the tensor. It contains a device list. Each entry of the list is the
+  /// number of a device that holds a shard, or the key of a device group. A
+  /// device group is a set of devices that all hold the same shard, and its key
+  /// is a number. Example: the group with the key -1 has the devices 0 and 1.
+  /// In a device list, the entry -1 then stands for the devices 0 and 1. The
+  /// device configuration has the devices 0 to `numDevices` - 1. If the list or
+  /// a group breaks a rule, the function records an error in the member
+  /// `error`.
   void checkEntries(const ShardingSpec &spec, int64_t numDevices);
-  /// Checks that the number `device` is in [0, numDevices). Checks that it is
-  /// not yet in `listed`, the devices seen so far. Adds it to `listed`.
+  /// Checks one device of a sharding. A sharding lists the devices that hold
+  /// the shards of one tensor, and each device has a number. There are two
+  /// checks:
+  ///
+  ///  - The number `device` is at least 0 and less than `numDevices`, the
+  ///    number of devices in the device configuration.
+  ///  - The sharding does not list the device twice. The set `listed` holds the
+  ///    devices of this sharding that the function has checked before.
+  ///
+  /// If both checks succeed, the function adds `device` to `listed`. Otherwise
+  /// the function records an error in the member `error`.
   void checkDevice(int64_t device, int64_t numDevices);
   /// Sets `error` to an error with the message `what`. Does nothing if `error`
   /// already holds an error. The message begins with the node `current` and the
@@ -87,8 +102,11 @@ void DeviceCheck::fail(const std::string &what) {
   error = Status::error(CannotMeet, where + what);
 }
 
-/// Requires of each device configuration a unique name and 1 to 65536 devices.
-/// Either no device or every device must have a name.
+/// Checks the device configurations of `model`. A device configuration is a set
+/// of devices that the model can run on. Each device configuration must have a
+/// name of its own and 1 to 65536 devices. A device configuration may also list
+/// the names of its devices. If this list is not empty, it must have one name
+/// per device. The constructor records the first mistake in the member `error`.
 DeviceCheck::DeviceCheck(const Model &model) {
   for (const DeviceConfiguration &configuration : model.configurations) {
     const std::string name =
@@ -121,8 +139,12 @@ void DeviceCheck::visit(const std::vector<Node> &nodes) {
   }
 }
 
-/// Checks that the annotations of `node` refer to existing device
-/// configurations and to the node's own tensors. Then checks each sharding.
+/// Checks the multi-device annotations of `node`. Each annotation contains the
+/// name of a device configuration (a set of devices) and the shardings of some
+/// tensors. The model must have a device configuration with this name. Each of
+/// the tensors must be an input or an output of `node`. The function then
+/// checks each sharding by itself, and records the first mistake in the member
+/// `error`.
 void DeviceCheck::check(const Node &node) {
   std::unordered_set<std::string_view> seen;
   for (const NodeDeviceConfiguration &own : node.deviceConfigurations) {
@@ -187,10 +209,15 @@ void DeviceCheck::checkDevice(int64_t device, int64_t numDevices) {
     fail("lists device " + std::to_string(device) + " twice");
 }
 
-/// Checks the device list of `spec`, the sharding of one tensor. Each entry of
-/// the list stands for the devices that hold one shard. The entry is the number
-/// of a device, or the key (a number) of a group of devices. All entries must
-/// stand for equally many devices.
+/// Checks which devices hold the shards of a tensor. `spec` is the sharding of
+/// the tensor. It contains a device list. Each entry of the list is the number
+/// of a device that holds a shard, or the key of a device group. A device group
+/// is a set of devices that all hold the same shard, and its key is a number.
+/// All entries must stand for the same number of devices. Example: the group
+/// with the key -1 has the devices 0 and 1, and the group with the key -2 has
+/// the devices 2 and 3. The device list [-1, -2] is valid, because each of its
+/// entries stands for two devices. The device list [-1, 2] is an error, because
+/// -1 stands for two devices, but 2 stands for one device.
 void DeviceCheck::checkEntries(const ShardingSpec &spec, int64_t numDevices) {
   std::unordered_map<int64_t, const DeviceGroup *> groups;
   for (const DeviceGroup &group : spec.groups) {

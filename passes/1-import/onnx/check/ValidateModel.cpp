@@ -14,8 +14,9 @@ namespace {
 
 /// The node, graph input or initializer that defines a value.
 struct Definition {
-  /// Kind of the definition for messages: "node", "an input" or "an
-  /// initializer".
+  /// Kind of the definition: "node", "an input" or "an initializer". If an
+  /// input or an initializer defines a value that is defined twice, the error
+  /// message contains this text, for example as "first by an input".
   const char *what = "node";
   /// Position, in the graph's list of nodes, of the node that defines the
   /// value. The first node has position 0. Has no meaning if an input or an
@@ -124,11 +125,13 @@ private:
 
 } // namespace
 
-/// Validates `graph` and its subgraphs, and sorts their nodes. `outer` is the
-/// symbol table of the graph that encloses `graph`; null for the main graph.
-/// Appends names to `captures`: the names of the values that `graph` or a
-/// subgraph of `graph` reads, but a graph around `graph` defines. Returns the
-/// first error, if any.
+/// Checks `graph` and its subgraphs, and sorts their nodes topologically.
+/// `outer` knows the values of the graph that encloses `graph`. It is null if
+/// `graph` is the main graph. Appends names to `captures`: the names of all
+/// values that `graph` reads or returns, but does not define. A read in a
+/// subgraph of `graph` also counts. Example: the main graph defines x, and
+/// `graph` is a branch of an If. If a node in the branch reads x, the function
+/// appends x. Returns the first error; success if there is none.
 static Status validateGraph(Graph &graph, const Scope *outer,
                             std::vector<std::string_view> &captures);
 

@@ -8,14 +8,18 @@
 
 namespace pcc::onnx {
 
-/// Sets Node::opset of all nodes in graphs, subgraphs and function bodies.
-/// Opset imports of a function take precedence over those of the model. Nodes
-/// that call a function in `table` keep opset 0. Returns an error with exit
-/// code 3 for:
+/// Sets the member `opset` of all nodes of `model`: the nodes of the main
+/// graph, of the function bodies and of all subgraphs. The member is the opset
+/// version that applies to the node. A model lists an opset version for each
+/// operator domain, and a function may have a list of its own. For a node in a
+/// function, the version in the function's list takes precedence over the
+/// version in the model's list. `table` finds the function that a node calls. A
+/// node that calls a function is no operator, so its member `opset` stays 0.
+/// Returns an error with the exit code CannotRead in two cases:
 ///
-///  - a node whose domain is not imported
-///  - an attribute that refers to a function parameter, although its node is
-///    not part of a function
+///  - No list that applies to a node has the domain of the node.
+///  - An attribute of a node refers to a parameter of a function, but the node
+///    does not lie in a function.
 Status bindOpsets(Model &model, const FunctionTable &table);
 
 } // namespace pcc::onnx

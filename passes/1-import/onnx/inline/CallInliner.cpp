@@ -49,11 +49,16 @@ std::string_view UniqueNames::fresh(const std::string &wanted) {
   return *taken.insert(keep(std::move(name))).first;
 }
 
-/// Returns the size of a copy of `node`, in units of about 16 bytes.
+/// Estimates how much memory a copy of `node` takes. The unit of the result is
+/// 16 bytes. Example: a node with three operands and without attributes counts
+/// 11 units: 8 for the node itself and 1 for each operand.
 static uint64_t costOf(const Node &node);
 
-/// Returns the size of a copy of `attribute`, in units of about 16 bytes.
-/// Elements of tensors do not count, because copies share them.
+/// Estimates how much memory a copy of `attribute` takes. The unit of the
+/// result is 16 bytes. Example: an attribute with a list of three integers
+/// counts 7 units: 4 for the attribute itself and 1 for each integer. The
+/// elements of a numeric tensor do not count, because the copy refers to the
+/// elements of the original.
 static uint64_t costOf(const Attribute &attribute) {
   uint64_t cost = 4 + attribute.floats.size() + attribute.ints.size() +
                   attribute.strings.size() + attribute.types.size() +
@@ -100,14 +105,19 @@ void CallInliner::bindInputs() {
         i < call.inputs.size() ? call.inputs[i] : std::string_view();
 }
 
-/// Skips results that the call omits. Adds each other pair (output of the
-/// function, result of the call) to the map `names`. A name has only one entry
-/// in the map. If the map already has an entry for the output, adds the pair to
-/// `forwarded` instead. An Identity node then copies the value to the result of
-/// the call. Two examples:
+/// Assigns the results of the call to the outputs of the function. Example: for
+/// the function f(x) => (b) and the call y = f(v), the map `names` gets an
+/// entry that translates b to y. If a node of the function computes b, the copy
+/// of this node then computes y. Skips results that the call omits.
+///
+/// If the map already has an entry for an output, the output cannot get a
+/// second entry. The pair (output of the function, result of the call) then
+/// goes to the list `forwarded`. For each pair in this list, make() adds an
+/// Identity node that copies the value of the output to the result. Two
+/// examples:
 ///
 ///   f(a) => (a)      the map has an entry for a, because a is also an input
-///   f(a) => (b, b)   the map has an entry for b from the first output
+///   f(x) => (b, b)   the map has an entry for b from the first output
 void CallInliner::bindOutputs() {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const std::string_view inside = function.outputs[i];
@@ -183,13 +193,17 @@ void CallInliner::bindAttributes(Node &node) {
                 [](const Attribute &a) { return !a.refAttrName.empty(); });
 }
 
-/// Renames the values of `graph`, a subgraph of a copied node. The nodes of
-/// `graph` read its inputs and its initializers by name. The function therefore
-/// renames the inputs and the initializers before it renames the nodes.
+/// Gives new names to the values and the nodes of `graph`, a subgraph of a
+/// copied node. The inputs and the initializers of `graph` get their new names
+/// first. For each of them, the map `names` gets an entry that translates the
+/// old name to the new name. Then the nodes get their new names. renameNode()
+/// looks up the operands of a node in the map, so the entries must exist
+/// before.
 void CallInliner::renameGraph(Graph &graph) {
-  // Names of the graph's inputs before the renaming. An initializer may have
-  // the name of an input; the initializer is then the default value of the
-  // input. The initializer and the input get the same new name.
+  // Names that the inputs of the graph had before the renaming. An initializer
+  // may have the name of an input; it is then the default value of the input.
+  // The code below gives this initializer the new name of the input. Each other
+  // initializer gets a new name of its own.
   std::unordered_set<std::string_view> inputs;
   for (ValueInfo &input : graph.inputs) {
     inputs.insert(input.name);
@@ -245,20 +259,19 @@ void CallInliner::renameNode(Node &node, bool inBody) {
   inheritDevices(node);
 }
 
-/// Copies the multi-device annotations of the function call to `node`, a node
-/// of the copied body. Each annotation belongs to one device configuration (a
-/// named set of devices). An annotation consists of a pipeline stage and
-/// shardings of tensors. For each annotation of the call, the function looks
-/// for the annotation of `node` that belongs to the same device configuration.
-/// If `node` has no such annotation, the function starts with an empty
-/// annotation. The function copies two parts of the call's annotation:
+/// Copies the multi-device annotations of the call to `node`, a node of the
+/// copied function body. Each annotation belongs to one device configuration (a
+/// set of devices with a name). An annotation consists of a pipeline stage and
+/// shardings of tensors. For each annotation of the call, the code looks for
+/// the annotation of `node` that belongs to the same device configuration. If
+/// `node` has no such annotation, the code starts with an empty annotation. The
+/// code then copies two parts of the call's annotation:
 ///
-///  - It copies the pipeline stage if the annotation of `node` has no stage.
-///  - It copies the sharding of a tensor if `node` reads or defines this
-///    tensor, and the annotation of `node` has no sharding of this tensor.
+///  - the pipeline stage, if the annotation of `node` has no pipeline stage
+///  - each sharding of a tensor that `node` reads or defines, if the annotation
+///    of `node` has no sharding of this tensor
 ///
-/// The function does not add a new annotation to `node` if it has copied
-/// neither a pipeline stage nor a sharding to this annotation.
+/// If a new annotation is still empty afterwards, it is not added to `node`.
 void CallInliner::inheritDevices(Node &node) const {
   const auto touches = [&](const ShardingSpec &spec) {
     return std::count(node.inputs.begin(), node.inputs.end(),

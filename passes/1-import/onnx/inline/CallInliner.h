@@ -19,21 +19,26 @@ namespace pcc::onnx {
 /// inlining copies the last one 2^(n-1) times.
 class UniqueNames {
 public:
-  /// Marks all value names in the model's main graph and its subgraphs as used.
-  /// `budget` is the largest total size of the nodes and names that inlining
-  /// creates, in units of about 16 bytes. `model` must outlive the object.
+  /// Collects the names of all values in the model's main graph and its
+  /// subgraphs; fresh() does not return these names. `budget` limits the
+  /// estimated memory of the nodes and names that inlining creates. The unit of
+  /// `budget` is 16 bytes. For example, the budget 1000 allows new nodes and
+  /// names of about 16,000 bytes. `model` must outlive the object.
   UniqueNames(Model &model, uint64_t budget);
 
   /// Returns a value name that is not yet in use, and reserves it: `wanted`
   /// itself, or `wanted` followed by "_" and a number.
   std::string_view fresh(const std::string &wanted);
-  /// Copies `name` into memory that the model owns, and returns a view of the
-  /// copy. Does not make the name unique, because names of nodes need not be.
+  /// Stores the string `name` in the model, and returns a view of the stored
+  /// string. The view is valid as long as the model. Unlike fresh(), this
+  /// function does not make the name unique. It serves for names of nodes,
+  /// because two nodes may have the same name.
   std::string_view keep(std::string name);
-  /// Subtracts `cost` from `budget`. `budget` is the total size of the nodes
-  /// and names that inlining may still create. `cost` is the size of a new node
-  /// or name. The unit of both is about 16 bytes. If `cost` exceeds `budget`,
-  /// sets `budget` to 0 and returns false.
+  /// Subtracts `cost` from the member `budget` and returns true. `budget` is
+  /// the estimated memory of the nodes and names that inlining may still
+  /// create. `cost` is the estimated memory of one new node or name. The unit
+  /// of both numbers is 16 bytes: for example, the cost 8 stands for about 128
+  /// bytes. If `cost` exceeds `budget`, sets `budget` to 0 and returns false.
   bool spend(uint64_t cost);
 
 private:
@@ -160,9 +165,14 @@ private:
   std::unordered_map<std::string_view, std::string_view> names;
   /// Pairs (output of the function, result of the call). For each pair, the
   /// inliner adds an Identity node that copies the value of the output to the
-  /// result. A pair is needed only for an output that is also an input of the
-  /// function, or that the function lists twice. For any other output, the node
-  /// that computes the output gets the result's name.
+  /// result. Most outputs need no pair: the copy of the node that computes the
+  /// output directly computes the result of the call. Two kinds of outputs need
+  /// a pair:
+  ///
+  ///  - An output that is also an input, as in the function f(a) => (a). No
+  ///    node computes this output.
+  ///  - The second mention of an output, as in the function f(x) => (b, b). The
+  ///    copy of the node that computes b computes only the call's first result.
   std::vector<std::pair<std::string_view, std::string_view>> forwarded;
   /// Renamed copies of the function's nodes, and added Identity nodes. `make`
   /// returns this list.

@@ -33,8 +33,10 @@ public:
   CallGraphWalk(const FunctionTable &table, int depth)
       : table(table), depth(depth) {}
 
-  /// Visits `function` and the functions that it calls. Returns an error for
-  /// recursion or for a chain of calls that is too long.
+  /// Visits `function` and the functions that it calls, directly or through
+  /// other functions. Returns an error if one of them calls itself, or if a
+  /// chain of calls has more than `depth` functions. In a chain of calls, each
+  /// function calls the next one.
   Status enter(const Function &function);
 
 private:
@@ -89,21 +91,26 @@ Status CallGraphWalk::checkDepth(int below) const {
                                        path.front()->label());
 }
 
-/// Visits `function`, and then each function that `function` calls. `path` is
-/// the list of the functions whose visit has begun and has not ended. Each
-/// function in `path` calls the next one, and the last one calls `function`. At
-/// the start of a traversal, `path` is empty. Returns an error in two cases:
+/// Visits `function`, and then each function that `function` calls. The list
+/// `path` holds the functions that the traversal has entered and not yet left.
+/// Each function in `path` calls the next one, and the last one calls
+/// `function`. Returns an error in two cases:
 ///
-///  - `function` is already in `path`. The function then calls itself, directly
+///  - `function` is already in `path`. Then `function` calls itself, directly
 ///    or through other functions.
 ///  - A chain of calls has more than `depth` functions. In a chain of calls,
-///    each function calls the next function.
+///    each function calls the next one.
 ///
-/// The body of a function is visited only once. At the end of the visit,
-/// `height` gets the length of the longest chain of calls that begins with the
-/// function. Example: A calls B, and B calls C. The height of C is 1, the
-/// height of B is 2 and the height of A is 3. If D also calls B, B is not
-/// visited again: the longest chain through D and B has 1 + 2 functions.
+/// At the end of the visit, `height` gets an entry for `function`: the number
+/// of functions in the longest chain of calls that begins with `function`.
+/// Example: A calls B, and B calls C. Then C has the height 1, B has the height
+/// 2, and A has the height 3.
+///
+/// The body of a function is read only once. If the traversal reaches a
+/// function that has a height, the height is enough to check the length of the
+/// chain. Example: D also calls B. When the traversal reaches B from D, `path`
+/// is [D] and the height of B is 2. The chain D, B, C therefore has 1 + 2
+/// functions.
 Status CallGraphWalk::enter(const Function &function) {
   if (std::find(path.begin(), path.end(), &function) != path.end())
     return circle(function);

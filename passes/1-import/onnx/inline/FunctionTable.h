@@ -31,8 +31,15 @@ private:
   std::map<Key, const Function *> byKey;
 };
 
-/// Returns an error with exit code 3 for recursion, or for a chain of calls
-/// with more than `depth` functions. Calls in subgraphs are included.
+/// Checks which functions call each other. `table` finds the function that a
+/// node calls. Returns an error with the exit code CannotRead in two cases:
+///
+///  - A function calls itself, directly or through other functions.
+///  - A chain of calls has more than `depth` functions. In a chain of calls,
+///    each function calls the next one.
+///
+/// A function also calls another function if the calling node lies in a
+/// subgraph, such as in a branch of an If.
 Status checkCalls(const std::vector<Function> &functions,
                   const FunctionTable &table, int depth);
 

@@ -102,11 +102,11 @@ Status FunctionInliner::inlineList(std::vector<Node> &nodes, int level) {
   return Status::success();
 }
 
-/// Inlines all function calls of the model. First sets the opset version of
-/// each node, because a node of a function gets its version from the function.
-/// Inlining copies the node to the graph that contains the call, and then no
-/// record of the function is left. The copy keeps the version of the original
-/// node.
+/// Inlines all function calls of the model in two steps. Step 1 sets the opset
+/// version of each node. Step 2 replaces each call by copies of the function's
+/// nodes. Step 1 must come first: a function can have its own list of opset
+/// versions, which applies to the nodes of the function. After step 2, a copied
+/// node no longer belongs to a function, but the node keeps its version.
 Status pcc::onnx::inlineFunctions(Model &model, const ReadLimits &limits) {
   FunctionTable table;
   PCC_RETURN_IF_ERROR(table.fill(model.functions));

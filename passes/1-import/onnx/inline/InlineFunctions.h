@@ -13,9 +13,10 @@ namespace pcc::onnx {
 /// nodes of the function's body. Afterwards, `model.functions` is empty.
 ///
 /// Example: the function Scale has the input a and the output b. It also has
-/// two attribute parameters, `p` and `q`. The parameter `p` has no default
-/// value. The parameter `q` has the default value 1. In the body, @p stands for
-/// the value of the parameter `p`:
+/// two parameters p and q, which give values to attributes. The parameter p has
+/// no default value. The parameter q has the default value 1. The body has two
+/// nodes, and each has an attribute k. In the body, @p stands for the value of
+/// p, and @q stands for the value of q:
 ///
 ///   Scale(a) => (b) <p, q=1>
 ///     c = Mul <k: int = @p> (a, a)
@@ -32,18 +33,16 @@ namespace pcc::onnx {
 /// number, such as blk/c_1. If a parameter has no value, each attribute that
 /// refers to the parameter is erased.
 ///
-/// ONNX nodes may be annotated with a pipeline stage, and with a sharding for
-/// each operand and result. A new node may lack an annotation that the call
-/// has. If the new node has no pipeline stage, the new node gets the pipeline
-/// stage of the call. If the call has a sharding for the tensor x, each new
-/// node that reads or defines x gets this sharding, unless the new node already
-/// has a sharding for x.
+/// A node may have multi-device annotations: a pipeline stage, and a sharding
+/// for each operand and result. The nodes that replace a call get the
+/// annotations of the call:
 ///
-/// `model` must have passed validateModel. `limits` is a set of limits for the
-/// reader of a model file. The member `limits.depth` is the largest nesting
-/// depth of protobuf messages in the file. The member `limits.messages` is the
-/// largest number of protobuf messages in the file. Inlining uses the two
-/// numbers for limits of its own. Some errors are:
+///  - A new node without a pipeline stage gets the pipeline stage of the call.
+///  - If the call has a sharding for the tensor x, each new node that reads or
+///    defines x gets this sharding, unless it already has a sharding for x.
+///
+/// `model` must have passed validateModel. The members of `limits` bound the
+/// work. Returns an error in these cases, among others:
 ///
 ///  - A function calls itself, directly or through other functions.
 ///  - A chain of calls (function A calls B, B calls C, and so on) has more than

@@ -9,10 +9,10 @@
 
 using namespace pcc::onnx;
 
-/// Numbers that protocol buffers use for the encoding of a field (wire types).
-/// A field with wire type 0 is an integer in varint encoding. A field with wire
-/// type 2 has its size in bytes before its content, such as a string or a
-/// nested message.
+/// Wire types: the numbers by which protocol buffers tell how a field is
+/// encoded. Wire type 0 (`integerKind`) is an integer in varint encoding. Wire
+/// type 2 (`bytesKind`) is a sequence of bytes with its size before it. A
+/// string and a nested message have wire type 2.
 static constexpr uint32_t integerKind = 0, bytesKind = 2;
 
 void MessageBuilder::appendInteger(uint64_t value, std::string &bytes) {

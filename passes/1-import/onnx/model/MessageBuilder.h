@@ -14,8 +14,9 @@ namespace pcc::onnx {
 
 /// Encodes a protocol buffer message field by field. Each method whose name
 /// begins with "add" appends one field; its parameter `field` is the number of
-/// the field. The method `copy` appends a field that is already encoded. `copy`
-/// stores a view of the field's bytes, so large weights take no more memory.
+/// the field. The method `copy` appends fields that are already encoded. `copy`
+/// stores only a view of the bytes. The message therefore needs no memory of
+/// its own for a large weight that `copy` appends.
 class MessageBuilder {
 public:
   /// Appends one or more fields that are already encoded. `field` is a view of
@@ -65,8 +66,9 @@ private:
   /// type 2) and the size of the content in bytes (`size`). The caller must
   /// append the content itself.
   void addHead(uint32_t field, uint64_t size);
-  /// Appends `bytes` to the encoded message. `bytes` must already be encoded.
-  /// The builder owns the string from now on.
+  /// Appends `bytes` to the encoded message. `bytes` is one whole field in the
+  /// encoding of protocol buffers, or the first bytes of such a field. The
+  /// builder stores the string itself, not a view of it.
   void own(std::string bytes);
 
   /// A part of the encoded message. Exactly one member is set: bytes that the

@@ -78,18 +78,17 @@ struct ExternalLocation {
   std::string_view length;
 };
 
-/// A constant tensor (TensorProto). `raw` holds the elements as bytes: little
-/// endian, row-major. Elements of 4 or 2 bits share a byte; the first element
-/// is in the low bits of the byte.
+/// A constant tensor (TensorProto). No dim of the tensor is negative. `raw`
+/// holds the elements as bytes: little endian, row-major. Elements of 4 or 2
+/// bits share a byte; the first element is in the low bits of the byte. The
+/// parser guarantees the size of `raw`:
 ///
-/// The parser guarantees that no dim is negative. The guarantee about `raw` is
-/// in the first row that applies to the tensor:
-///
-///   element type String                 `raw` is empty
-///   element type unknown or Undefined   `raw` may have any size
-///   elements in another file            `raw` is empty
-///   any other tensor                    `raw` has the size that `dataType`
-///                                       and `dims` require
+///  - If the elements are strings, `raw` is empty.
+///  - If the element type is Undefined or is not in DataType, `raw` may have
+///    any size.
+///  - For each other element type, there are two cases. If the elements lie in
+///    another file, `raw` is empty. If they lie in the model file, `raw` has
+///    exactly the size that `dataType` and `dims` require.
 struct Tensor {
   std::string_view name;
   DataType dataType = DataType::Undefined;
@@ -132,11 +131,14 @@ struct SparseTensor {
   /// no name field of its own. The name of this tensor (`values.name`) is
   /// therefore also the name of the sparse tensor.
   Tensor values;
-  /// Positions of the non-zero elements in the tensor of shape `dims`. Two
-  /// formats exist. With one number per element, the number is the element's
-  /// row-major index. With one row per element, the row holds an index for each
-  /// dim. Example for `dims` = [3, 4]: the position in row 1, column 2 is 6 or
-  /// [1, 2].
+  /// Positions of the non-zero elements in the tensor of shape `dims`.
+  /// `indices` has one of two shapes. Let n be the number of non-zero elements:
+  ///
+  ///  - [n]: each position is one number, the row-major index of the element.
+  ///  - [n, rank]: each position is a row with one index for each dim.
+  ///
+  /// Example: `dims` is [3, 4], and the element in row 1 and column 2 is not
+  /// zero. Its position is the number 1 * 4 + 2 = 6, or the row [1, 2].
   Tensor indices;
   /// Shape of the sparse tensor. The shape counts the zeros and the non-zero
   /// elements. Example: a 3 x 4 tensor with two non-zero elements has `dims` =
@@ -170,8 +172,12 @@ struct Type {
   std::vector<Type> inner;
 };
 
-/// Returns whether `shape` has another rank or another dim size than
-/// `declared`. A rank or size that `declared` does not know matches anything.
+/// Returns whether a tensor of shape `shape` cannot have the type `declared`.
+/// This is the case if `declared` has another rank, or another size of a dim.
+/// An unknown rank in `declared` fits every shape, and an unknown dim fits
+/// every size. Example: `declared` has the dims [?, 4], where ? is an unknown
+/// size. The result is false for `shape` = [2, 4], but true for [2, 5] and for
+/// [2].
 bool contradicts(const Type &declared, std::span<const int64_t> shape);
 
 /// Name and type of a value (ValueInfoProto).
@@ -193,17 +199,19 @@ struct DeviceConfiguration {
 };
 
 /// One factor of a dim that is split over devices (SimpleShardedDimProto). A
-/// dim is a product of factors. Example: a dim of size 768 has the factors 12
-/// (attention heads) and 64 (elements of a head). The size of the factor is
-/// `dimValue` (a number) or `dimParam` (a symbol). If the file gives neither,
-/// the size follows from the tensor's shape.
+/// dim is a product of factors, and each factor is split by itself. Example: a
+/// dim of size 768 consists of 12 attention heads with 64 elements each, so its
+/// factors are 12 and 64. The member `dimValue` is the size of the factor as a
+/// number. The member `dimParam` is the size as a symbol, such as "heads". If
+/// the file gives neither, the size is computed from the tensor's shape.
 struct SimpleShardedDim {
   std::optional<int64_t> dimValue;
   std::string_view dimParam;
   /// Number of equal parts into which this factor is split. A dim of a tensor
-  /// is a product of factors. Example: a dim of size 768 has the factors 12 and
-  /// 64. If the factor 12 has `numShards` = 4, each part has size 3. If the
-  /// factor 64 has `numShards` = 1, the factor is not split.
+  /// is a product of factors. Example: a dim of size 768 consists of 12
+  /// attention heads with 64 elements each, so its factors are 12 and 64. If
+  /// the factor 12 has `numShards` = 4, each shard has 3 heads. If the factor
+  /// 64 has `numShards` = 1, each of these heads is whole.
   int64_t numShards = 0;
 };
 
@@ -212,19 +220,21 @@ struct ShardedDim {
   /// Index of the dim. A negative index counts from the end: -1 is the last
   /// dim.
   int64_t axis = 0;
-  /// Factors of the dim. The product of their sizes is the size of the dim.
-  /// The first factor varies slowest. Example: a dim of size 768 may have the
-  /// factors 12 and 64; index 70 of the dim is then index 1 of the factor 12
-  /// and index 6 of the factor 64.
+  /// Factors of the dim. The split treats the dim like several smaller dims,
+  /// its factors. The product of the sizes of the factors is the size of the
+  /// dim. The first factor varies slowest. Example: a dim of size 768 has the
+  /// factors 12 and 64. Index 70 of the dim is index 1 of the factor 12 and
+  /// index 6 of the factor 64, because 1 * 64 + 6 = 70.
   std::vector<SimpleShardedDim> simpleShardings;
 };
 
 /// A group of devices that all hold the same shard of a tensor
 /// (IntIntListEntryProto). `key` is the number of the group. `devices` lists
 /// the numbers of the devices in the group. Example: the group with `key` = -1
-/// has the devices 0 and 1. The list ShardingSpec::devices names one holder per
-/// shard: a device or a group. If this list is [-1, 2], the devices 0 and 1
-/// hold shard 0, and device 2 holds shard 1.
+/// has the devices 0 and 1, and the group with `key` = -2 has the devices 2 and
+/// 3. The list ShardingSpec::devices has one entry for each shard. If this list
+/// is [-1, -2], the devices 0 and 1 both hold shard 0, and the devices 2 and 3
+/// both hold shard 1.
 struct DeviceGroup {
   int64_t key = 0;
   std::vector<int64_t> devices;
@@ -233,19 +243,23 @@ struct DeviceGroup {
 /// The sharding of one operand or result of a node (ShardingSpecProto).
 struct ShardingSpec {
   std::string_view tensorName;
-  /// Holder of each shard. Entry i belongs to shard i of the tensor. The shards
-  /// are numbered in row-major order. Example: a tensor has two dims, and each
-  /// dim is split into 2 parts. Shard 1 then has part 0 of dim 0 and part 1 of
-  /// dim 1. An entry is the number of a device, or the `key` of a group in
-  /// `groups`. If the entry is the `key` of a group, all devices of the group
-  /// hold the shard.
+  /// Devices that hold the shards. Entry i tells which devices hold shard i.
+  /// The entry is the number of a device, or the `key` of a group in `groups`.
+  /// All devices of a group hold the same shard. The shards are numbered in
+  /// row-major order. Example: a tensor has two dims, and each dim is split
+  /// into 2 parts. Shard 1 then consists of part 0 of dim 0 and part 1 of dim
+  /// 1. If `devices` is [4, 5, 6, 7], device 5 holds shard 1. There are two
+  /// exceptions: the list may be empty, and if the tensor has only one shard,
+  /// all entries of the list belong to this shard.
   std::vector<int64_t> devices;
   std::vector<DeviceGroup> groups;
   std::vector<ShardedDim> shardedDims;
 };
 
-/// Returns the number of shards of the annotated tensor: the product of
-/// `numShards` over all split dims. Returns INT64_MAX on overflow.
+/// Returns the number of shards into which `spec` splits a tensor. The number
+/// is the product of the members `numShards` in `spec`. Example: a tensor has
+/// two dims. If one is split into 2 parts and the other is split into 4 parts,
+/// the tensor has 8 shards. Returns INT64_MAX if the product overflows.
 int64_t numShards(const ShardingSpec &spec);
 
 /// The annotation of a node for one device configuration: its pipeline stage
@@ -319,12 +333,19 @@ struct Node {
   /// omitted. The list may also be shorter than the op's list of operands; the
   /// operands after its end are then omitted.
   std::vector<std::string_view> inputs;
-  /// Names of the results. An omitted result is ""; at the end of the list,
-  /// omitted results have no entry.
+  /// Names of the results. The name "" stands for a result that the node omits.
+  /// In a parsed model, the last name in the list is not "": if the last
+  /// results are omitted, the list is shorter. Example: an op has four results.
+  /// The node names result 0 a, names result 2 c, and omits the results 1 and
+  /// 3. The list is then ["a", "", "c"].
   std::vector<std::string_view> outputs;
   std::vector<Attribute> attributes;
   Metadata metadata;
-  /// Multi-device annotations, at most one per configuration.
+  /// Multi-device annotations of the node. An annotation gives the pipeline
+  /// stage of the node, and describes how its tensors are split over devices.
+  /// Each annotation belongs to one device configuration (a set of devices with
+  /// a name). After readModel, no two annotations of a node belong to the same
+  /// device configuration.
   std::vector<NodeDeviceConfiguration> deviceConfigurations;
 
   /// Returns the attribute with this name; null if there is none.
@@ -438,12 +459,12 @@ struct Model {
 
   /// Stores `text` in `storage` and returns a view of the stored copy.
   std::string_view intern(std::string text);
-  /// Returns the position of `bytes` in the model file: the number of bytes
-  /// between the start of the file and the start of `bytes`. The model file is
-  /// mapped into memory. `bytes` is a view of memory, usually of this mapping.
-  /// Returns nothing if `bytes` is empty, or if the viewed memory does not
-  /// belong to the mapping. For example, a string that intern() stored lies
-  /// outside of the mapping.
+  /// Returns the position in the model file at which `bytes` begins. The model
+  /// file is mapped into memory, and `bytes` is a view of memory. If `bytes`
+  /// lies in the mapped file, the result is the number of bytes in the file
+  /// before `bytes`. If `bytes` lies in other memory or is empty, the function
+  /// returns nothing. For example, a string that intern() has stored lies in
+  /// other memory.
   std::optional<uint64_t> fileOffset(std::string_view bytes) const;
 };
 

@@ -14,20 +14,21 @@ namespace pcc::onnx {
 struct WireError {
   /// Description of the fault, without the name of the file.
   std::string message;
-  /// Whether the error is that the message is too short. Its last byte is then
-  /// in the middle of a field, as in a file that was cut off. Example: a field
-  /// says that it has 10 bytes, but only 4 bytes are left.
+  /// True if the bytes end too early, as in a file that was cut off. Example: a
+  /// field says that it has 10 bytes, but only 4 bytes are left. False for any
+  /// other fault, such as a field with a wrong wire type.
   bool endsEarly = false;
 };
 
-/// Iterates over the fields of one encoded message:
+/// Iterates over the fields of one encoded protobuf message:
 ///
 ///   for (WireReader wire(message); wire.next();)
 ///     if (wire.field() == 1)
 ///       name = wire.bytes();
 ///
-/// The library protozero decodes the varints. Its message reader is not used,
-/// because it limits lengths to 32 bits.
+/// A WireReader uses the library protozero only to decode varints. protozero
+/// also has a reader for whole messages, but that reader cannot read a field of
+/// 4 GiB or more.
 class WireReader {
 public:
   /// Prepares to read the fields of `message`. The bytes must stay alive as
@@ -61,9 +62,13 @@ public:
   /// not contain the size. Example: for the string "abc", the result is the 3
   /// bytes "abc".
   std::string_view bytes() const;
-  /// Returns the value of a varint field.
+  /// Returns the value of the current field as an integer. The field must be a
+  /// varint (an integer of variable size), otherwise the method throws
+  /// WireError. The current field is the field that next() decoded last.
   int64_t integer() const;
-  /// Returns the value of a 32-bit field, read as a float.
+  /// Returns the value of the current field as a float. The field must be a
+  /// 32-bit field, otherwise the method throws WireError. The current field is
+  /// the field that next() decoded last.
   float real() const;
 
   /// Appends the integers in the current field to `values`. The field belongs
@@ -89,8 +94,10 @@ public:
   /// 32-bit field sets the low 32 bits, and the other bits are 0. Returns 0 if
   /// the field is length-delimited, such as a string.
   uint64_t scalar() const { return value; }
-  /// Returns the size in bytes of a fixed-size field, 4 or 8. Returns 0 for
-  /// other fields.
+  /// Returns the size in bytes of the current field's value, if the wire type
+  /// gives this size: 4 for a 32-bit field, and 8 for a 64-bit field. Returns 0
+  /// for a varint and for a length-delimited field, because their sizes vary.
+  /// The current field is the field that next() decoded last.
   unsigned fixedSize() const {
     return kind == WireType::Fixed64 ? 8 : kind == WireType::Fixed32 ? 4 : 0;
   }

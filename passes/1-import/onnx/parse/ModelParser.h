@@ -43,12 +43,16 @@ public:
   bool sawVersion() const { return versionSeen; }
   /// Returns whether the last error occurred inside a field of the ModelProto,
   /// such as `graph`. A ModelProto is the protobuf message that holds a whole
-  /// ONNX model. For each field of the ModelProto, the parser first finds the
-  /// end of the field, and then parses the bytes of the field. An error in the
-  /// second step gives the result true: the file holds the whole field, so the
-  /// file is damaged. Any other error gives the result false: the file is
-  /// truncated, or the file is not an ONNX model. Call this method only after
-  /// an error.
+  /// ONNX model. The parser reads each field of the ModelProto in two steps:
+  ///
+  ///   1. The parser finds all bytes of the field. If the file is cut off, this
+  ///      step fails, and the result is false.
+  ///   2. The parser parses these bytes. If this step fails, the result is
+  ///      true. The file then has all bytes of the field, but some of them are
+  ///      wrong.
+  ///
+  /// The result is also false if the error belongs to no field, for example if
+  /// there is no field `graph`. The method must be called only after an error.
   bool failedInside() const { return insideField; }
 
 private:
@@ -122,18 +126,20 @@ private:
   /// bytes. Example: a list of two floats gives 8 bytes. `message` is the whole
   /// encoded TensorProto. The element type in `tensor` must already be set.
   void typedElements(std::string_view message, Tensor &tensor);
-  /// Throws InvalidMessage in these cases:
+  /// Throws InvalidMessage if `tensor` breaks one of these rules:
   ///
-  ///  - `tensor` has more than `limits.rank` dims.
-  ///  - A dim is negative, or the number of elements exceeds 2^63 - 1.
-  ///  - The element type is String, and the number of strings differs from the
-  ///    number of elements that the shape requires. A string tensor also must
-  ///    not have bytes, or elements in another file.
-  ///  - The element type is not String, and `tensor` has strings.
-  ///  - The element type has a fixed size, and the number of bytes does not
-  ///    agree with the shape. Example: a float tensor of shape [3] has 8 bytes
-  ///    instead of 12. If the elements lie in another file, `tensor` must have
-  ///    no bytes.
+  ///  - `tensor` has at most `limits.rank` dims.
+  ///  - No dim is negative. The number of elements and the number of bytes are
+  ///    at most 2^63 - 1.
+  ///  - If the element type is String, the number of strings is the number of
+  ///    elements that the shape requires. The tensor has no bytes in `raw`, and
+  ///    no elements in another file.
+  ///  - If the element type is not String, the tensor has no strings.
+  ///  - If the element type has a fixed size, and the elements lie in the model
+  ///    file, `raw` has the size that the type and the shape require. Example:
+  ///    a float tensor of shape [3] has 12 bytes.
+  ///  - If the element type has a fixed size, and the elements lie in another
+  ///    file, `raw` is empty.
   void checkTensor(const Tensor &tensor) const;
 
   // The methods from `deviceConfiguration` to `deviceGroup` are defined in
@@ -151,12 +157,12 @@ private:
   void simpleShardedDim(std::string_view message, SimpleShardedDim &dim);
   void deviceGroup(std::string_view message, DeviceGroup &group);
 
-  /// Parses the message in the current field of `wire`, and appends the result
-  /// to `list`. The current field is the field that `wire` decoded last. `read`
-  /// is the method of the parser that parses a message of this type. For
-  /// example, `read` is the method `node` if `list` is the list of a graph's
-  /// nodes. append() adds an empty entry to `list`, and `read` fills this
-  /// entry.
+  /// Parses one nested message and appends the result to `list`. The nested
+  /// message is the value of the current field of `wire`, the field that `wire`
+  /// decoded last. append() adds an empty entry to `list`. Then `read`, a
+  /// method of this class, parses the nested message and fills the entry.
+  /// Example: if `list` is the list of a graph's nodes, `read` is the method
+  /// node(), and append() appends one node.
   template <typename T>
   void append(const WireReader &wire, std::vector<T> &list,
               void (ModelParser::*read)(std::string_view, T &)) {
@@ -172,8 +178,9 @@ private:
   uint64_t messages = 0;
   bool versionSeen = false;
   /// Whether the parser is inside a field of the ModelProto, such as `graph`.
-  /// An error in the field leaves this flag true, so that `failedInside` can
-  /// report where the error occurred.
+  /// The method model() sets this flag at the start of each field, and clears
+  /// it at the end. If an exception stops the parser inside a field, the flag
+  /// stays true, and failedInside() returns it.
   bool insideField = false;
 };
 

@@ -66,9 +66,18 @@ static bool hasItsValue(const Attribute &attribute) {
   }
 }
 
-/// Checks that a parsed attribute has a name, a valid type, and values of that
-/// type. `found` is the type of the parsed values; Undefined if there are none.
-/// If the file lacks the attribute's type, the type becomes `found`.
+/// Checks `attribute` after all its fields have been parsed. `found` is the
+/// type of the values that the file contains for this attribute. `found` is
+/// Undefined if the file contains no value. If the file does not contain the
+/// type of the attribute, the function first sets `attribute.type` to `found`.
+/// The function throws InvalidMessage in each of these cases:
+///
+/// - The attribute has no name.
+/// - The attribute has no type, or its type is not an attribute type of ONNX.
+/// - A value in the file has a type that differs from `attribute.type`.
+/// - The attribute must have exactly one value, for example a tensor, and has
+///   no value or several values. An attribute that takes its value from a
+///   parameter of a function needs no value.
 static void finishAttribute(Attribute &attribute, AttributeType found) {
   if (attribute.name.empty())
     throw InvalidMessage{"an attribute has no name"};

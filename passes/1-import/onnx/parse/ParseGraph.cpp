@@ -180,8 +180,11 @@ void ModelParser::node(std::string_view message, Node &node) {
     node.outputs.pop_back();
 }
 
-/// Parses a FunctionProto. Node::index counts the nodes of each function from
-/// 0.
+/// Parses a FunctionProto, which is the definition of one function of the
+/// model. `message` is the encoded FunctionProto. The method stores the parsed
+/// parts in `function`. It sets the member `index` of each node of the function
+/// to the position of the node in the function: 0 for the first node, 1 for the
+/// second.
 void ModelParser::function(std::string_view message, Function &function) {
   NestingLevel level(*this);
   for (WireReader wire(message); wire.next();) {

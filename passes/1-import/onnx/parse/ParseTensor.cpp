@@ -46,8 +46,11 @@ static bool isTypedField(uint32_t field) {
   return field == 4 || field == 5 || field == 7 || field == 10 || field == 11;
 }
 
-/// Returns the field of TensorProto that holds elements of `type` as numbers,
-/// such as float_data. The field number is 0 if `type` is not a number type.
+/// Describes the field of TensorProto that contains the elements of a tensor of
+/// the type `type` as a list of numbers. Example: for the type Float, this
+/// field is float_data. It has the number 4, and each number takes 4 bytes. For
+/// the types String and Undefined, TensorProto has no list of numbers. The
+/// member `field` of the result is then 0.
 static TypedField typedFieldOf(DataType type) {
   switch (type) {
   case DataType::Float:

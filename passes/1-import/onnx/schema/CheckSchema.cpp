@@ -37,29 +37,35 @@ static std::string enumerate(std::string_view list, char separator) {
   return text;
 }
 
-/// Returns whether the opset version of `node` is newer than all definitions of
-/// ops that pcc knows. Reads the whole table, so it is called only for an
-/// error.
+/// Returns whether pcc's table of op definitions may be too old for `node`.
+/// Each row of the table has an opset version. The result is true if the node
+/// has a higher opset version than all rows with the node's domain. The
+/// function reads all rows, which takes time. The callers therefore call this
+/// function only after they have found an error in a node.
 static bool isNewerThanTable(const Node &node) {
   return node.opset > newestOpset(node.domain);
 }
 
-/// Returns an error about `node`. The exit code is 4 if the opset version of
-/// the node is newer than pcc's table of definitions, 3 otherwise.
+/// Returns an error about `node`. `claim` is the text that follows the node's
+/// name in the error message, such as "has 3 operands, which is more than 2".
+/// The exit code of the error is 4 if the opset version of the node is newer
+/// than all versions in pcc's table of op definitions. The table may then lack
+/// the newest definition of the op. Otherwise the exit code is 3.
 static Status refuse(const Node &node, const std::string &claim) {
   return Status::error(isNewerThanTable(node) ? Unsupported : CannotRead,
                        "node " + node.label() + ": " + claim);
 }
 
-/// Checks that `node` does not have too many operands or too many results.
-/// `count` is the number of operands or results of the node. `list` contains
-/// the types of the operands or results in the definition of the op, separated
-/// by spaces:
+/// Checks that `node` does not have too many operands, or that it does not have
+/// too many results. `word` says which of the two is checked: "operands" or
+/// "results". `count` is the number of operands or results of `node`. `list`
+/// contains one type for each operand or result in ONNX's definition of the op.
+/// Spaces separate the types. A sign may follow a type: the sign "?" marks an
+/// operand that may be absent, and the sign "*" or "~" stands for any number of
+/// operands. Examples:
 ///
-///   "T T?"      two entries: the node may have at most 2 operands
-///   "int64 T*"  an entry ends with "*" or "~": any number of operands
-///
-/// `word` is the noun in the error message: "operands" or "results".
+///   "T T?"      The node may have at most 2 operands.
+///   "int64 T*"  The node may have any number of operands.
 static Status checkCount(const Node &node, size_t count, const char *word,
                          std::string_view list) {
   size_t most = 0;
@@ -90,11 +96,19 @@ Status checkForm(const Node &node) {
   return checkCount(node, node.outputs.size(), "results", schema->results);
 }
 
-/// Returns whether `allowed`, the element types that an op takes, contains the
-/// type `name`. If the op takes any of float16, float and double, the result is
-/// also true for every other of these types and for bfloat16. Exporters use
-/// bfloat16 for ops whose definitions in ONNX do not have it yet, such as
-/// Einsum-12, and pcc computes all ops in all of these types.
+/// Returns whether an operand may have the element type `name`. `allowed` is
+/// the list of the element types in ONNX's definition of the op, separated by
+/// commas. The result is true in two cases:
+///
+/// - `allowed` contains `name`.
+/// - `name` is one of the four float types bfloat16, float16, float and double,
+///   and `allowed` contains float16, float or double.
+///
+/// Example: for the list "float,int32", the result is true for bfloat16 and
+/// false for int64. The second case is for models that contain an op with
+/// bfloat16 operands although ONNX's definition of the op lacks bfloat16. An
+/// example is Einsum-12. pcc computes all ops with float operands in all four
+/// float types.
 static bool takes(std::string_view allowed, const std::string &name) {
   const bool isFloat = name == "bfloat16" || name == "float16" ||
                        name == "float" || name == "double";

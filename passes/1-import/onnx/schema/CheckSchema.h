@@ -27,11 +27,20 @@ Status checkForm(const Node &node);
 using ElementTypeOf = std::function<DataType(std::string_view name)>;
 
 /// Checks the element types of the operands of `node` against ONNX's definition
-/// of the op: each operand has an allowed type, and operands that share a type
-/// variable have the same type. All float types of up to 64 bits are allowed
-/// where ONNX allows any of float16, float and double. Ops that ONNX does not
-/// define, and opsets that are newer than pcc's table of definitions, are not
-/// checked. Returns an error with exit code 3 if the check fails.
+/// of the op. `typeOf` is a function that returns the element type of an
+/// operand from its name. There are two rules:
+///
+/// - An operand must have an element type that the definition allows. If the
+///   definition allows float16, float or double, the operand may have any of
+///   the types bfloat16, float16, float and double.
+/// - If the definition gives two operands the same type variable, such as T,
+///   both operands must have the same element type. An op such as Loop has a
+///   list of operands of any types. This rule does not apply to such a list.
+///
+/// Returns an error with exit code 3 if an operand breaks a rule. Returns
+/// success without a check if ONNX does not define the op. Also returns success
+/// if the opset version of the node is newer than all versions in pcc's table
+/// of definitions. The table may then lack the newest definition of the op.
 Status checkOperandTypes(const Node &node, const ElementTypeOf &typeOf);
 
 } // namespace pcc::onnx

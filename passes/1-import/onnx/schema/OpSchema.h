@@ -7,9 +7,22 @@
 
 namespace pcc::onnx {
 
-/// A row of OpSchemas.inc: one version of an ONNX op. Lists are separated by
-/// spaces. Example: the row of Gather-13 has `operands` = "T Tind", `results` =
-/// "T", `attributes` = "axis" and `constraints` = "T=float,… Tind=int32,int64".
+/// Definition of one version of an ONNX op. The file OpSchemas.inc is a table
+/// with one definition in each row. Example: the op AffineGrid of opset 20 has
+/// two operands, one result and one attribute. Its row has these members:
+///
+///   domain       ""
+///   op           "AffineGrid"
+///   since        20
+///   operands     "T1 T2"
+///   results      "T1"
+///   attributes   "align_corners"
+///   constraints  "T1=bfloat16,double,float,float16 T2=int64"
+///
+/// T1 and T2 are type variables: each is a name for one of several element
+/// types. The member `constraints` says that the second operand has the element
+/// type int64. The first operand and the result have one of four float types.
+/// Both have the same type, because both have the type variable T1.
 struct OpSchema {
   std::string_view domain; ///< "" for the standard domain
   std::string_view op;

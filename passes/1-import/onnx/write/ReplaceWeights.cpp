@@ -68,8 +68,11 @@ static void addTensor(const WireReader &wire, const ReplacedWeights &weights,
   graph.addMessage(wire.field(), std::move(tensor));
 }
 
-/// Re-encodes the ModelProto, its main graph and the replaced initializers. All
-/// other messages are copied unchanged.
+/// Reads the model file message by message, and appends each message to the
+/// result. The model file contains the main graph, and the main graph contains
+/// the initializers. The function encodes these messages again: the ModelProto,
+/// the main graph, and each initializer that has new elements in `weights`. All
+/// other messages are copied byte by byte.
 MessageBuilder pcc::onnx::replaceWeights(const Model &model,
                                          const ReplacedWeights &weights) {
   constexpr uint32_t graphField = 7, initializerField = 5;

@@ -17,10 +17,15 @@ namespace pcc::onnx {
 /// New elements for an initializer (a constant tensor of the model).
 /// replaceWeights stores them in the model file that it writes.
 struct EmbeddedElements {
-  /// Number of bytes of all elements, in the layout of raw_data.
+  /// Number of bytes that all elements of the initializer take in the new file.
+  /// The file has these bytes in the field raw_data of the TensorProto. This
+  /// field contains the elements one after the other, without gaps, and each
+  /// element has its lowest byte first.
   uint64_t size = 0;
-  /// Writes exactly `size` bytes to the stream. Called while the model file is
-  /// being written, so that only one weight has to be in memory at a time.
+  /// Writes the new elements to the stream: exactly `size` bytes. This function
+  /// is called when the model file is being written, not earlier. The function
+  /// can therefore read the elements from another file at that moment. The
+  /// elements of only one initializer are then in memory at a time.
   std::function<void(std::ostream &)> write;
 };
 

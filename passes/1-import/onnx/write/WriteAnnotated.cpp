@@ -131,10 +131,10 @@ copyOf(std::string_view message,
 // Encoding of annotations
 //===----------------------------------------------------------------------===//
 
-/// Returns the encoded DeviceConfigurationProto of `configuration`, which is a
-/// set of devices with a name. The other functions with the name messageOf
-/// encode the messages that tell how the tensors of a node are split over these
-/// devices. Example: messageOf(dim) encodes the ShardedDimProto of one dim.
+/// Returns the encoded DeviceConfigurationProto of `configuration`. A
+/// DeviceConfigurationProto is the message for a named set of devices. It has
+/// the name of the set and the number of devices. It may also have a name for
+/// each device.
 static MessageBuilder messageOf(const DeviceConfiguration &configuration) {
   MessageBuilder message;
   message.addBytes(1, configuration.name);
@@ -267,14 +267,23 @@ void Annotator::addInitializerInfos(MessageBuilder &graph) const {
   }
 }
 
-/// Returns a copy of `message`, which is a GraphProto. The copy may differ from
-/// the original in the fields with these numbers and names:
+/// Returns a copy of `message`, which is a GraphProto. The copy contains the
+/// same fields. The fields with these numbers and names change:
 ///
-///    1  node
-///    5  initializer
-///   11  input
-///   12  output
-///   13  value_info
+///    1  node         The device annotation comes from `annotation.nodes`.
+///    5  initializer  If another file holds the elements, the path of that
+///                    file begins with `annotation.locationPrefix`.
+///   11  input        The metadata has the text from `annotation.inputs`.
+///   12  output       The metadata has the text from `annotation.outputs`.
+///   13  value_info   The metadata has the text from
+///                    `annotation.initializers`. An initializer that has a
+///                    text and no value_info gets a new value_info.
+///
+/// The metadata of a tensor is a list of pairs of a key and a text. The key of
+/// the new texts is `annotation.valueKey`. A device annotation of a node has
+/// the pipeline stage of the node and the shardings of the node's tensors for
+/// one named set of devices. The copy of a node keeps its device annotations
+/// for sets of devices other than `annotation.configuration`.
 MessageBuilder Annotator::graph(std::string_view message) {
   MessageBuilder copy;
   for (WireReader wire(message); wire.next();) {

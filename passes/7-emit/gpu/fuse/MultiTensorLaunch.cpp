@@ -163,9 +163,11 @@ private:
   }
 
   rank::KernelOp kernel;
-  /// `kernel` is the original kernel, which computes whole tensors. `whole` is
-  /// the shape of all its results. `tile` is the number of elements in one
-  /// tile. The new kernel, `form.kernel`, computes one tile of each result.
+  /// `whole` is the shape of each result of the original kernel (`kernel`).
+  /// `tile` is the number of elements that the new kernel (`form.kernel`)
+  /// computes of each result. Example: the original kernel computes a tensor of
+  /// the shape [64, 64], and the new kernel computes 1024 elements of this
+  /// tensor. Then `whole` is [64, 64], and `tile` is 1024.
   ArrayRef<int64_t> whole;
   int64_t tile = 1;
   TiledForm form;
@@ -176,16 +178,26 @@ private:
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Lists the tensors that `launch` reads, and the parameters that it updates.
-/// Tensors with one element are not listed. A parameter is listed by its name.
-/// Any other tensor is listed by its SSA value. If a reshape computes the SSA
-/// value, the operand of the reshape is listed instead. `form.own` lists the
-/// indices of the operands of `launch` that have more than one element.
-///
-/// A multi-tensor launch computes all launches that it replaces at the same
-/// time. It must therefore not replace two launches whose lists have a common
-/// entry. Example: one launch updates a weight, and another launch reads that
+/// Returns a list of the tensors that `launch` reads or overwrites. A
+/// multi-tensor launch executes all launches that it replaces at the same time.
+/// It must therefore not replace two launches whose lists have a common entry.
+/// Example: one launch overwrites a weight, and the other launch reads this
 /// weight.
+///
+/// Each entry of the list is a pointer. There are three kinds of entries:
+///
+///   - For a parameter that the launch reads: the name of the parameter. A
+///     parameter is a tensor that a rank keeps from step to step, such as a
+///     weight.
+///   - For any other tensor that the launch reads: the SSA value of the tensor.
+///     If a reshape computes the tensor, the entry is the operand of the
+///     reshape, because both tensors occupy the same memory.
+///   - For a parameter that the launch overwrites: the name of the parameter. A
+///     launch overwrites a parameter if a graph.set_parameter op stores a
+///     result of the launch in the parameter.
+///
+/// The list has no entry for an operand with one element, such as a learning
+/// rate. `form.own` contains the indices of the other operands of the launch.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;
@@ -353,11 +365,18 @@ private:
     return numJoined;
   }
 
-  /// Replaces `launches` by one multi-tensor launch. `launches` belong to the
-  /// class `same`: they apply equal element-wise ops to different tensors. The
-  /// multi-tensor launch applies these ops to the tensors of all `launches`. It
-  /// takes the place of the last of `launches` in the MLIR block. Returns the
-  /// number of `launches` minus one.
+  /// Replaces `launches` by one multi-tensor launch. All old launches apply the
+  /// same element-wise ops, but to different tensors. The multi-tensor launch
+  /// applies these ops to the tensors of all old launches. The multi-tensor
+  /// launch takes the place of the last old launch in the MLIR block.
+  ///
+  /// `same` is the class of launches to which `launches` belong. The class
+  /// gives the kernel of the multi-tensor launch. The class also gives the
+  /// operands with one element, such as a learning rate. These operands are
+  /// equal in all launches.
+  ///
+  /// Returns the number of old launches minus the number of new launches.
+  /// Example: if one multi-tensor launch replaces 5 old launches, returns 4.
   size_t join(LaunchClass &same, ArrayRef<rank::LaunchOp> launches) {
     rank::LaunchOp last = launches.back();
     OpBuilder builder(last);
@@ -389,9 +408,17 @@ private:
                                     withShape(number.getType(), {}), number);
   }
 
-  /// Moves all graph.set_parameter ops, in their order, to the end of the
-  /// block. A multi-tensor launch may run later than the launches that it
-  /// replaces. It must still read the old values of parameters.
+  /// Moves all graph.set_parameter ops to the end of the block, and keeps their
+  /// order. A graph.set_parameter op overwrites a parameter, such as a weight.
+  /// All reads of the parameter in a step must return the old value. But a
+  /// multi-tensor launch can run later than a launch that it replaces. Example,
+  /// where one multi-tensor launch replaces launch 1 and launch 2:
+  ///
+  ///   before   launch 1 (reads w), overwrite w, launch 2
+  ///   after    overwrite w, multi-tensor launch (reads w)
+  ///
+  /// The multi-tensor launch would read the new value of w. This method moves
+  /// the op that overwrites w behind the multi-tensor launch.
   void setLast() {
     for (auto set : llvm::to_vector(block.getOps<graph::SetParameterOp>()))
       set->moveBefore(block.getTerminator());

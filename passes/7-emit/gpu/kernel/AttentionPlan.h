@@ -39,8 +39,12 @@ namespace pcc::emit {
 /// of 4 blocks owns 64 queries, and loops over all 100 keys.
 struct AttentionPlan {
   /// Chooses how the blocks and threads of a GPU kernel divide the work of
-  /// `op`. `op` is an attention op or one of its gradients.
-  /// graph::fitsFusedKernel(op) must be true: a fused kernel can compute `op`.
+  /// `op`. `op` is an attention op or the gradient of an attention op. One GPU
+  /// kernel computes all of `op`, as in FlashAttention. Some ops do not satisfy
+  /// the conditions of this kernel. Example: each query may have at most 128
+  /// elements. graph::fitsFusedKernel(op) returns whether `op` satisfies all
+  /// conditions. The caller must only pass an op for which
+  /// graph::fitsFusedKernel(op) is true.
   explicit AttentionPlan(graph::AttentionOpInterface op);
 
   /// Element type of queries, keys and values.

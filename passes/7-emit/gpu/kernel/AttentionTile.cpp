@@ -64,15 +64,21 @@ MultiIndex AttentionTile::queryPlace(const Index &row) {
   return {batch, head, w.indices.remainder(row, plan.queries)};
 }
 
-/// Emits the largest index of a query in a range of queries. The index of a
-/// query is counted within its query head. The range has `count` queries from
-/// number `first` on. The queries of all query heads that share a key head are
-/// numbered from 0, one head after another. Numbers without a query are
-/// ignored.
+/// Emits the largest index of all queries in a list. The index of a query is
+/// the position of the query in its query head. The queries of all query heads
+/// that share a key head are numbered from 0, one head after another. Example:
+/// if each query head has 100 queries, number 103 is the query with index 3 in
+/// the second head. The list consists of the queries with the numbers `first`
+/// to `first` + `count` − 1. If the last query has a smaller number, the list
+/// ends with the last query.
 ///
-/// If all queries of the range belong to one head, the last one has the largest
-/// index. If they belong to several heads, the last query of the first head is
-/// in the range. The index of this query is `plan.queries` − 1.
+/// There are two cases:
+///
+///   - All queries of the list belong to one query head. The last query of the
+///     list has the largest index.
+///   - The queries of the list belong to several query heads. The list then
+///     contains the last query of the first of these heads. No query can have a
+///     larger index. The index of this query is `plan.queries` − 1.
 Value AttentionTile::lastQuery(const Index &first, int64_t count) {
   ScalarBuilder s = w.scalar();
   const Bounded last = bounded(plus(first, count - 1), plan.queryRows());
@@ -91,10 +97,14 @@ Value AttentionTile::numSeenTiles() {
   if (!op.getCausal())
     return s.integer(i64, llvm::divideCeil(plan.keys, plan.otherTile));
   // The mask is causal. With S queries and T keys, query q may attend to the
-  // first q + 1 + T − S keys. Let q be the largest query index of the block,
-  // and n = q + 1 + T − S. The block then needs the first n keys. These keys
-  // fill ⌈n / otherTile⌉ tiles. If n is negative, the block needs 0 tiles.
-  // `rounded` is n + otherTile − 1.
+  // first q + 1 + T − S keys. Example with 4 queries and 6 keys: query 0 may
+  // attend to the first 3 keys, and query 1 may attend to the first 4 keys.
+  //
+  // Let q be the largest query index of the block, and let n be q + 1 + T − S.
+  // The block needs the first n keys. A tile has `otherTile` keys. The number
+  // of tiles is n / `otherTile`, rounded up. The code computes this number as
+  // (n + otherTile − 1) / otherTile, rounded down. `rounded` is the dividend
+  // n + otherTile − 1. If the dividend is negative, the code divides 0 instead.
   Value rounded =
       s.add(lastQuery(firstRow, plan.rowTile()),
             s.integer(i64, plan.keys - plan.queries + plan.otherTile));

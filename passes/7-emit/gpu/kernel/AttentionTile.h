@@ -15,8 +15,14 @@ namespace pcc::emit {
 struct Bounded {
   /// Clamped index: the original index, but at most the last index of the dim.
   Index index;
-  /// Whether the original index lies within the dim, an i1. Null if it always
-  /// does.
+  /// SSA value of type i1. The member `index` is an original index that was
+  /// clamped to the bounds of a dim. The i1 is true if the original index is
+  /// smaller than the size of the dim. Example for a dim of size 100: if the
+  /// original index is 105, `index` is 99 and `isThere` is false. If the
+  /// original index is 98, `index` is 98 and `isThere` is true.
+  ///
+  /// The SSA value is null if the compiler knows that the original index is
+  /// smaller than the size of the dim.
   mlir::Value isThere;
 };
 
@@ -25,8 +31,18 @@ struct ScorePlace {
   /// Multi-index [batch, head, query] of the score's query.
   MultiIndex query;
   Index key;
-  /// Whether the score exists, an i1: false if its key or query is padding at
-  /// the end of a tile. Null if the score always exists.
+  /// SSA value of type i1: false if the score does not exist. A block of
+  /// threads loops over tiles of keys. All tiles have the same size, so that
+  /// the last tile can extend beyond the last key. Example: 100 keys are
+  /// divided into two tiles of 64 keys. The second tile consists of keys 64 to
+  /// 127, but keys 100 to 127 do not exist. A score does not exist if its key
+  /// does not exist.
+  ///
+  /// In the kernel for the gradient of keys and values, a block loops over
+  /// tiles of queries. In that kernel, a score does not exist if its query does
+  /// not exist.
+  ///
+  /// The SSA value is null if the compiler knows that the score exists.
   mlir::Value isThere;
 };
 
@@ -49,9 +65,15 @@ struct ScorePlace {
 /// not use the result.
 class AttentionTile {
 public:
-  /// Emits the computation of two numbers: the numbers of the rows for which
-  /// the current thread computes results. A row is a query, or a key in the
-  /// kernel for the gradient of keys and values. The parameters are:
+  /// Emits code in which the current thread computes the position of its work.
+  /// Each warp computes results for 16 queries. Thread t of the warp computes
+  /// results for two of them: queries g and g + 8 of the 16 queries, where
+  /// g = t / 4. The position consists of the batch index, the key head, and the
+  /// numbers of the two queries.
+  ///
+  /// In the kernel for the gradient of keys and values, each warp computes
+  /// results for 16 keys, and each thread computes results for two keys. The
+  /// parameters are:
   ///
   ///   w        writer of the kernel, which must outlive this object
   ///   op       attention op or attention gradient op that the kernel computes
@@ -90,17 +112,26 @@ protected:
   /// queries. The block works on key head 5, which query heads 10 and 11 share.
   /// Number 103 is query 3 of query head 11.
   MultiIndex queryPlace(const Index &row);
-  /// Returns the multi-index [batch, key head, key] of key `key` of this
-  /// block's key head.
+  /// Returns the multi-index [batch, key head, key] of a key. The block works
+  /// on one batch index and one key head. `key` is the index of the key in this
+  /// key head. Example: the block works on batch index 2 and key head 5. If
+  /// `key` is 7, the function returns [2, 5, 7].
   MultiIndex keyPlace(const Index &key) const { return {batch, keyHead, key}; }
-  /// Emits the largest index of a query in a range of queries, as an i64. The
-  /// index of a query is counted within its query head. The range has `count`
-  /// queries from number `first` on. The queries of all query heads that share
-  /// a key head are numbered from 0, one head after another.
+  /// Emits the largest index of all queries in a list, as an i64. The index of
+  /// a query is the position of the query in its query head. The list has
+  /// `count` queries.
   ///
-  /// Example with 100 queries per query head: numbers 98 and 99 are queries 98
-  /// and 99 of the first head. Numbers 100 and 101 are queries 0 and 1 of the
-  /// second head. For the range from 98 to 101, the result is 99.
+  /// A list can contain queries of several query heads that share a key head.
+  /// The queries of these query heads are therefore numbered from 0, one head
+  /// after another. The list consists of the queries with the numbers `first`
+  /// to `first` + `count` − 1.
+  ///
+  /// Example: each query head has 100 queries, `first` is 98, and `count` is 4.
+  /// The list consists of these queries, and the largest index is 99:
+  ///
+  ///   number       98   99   100   101
+  ///   query head    0    0     1     1
+  ///   index        98   99     0     1
   mlir::Value lastQuery(const Index &first, int64_t count);
   /// Emits the number of tiles of keys over which this block loops, as an i64.
   /// Under a causal mask, the block skips the last tiles of keys if no query of
@@ -111,13 +142,20 @@ protected:
 
   /// Emits code in which a warp loads 16 rows of `tensor`. A row is a vector
   /// along the last dim, such as one query or one key. The 16 rows are the left
-  /// operand of a matrix product.
+  /// operand of a matrix product. Thread t of the warp loads elements of rows g
+  /// and g + 8, where g = t / 4.
   ///
-  /// Returns the elements that this thread loads. Thread t of the warp loads
-  /// elements of rows t / 4 and t / 4 + 8 of the 16 rows. Example: thread 5
-  /// loads elements of rows 1 and 9. Entry i of the result has elements in
-  /// columns 8 i to 8 i + 7: two elements of each row. Elements beyond the end
-  /// of a row are 0.
+  /// Returns the elements that this thread loads. Each entry of the returned
+  /// list has two fields with two elements each. Entry i has these elements,
+  /// where c = 2 (t % 4):
+  ///
+  ///   field    row     columns
+  ///   top      g       8 i + c and 8 i + c + 1
+  ///   bottom   g + 8   8 i + c and 8 i + c + 1
+  ///
+  /// Example: for thread 5, g is 1 and c is 2. Entry 0 has columns 2 and 3 of
+  /// rows 1 and 9. Entry 1 has columns 10 and 11 of rows 1 and 9. Elements
+  /// beyond the end of a row are 0.
   std::vector<Left> readRows(mlir::Value tensor);
   /// Allocates a matrix in shared memory. The matrix has `plan.otherTile` rows.
   /// Each row holds one vector, such as a key or a query. `pitch` is the number
@@ -138,20 +176,38 @@ protected:
              const SharedMatrix &matrix);
 
   /// Returns the query and the key of one attention score. A warp computes a
-  /// matrix of scores at once, with 16 rows and 8 columns. Each row belongs to
-  /// a query, and each column belongs to a key. Column 0 belongs to key
-  /// `firstOther` + `column`. This thread computes four of the scores, in two
-  /// rows and two columns. `sum` is the number of a score: 0 and 1 are in the
-  /// first row, 2 and 3 in the second row.
+  /// matrix of scores with 16 rows and 8 columns. Each row belongs to a query,
+  /// and each column belongs to a key. Column j belongs to key `firstOther` +
+  /// `column` + j.
+  ///
+  /// This thread computes four elements of the matrix. `sum` selects one of the
+  /// four elements. Thread t of the warp computes these elements, where
+  /// g = t / 4 and c = 2 (t % 4):
+  ///
+  ///   sum   row     column
+  ///   0     g       c
+  ///   1     g       c + 1
+  ///   2     g + 8   c
+  ///   3     g + 8   c + 1
+  ///
+  /// Example: `firstOther` is 64, and `column` is 8. Thread 5 computes elements
+  /// in columns 2 and 3. These columns belong to keys 74 and 75.
   ///
   /// In the kernel for the gradient of keys and values, each row belongs to a
-  /// key, and each column to a query. Column 0 belongs to query number
-  /// `firstOther` + `column`. The queries of all query heads that share a key
-  /// head are numbered from 0, one head after another.
+  /// key, and each column belongs to a query. Column j belongs to query number
+  /// `firstOther` + `column` + j. The queries of all query heads that share a
+  /// key head are numbered from 0, one head after another.
   ScorePlace scorePlace(const Index &firstOther, int64_t column, int64_t sum);
-  /// Emits the attention score of a query and a key: applies scale, softcap and
-  /// mask to `product`, their dot product. `at` has the indices of the query
-  /// and the key.
+  /// Emits the attention score of one query and one key. `product` is the dot
+  /// product of the query and the key. `at` has the indices of the query and
+  /// the key. Returns the score, and the derivative of the score with respect
+  /// to `product`.
+  ///
+  /// The score is `product` times the scale of `op`. If `op` has a softcap, the
+  /// emitted code then replaces the score by softcap · tanh(score / softcap).
+  /// If `op` has a mask of numbers, the code then adds the number for the query
+  /// and the key. If a mask hides the key from the query, the score is −∞. If
+  /// `at.isThere` is false, the score is −∞, too.
   Score score(mlir::Value product, const ScorePlace &at) {
     return scoreOf(w, op, product, at.query, at.key, at.isThere);
   }
@@ -162,22 +218,38 @@ protected:
   /// four threads that share the row. All four threads get both sums.
   Halves sumOfRows(const Halves &own);
 
-  /// Emits code in which this thread stores its elements of `result`. A warp
-  /// stores 16 rows of `result`, one for each query or key. Thread t of the
-  /// warp stores elements of rows t / 4 and t / 4 + 8. Example: thread 5 stores
-  /// elements of rows 1 and 9. Entry i of `sums` has four elements of this
-  /// thread in columns 8 i to 8 i + 7. The first two elements are in the first
-  /// row, and the last two elements are in the second row.
+  /// Emits code in which this thread stores elements of `result`. A row of
+  /// `result` is a vector along the last dim. Each row belongs to a query or to
+  /// a key. A warp stores 16 rows, which are numbered from 0 to 15 here. Thread
+  /// t of the warp stores elements of rows g and g + 8, where g = t / 4.
   ///
-  /// The emitted code multiplies the elements of the first row by `factors[0]`,
-  /// and the elements of the second row by `factors[1]`. `outputs` has one
-  /// pointer for each value that the kernel returns. Emits nothing if the
-  /// kernel does not return `result`.
+  /// `sums` has the elements that this thread stores. Each entry of `sums` has
+  /// four elements. Entry i has these elements, where c = 2 (t % 4):
+  ///
+  ///   element   row     column
+  ///   0         g       8 i + c
+  ///   1         g       8 i + c + 1
+  ///   2         g + 8   8 i + c
+  ///   3         g + 8   8 i + c + 1
+  ///
+  /// Example: for thread 5, g is 1 and c is 2. Entry 0 has columns 2 and 3 of
+  /// row 1, and columns 2 and 3 of row 9.
+  ///
+  /// The emitted code multiplies each element of row g by `factors[0]`, and
+  /// each element of row g + 8 by `factors[1]`. `outputs` has one pointer for
+  /// each value that the kernel returns. The function emits no code if the
+  /// kernel returns neither `result` nor a transpose or reshape of `result`.
   void storeRows(mlir::Value result, llvm::ArrayRef<Sums> sums,
                  const Halves &factors, llvm::ArrayRef<mlir::Value> outputs);
-  /// Emits the stores of `numbers` into `result`, [batch, head, row]: one f32
-  /// for each of this thread's two rows (queries or keys). Emits nothing if the
-  /// kernel does not return `result`.
+  /// Emits code in which this thread stores two numbers into `result`. `result`
+  /// is a tensor of f32 with the dims [batch, query head, query]. It has one
+  /// number for each query. This thread computes results for two queries.
+  /// `numbers[0]` belongs to the first query, and `numbers[1]` belongs to the
+  /// second query. Four threads have the same two queries and the same two
+  /// numbers. Only one of the four threads stores the numbers.
+  ///
+  /// `outputs` has one pointer for each value that the kernel returns. The
+  /// function emits no code if the kernel does not return `result`.
   void storeNumbers(mlir::Value result, const Halves &numbers,
                     llvm::ArrayRef<mlir::Value> outputs);
 

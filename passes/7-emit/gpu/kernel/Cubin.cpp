@@ -28,12 +28,19 @@ struct JitLink {
   static constexpr int ptx = 2;
 };
 
-/// One run of nvJitLink. Owns the library's handle of the run.
+/// Translates PTX, NVIDIA's assembly language for GPUs, to machine code. The
+/// translation is done by nvJitLink, NVIDIA's linker library. nvJitLink creates
+/// a handle for each translation. An object of this class owns one handle. The
+/// destructor destroys the handle.
 class Assembly {
 public:
-  /// Starts a run of nvJitLink, NVIDIA's linker library. The run produces
-  /// machine code for GPUs of architecture `arch`, such as "sm_90". If
-  /// nvJitLink reports an error, run() returns false.
+  /// Creates a handle of nvJitLink, NVIDIA's linker library. run() uses the
+  /// handle to translate PTX to machine code for GPUs of architecture `arch`,
+  /// such as "sm_90". `library` contains pointers to the functions of
+  /// nvJitLink, and must outlive this object.
+  ///
+  /// If nvJitLink cannot create the handle, the constructor reports no error.
+  /// run() returns false in this case.
   Assembly(const JitLink &library, const std::string &arch) : library(library) {
     const std::string option = "-arch=" + arch;
     const std::array<const char *, 1> options = {option.c_str()};

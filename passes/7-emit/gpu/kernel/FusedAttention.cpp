@@ -71,12 +71,23 @@ private:
     /// Four threads share a query. Each thread computes a quarter of the
     /// scores.
     OnlineSoftmax softmax;
-    /// Elements of the matrix O that this thread holds. A warp computes O. Each
-    /// of the 16 rows of O belongs to a query. A row is the weighted sum of the
-    /// value vectors for the query. Thread t of the warp holds elements of rows
-    /// t / 4 and t / 4 + 8. Example: thread 5 holds elements of rows 1 and 9.
-    /// Entry i of `sums` has elements in columns 8 i to 8 i + 7: two elements
-    /// of each row.
+    /// Elements of the matrix O that this thread holds. A warp computes O in a
+    /// loop over keys. Each of the 16 rows of O belongs to a query. The row of
+    /// a query is the weighted sum of the value vectors of all keys that the
+    /// loop has processed so far. Thread t of the warp holds elements of rows g
+    /// and g + 8, where g = t / 4.
+    ///
+    /// Each entry of `sums` has four elements. Entry i has these elements,
+    /// where c = 2 (t % 4):
+    ///
+    ///   element   row     column
+    ///   0         g       8 i + c
+    ///   1         g       8 i + c + 1
+    ///   2         g + 8   8 i + c
+    ///   3         g + 8   8 i + c + 1
+    ///
+    /// Example: for thread 5, g is 1 and c is 2. Entry 0 has columns 2 and 3 of
+    /// row 1, and columns 2 and 3 of row 9.
     std::vector<Sums> sums;
 
     Values flat() const {
@@ -159,11 +170,20 @@ private:
 
   /// Tile of keys and tile of values in the block's shared memory.
   const SharedMatrix keys, values;
-  /// Elements of queries that this thread holds. A warp computes the matrix
-  /// product Q Kᵀ. The 16 rows of Q are queries. Thread t of the warp holds
-  /// elements of rows t / 4 and t / 4 + 8. Example: thread 5 holds elements of
-  /// rows 1 and 9. Entry i of `query` has elements in columns 8 i to 8 i + 7:
-  /// two elements of each row.
+  /// Elements of 16 queries that this thread holds. The 16 queries are the rows
+  /// of a matrix Q. A warp computes the matrix product Q Kᵀ, where the rows of
+  /// K are keys. Thread t of the warp holds elements of rows g and g + 8 of Q,
+  /// where g = t / 4.
+  ///
+  /// Each entry of `query` has two fields with two elements each. Entry i has
+  /// these elements, where c = 2 (t % 4):
+  ///
+  ///   field    row     columns
+  ///   top      g       8 i + c and 8 i + c + 1
+  ///   bottom   g + 8   8 i + c and 8 i + c + 1
+  ///
+  /// Example: for thread 5, g is 1 and c is 2. Entry 0 has columns 2 and 3 of
+  /// rows 1 and 9. Entry 1 has columns 10 and 11 of rows 1 and 9.
   std::vector<Left> query;
 };
 } // namespace

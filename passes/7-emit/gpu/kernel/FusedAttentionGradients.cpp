@@ -54,43 +54,55 @@ protected:
         ofKeys(allocate(plan.pitchOfRows(plan.depth))),
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
-  /// Three matrices that a warp computes from a chunk. A chunk is up to 16 rows
-  /// of the tiles in shared memory. Each matrix has 16 rows. Each matrix also
-  /// has one column for each row of the chunk. Each element of a matrix belongs
-  /// to one query and one key.
+  /// Three matrices that a warp computes at once:
   ///
   ///   scores     attention scores: dot products of queries and keys,
   ///              after scale, softcap and mask
-  ///   slopes     derivatives of the scores by the dot products
+  ///   slopes     derivatives of the scores with respect to the dot products
   ///   products   gradients dP of the softmax weights
   ///
-  /// Each list has only the elements that this thread holds. Entry 0 has four
-  /// elements in columns 0 to 7. Entry 1 has four elements in columns 8 to 15.
+  /// Each element of a matrix belongs to one query and one key. In the kernel
+  /// for the gradient of queries, the 16 rows of a matrix belong to 16 queries.
+  /// The columns belong to neighboring keys, at most 16. In the kernel for the
+  /// gradient of keys and values, the 16 rows belong to 16 keys. The columns
+  /// belong to neighboring queries, at most 16.
+  ///
+  /// Each field is a list, which has only the elements that this thread holds.
+  /// Entry 0 of the list has four elements in columns 0 to 7 of the matrix.
+  /// Entry 1 has four elements in columns 8 to 15.
   struct ChunkProducts {
     std::vector<Sums> scores, slopes, products;
   };
 
-  /// Returns zeros, from which a sum of matrix products starts. The sum is a
-  /// matrix with 16 rows and `size` columns. A warp computes the sum. Entry i
-  /// of the list has this thread's four elements in columns 8 i to 8 i + 7.
+  /// Returns a matrix of zeros with 16 rows and `size` columns. The matrix is
+  /// distributed over the threads of a warp. The returned list has only the
+  /// elements that this thread holds. The list has one entry for each group of
+  /// 8 columns. An entry consists of four elements in these 8 columns. Example:
+  /// for `size` 64, the list has 8 entries.
+  ///
+  /// The caller adds matrix products to the returned matrix.
   std::vector<Sums> zeros(int64_t size) {
     return std::vector<Sums>(llvm::divideCeil(size, WarpProduct::columns),
                              product.zeros());
   }
 
-  /// Emits three matrices, the fields of ChunkProducts: the attention scores,
-  /// the derivatives of the scores, and the gradients of the softmax weights. A
-  /// warp computes these matrices. Each element belongs to one query and one
-  /// key:
+  /// Emits three matrices: the attention scores, the derivatives of the scores,
+  /// and the gradients of the softmax weights. A warp computes these matrices.
+  /// Returns the elements that this thread computes. Each element belongs to
+  /// one query and one key.
   ///
-  ///   kernel                        rows of a matrix   columns of a matrix
-  ///   gradient of queries           queries            keys
-  ///   gradient of keys and values   keys               queries
+  /// In the kernel for the gradient of queries, the rows of a matrix belong to
+  /// the 16 queries of the warp. The columns belong to keys. A block of threads
+  /// has a tile of keys in shared memory. `first` is the index of the first key
+  /// of the tile. `column` is the position in the tile of the key that belongs
+  /// to column 0. A matrix has 16 columns, or fewer if the tile has no more
+  /// keys. Example: `first` is 64, and `column` is 16. Column 0 belongs to key
+  /// 80, and column 15 belongs to key 95.
   ///
-  /// A matrix has 16 rows and up to 16 columns. The columns belong to rows of
-  /// the tiles in shared memory, from row `column` on. `first` is the number of
-  /// the key or query in row 0 of the tiles. Returns the elements of the
-  /// matrices that this thread computes.
+  /// In the kernel for the gradient of keys and values, queries and keys are
+  /// exchanged. The rows belong to the 16 keys of the warp, and the columns
+  /// belong to queries. The block has a tile of queries in shared memory.
+  /// `first` is the number of the first query of the tile.
   ChunkProducts chunkAt(const Index &first, int64_t column) {
     ChunkProducts part;
     for (int64_t own = column; own < std::min(column + chunk, plan.otherTile);
@@ -137,13 +149,20 @@ protected:
   }
 
   /// Emits sums + left · M, and stores the result in `sums`. A warp computes
-  /// this sum, a matrix with 16 rows. The matrix M consists of rows of `matrix`
-  /// in shared memory, from row `row` on. M has as many rows as `left` has
-  /// columns: at most 16.
+  /// the result. The matrices have the following sizes:
   ///
-  /// `sums` and `left` have only the elements that this thread holds. Entry i
-  /// of `sums` has four elements in columns 8 i to 8 i + 7. Entry i of `left`
-  /// also has four elements in columns 8 i to 8 i + 7.
+  ///   matrix   rows   columns
+  ///   sums     16     n
+  ///   left     16     k, which is 8 or 16
+  ///   M        k      n
+  ///
+  /// M is a part of `matrix` in shared memory. M consists of k rows of
+  /// `matrix`, from row `row` on. Example: if k is 16 and `row` is 32, M
+  /// consists of rows 32 to 47 of `matrix`.
+  ///
+  /// The parameters `sums` and `left` have only the elements that this thread
+  /// holds. Each parameter is a list with one entry for each group of 8
+  /// columns. Entry i has four elements in columns 8 i to 8 i + 7.
   void addColumns(std::vector<Sums> &sums, ArrayRef<Left> left,
                   const SharedMatrix &matrix, int64_t row) {
     for (auto [group, own] : llvm::enumerate(sums))
@@ -167,24 +186,35 @@ protected:
     return sums;
   }
 
-  /// Tiles in shared memory over which the block loops:
+  /// Two tiles in shared memory. A tile is a matrix. Each row of the matrix is
+  /// one vector:
   ///
-  ///   kernel                ofKeys    ofValues
-  ///   gradient of queries   keys      values
-  ///   gradient of keys      queries   gradients of the attention's result
+  ///   kernel                        rows of ofKeys   rows of ofValues
+  ///   gradient of queries           keys             values
+  ///   gradient of keys and values   queries          gradients of the
+  ///                                                  attention's result
+  ///
+  /// In both kernels, `ofKeys` is an operand of the matrix product of queries
+  /// and keys. `ofValues` is an operand of the matrix product of values and
+  /// gradients of the attention's result.
   const SharedMatrix ofKeys, ofValues;
-  /// This thread's two rows of the tile that the block owns. The rows are left
-  /// operands of two matrix products. The right operands are the tiles `ofKeys`
-  /// and `ofValues` in shared memory, transposed:
+  /// Left operands of two matrix products that a warp computes. Each operand
+  /// has 16 rows. Each row is one vector, such as a query or a key:
   ///
-  ///   - `leftOfKeys` · `ofKeys`ᵀ contains the dot products of queries and
-  ///     keys.
-  ///   - `leftOfValues` · `ofValues`ᵀ contains the gradients of the softmax
-  ///     weights.
+  ///   kernel                        leftOfKeys   leftOfValues
+  ///   gradient of queries           queries      gradients of the
+  ///                                              attention's result
+  ///   gradient of keys and values   keys         values
   ///
-  ///   kernel                leftOfKeys   leftOfValues
-  ///   gradient of queries   queries      gradients of the attention's result
-  ///   gradient of keys      keys         values
+  /// The right operands are the matrices `ofKeys` and `ofValues` in shared
+  /// memory, transposed:
+  ///
+  ///   matrix product             result
+  ///   leftOfKeys · ofKeysᵀ       dot products of queries and keys
+  ///   leftOfValues · ofValuesᵀ   gradients of the softmax weights
+  ///
+  /// The fields have only the elements that this thread holds. A thread holds
+  /// elements of 2 of the 16 rows.
   std::vector<Left> leftOfKeys, leftOfValues;
 };
 
@@ -259,17 +289,23 @@ private:
     }
   }
 
-  /// Emits the code that adds the next keys, at most 16, to `softmax` and
-  /// `sum`. `softmax` and `sum` describe the keys that were added before. Both
-  /// have values for each of this thread's two queries:
+  /// Emits code that processes the next keys, at most 16. The code updates
+  /// `softmax` and `sum`. Both describe all keys that have been processed so
+  /// far. They have these numbers for each of this thread's two queries:
   ///
-  ///   softmax   largest score `top`, and sum of the weights P:
-  ///             P = exp(score − top)
-  ///   sum       Σ P · dP, where dP is the gradient of the softmax weight
+  ///   softmax.top     largest attention score of the query
+  ///   softmax.total   Σ P over keys, where P = exp(score − top)
+  ///   sum             Σ P · dP over keys, where dP is the gradient of the
+  ///                   softmax weight
   ///
-  /// The two sums contain only the scores that this thread computes. `part` has
-  /// the scores and dP of the new keys. If a new score is larger than `top`,
-  /// the old sums are multiplied by `exp(old top − new top)`.
+  /// Four threads share a query. Each thread computes the scores of a quarter
+  /// of the keys. `softmax.total` and `sum` contain only the keys of this
+  /// thread.
+  ///
+  /// `part` has the scores and dP of the next keys. If a score in `part` is
+  /// larger than `softmax.top`, the code first multiplies `softmax.total` and
+  /// `sum` by exp(old top − new top). The code then adds P of the next keys to
+  /// `softmax.total`, and P · dP of the next keys to `sum`.
   void addChunk(const ChunkProducts &part, OnlineSoftmax &softmax,
                 Halves &sum) {
     ScalarBuilder s = w.scalar();

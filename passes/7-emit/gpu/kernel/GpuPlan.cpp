@@ -24,11 +24,16 @@ static constexpr int64_t mostThreads = 1024;
 /// is a group of neighboring elements that one instruction loads. Longer rows
 /// get more threads.
 static constexpr int64_t fewRounds = 8;
-/// Sizes of a block that reduces columns of a tensor. `rowsAcross` is the
-/// number of columns that one block reduces. The name says rows because a row
-/// is any set of elements that are reduced together, also a column.
-/// `teamAcross` is the largest number of threads that reduce one column
-/// together.
+/// Sizes of a block that reduces columns of a tensor:
+///
+///   rowsAcross   number of columns that one block reduces
+///   teamAcross   largest number of threads that reduce one column together
+///
+/// Example: a kernel computes the sum of a [500, 64] tensor over dim 0. Two
+/// blocks reduce 32 columns each. Each column is reduced by 8 threads.
+///
+/// The word *rows* in `rowsAcross` is a general term for sets of elements that
+/// are reduced together. In this case, each set is a column of the tensor.
 static constexpr int64_t rowsAcross = 32, teamAcross = 8;
 
 int64_t GpuPlan::rounds() const {

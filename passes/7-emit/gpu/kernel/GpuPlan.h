@@ -75,8 +75,9 @@ struct GpuPlan {
   /// reads the tile in the order of the result. `transposedDim` is -1 if the
   /// kernel has no such transpose.
   int64_t transposedDim = -1;
-  /// Number of blocks of a launch and of threads of a block. `blocks` is 0 if
-  /// the results have no elements.
+  /// Size of a launch of the kernel. `blocks` is the number of blocks.
+  /// `threads` is the number of threads of each block. If the results of the
+  /// kernel have no elements, `blocks` is 0.
   int64_t blocks = 1, threads = 1;
 
   /// Returns the number of loop iterations (rounds) in which a team of threads
@@ -110,19 +111,22 @@ constexpr int64_t tileSize = 32;
 /// memory. The padding avoids bank conflicts when threads read a column.
 constexpr int64_t tilePitch = tileSize + 1;
 
-/// Returns the dim of the result of `op` that is the innermost dim of the
-/// operand of `op`. Example: a transpose from shape [64, 96] to shape [96, 64]
-/// makes dim 1 of the operand dim 0 of the result, so the function returns 0.
-/// `shape` is the shape of the results of the kernel that contains `op`.
+/// Returns the dim of the result to which the transpose `op` moves the
+/// innermost dim of its operand. Example: `op` transposes an operand of shape
+/// [64, 96] to a result of shape [96, 64]. Dim 1 of the operand becomes dim 0
+/// of the result, so the function returns 0.
 ///
-/// Returns -1 if the kernel should not do this transpose through shared memory.
-/// This is so in three cases:
+/// A kernel can do a transpose through shared memory. Each block copies a tile
+/// of the operand to shared memory, then reads the tile in the order of the
+/// result. The function returns -1 if the kernel should not transpose in this
+/// way. There are three cases:
 ///
-///   - The innermost dim of the operand becomes the innermost dim of the
+///   - The innermost dim of the operand remains the innermost dim in the
 ///     result.
-///   - The result has less than 16 elements along its innermost dim, or along
-///     the dim that would be returned.
-///   - The shape of the result of `op` is not `shape`.
+///   - The result is small. It has fewer than 16 elements along its innermost
+///     dim, or along the dim to which `op` moves the operand's innermost dim.
+///   - The shape of the result is not `shape`. `shape` is the shape of all
+///     results of the kernel that contains `op`.
 int64_t transposedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit

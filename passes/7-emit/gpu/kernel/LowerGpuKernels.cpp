@@ -92,13 +92,16 @@ static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
 }
 
 /// Emits the body of a kernel with reductions. A block has several teams of
-/// threads, and each team reduces one row. If the last block has more teams
-/// than there are rows left, the surplus teams reduce the last row again, since
-/// all threads must reach all barriers.
+/// threads, and each team reduces one row. The last block can have fewer rows
+/// than teams. Example: a kernel reduces 10 rows, and a block has 4 teams. The
+/// third block has only rows 8 and 9, so that two of its teams have no row. All
+/// threads of a block must reach all barriers. A team without a row therefore
+/// reduces the last row, row 9 in the example.
 ///
-/// Surplus teams store nothing, because they may read wrong data: a result can
-/// share the buffer of an operand, and the row's own team may already have
-/// stored its results.
+/// A team without a row stores no results, because its results can be wrong. A
+/// result can share a buffer with an operand. Another team may have stored the
+/// results of row 9 to this buffer before the team without a row reads the
+/// operand.
 static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
                            rank::KernelOp kernel, const GpuPlan &plan,
                            ArrayRef<Value> outputs, Value block) {
@@ -135,9 +138,15 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
   return function;
 }
 
-/// Creates the function `name` of `kernel`, without a body. Marks its pointers
-/// with their alignment, and noalias where no other tensor can share the
-/// buffer.
+/// Creates the function `name` for `kernel`, without a body. The function has a
+/// pointer parameter for each operand and for each result of `kernel`. Each
+/// pointer parameter gets the LLVM attribute `align` with the value 16.
+///
+/// An operand and a result of `kernel` may share a buffer if their types are
+/// equal. A pointer parameter gets the LLVM attribute `noalias` if its tensor
+/// cannot share a buffer with another tensor.
+///
+/// A block has `plan.threads` threads.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
                                   const GpuPlan &plan, const Twine &name) {
   LLVM::LLVMFuncOp function =
@@ -266,10 +275,21 @@ makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
   return function;
 }
 
-/// Emits the computation of this thread's elements of a tile, a piece of fixed
-/// size of a tensor. `left` is the number of elements from the start of the
-/// tile to the end of the tensor. If all of the thread's elements lie before
-/// the end, they are computed together, otherwise one by one.
+/// Emits code in which this thread computes its elements of a tile. A tile is a
+/// part of a tensor with a fixed number of elements. Each thread computes
+/// `plan.vector` neighboring elements of the tile. `thread` is the index of the
+/// thread in its block. Example: if `plan.vector` is 4, thread 2 computes
+/// elements 8 to 11 of the tile.
+///
+/// The last tile of a tensor can extend beyond the end of the tensor. `left` is
+/// the number of elements from the start of the tile to the end of the tensor.
+/// If all elements of the thread lie before the end, the code computes these
+/// elements together. LLVM can then load or store several elements by one
+/// instruction. Otherwise, the code checks each element. The code computes the
+/// element only if the element lies before the end.
+///
+/// `kernel` is the kernel that computes one tile of each result. `outputs` has
+/// a pointer to the start of the tile in each result.
 static void writeTile(KernelWriter &w, rank::KernelOp kernel,
                       const GpuPlan &plan, ArrayRef<Value> outputs,
                       const Index &thread, Value left) {
@@ -439,10 +459,10 @@ static LogicalResult toNvvm(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateLibDeviceConversionPatterns(types, patterns);
   ConversionTarget target(*module.getContext());
-  // Convert only the math ops that are illegal below to calls of libdevice,
-  // NVIDIA's math library. Leave the remaining math ops, such as math.sqrt, to
-  // LLVM. LLVM rounds the results of the remaining ops correctly. The functions
-  // of libdevice are approximate.
+  // Five math ops are converted to calls of libdevice, NVIDIA's math library.
+  // The call of addIllegalOp() lists these five ops. The functions of libdevice
+  // are approximate. All other math ops, such as math.sqrt, are left to LLVM.
+  // LLVM rounds the results of these ops correctly.
   target.addLegalDialect<LLVM::LLVMDialect, math::MathDialect>();
   target.addIllegalOp<math::ErfOp, math::ExpOp, math::LogOp, math::Log1pOp,
                       math::TanhOp>();

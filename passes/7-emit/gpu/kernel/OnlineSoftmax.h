@@ -8,12 +8,18 @@
 
 namespace pcc::emit {
 
-/// State of a softmax in one pass over scores that arrive in tiles (Milakov and
-/// Gimelshein 2018, arXiv 1805.02867). Each thread holds the state of two rows
-/// of scores. Four threads share a row, a quarter of its scores each.
+/// State of a softmax that is computed in one loop over scores (Milakov and
+/// Gimelshein 2018, arXiv 1805.02867). The scores form a matrix. Each row of
+/// the matrix has its own softmax. Each iteration of the loop processes some
+/// columns of the matrix. The state of a row consists of two numbers:
 ///
-///   top     largest score so far, equal in all four threads
-///   total   sum of exp(score − top) over this thread's scores so far
+///   top     largest score of the row so far
+///   total   sum of exp(score − top) over the scores of the row so far
+///
+/// The struct has the state of two rows, because each thread has scores of two
+/// rows. Four threads share a row. Each of the four threads has a quarter of
+/// the row's scores. `top` is the largest score of all four threads, and equal
+/// in these four threads. `total` contains only the scores of this thread.
 struct OnlineSoftmax {
   /// Two values of type f32, one for each of the thread's two rows.
   using Halves = std::array<mlir::Value, 2>;
@@ -26,10 +32,14 @@ struct OnlineSoftmax {
   /// Returns the softmax state before the first score. The largest score `top`
   /// is −∞, and the sum of weights `total` is 0.
   static OnlineSoftmax start(KernelWriter &w);
-  /// Returns the softmax state that consists of the four SSA values `values`.
-  /// The first two values are the largest scores (`top`) of the thread's two
-  /// rows. The last two values are the sums of weights (`total`) of the two
-  /// rows. flat() returns the values in this order.
+  /// Returns the softmax state that consists of four SSA values. A softmax
+  /// state describes the scores of two rows of a matrix. For each row, `top` is
+  /// the largest score, and `total` is the sum of exp(score − `top`). The list
+  /// `values` has these numbers in the following order:
+  ///
+  ///   top of row 0, top of row 1, total of row 0, total of row 1
+  ///
+  /// flat() returns the numbers in the same order.
   static OnlineSoftmax from(mlir::ValueRange values);
   /// Returns the SSA values of this softmax state as a flat list, which a loop
   /// can carry.

@@ -126,11 +126,18 @@ std::optional<Index> TeamThreads::slotOf(KernelWriter &,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Describes a buffer in shared memory through which the threads of a team
-/// exchange values. A team is a group of threads that reduce one row together.
-/// A block has `stride` teams. Each team has `count` members. A member is
-/// either one thread or one warp. Each member writes its values to the buffer.
-/// If a member is a warp, the warp first combines the values of its threads.
+/// Layout of a buffer in shared memory. The threads of a team exchange values
+/// through the buffer. A team is a group of threads that reduce one row
+/// together. A team is divided into members. Each member is one thread or one
+/// warp. Each member writes one value to the buffer. If each member has several
+/// values, there is one buffer for each value. The fields are:
+///
+///   count    number of members in each team
+///   stride   number of teams in the block
+///
+/// The value of member m of team t is at the position m · `stride` + t.
+/// Example: a block has 2 teams. The value of member 3 of team 1 is at the
+/// position 3 · 2 + 1 = 7.
 struct ExchangeBuffer {
   int64_t count, stride;
   /// Position of the current thread. A team is a group of threads that reduce
@@ -141,17 +148,24 @@ struct ExchangeBuffer {
 };
 } // namespace
 
-/// Emits the combination of the values of all members of a team, through shared
-/// memory. A team is a group of threads that reduce one row together. A member
-/// of the team is either one thread or one warp. `exchange` describes the
-/// members. `own` are the values of the current thread's member, such as
-/// partial sums. `merge` emits the combination of the values of two members.
-/// The values are combined in the order of the members. Every thread of the
-/// team gets the result.
+/// Emits code that combines the values of the threads of a team, such as
+/// partial sums. A team is a group of threads that reduce one row together. A
+/// team is divided into members. Each member is one thread or one warp. If each
+/// member is a warp, the threads of the warp must already have combined their
+/// values.
 ///
-/// `mayStore` is an i1: whether the current thread writes `own` to shared
-/// memory. If a member is a warp, `mayStore` is true in one thread of the warp.
-/// If a member is a thread, `mayStore` is null, and every thread writes `own`.
+/// The code first writes the values of each member to shared memory. After a
+/// barrier, each thread reads the values of all members of its team. The thread
+/// combines the values in the order of the members. All threads of a team thus
+/// get the same result. The parameters are:
+///
+///   own        values of the current thread, or of its warp if the member is a
+///              warp
+///   exchange   layout of the values in shared memory
+///   mayStore   i1 that is true if the current thread writes `own` to shared
+///              memory, or null if all threads write `own`. If each member is a
+///              warp, one thread of each warp writes `own`.
+///   merge      emits the combination of the values of two members
 static Values joinShared(KernelWriter &w, ValueRange own,
                          const ExchangeBuffer &exchange, Value mayStore,
                          MergeBody merge) {

@@ -80,16 +80,17 @@ private:
   Index member, number;
   /// Whether this thread stores results, an i1. Null if all threads store them.
   mlir::Value isWanted;
-  /// Element for which the function turn() is emitting code. The element
-  /// belongs to a row. A row is a set of elements that are reduced together.
-  /// `current` is the multi-index of the element along the reduced dims.
-  /// `current` is empty if turn() is not running.
+  /// Element for which the function turn() is emitting code. turn() emits code
+  /// for several elements of a row, one element after another. A row is a set
+  /// of elements that are reduced together. Two fields identify the element:
   ///
-  /// `currentSlot` is a second description of the element. A thread computes
-  /// some elements of the row. These elements are numbered from 0, in the order
-  /// in which the thread computes the elements. `currentSlot` is the number of
-  /// the element. Example: a thread computes elements 2, 3, 6 and 7 of the row.
-  /// For element 6, `currentSlot` is 2.
+  ///   current       multi-index of the element along the reduced dims,
+  ///                 empty if turn() is not running
+  ///   currentSlot   number of elements of the row that this thread computes
+  ///                 before the element
+  ///
+  /// Example: a thread computes elements 2, 3, 6 and 7 of the row. For element
+  /// 6, `currentSlot` is 2.
   MultiIndex current;
   Index currentSlot;
 };

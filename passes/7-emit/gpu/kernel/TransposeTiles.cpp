@@ -88,9 +88,16 @@ private:
   /// Returns the innermost dim of the kernel's results.
   int64_t last() const { return int64_t(shape.size()) - 1; }
 
-  /// Returns the multi-index of a result element in the tile that this block
-  /// computes. The two offsets count from the tile's first element: one along
-  /// dim `plan.transposedDim`, one along the last dim.
+  /// Returns the multi-index of an element of the kernel's results. This block
+  /// computes a tile of 32 x 32 elements. The tile extends along two dims of
+  /// the results: dim `plan.transposedDim` and the last dim. The element lies
+  /// in the tile. `transposedOffset` is the element's index in the tile along
+  /// dim `plan.transposedDim`. `lastOffset` is the element's index in the tile
+  /// along the last dim.
+  ///
+  /// Example: the results have the shape [64, 96], and `plan.transposedDim` is
+  /// 0. The tile begins at [32, 64]. If `transposedOffset` is 3 and
+  /// `lastOffset` is 5, the function returns [35, 69].
   MultiIndex elementAt(const Index &transposedOffset, const Index &lastOffset) {
     MultiIndex at = start;
     at[plan.transposedDim] =
@@ -105,17 +112,21 @@ private:
     return w.indices.add(w.indices.scale(row, tilePitch), column);
   }
 
-  /// Emits `body` for each element of the block's tile that this thread
-  /// handles. A tile has 32 rows of 32 elements. A block of 256 threads handles
-  /// 8 rows at once. Each thread therefore handles one element in each of 4
-  /// rows. Example: the first thread handles the first element of rows 0, 8, 16
-  /// and 24.
+  /// Emits code in which this thread handles its elements of the block's tile.
+  /// A tile has 32 rows of 32 elements. The 256 threads of a block handle 8
+  /// rows at once, and thus all 32 rows in 4 steps. Each thread handles one
+  /// element in each step. Example: thread 33 handles element 1 of row 1, then
+  /// element 1 of rows 9, 17 and 25.
   ///
-  /// `placeOf` takes the number of a row of the tile. It returns the
-  /// multi-index, in the kernel's results, of the thread's element in this row.
-  /// `body` takes this multi-index and the number of the row. A tile can extend
-  /// beyond the results. Elements of the tile that lie outside of the results
-  /// are skipped.
+  /// The function calls `placeOf` and `body` for each element of this thread:
+  ///
+  ///   - `placeOf` takes the index of the row in the tile. `placeOf` returns
+  ///     the multi-index of the element in the kernel's results.
+  ///   - `body` takes the multi-index of the element, and the index of the row.
+  ///     `body` emits the code that handles the element.
+  ///
+  /// A tile can extend beyond the results. The emitted code skips an element if
+  /// the results have no element at its multi-index.
   void overTile(llvm::function_ref<MultiIndex(const Index &)> placeOf,
                 llvm::function_ref<void(ArrayRef<Index>, const Index &)> body) {
     const int64_t rowsAtOnce = plan.threads / tileSize;
@@ -135,19 +146,21 @@ private:
   }
 
   /// Emits a check whether the kernel's results have an element at the
-  /// multi-index `at`. A tile extends over 32 elements along two dims of the
+  /// multi-index `at`. A tile has 32 indices along each of two dims of the
   /// results. If the size of one of these dims is not a multiple of 32, the
-  /// last tile extends beyond the results. Example: two tiles cover 64 indices
-  /// of a dim of size 40. The dim has no elements at the indices 40 to 63.
+  /// last tile extends beyond the results. Example: two tiles cover the indices
+  /// 0 to 63 of a dim of size 40. The results have no elements at the indices
+  /// 40 to 63.
   ///
   /// Returns the result of the check, an i1. Returns null if both sizes are
-  /// multiples of 32, because no check is then necessary.
+  /// multiples of 32. In this case, the results have all elements of all tiles.
   ///
-  /// Replaces each checked index in `at` by a new index. The new index has the
-  /// same value at run time. The code generator assumes that the new index is
-  /// less than the size of the dim, and simplifies the emitted code. The
-  /// assumption is true only if the check succeeds. The caller must therefore
-  /// use the new `at` only in code that runs after a successful check.
+  /// Changes `at`, too. The compiler knows a range for each index in `at`, and
+  /// uses the range to simplify the emitted code. In the example, the range is
+  /// 0 to 63 before the check. After a successful check, the range is 0 to 39.
+  /// The function replaces the index in `at` by an index with the same value
+  /// and the smaller range. The caller must use the new `at` only in code that
+  /// runs after a successful check.
   Value boundsOf(MultiIndex &at) {
     Value all;
     for (int64_t dim : {plan.transposedDim, last()}) {

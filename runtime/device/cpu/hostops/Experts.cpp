@@ -179,8 +179,11 @@ template <typename T> struct ExpertProduct {
   const T *a, *b;
   int64_t rowStride, columnStride;
   T *c;
-  /// Scratch memory of WidenedProduct::scratchSize() floats; used for types
-  /// narrower than f32 only.
+  /// Address of temporary memory for WidenedProduct, which multiplies matrices
+  /// of type f16 or bf16. WidenedProduct converts the matrices to f32, and
+  /// stores the f32 numbers in this memory. The memory has room for at least
+  /// WidenedProduct::scratchSize(m, k) floats. If T is another type, the memory
+  /// is not used.
   float *scratch;
 
   /// Computes the matrix product c = a b: with sgemm for f32, with

@@ -48,14 +48,20 @@ template <typename T> static T combine(int64_t kind, T old, T update) {
   return static_cast<T>(table[kind]);
 }
 
-/// Returns whether an index tensor may have elements of `type`.
+/// Returns whether the index tensor of a scatter may have the element type
+/// `type`. The index tensor says which elements the scatter changes. The
+/// allowed types are i64 and i32.
 static bool isIndexType(ElementType type) {
   return type == ElementType::I64 || type == ElementType::I32;
 }
 
-/// Returns the element of `indices` with row-major index `at`. Adds `size`, the
-/// size of the indexed dim, to a negative element. The result may be out of
-/// bounds.
+/// Returns one number of the index tensor `indices`. `at` is the row-major
+/// position of the number in `indices`. The number is an index in a dim of
+/// another tensor. `size` is the size of that dim.
+///
+/// A negative index counts from the end of the dim, so the function adds `size`
+/// to it. For example, if `size` is 5, the index -1 becomes 4. The function
+/// does not check whether the result is in the range 0 to `size` - 1.
 static int64_t indexAt(const HostOperand &indices, int64_t at, int64_t size) {
   const int64_t index = indices.type == ElementType::I64
                             ? static_cast<const int64_t *>(indices.data)[at]

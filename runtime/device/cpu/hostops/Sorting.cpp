@@ -40,9 +40,15 @@ static DimSplit splitAround(const std::vector<int64_t> &shape, int64_t dim) {
   return view;
 }
 
-/// Checks the operands of a call of top_k. Returns null if they are valid,
-/// otherwise a description of the fault. Sets the size of the workspace to one
-/// index per element of the sorted dim.
+/// Checks the operands and the attributes of a call of top_k. Returns null if
+/// they are valid, otherwise a description of the fault.
+///
+/// Also sets the size of `call.workspace`, the memory for intermediate results.
+/// The op top_k processes one line of the input after another. A line consists
+/// of all elements that differ only in their index along one dim. The workspace
+/// contains one number per element of a line: the index of the element in the
+/// line. For example, let the input be [2, 100], and let the dim be 1. Each row
+/// of the input is then a line, and the workspace has 100 numbers.
 static const char *prepareTopK(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 2 ||
       call.integers.size() != 2)
