@@ -17,9 +17,11 @@ using graph::HostTensor;
 /// the largest difference. This difference is the estimate of how large
 /// rounding errors can be. In one execution, the random errors may cancel each
 /// other by chance. An estimate from this execution alone is then too small. It
-/// is unlikely that the random errors cancel each other in all three
-/// executions.
-static constexpr uint64_t numSamples = 3;
+/// is unlikely that the random errors cancel each other in all ten
+/// executions. Example: Adam changes a parameter by about the learning rate,
+/// up or down. If rounding errors decide the direction, a sample shows it with
+/// a probability of about 1/3.
+static constexpr uint64_t numSamples = 10;
 
 using NamedTensors = llvm::StringMap<TensorPointer>;
 

@@ -35,9 +35,9 @@ std::string nameInStep(llvm::StringRef name, int step, int numSteps);
 /// although their relative difference is large.
 ///
 /// The function executes `whole` once without random errors. It then executes
-/// `whole` three times with random errors. These errors are as large as
+/// `whole` ten times with random errors. These errors are as large as
 /// rounding errors, and are added to the results of ops that compute sums (see
-/// RandomRounding). For each tensor, the function compares each of the three
+/// RandomRounding). For each tensor, the function compares each of the ten
 /// executions with the first execution. It takes the largest difference of an
 /// element. The number in the map is 20 times this difference. Example: a loss
 /// is 5 in the first execution. The loss is 5.01, 4.98 and 5 in the other

@@ -322,7 +322,7 @@ static bool isMatrix(Value operand) {
 
 /// Returns a text that shows how `factor` (a dim, or part of a dim) is split.
 /// It is the name and the sharding of one tensor that has the factor, such as
-/// "'w' as [-, 8@tp]". The tensor is, in this order of preference,
+/// "'w' as [-, tp]". The tensor is, in this order of preference,
 ///
 /// - a weight, because the user can pin it by its name;
 /// - the result of the op;

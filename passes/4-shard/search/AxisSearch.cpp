@@ -404,9 +404,9 @@ private:
     // are compared by their seconds, and then by their bytes. There are two
     // cases:
     //
-    // - `bound` has the penalty 0 and 0 seconds. If the value is produced in
-    //   each microbatch, a reshard of more than `bound.bytes` bytes costs more
-    //   than `bound`. `mostBytes` is therefore `bound.bytes`.
+    // - `bound` has the penalty 0 and 0 seconds. A reshard of more than
+    //   `bound.bytes` bytes per microbatch costs more than `bound`. `mostBytes`
+    //   is therefore `bound.bytes`.
     // - `bound` has a penalty, or has more than 0 seconds. A reshard of any
     //   number of bytes may cost less than `bound`, because its penalty or its
     //   time may be smaller. `mostBytes` is therefore a number so large that no
@@ -435,7 +435,8 @@ private:
       for (size_t to = 0; to < forms.size(); ++to)
         reform[from].push_back(
             from == to ? plan::Cost()
-            : isWanted[to] && size[to] - size[from] <= mostBytes
+            : isWanted[to] &&
+                    (size[to] - size[from]) * value.frequency <= mostBytes
                 ? priceOf(planner, value.type, forms[from], forms[to])
                       .times(value.frequency)
                 : plan::Cost::forbidden());
