@@ -221,15 +221,16 @@ private:
   /// replaces the padding by the neutral element of the reduction, such as 0
   /// for a sum. The padding then does not change the result.
   ///
-  /// The function does not change a dim if its loop index has the flag
-  /// `needsOffset`. The flag means that each rank must know at which index its
-  /// part of the loop index begins. An example is the dim of a table that a
-  /// gather reads at given indices. Valid indices never refer to padding, so
-  /// the padding has no effect.
+  /// The function does not change a dim in which the op reads elements at given
+  /// indices. An example is the dim of a table that a gather reads. Valid
+  /// indices never refer to padding, so the padding has no effect. The loop
+  /// index of such a dim has the flag `needsOffset`, because each rank must know
+  /// at which index its part of the dim begins.
   void maskPadding(LocalOp &local) {
+    const bool readsAtIndices = local.op->hasTrait<graph::IsIndexing>();
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {
       if (!isReduction(factor.kind) || !dist::isPadded(local.splits[f]) ||
-          factor.needsOffset)
+          (readsAtIndices && factor.needsOffset))
         continue;
       for (OpOperand &operand : local.op->getOpOperands())
         maskOperand(local, operand, f);

@@ -355,6 +355,26 @@ module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["q=[-,-,x,-]", "
 
 // -----
 
+!q = tensor<2x4x7x8xf32>
+!k = tensor<2x2x8x8xf32>
+
+// Padded queries add nothing to the sum over queries, also if the queries know which keys they see.
+// CHECK-LABEL: @gradients_of_queries_in_uneven_parts
+module attributes {dist.mesh = #dist.mesh<x = 2>, dist.seeds = ["q=[-,-,x,-]", "g=[-,-,x,-]", "k=[-,-,-,-]", "dq=[-,-,x,-]", "dk=[-,-,-,-]"]} {
+  func.func @gradients_of_queries_in_uneven_parts(%q: !q {graph.name = "q"}, %k: !k {graph.name = "k"}, %g: !q {graph.name = "g"})
+      -> (!q {graph.name = "dq"}, !k {graph.name = "dk"}) {
+    // CHECK: graph.attention_query_gradient
+    // CHECK: %[[Q:.*]] = graph.select %{{.*}}, %arg0, %{{.*}} : tensor<{{.*}}x4x{{.*}}xi1>, tensor<2x4x4x8xf32>, tensor<f32>
+    // CHECK: graph.attention_key_gradient %[[Q]], %{{.*}} mask %{{.*}} : tensor<1x1x4x8xi1>, {
+    %dq, %t, %s, %m = graph.attention_query_gradient %q, %k, %k of %g {causal, scale = 0.25 : f64} : !q, !k, !k, !q
+    %dk, %dv = graph.attention_key_gradient %q, %k, %k of %g with %t, %s, %m {causal, scale = 0.25 : f64}
+        : !q, !k, !k, !q, tensor<2x4x7xf32>, tensor<2x4x7xf32>, tensor<2x4x7xf32>
+    return %dq, %dk : !q, !k
+  }
+}
+
+// -----
+
 !q = tensor<2x4x8x8xf32>
 !k = tensor<2x2x8x8xf32>
 
