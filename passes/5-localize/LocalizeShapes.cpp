@@ -224,8 +224,8 @@ private:
   /// The function does not change a dim in which the op reads elements at given
   /// indices. An example is the dim of a table that a gather reads. Valid
   /// indices never refer to padding, so the padding has no effect. The loop
-  /// index of such a dim has the flag `needsOffset`, because each rank must know
-  /// at which index its part of the dim begins.
+  /// index of such a dim has the flag `needsOffset`: each rank must know at
+  /// which index its part of the dim begins.
   void maskPadding(LocalOp &local) {
     const bool readsAtIndices = local.op->hasTrait<graph::IsIndexing>();
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {

@@ -265,6 +265,9 @@ private:
   /// buffers is proportional to n log n, but the time of place() is
   /// proportional to n^2. The plan of sweep() is often the best one.
   static constexpr size_t manyBuffers = 2048;
+  /// Number of comparisons, of about 2 ns each, that the search may make for
+  /// each byte that it can still save.
+  static constexpr uint64_t stepsPerByte = 10'000;
   /// Number of changes that climb() tries for one hill climb, before it
   /// continues with the next hill climb. A hill climb searches for a good order
   /// in which the planner places the buffers in the arena. It makes a random
@@ -310,7 +313,12 @@ private:
   uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
   Order neighbour(const Climb &climb);
   void climb(std::vector<Climb> climbs);
-  bool done() const { return bestTotal <= bound || steps >= effort; }
+  /// Returns whether the search ends: no arena is smaller than the best one, or
+  /// further comparisons are not worth the bytes that they can save.
+  bool done() const {
+    return bestTotal <= bound || steps >= effort ||
+           steps / stepsPerByte >= bestTotal - bound;
+  }
   /// Returns a pseudo-random number below `count`.
   uint32_t below(size_t count);
 
