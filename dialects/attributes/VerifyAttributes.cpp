@@ -204,10 +204,13 @@ LogicalResult AttributeTable::reportUnknown(const AttributeSite &site,
   // gives the tuple (1, 1, "graph.name").
   using Candidate = std::tuple<unsigned, unsigned, StringRef>;
   const auto size = static_cast<unsigned>(name.size());
-  // The loop begins with an empty suggestion, whose edit distance is a quarter
-  // of the length of `name`, plus 1. Only a declared name with a smaller edit
-  // distance replaces the empty suggestion. For a `name` of 12 characters, the
-  // edit distance must be 3 or less.
+  // `best` contains the declared name that the error message suggests instead
+  // of the unknown name `name`. At first, `best` contains an empty text, which
+  // means that the message suggests no name. A declared name replaces the empty
+  // text only if its edit distance to `name` is at most a quarter of the length
+  // of `name`. For example, if `name` has 12 characters, the edit distance must
+  // be 3 or less. `best` starts with the edit distance 3 + 1 = 4, so only a
+  // smaller edit distance replaces it.
   Candidate best{size / 4 + 1, 0, ""};
   for (auto [known, row] : rows)
     best =

@@ -29,30 +29,49 @@ struct PricedStep {
   /// mesh with the axes dp and tp, `axes` is ["tp"] if each rank communicates
   /// with the ranks that have the same dp coordinate.
   std::vector<std::string> axes;
-  /// Number of ranks in each communicating group.
+  /// Number of ranks in one group. A group is a set of ranks that communicate
+  /// with each other. All groups of the communication have the same number of
+  /// ranks. For example, an all_gather on 8 ranks has the groups (0, 1, 2, 3)
+  /// and (4, 5, 6, 7). This number is then 4.
   int64_t ranks = 1;
-  /// Distance from one rank of a group to the next: 4 for the group of ranks 0,
-  /// 4 and 8. It is 1 for a group of one rank.
+  /// Difference between the numbers of the first two ranks of a group. A group
+  /// is a set of ranks that communicate with each other. For example, the
+  /// stride of the group (0, 4, 8) is 4. All groups of the communication have
+  /// the same stride. The stride of a group of one rank is 1.
   int64_t stride = 1;
   /// Number of bytes that one rank receives in this communication. If the
   /// numbers differ between ranks, the largest number.
   int64_t receivedBytes = 0;
-  /// True if the communication reshards a value for one operand, and another
-  /// operand needs the same value in the same new sharding. The communication
-  /// then serves both operands, and Choice::picoseconds and
-  /// Choice::receivedBytes() do not include it.
+  /// True if the communication changes the sharding of a value, and two
+  /// operands need the value in the new sharding. The two operands belong to
+  /// one op or to two ops. The ranks communicate only once for both operands.
+  ///
+  /// A Choice is one way to compute an op. A Choice contains the costs of this
+  /// way. If `isShared` is true, the costs Choice::picoseconds,
+  /// Choice::receivedBytes() and Choice::calls() do not include the
+  /// communication.
+  ///
+  /// Example: the ops A and B read the value x. Both ops need all elements of x
+  /// on each rank. One all_gather gathers x for both ops. A Choice of A lists
+  /// this all_gather. `isShared` is true, because B also needs the all_gather.
   bool isShared = false;
 
   bool operator==(const PricedStep &) const = default;
 };
 
-/// One way to compute an op along one mesh axis:
+/// One way to compute an op along one mesh axis, and the costs of this way.
+/// There are three kinds of ways:
 ///
-///  - The ranks along the axis split a dim of an operand or of the result.
-///  - All ranks along the axis compute the same.
-///  - Each rank along the axis computes a partial sum of the result.
+///  - The axis splits a dim of an operand or of the result. Each rank along the
+///    axis computes with its part of this dim.
+///  - The axis splits nothing. All ranks along the axis compute the same
+///    elements of the result.
+///  - An operand is partial: each rank along the axis has one term of a sum.
+///    From its term, each rank computes one term of the result.
 ///
-/// All costs assume that the other ops keep their current shardings.
+/// The members `steps`, `memoryBytes` and `picoseconds` describe the costs. The
+/// costs assume that all other ops keep the shardings that the sharding search
+/// has chosen for them.
 struct Choice {
   /// Text that tells the user how the op is computed, such as "split dim 1 of
   /// 'w'".
@@ -130,8 +149,10 @@ struct Endpoint {
   /// Requested sharding (pin) that fixes the sharding of the value, as text
   /// such as "--shard 'y=[-,tp]'". Empty if no sharding was requested.
   std::string pin;
-  /// Decisions of the sharding search about this op, at most one per mesh axis,
-  /// such as "split dim 1" for the axis tp. Empty if there are none.
+  /// Decisions of the sharding search about the op that this Endpoint names, at
+  /// most one per mesh axis. For example, a decision for the axis tp is that tp
+  /// splits dim 1 of the result. Empty if there are no decisions, for example
+  /// because this Endpoint names an input or an output of the model.
   std::vector<Decision> decisions;
 
   bool operator==(const Endpoint &) const = default;

@@ -28,8 +28,10 @@ namespace pcc::dist {
 llvm::hash_code hash_value(const Mesh &mesh);
 llvm::hash_code hash_value(const Sharding &sharding);
 
-/// Attribute with the kind of a `dist.collective`, such as AllGather. It is an
-/// i32 with the number of the enumerator. The kind Broadcast is invalid.
+/// Attribute that stores the kind of a `dist.collective` op, such as AllGather.
+/// The attribute is an i32 attribute. Its value is the number of an enumerator
+/// of CollectiveKind. The attribute must not store the enumerator Broadcast,
+/// because only compiled programs contain broadcasts.
 class CollectiveKindAttr : public mlir::IntegerAttr {
 public:
   using ValueType = CollectiveKind;
@@ -69,13 +71,18 @@ llvm::StringRef targetOf(mlir::ModuleOp module);
 /// mesh.
 Mesh meshOf(mlir::ModuleOp module);
 
-/// Returns the sharding of `value` that an attribute of the IR stores. For an
-/// op result, this attribute is `dist.shardings` of the op. For a function
-/// argument, this attribute is `dist.sharding` of the argument. Returns null if
-/// the attribute is absent. Also returns null if `value` is an argument of a
-/// block that is not in a function's body. If the pass that decides all
-/// shardings has not run yet, the attribute of a function argument is a
-/// sharding that the model requests.
+/// Returns the sharding of `value` that is stored in an attribute. Returns null
+/// if the attribute is absent. The kind of `value` determines the attribute:
+///
+///   `value`                       attribute
+///   result of an op               `dist.shardings` of the op
+///   argument of a function        `dist.sharding` of the argument
+///   argument of any other block   none, so shardingOf() returns null
+///
+/// The pass `decide-shardings` decides the shardings of all values and stores
+/// them in these attributes. Before this pass, an op has no `dist.shardings`.
+/// An argument may have a `dist.sharding` before this pass: the sharding that
+/// an annotation of the ONNX model requests for the argument.
 ShardingAttr shardingOf(mlir::Value value);
 
 /// Stores `sharding` as the sharding of `value`, an op's result or a function

@@ -196,8 +196,11 @@ private:
            });
   }
 
-  /// Checks the shardings of all arguments, or of all results, of a function.
-  /// `dictionaries` has one attribute dictionary for each, or is null.
+  /// Checks the shardings of all arguments of the function `op`, or the
+  /// shardings of all results of `op`. For arguments, `dictionaries` has one
+  /// dictionary of attributes per argument. It is null if no argument has
+  /// attributes. For results, `dictionaries` has one dictionary per result. It
+  /// is null if no result has attributes.
   LogicalResult checkAll(Operation *op, ArrayAttr dictionaries) {
     if (!dictionaries)
       return success();

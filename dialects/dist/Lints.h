@@ -42,9 +42,11 @@ constexpr std::string_view nameOf(Lint lint) {
 /// Threshold of the lint `full-gather`: 64 MiB. `pcc explain` warns if an
 /// all-gather gives every rank a whole tensor of at least 64 MiB.
 inline constexpr int64_t largeGatherBytes = int64_t(64) << 20;
-/// Threshold of the lint whole-weight: 0.01. `pcc explain` warns about a weight
-/// that a mesh axis does not split, if the weight has more than 1 % of the
-/// bytes of a layer's weights.
+/// Threshold of the lint named `whole-weight`: 0.01. `pcc explain` warns about
+/// a large weight that certain mesh axes, such as tp, do not split. A weight is
+/// large if it has more than 1 % of the bytes of an average layer. For example,
+/// the weights of a model with 12 layers have 1200 MB in total. An average
+/// layer then has 100 MB, and a weight is large if it has more than 1 MB.
 inline constexpr double largeWeightShare = 0.01;
 /// Threshold of the lint named `padding`: 0.1. `pcc explain` warns if at least
 /// a tenth of the elements of a split dim are padding. For example, two ranks

@@ -14,13 +14,24 @@
 
 namespace pcc::graph {
 
-/// Returns the sharding rule of an op with NumPy broadcasting, such as `add`. A
-/// factor is a loop index of the op. Ranks can split a Parallel factor without
-/// communication.
+/// Returns the sharding rule of an op with NumPy broadcasting, such as `add`.
 ///
-///  - A result dim is one Parallel factor, or no factor if its size is 1.
-///  - An operand dim has the factor of its result dim, unless its size is 1.
-///  - No operand may be a partial sum.
+///  - Each result dim that is larger than 1 has one factor. A factor is a loop
+///    index of the op. The factors have the kind Parallel: ranks can split them
+///    without communication.
+///  - NumPy matches each operand dim with a result dim, from the right. An
+///    operand dim that is larger than 1 has the factor of its result dim. An
+///    operand dim of size 1 has no factor.
+///  - No operand may be a partial sum. In a partial sum, each rank has one
+///    summand of a tensor.
+///
+/// For example, an op with the operands [8,1] and [4] and the result [8,4] has
+/// two factors, a and b:
+///
+///   tensor     shape  factors of each dim
+///   operand 0  [8,1]  {{a},{}}
+///   operand 1  [4]    {{b}}
+///   result     [8,4]  {{a},{b}}
 ShardingRule broadcastRule(mlir::Operation *op);
 
 //===----------------------------------------------------------------------===//
@@ -142,8 +153,11 @@ template <typename Op>
 class LosesDigits : public mlir::OpTrait::TraitBase<Op, LosesDigits> {};
 
 /// Class of ops whose float results are assumed to be finite for all operands.
-/// Some compute bounded functions. The others, such as weights and matrix
-/// products, give finite results in every usable model.
+/// There are two reasons for which an op can be in the class:
+///
+///  - The op computes a bounded function. Examples are `tanh` and `softmax`.
+///  - The results of the op are finite in every usable model. Examples are
+///    `matmul`, and `get_parameter`, which reads the elements of a weight.
 template <typename Op>
 class GivesFinite : public mlir::OpTrait::TraitBase<Op, GivesFinite> {};
 

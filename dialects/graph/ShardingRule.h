@@ -79,9 +79,17 @@ struct ShardingRule {
   llvm::SmallVector<RuleFactor, 8> factors;
   llvm::SmallVector<TensorFactors, 4> operands;
   llvm::SmallVector<TensorFactors, 2> results;
-  /// Indices of the operands that may be partial sums (one summand per rank),
-  /// because the op is linear in them. The results are then partial sums, too.
-  /// Examples are the operands of `transpose` and `mul`.
+  /// Indices of the operands that may be partial sums. In a partial sum, each
+  /// rank has one summand of a tensor. If one operand of the list is a partial
+  /// sum, the results are partial sums, too. Examples:
+  ///
+  ///   op         list    reason
+  ///   transpose  {0}     transpose(a + b) = transpose(a) + transpose(b)
+  ///   mul        {0, 1}  (a + b) · y = a · y + b · y
+  ///                      x · (a + b) = x · a + x · b
+  ///
+  /// `partialTogether` says whether two operands of the list may be partial
+  /// sums at once.
   llvm::SmallVector<int, 4> partialThrough;
   /// Says which operands in `partialThrough` may be partial sums (one summand
   /// per rank) at once:
@@ -90,14 +98,16 @@ struct ShardingRule {
   ///   false  at most one, as for `mul`
   bool partialTogether = false;
 
-  /// A windowed read of an operand (halo exchange; GSPMD, Xu et al. 2021). Each
-  /// rank receives the operand elements that its shard of result 0 needs.
-  /// Indices outside the operand stand for padding. Example, if rank 0 computes
-  /// the result indices 0 to 7:
+  /// A windowed read (halo exchange; GSPMD, Xu et al. 2021). If ranks split a
+  /// dim of result 0, a windowed read gives each rank the operand elements that
+  /// the rank needs for its shard of result 0. Here are two examples for
+  /// tensors with one dim. Rank 0 computes the result indices 0 to 7:
   ///
-  ///   op                  operand elements that rank 0 reads
-  ///   x[3:19]             3 to 10
-  ///   3x3 filters, pad 1  -1 (padding) to 8
+  ///   op                                   operand indices that rank 0 needs
+  ///   slice x[3:19]                        3 to 10
+  ///   filter of 3 elements, 1 of padding   -1 to 8
+  ///
+  /// The index -1 is outside the operand. It stands for an element of padding.
   struct Window {
     /// A range of result indices, `lo` to `hi` - 1, for which the op reads the
     /// operand at a constant step:
@@ -115,17 +125,22 @@ struct ShardingRule {
     /// [n,c,h,w] along h: `operand` is 0 and `dim` is 2.
     int operand, dim;
     llvm::SmallVector<Stretch, 2> stretches; ///< In ascending order.
-    /// Number of consecutive operand elements that the op reads for one result
-    /// element: 3 for a filter of 3 rows. 0 if the op only copies elements,
-    /// such as a slice or pad.
+    /// Number of consecutive indices of the operand's dim that the op needs for
+    /// one index of the result's dim. `dim` is the number of both dims. A
+    /// convolution whose filters have 3 elements along the dim has `extent` 3.
+    /// If the dilation is 2, `extent` is 5: the filters read the indices 0, 2
+    /// and 4. An op that only copies elements, such as a slice or a pad, has
+    /// `extent` 0.
     int64_t extent = 0;
     /// True if the op reads only a part of the operand's dim, as a slice does.
     bool narrows = false;
-    /// True if ranks can also split the dim without receiving elements from
-    /// other ranks. For example, y = x[64:128] reads the second of three blocks
-    /// of 64 elements of x. Two ranks can split each block in two halves:
+    /// True if the windowed read is optional: ranks can also split the dim of
+    /// result 0 in a way that needs no communication. For example, x has three
+    /// blocks of 64 elements, and the slice y = x[64:128] is the second block.
+    /// Two ranks can split each block into two halves. Each rank then already
+    /// has the elements of x that it needs for its elements of y:
     ///
-    ///   rank  its elements of x                 its elements of y
+    ///   rank  elements of x on the rank         elements of y on the rank
     ///   0     x[0:32], x[64:96], x[128:160]     x[64:96]
     ///   1     x[32:64], x[96:128], x[160:192]   x[96:128]
     bool optional = false;
@@ -146,11 +161,15 @@ struct ShardingRule {
     /// example, the row maxima of a softmax [r,v] along v have the shape [r,1]
     /// and the factors {{r},{}}. The dim of size 1 has no factor.
     TensorFactors dims;
-    /// Each rank has one tensor of intermediate results. `kind` says how ranks
-    /// combine these tensors:
+    /// Collective by which the ranks combine their tensors of intermediate
+    /// results. Each rank has computed one tensor from its part of the operand:
     ///
-    ///   Sum, Max, Min, Prod  an all-reduce of this kind
-    ///   Inner                an all-gather
+    ///   kind   collective            example of the tensors
+    ///   Sum    all-reduce (sum)      row sums in a softmax
+    ///   Max    all-reduce (maximum)  row maxima in a softmax
+    ///   Min    all-reduce (minimum)  row minima in an arg-min
+    ///   Prod   all-reduce (product)
+    ///   Inner  all-gather            column sums in a cumsum along columns
     FactorKind kind;
     int64_t elementBytes;
     /// Number of elements per row that each rank sends in an all-gather. A row

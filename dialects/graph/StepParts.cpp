@@ -24,12 +24,14 @@ static StepPart ownPart(Operation *op) {
   return op->hasTrait<IsUpdate>() ? StepPart::Update : StepPart::Forward;
 }
 
-/// Returns the part of a training step to which an op of the forward pass may
-/// move if the op `reader` reads its result. Forward and Backward run once per
-/// microbatch. Update runs once per step, after all microbatches.
+/// Returns the part of a training step to which an op X moves if the op
+/// `reader` is the only op that reads a result of X. X is an op of the forward
+/// pass. Forward and Backward run once per microbatch. Update runs once per
+/// step, after all microbatches.
 ///
 ///   reader                part
-///   accumulate            Forward, because it sums one value per microbatch
+///   accumulate            Forward: X does not move, because `accumulate` needs
+///                         a result of X from each microbatch
 ///   function terminator   Update, because the terminator ends the step
 ///   any other op          the part in which `reader` runs
 StepPart StepParts::partOfReader(Operation *reader) const {

@@ -13,7 +13,9 @@ namespace pcc::graph {
 inline constexpr llvm::StringLiteral stepName = "pcc.step";
 
 /// Returns whether the module that contains `op` has the attribute
-/// `graph.reproducible`.
+/// `graph.reproducible`. The option --reproducible sets this attribute. With
+/// the attribute, a sum over the batch must have the same bits, no matter how
+/// the batch is divided among ranks.
 bool isReproducible(mlir::Operation *op);
 
 /// Part of a training step in which an op runs. The enumerators are in
@@ -24,8 +26,8 @@ enum class StepPart : uint8_t {
   Forward,
   /// The backward pass, which is the second part of a training step. The
   /// backward pass runs once per microbatch and computes gradients. It begins
-  /// with the op `graph.loss_gradient`, which returns the gradient of the loss
-  /// with respect to itself (1).
+  /// with the op `graph.loss_gradient`. This op returns the gradient of the
+  /// loss with respect to the loss, which is the number 1.
   Backward,
   /// The update of the weights, which is the last part of a training step. The
   /// update runs once per step, after all microbatches. These ops belong to the

@@ -136,7 +136,9 @@ Value pcc::pipe::heldBy(BlockArgument argument) {
            : FunctionOpInterface();
   if (!maker || maker.isExternal())
     return {};
-  // `held->result` may be out of range if a user has edited the IR.
+  // The operands of the terminator are the results of the function `maker`.
+  // `held->result` is the index of one of these results. If a user has edited
+  // the IR, the function may have too few results. Return null in this case.
   Operation *terminator = maker.getFunctionBody().front().getTerminator();
   return held->result < terminator->getNumOperands()
              ? terminator->getOperand(held->result)

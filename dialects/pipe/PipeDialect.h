@@ -71,11 +71,16 @@ inline bool runsOnce(mlir::Operation *function) {
 ///  - `by` is another function, which has run before.
 ///  - `by` is the argument's own function, run for the previous microbatch.
 struct Held {
-  /// Symbol name of the function whose result an argument holds.
+  /// Symbol name of a function. The function argument that has the attribute
+  /// `pipe.held` gets the value of a result of this function. The argument
+  /// belongs to a function of the same pipeline stage.
   llvm::StringRef by;
-  /// Index of a result of the function `by`: 0 for its first result. The
-  /// function argument with the attribute `pipe.held` has the value of this
-  /// result.
+  /// Number of a result of the function whose symbol name is the member `by`.
+  /// The first result has the number 0. The function argument that has the
+  /// attribute `pipe.held` gets the value of this result. Example: @forward
+  /// returns (%x, %y), and @backward has the argument %a. If the attribute
+  /// `pipe.held` of %a has `by` = @forward and `result` = 1, the value of %a is
+  /// %y.
   unsigned result;
 };
 /// Returns the attribute `pipe.held` of a function argument, which names the

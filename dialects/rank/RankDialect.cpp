@@ -90,8 +90,10 @@ static LogicalResult verifyTiles(KernelOp kernel) {
   return success();
 }
 
-/// Verifies the attributes and the body of a kernel. Also verifies its
-/// signature if one launch of the kernel processes many tensors (`in_parts`).
+/// Verifies the attributes and the body of a kernel. If the kernel has the
+/// attribute `in_parts`, one launch of the kernel processes many tensors. In
+/// this case, verifyTiles() also verifies the types of the arguments and
+/// results of the kernel.
 LogicalResult KernelOp::verify() {
   if (getBody().empty())
     return emitOpError("has no body");

@@ -30,8 +30,9 @@ namespace pcc::rank {
 
 #include "dialects/rank/RankAttributeNames.h.inc"
 
-/// Returns the oldest GPU architecture on which the kernels of `module` must
-/// run: its attribute `rank.gpu_arch`, or "sm_90" without that attribute.
+/// Returns the value of the attribute `rank.gpu_arch` of `module`, or "sm_90"
+/// if the module does not have this attribute. The value names the oldest GPU
+/// architecture on which the kernels of the module must run.
 inline llvm::StringRef gpuArchOf(mlir::ModuleOp module) {
   auto arch = module->getAttrOfType<mlir::StringAttr>(gpuArchName);
   return arch ? arch.getValue() : llvm::StringRef("sm_90");

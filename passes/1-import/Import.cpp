@@ -79,8 +79,12 @@ public:
   std::vector<UnsupportedOp> unsupportedOps;
 
 private:
-  /// Returns success if all nodes were imported. Otherwise stores the
-  /// unsupported ops in `unsupportedOps` and returns an error that lists them.
+  /// Reports the ONNX nodes that pcc cannot import. The import has collected
+  /// these nodes in the member `unsupported`. If `unsupported` has no node, the
+  /// function returns success. Otherwise the function returns one error that
+  /// lists the nodes, and stores a list of their op types in `unsupportedOps`.
+  /// An entry of this list is an op type with the names of the nodes, such as
+  /// the op type Einsum with the nodes "a" and "b".
   Status reportUnsupported() {
     unsupportedOps = unsupported.list();
     return unsupported.status();
@@ -433,11 +437,19 @@ Status ModelImport::makeNode(const onnx::Node &node) {
   return error;
 }
 
-/// Creates ops of the graph dialect for the ONNX node `node`. The class OpTable
-/// has a C++ function for each supported ONNX op. This function calls the C++
-/// function for the op of `node`. `import` is the builder of the ops, and it
-/// also records errors. If an output of `node` has no value afterwards,
-/// `import` records the error that pcc does not support the output.
+/// Creates the MLIR ops that compute the outputs of the ONNX node `node`.
+/// `import` is the builder of the ops, and it also records errors. The table
+/// `values` maps ONNX names to MLIR values. The class OpTable has a C++
+/// function for each ONNX op that pcc supports. normalize() performs two steps:
+///
+///   1. Call the C++ function for the op of `node`. The C++ function creates
+///      the MLIR ops with `import`. Then `values` gets an entry for each output
+///      that the C++ function supports.
+///   2. Check that `values` has an entry for each output of `node`. If the
+///      entry of an output is missing, record an error in `import`. The error
+///      says that pcc does not support the output.
+///
+/// If the C++ function records an error in `import`, step 2 is skipped.
 void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   Value first = OpTable::get().find(node)->normalize(import);
   if (first)
@@ -449,22 +461,27 @@ void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   LDBG() << node.label() << (import.failed() ? " failed" : " imported");
 }
 
-/// Creates the return of @main, and adds the results to the type of @main.
+/// Creates the return op of @main, and adds the results to the type of @main.
 /// There is one result for each output of the ONNX model. Each result has the
 /// attribute `graph.name`, the name of the output. A result also has the
 /// attribute `dist.sharding` if the ONNX model requests a sharding for the
-/// output. The model can state this sharding in several places. The first place
-/// of this list that states a sharding decides:
+/// output. The function looks for a request in these places, in this order, and
+/// uses the first request that it finds:
 ///
-///   1. the metadata entry `pcc.sharding` of the output
-///   2. the multi-device annotation of the node that computes the output, or
-///      the metadata entry `pcc.sharding` of the value_info, input or
-///      initializer with the name of the output
-///   3. the multi-device annotations of the nodes that read the output, if all
-///      these annotations state the same sharding
+///   1. the metadata entry `pcc.sharding` of the graph output
+///   2. one of these places, or both:
+///       - the multi-device annotation of the node that computes the output
+///       - the metadata entry `pcc.sharding` of the value_info, input or
+///         initializer with the name of the output
+///   3. the multi-device annotations of the nodes that read the output
 ///
-/// If the import creates a training step, makeTrainingReturn() creates the
-/// return instead.
+/// If the two places of item 2 have different requests, the function returns an
+/// error. If the annotations of item 3 have different requests, the result has
+/// no attribute `dist.sharding`.
+///
+/// If the import creates a training step, the function calls
+/// makeTrainingReturn() and does nothing else. makeTrainingReturn() then
+/// creates the return op.
 Status ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
@@ -597,8 +614,11 @@ importOnnx(StringRef path, const ImportOptions &options, MLIRContext *context,
            std::vector<UnsupportedOp> *unsupported) {
   PCC_ASSIGN_OR_RETURN(onnx::Model model,
                        onnx::readModel(path.str(), {}, options.trainingInfo));
-  // Add constant folding to the graph dialect of `context`. The import then
-  // evaluates graph ops on constants, such as the computation of a shape.
+  // Register constant folding for the graph dialect. The import creates ops of
+  // this dialect. If all operands of such an op are constants, MLIR's method
+  // Operation::fold() can now compute the result of the op. For example, an
+  // ONNX model may compute the shape for a Reshape by an addition of two
+  // constants. The import replaces this addition by a constant.
   DialectRegistry registry;
   graph::registerConstantFolding(registry);
   context->appendDialectRegistry(registry);

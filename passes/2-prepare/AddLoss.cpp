@@ -56,9 +56,12 @@ public:
   }
 
 private:
-  /// Returns the model output that `expression` names, reshaped to a scalar.
-  /// The output must be a float tensor with one element. On failure emits an
-  /// error and returns null.
+  /// Returns a model output, reshaped to a scalar, as the loss. The caller uses
+  /// the function if the text of the option --loss is only the name of an
+  /// output. `expression` is the parsed text. For the text "y", the function
+  /// returns the output called "y". If the model has no such output, or if the
+  /// output is not a float tensor with one element, the function emits an error
+  /// and returns null.
   Value lossFromOutput(const LossExpression &expression) {
     Value value = outputNamed(expression.name);
     if (!value)

@@ -64,8 +64,14 @@ public:
         lossScale(lossScale), symbols(module),
         builder(model.front().getTerminator(), model.getLoc()) {}
 
-  /// Builds the update with the optimizer that `--optimizer` names, and makes
-  /// loss, gradient norm and learning rate the results of @main.
+  /// Builds the ops that update the weights and the optimizer states in one
+  /// training step. The option `--optimizer` gives the name of the optimizer.
+  /// Then makes these scalars the only results of @main:
+  ///
+  ///   - the loss
+  ///   - the global norm of the gradients
+  ///   - the learning rate
+  ///   - the loss scale, if training uses a loss scale
   void run() {
     takeGradients();
     Value counted = buildRate();
@@ -406,9 +412,15 @@ private:
     return decays ? request.number("weight_decay", optimizer.defaultDecay) : 0;
   }
 
-  /// Builds the update of the weight `name` by `gradient`. Each optimizer state
-  /// of the weight becomes a parameter, such as WEIGHT.exp_avg for the first
-  /// moment of Adam.
+  /// Builds the ops with which the optimizer updates the weight `name`.
+  /// `gradient` is the gradient of the loss with respect to this weight. The
+  /// ops compute the new weight and write it to the parameter `name`.
+  ///
+  /// The optimizer may keep states for the weight. A state is a tensor that is
+  /// kept from one training step to the next. The function creates a parameter
+  /// for each state, and builds ops that read and write the parameter. For
+  /// example, Adam keeps a moving average of the gradient, which is called
+  /// exp_avg. If `name` is "w", the parameter of this state is "w.exp_avg".
   void update(StringAttr name, Value gradient) {
     markFor(name);
     auto weight = symbols.lookup<graph::ParameterOp>(name);

@@ -259,7 +259,12 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
         << elements << " elements: " << names;
   }
 
-  /// Number that the next forward op gets as its attribute `graph.number`.
+  /// Number for the next forward op that gets a number. A forward op is an op
+  /// of the model, and a backward op is an op that the pass creates to compute
+  /// gradients. When the pass creates the first backward op of a forward op, it
+  /// stores a new number in the attribute `graph.number` of the forward op. The
+  /// numbers are 0, 1, 2, …. All backward ops of the forward op have the number
+  /// of the forward op in the attribute `graph.mirrors`.
   int64_t numNumbered = 0;
   /// Set of `graph.parameter` ops. Each op declares a weight for which the pass
   /// has computed a gradient.

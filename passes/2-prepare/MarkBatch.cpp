@@ -83,8 +83,10 @@ public:
 
   void set(unsigned input, int64_t dim) { dims[input] = dim; }
   bool has(unsigned input) const { return dims.count(input); }
-  /// Returns the size of the marked dim of `input`, such as the batch dim. The
-  /// input must have a marked dim.
+  /// Returns the size of the marked dim of function input number `input`. The
+  /// marked dim of an input is the dim that set() or spread() has stored for
+  /// the input. For example, if dim 0 of the input x[8, 4] is marked, the
+  /// function returns 8. The input must have a marked dim.
   int64_t size(unsigned input) {
     return shapeOf(function.getArgument(input))[dims.at(input)];
   }
@@ -129,8 +131,10 @@ public:
     attributes.write();
   }
 
-  /// Maps the index of an input to the index of its marked dim, such as the
-  /// batch dim.
+  /// Maps the index of a function input to the index of the marked dim of the
+  /// input. The marked dim of an input is the dim that set() or spread() has
+  /// stored for the input, for example the batch dim. If an input has no
+  /// marked dim, the map has no entry for the input.
   std::map<unsigned, int64_t> dims;
 
 private:

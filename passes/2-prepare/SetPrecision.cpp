@@ -258,9 +258,10 @@ private:
 ///   no contraction depends on the op                                 Wide
 ///   any other op                                                     Narrow
 ///
-/// An op that computes the loss is an example of the last but one row. The
-/// function roundsResult() selects some Wide results. The class casts each
-/// selected result to the requested type, and the other ops read the cast.
+/// An op that computes the loss is an example of the row "no contraction
+/// depends on the op". The function roundsResult() selects some Wide results.
+/// The pass casts each selected result to the requested type. The ops that read
+/// a selected result then read the cast instead.
 ///
 /// Stored values have the type in the model, with one exception. If the model
 /// has a trained weight in f16 or bf16, pcc stores the weight in f32. Stored
@@ -355,7 +356,8 @@ private:
   /// first two cases, the function casts the float operands of `op` to the
   /// chosen type, and gives this type to the float results. If `op` is a layer
   /// norm or an RMS norm, the function casts only the tensor to normalize. The
-  /// scale and the bias keep their types, and their classes have no effect.
+  /// scale and the bias keep their types. The types of the scale and the bias
+  /// do not affect the type in which `op` computes.
   ///
   /// If `op` reads a weight, the function chooses the type in which pcc stores
   /// the weight. If `op` is a cast between float types, the function chooses a
@@ -470,14 +472,16 @@ private:
     result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
   }
 
-  /// Stores `precision` as the class of each float result of `op`. Then changes
-  /// the type of each float result to the type that belongs to the class:
+  /// Stores `precision` as the class of each float result of `op`, and sets the
+  /// type of each float result. The pass gives each float value one of four
+  /// classes. The class tells which type the value has. In the examples of the
+  /// table, the inputs of the model are f32, and the user requests bf16:
   ///
-  ///   class    type of the result
-  ///   Known    type that the result already has
-  ///   Stored   type that the result already has
-  ///   Narrow   type that the user requests, such as bf16
-  ///   Wide     f32
+  ///   class    example of `op`                    new type of the results
+  ///   Known    sum of two constants               unchanged
+  ///   Stored   sum of two inputs of the model     unchanged
+  ///   Narrow   matrix product of two inputs       the requested type, bf16
+  ///   Wide     exponential of a matrix product    f32
   void setResults(Operation *op, Precision precision) {
     if (precision < Precision::Narrow)
       casts.noteRange(op);
@@ -494,22 +498,29 @@ private:
   }
 
   /// Changes the target type of `op`. `op` is a cast that the model contains,
-  /// from one float type to another. Each float value has a class (see the enum
-  /// Precision). The class of the operand and the old target type determine the
-  /// new target type:
+  /// from one float type to another. The pass has already given a class to the
+  /// operand of the cast. There are four classes (see the enum Precision):
+  ///
+  ///   class    example of a value                 type of this value
+  ///   Known    constant                           type in the model
+  ///   Stored   input of the model                 type in the model
+  ///   Narrow   result of a matrix product         type that the user requests
+  ///   Wide     exponential of a matrix product    f32
+  ///
+  /// The class of the operand and the old target type determine the new target
+  /// type:
   ///
   ///   class of the operand   old target type     new target type
   ///   Known or Stored        any type            old target type
   ///   Narrow or Wide         f32 or wider        f32
   ///   Narrow or Wide         narrower than f32   type that the user requests
   ///
-  /// The class Narrow means that the operand has the type that the user
-  /// requests. The class Wide means that the operand has the type f32.
-  ///
   /// In the last two rows, the operand may already have the new target type.
-  /// The function then replaces the cast by the operand. It keeps the cast if
-  /// the user requests a sharding of the result of the cast with the option
-  /// --shard.
+  /// The function then replaces the cast by the operand. For example, the user
+  /// requests bf16, and the cast converts a matrix product from bf16 to f16.
+  /// The new target type is bf16, so the cast is not needed. However, the
+  /// function keeps the cast if the user requests a sharding of the result of
+  /// the cast with the option --shard.
   void visitCast(CastOp op) {
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)
@@ -618,7 +629,10 @@ private:
     }
   }
 
-  /// Casts the results of the function to the types that the function declares.
+  /// Casts the float values that @main returns to the result types that @main
+  /// declares. For example, @main declares one f32 result, and the pass has
+  /// changed the type of the returned value from f32 to bf16. The function then
+  /// casts the value from bf16 to f32, and @main returns the cast.
   void castOutputs() {
     auto model = cast<func::FuncOp>(body.getParentOp());
     for (auto [operand, type] : llvm::zip_equal(

@@ -60,13 +60,14 @@ public:
       chain = ForwardChain(function, ForwardChain::Links::OfInputs);
   }
 
-  /// Divides the model into pipeline stages, and sets the stage of each op. A
-  /// planner chooses where the stages begin, so that all stages take about
-  /// equal time. Where the user has given nodes at which stages begin, or
-  /// stages of nodes, these are used instead.
+  /// Divides the model into pipeline stages, and sets the stage of each op. The
+  /// user can choose the nodes at which the stages begin, with the option
+  /// --stage-at or with annotations of ONNX nodes. If the user does not choose
+  /// them, a planner does, so that all stages take about equal time.
   ///
   /// The function also creates the ops that send values between stages. It
-  /// fails if the model cannot be divided in this way.
+  /// fails if the model cannot be divided into the number of stages that the
+  /// user wants, or cannot be divided at the nodes that the user has chosen.
   LogicalResult run() {
     // The planner needs at least one link (forward op that only one stage
     // runs). A model without links has only cheap ops, such as masks, which fit
@@ -98,9 +99,19 @@ public:
   unsigned numTransfers = 0, numClones = 0;
 
 private:
-  /// Returns whether the chain has at least one link (forward op on exactly one
-  /// stage) for each stage, as the user wants the stages: cut before the names
-  /// in `stageAt`, and with the nodes in `stageOfNodes`.
+  /// Returns whether there are enough links for the stages. A link is a forward
+  /// op that exactly one stage runs, such as a matmul. The function checks
+  /// three conditions:
+  ///
+  ///  1. There are at least as many links as stages.
+  ///  2. If `stageAt` is not null, it contains names of ONNX nodes or tensors.
+  ///     The user wants a stage to begin at each name. There must be a link
+  ///     before each name, and a link at or after each name.
+  ///  3. If `stageOfNodes` is not null, it maps names of ONNX nodes to numbers
+  ///     of stages. Each stage must have a link whose node is mapped to the
+  ///     number of the stage.
+  ///
+  /// If there is only one stage, the function checks only condition 2.
   bool hasLinkForEachStage() const {
     auto hasLinksAround = [&](StringAttr name) {
       const size_t cut = chain.findCut(name).value_or(0);
@@ -278,10 +289,15 @@ private:
     return success();
   }
 
-  /// Returns the stages that read the results of `op`, in ascending order;
-  /// stage 0 if no stage reads them. In a training step, stage 0 reads all
-  /// values that the function returns. In inference, each stage returns its own
-  /// results, so the `return` is no reader.
+  /// Returns the stages that read the results of `op`, in ascending order. For
+  /// example, if an op on stage 2 and an op on stage 1 read a result, the
+  /// function returns [1, 2]. If no stage reads a result, the function returns
+  /// [0].
+  ///
+  /// A result of `op` may also be an output of the model. Then an op
+  /// `func.return` reads the result. In a training step, this op counts as an
+  /// op on stage 0, because stage 0 returns all outputs. In inference, this op
+  /// does not count, because each stage returns the outputs that it computes.
   SmallVector<int64_t> stagesOfUsers(Operation *op) const {
     llvm::SmallSetVector<int64_t, 4> stages;
     for (Operation *user : op->getUsers())

@@ -36,12 +36,20 @@ namespace pcc::place {
 /// an input of the model as links (see Links).
 class ForwardChain {
 public:
-  /// Choice of the forward ops that are links (lie on exactly one stage).
+  /// Rule that decides which forward ops are links. A link is a forward op that
+  /// exactly one pipeline stage runs. A forward op that is not a link is cheap,
+  /// and is cloned onto each stage that uses its result.
   enum class Links {
-    /// Ops with much work: contractions, and ops that read trained or large
-    /// weights or the results of other links.
+    /// A forward op is a link if one of these is true:
+    ///
+    /// - The op is a contraction, such as a matmul.
+    /// - The op reads a trained weight, or a weight of more than 4096 elements.
+    /// - The op reads the result of a link.
+    ///
+    /// A view or a cast of a weight, such as a transpose, is never a link.
     WithWork,
-    /// Also all ops that depend on an input of the model.
+    /// A forward op is a link if it is a link by the rule WithWork, or if it
+    /// depends on an input of the model.
     OfInputs,
   };
 

@@ -108,16 +108,16 @@ static void annotate(ShardedGraph &graph) {
         attributes.setResult(graph.sinkIndex(i), dist::pinnedName, source);
       continue;
     }
-    // `op` is vertex number i of `graph`. The code above has handled the
-    // vertices of function results. The other vertices are of three kinds:
+    // `op` describes vertex number i of the data-flow graph `graph`. Its member
+    // `op.op` is the op of the IR for which the vertex stands, or null.
+    // Vertices of function results are handled above. Three kinds of vertices
+    // remain:
     //
-    //   kind of vertex      op.op
-    //   op                  the op of the function
-    //   request             null
-    //   function argument   null
-    //
-    // A vertex of the kind "request" stands for a request of the user or of the
-    // model. The request asks for a certain sharding of the result of an op.
+    //   the vertex stands for                      op.op
+    //   an op of the IR                            this op
+    //   an argument of the function                null
+    //   a request for the sharding of a result     null
+    //   of an op, by the user or the model
     if (op.op)
       record(op);
     else if (graph.isPinOfValue(i))
@@ -167,25 +167,28 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
 /// a value and the ops that read the value get equal factors where possible, so
 /// that they can use the same sharding.
 ///
-/// Two kinds of dims may be cut into more factors:
+/// The function may cut two kinds of dims into two factors:
 ///
-/// - Batch dim: if ranks cannot divide the samples of one microbatch evenly,
-///   the factors are the number of microbatches, and the number of samples in
-///   one microbatch. For example, 6 samples in 2 microbatches become the
-///   factors 2 and 3.
-/// - Dim of tokens: if the axes for the sequence have more than one rank, the
-///   function tries to cut the tokens of causal attention into stripes. A
-///   stripe is a contiguous piece of the sequence. The factors are the number
-///   of stripes, and the number of tokens in one stripe. For example, 16 tokens
-///   in 4 stripes become the factors 4 and 4.
+/// - Batch dim, which counts samples. The function cuts this dim if ranks
+///   cannot divide the samples of one microbatch evenly. The factors are the
+///   number of microbatches, and the number of samples in one microbatch. For
+///   example, 6 samples in 2 microbatches are 3 samples per microbatch. If 2
+///   ranks split the batch, they cannot divide 3 samples evenly. The 6 samples
+///   then become the factors 2 and 3.
+/// - Dim of tokens of a causal attention. If the mesh axis cp has more than one
+///   rank, the function tries to cut this dim into stripes. A stripe is a
+///   contiguous piece of the sequence. The factors are the number of stripes,
+///   and the number of tokens in one stripe. For example, 16 tokens in 4
+///   stripes become the factors 4 and 4.
 ///
-/// pcc looks for the dim of tokens in each op. pcc may find this dim in fewer
-/// ops of the graph with stripes than of the graph without stripes, such as in
-/// 90 ops instead of 100 ops. The function then returns the graph without
-/// stripes.
+/// If the mesh axis cp has more than one rank, the function builds one graph
+/// with stripes and one graph without stripes. In each graph, it counts the ops
+/// for which pcc has found a dim of tokens. If the graph with stripes has fewer
+/// of these ops, such as 90 instead of 100, the function returns the graph
+/// without stripes.
 ///
 /// `seeds` are the shardings that the user or the model requests. If the batch
-/// dim is cut, the function changes them: a request to split 6 samples may
+/// dim is cut, the function changes `seeds`: a request to split 6 samples may
 /// become a request to split the 3 samples of each microbatch.
 static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
                                  const dist::Mesh &mesh) {

@@ -168,19 +168,27 @@ private:
     }
   }
 
-  /// Returns shardings that may be useful as intermediate steps. `needs` lists
-  /// the shardings to which one value must be changed. For each pair of them,
-  /// tries to find a sharding from which ranks can slice both without
-  /// communication. Example, where 8@dp+tp is a dim of size 8 that the axes dp
-  /// and tp split:
+  /// Returns shardings that may be useful as intermediate shardings of one
+  /// value. `needs` lists the shardings to which the value must be changed. To
+  /// use an intermediate sharding, the compiler first changes the value to this
+  /// sharding. It then makes several of the shardings in `needs` from the
+  /// result.
+  ///
+  /// For each pair of shardings in `needs`, the function tries to find a
+  /// sharding from which ranks can slice both without communication. Example,
+  /// where 8@dp+tp is a dim of size 8 that the mesh axes dp and tp split, and
+  /// `-` is a dim that no axis splits:
   ///
   ///   pair     [8@dp+tp, -] and [8@dp+cp, -]
   ///   result   [8@dp, -]
   ///
-  /// The caller then tests whether the intermediate sharding reduces the total
-  /// cost. Returns an empty list if `needs` has mostOrdered (5) or more
-  /// elements. With an intermediate sharding, there would be more than 5
-  /// shardings, and the search for the cheapest order handles at most 5.
+  /// The caller tests whether an intermediate sharding reduces the total cost
+  /// of all changes.
+  ///
+  /// Returns an empty list if `needs` has 5 (mostOrdered) or more elements.
+  /// With an intermediate sharding, the list would have 6 or more elements. The
+  /// function cheapestReshardOrder, which the caller uses, tries all orders of
+  /// the elements only if there are at most 5.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
     for (size_t i = 0; i < needs.size() && needs.size() < mostOrdered; ++i)

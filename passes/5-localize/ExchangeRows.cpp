@@ -183,18 +183,23 @@ TokenCollective::planMasks(plan::ReshardPlanner &planner) const {
   return planner.plan(from, to, dist::shapeOf(maskShape()), /*elementBytes=*/1);
 }
 
-/// Follows reshapes backwards from `value`. Returns the value before them.
+/// Returns the tensor from which `value` is reshaped. For example, if `value`
+/// is reshape(reshape(x)), the function returns x. If `value` is not the result
+/// of a reshape, the function returns `value`.
 static Value unshaped(Value value) {
   while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     value = reshape.getInput();
   return value;
 }
 
-/// Returns whether `value` is read only by ops that pick rows from it. Each
-/// reader must be a `graph.gather` along dim 0 with the indices `token`. For
-/// example, the indices [0, 0, 3] pick the rows 0, 0 and 3. The gather may also
-/// read a reshape of `value`. Returns false if one of these ops comes before
-/// the op that computes `token`.
+/// Returns whether `value` is used only to pick rows from it. `token` is a
+/// tensor of row numbers. For example, if `token` is [0, 0, 3], an op
+/// graph.gather along dim 0 with the indices `token` picks the rows 0, 0 and 3.
+///
+/// Each op that reads `value` must be a graph.gather along dim 0 with the
+/// indices `token`, or a reshape. All ops that read the result of the reshape
+/// must also be such a graph.gather or a reshape. Returns false if one of the
+/// graph.gather or reshape ops comes before the op that computes `token`.
 static bool givesOnlyRows(Value value, Value token) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     if (use.getOwner()->isBeforeInBlock(token.getDefiningOp()))
@@ -207,12 +212,16 @@ static bool givesOnlyRows(Value value, Value token) {
   });
 }
 
-/// Returns the all_gathers that bring tokens to the experts. `groups` lists
-/// pairs of an expert and a token that chose this expert. A result of `groups`,
-/// the tensor `token`, holds the number of the token of each pair. The function
-/// returns an all_gather if its result is read only by gathers with the indices
-/// `token`. A gather may also read a reshape of this result. All these gathers
-/// and reshapes must come after `groups` in the program.
+/// Returns the all_gathers that bring tokens to the experts. The op `groups`
+/// lists pairs of an expert and a token that chose this expert. The result
+/// `token` of `groups` contains the number of the token of each pair. For
+/// example, expert 0 gets token 0, and expert 1 gets the tokens 0 and 3. Then
+/// `token` is [0, 0, 3].
+///
+/// The function returns an all_gather if each op that reads its result is a
+/// graph.gather along dim 0 with the indices `token`. A graph.gather may also
+/// read a reshape of the result. The graph.gather ops and the reshapes must
+/// come after `groups` in the program.
 static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   SmallVector<dist::CollectiveOp> found;
   for (Operation *user : groups.getToken().getUsers()) {

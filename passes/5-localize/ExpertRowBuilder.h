@@ -61,8 +61,10 @@ inline bool hasRole(const DimRoles &roles, DimRole role) {
 ///   einsum "te,eth->th" %gates, %outputs
 struct ExpertCombine {
   graph::EinsumOp op;
-  /// Roles (expert, token or feature) of the dims of operand 1, the outputs of
-  /// the experts.
+  /// Roles of the dims of operand 1 of `op`. A role says whether a dim counts
+  /// experts, counts tokens or holds features. Operand 1 holds the outputs of
+  /// the experts. In the einsum "te,eth->th", the letters of operand 1 are
+  /// "eth", and the roles are Expert, Token and Feature.
   DimRoles outputs;
   /// `numTokens` is the number of tokens for which `op` computes a weighted
   /// sum. `numExperts` is the number of experts on this rank. `chosen` is the
@@ -76,9 +78,12 @@ struct ExpertCombine {
   /// tokens. Then `gateOrder` is [1, 2, 0], and the transposed gates have the
   /// shape [2, 3, 8].
   llvm::SmallVector<int64_t> gateOrder;
-  /// `shape`: sizes of the dims of the result, but with the dims of tokens
-  /// first. `order`: for each dim of the result, its index in `shape`. Example:
-  /// a result [H, T] has the shape [T, H] and the order [1, 0].
+  /// `shape` and `order` describe the result of the einsum `op`. `shape` lists
+  /// the sizes of the dims of the result: first the sizes of the token dims,
+  /// then the sizes of the feature dims. `order` has one element for each dim
+  /// of the result. Element i is the index in `shape` of the size of dim i.
+  /// Example: the result has the shape [4, 6] for 4 features and 6 tokens. Then
+  /// `shape` is [6, 4], and `order` is [1, 0].
   llvm::SmallVector<int64_t> shape, order;
 
   /// Reads a combine step from `op`. A combine step computes, for each token,

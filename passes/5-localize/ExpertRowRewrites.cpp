@@ -81,11 +81,19 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
   for (auto [operand, roles] : llvm::zip_equal(op->getOperands(), operands)) {
     Value own = builder.rowsOf(operand, roles);
     SmallVector<int64_t> shape(shapeOf(own));
-    // The first dim of `own` counts rows. Insert dims of size 1 after it, until
-    // `own` has as many dims as the rows of the result. Example: [12, 8]
-    // becomes [12, 1, 8] if the rows of the result have the shape [12, 5, 8].
-    // An operand without experts and tokens has no dim that counts rows. It
-    // needs no change.
+    // The function builds a clone of `op` that computes only rows. A row is a
+    // pair of an expert and a token that chose this expert. `own` holds the
+    // rows of `operand`. The clone will read a reshape of `own`, and `shape`
+    // is the shape to which `own` is reshaped.
+    //
+    // If `operand` has an expert dim or a token dim, dim 0 of `own` counts
+    // rows. In this case, insert dims of size 1 after dim 0, until `shape` has
+    // as many dims as the result of the clone. Example: there are 12 rows,
+    // `own` has the shape [12, 8], and the result of the clone has the shape
+    // [12, 5, 8]. Then `shape` becomes [12, 1, 8].
+    //
+    // If `operand` has neither an expert dim nor a token dim, no dim of `own`
+    // counts rows. In this case, `shape` remains the shape of `own`.
     if (hasRole(roles, DimRole::Expert) || hasRole(roles, DimRole::Token))
       shape.insert(shape.begin() + 1, numFeatures + 1 - shape.size(), 1);
     rows.push_back(builder.reshape(own, shape));

@@ -168,12 +168,15 @@ private:
   /// pair of an expert and a token that chose this expert. A converted op
   /// computes only the rows, instead of all pairs of an expert and a token.
   SmallVector<RowOp> ops;
-  /// The ops in `ops` and the combine step. The combine step is the einsum that
-  /// computes, for each token, the weighted sum of its experts' outputs. An op
-  /// in `ops` will compute values only for the pairs of an expert and a token
-  /// that chose this expert. An op outside of this set needs the values for all
-  /// pairs. An op may therefore be in `ops` only if this set contains all ops
-  /// that read its result.
+  /// The combine step and all ops in the list `ops`. The combine step is the
+  /// einsum that computes, for each token, the weighted sum of its experts'
+  /// outputs. The ops in `ops` will be converted to rows. A row is a pair of an
+  /// expert and a token that chose this expert. A converted op computes only
+  /// the rows.
+  ///
+  /// The function visit() adds an op to `ops` only if `users` contains all ops
+  /// that read its result. An op outside of `users` would need the result for
+  /// all pairs of an expert and a token, not only for the rows.
   llvm::DenseSet<Operation *> users;
   /// Tensors that the function want() has requested. A request asks that the op
   /// that computes the tensor be converted to rows. A row is a pair of an
@@ -184,10 +187,17 @@ private:
   /// a dim counts experts, counts tokens or holds features. The list of roles
   /// is empty if two requests gave different roles for the tensor.
   llvm::DenseMap<Value, DimRoles> wanted;
-  /// Number of tensors in the map `wanted` for which visit() has not returned
-  /// true yet. The constructor calls visit() for the ops before the combine
-  /// step, in reverse program order. The constructor stops as soon as this
-  /// number is 0.
+  /// Number of open requests. A request concerns one tensor. It asks that the
+  /// op that computes the tensor be converted to rows. A row is a pair of an
+  /// expert and a token that chose this expert. The function want() opens a
+  /// request. The function visit() accepts or rejects the request for the
+  /// result of one op. In both cases, visit() returns true, and the request is
+  /// no longer open.
+  ///
+  /// The constructor calls visit() for the ops before the combine step, in
+  /// reverse program order. The combine step is the einsum that computes, for
+  /// each token, the weighted sum of its experts' outputs. The constructor
+  /// stops as soon as no request is open.
   int64_t numWanted = 0;
 };
 

@@ -27,9 +27,18 @@ Value pcc::localize::forwardOperand(Value operand, LocalBuilder &builder) {
 ///
 /// - The slice reads all elements of the dim. The local slice reads all 96
 ///   elements of the rank.
-/// - The slice reads one of n equal blocks. For example, x[64:128] is the
-///   second of three blocks. Each rank holds one half of each block, so the
-///   local slice is x[32:64].
+/// - The slice reads one of n equal blocks of the dim. For example, the dim
+///   consists of three blocks of 64 elements, and the slice x[64:128] reads the
+///   second block. In this case, the ranks split each block in two halves, so
+///   each rank holds 3 · 32 elements:
+///
+///              block 0    block 1     block 2
+///     rank 0   x[0:32]    x[64:96]    x[128:160]
+///     rank 1   x[32:64]   x[96:128]   x[160:192]
+///
+///   On each rank, the elements of block 1 have the local indices 32 to 63, so
+///   the local slice is x[32:64].
+///
 /// - The slice reads other elements, such as x[10:20]. A reshard before the
 ///   slice has sent 5 of these elements to each rank. The local slice reads all
 ///   5 elements.

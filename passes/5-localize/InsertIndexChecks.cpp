@@ -226,9 +226,16 @@ private:
   /// Set of the checks that have been inserted, so that no check is inserted
   /// twice. An entry has three members:
   ///
-  /// - the value of the indices (as a pointer), before any reshards of it;
-  /// - the sizes of the dims that the indices select from;
-  /// - true if negative indices are invalid.
+  /// - A pointer to the tensor that holds the indices. Reshards and transfers
+  ///   between pipeline stages may lie between this tensor and the op that reads
+  ///   the indices.
+  /// - The sizes of the dims into which the indices point.
+  /// - True if negative indices are invalid.
+  ///
+  /// Example: one gather reads a table at the indices x. Another gather reads a
+  /// table of the same size at the indices y, which are a reshard of x. Both
+  /// gathers have the same entry: x, the size and false. Only the first gather
+  /// gets a check.
   llvm::SmallSet<std::tuple<const void *, std::vector<int64_t>, bool>, 4> known;
 };
 } // namespace

@@ -18,11 +18,17 @@ public:
   /// Creates a builder that inserts new ops directly before the op `before`.
   explicit LocalBuilder(mlir::Operation *before);
 
-  /// Builds the global indices of this rank's elements along a dim: an i64
-  /// vector of the local size. `size` is the global size of the dim, `dim` its
-  /// sharding. Padding elements have indices of at least `size`.
+  /// Builds an i64 vector with the global indices of the elements that this
+  /// rank holds along a dim. `dim` is the sharding of the dim. `size` is the
+  /// number of elements of the dim on all ranks together. The vector also has
+  /// an index for each element of padding. The index of padding is at least
+  /// `size`. Example: 4 ranks split a dim of 6 elements, so each rank has space
+  /// for 2 elements:
   ///
-  ///   size 6 on 4 ranks, rank 2: [4, 5]; rank 3: only padding, both at least 6
+  ///   rank 0   [0, 1]
+  ///   rank 1   [2, 3]
+  ///   rank 2   [4, 5]
+  ///   rank 3   [6, 7]   both elements are padding
   mlir::Value globalIndex(const dist::DimSharding &dim, int64_t size);
 
   /// Reshapes `vector`, which has one dim, for broadcasting to a tensor with
@@ -31,7 +37,9 @@ public:
   mlir::Value along(mlir::Value vector, int64_t dim, int64_t rank);
 
 protected:
-  /// Sets the `pipe.stage` of the new op `op`, unless there is no stage.
+  /// Sets the attribute `pipe.stage` (the pipeline stage) of the new op `op`.
+  /// The new op gets the stage of the op before which the builder inserts new
+  /// ops. Does nothing if that op has no stage.
   void finish(mlir::Operation *op) override;
 
 private:

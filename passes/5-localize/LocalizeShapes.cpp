@@ -222,10 +222,12 @@ private:
   /// for a sum. The padding then does not change the result.
   ///
   /// The function does not change a dim in which the op reads elements at given
-  /// indices. An example is the dim of a table that a gather reads. Valid
-  /// indices never refer to padding, so the padding has no effect. The loop
-  /// index of such a dim has the flag `needsOffset`: each rank must know at
-  /// which index its part of the dim begins.
+  /// indices. Example: a gather reads rows of a table [5, H] at given indices,
+  /// and 2 ranks split the 5 rows. Rank 1 has the rows 3 and 4 and one row of
+  /// padding. The padding has no effect on the result, because a valid index is
+  /// at most 4 and never refers to padding. The loop index of such a dim has
+  /// the flag `needsOffset`: each rank must know the global index of its first
+  /// element in the dim.
   void maskPadding(LocalOp &local) {
     const bool readsAtIndices = local.op->hasTrait<graph::IsIndexing>();
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {

@@ -144,10 +144,12 @@ struct StartedReductions {
   /// of the result, so the reduction sum(tp) begins. The sharding of the result
   /// must list all reductions in `certain`.
   Partials certain;
-  /// Mesh axes over which a reduction may begin in the op, but need not begin.
-  /// The shardings of the operands do not decide this. Example: tp splits the
-  /// contracted dim in only one operand of a matmul. The sharding of the result
-  /// may list the reduction sum(tp), but need not list it.
+  /// Mesh axes over which the op may begin a reduction. The shardings of the
+  /// operands do not tell whether the reduction begins. The sharding of the
+  /// result may therefore list the reduction, or may not list it. The check
+  /// accepts both. Example: tp splits the contracted dim in only one operand of
+  /// a matmul. `possible` then contains tp. The check accepts a result with the
+  /// reduction sum(tp), and it accepts a result without this reduction.
   dist::SubAxes possible;
   /// True if an operand of the op has no sharding. The check then accepts any
   /// pending reduction of the result.

@@ -97,13 +97,23 @@ private:
   bool isCheap(mlir::Operation *op) const;
   /// Returns the cost of repeating `op` in the backward pass, in flops.
   double priceOf(mlir::Operation *op) const;
-  /// Returns the index of `value` in `graph.values`. A reshape has the index of
-  /// the value that it reshapes. Returns -1 for a value that is not in the
-  /// graph, such as a weight.
+  /// Returns the index of `value` in `graph.values`, the list of the results of
+  /// the forward ops. The list has no entry for the result of a reshape,
+  /// because a reshape shares the memory of its operand. For the result of a
+  /// reshape, the function returns the index of the operand. Returns -1 if the
+  /// list does not contain `value`, for example if `value` is a weight.
   int numberOf(mlir::Value value) const;
 
-  /// Returns whether the backward pass can read `value` without recomputation:
-  /// `value` is kept, or no forward op computes it.
+  /// Returns whether the backward pass can read `value` itself, and need not
+  /// run a forward op again. The function returns true in two cases:
+  ///
+  /// - A forward op computes `value`, and `value` stays in memory until the
+  ///   backward pass. The planner has made this choice.
+  /// - No forward op computes `value`. Examples are a weight, a constant, a
+  ///   function argument and a gradient.
+  ///
+  /// The function returns false for the result of a reshape in the forward
+  /// pass. The backward pass runs the reshape again.
   bool isAlwaysAvailable(mlir::Value value) const;
   /// Returns the value that a backward op must read instead of `value`. If
   /// `value` stays in memory until the backward pass, or if no forward op

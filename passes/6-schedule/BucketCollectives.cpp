@@ -385,21 +385,27 @@ private:
   /// one collective that replaces several collectives. The packed tensor
   /// contains the operands of all these collectives. `part` is one of these
   /// collectives. `reduces` is true for all-reduces and false for all-gathers.
+  /// The packed tensor has three dims:
+  ///
+  /// - Dim 0 of an all-gather has one index for each rank of the call. The mesh
+  ///   axes along which the collectives communicate split this dim. Dim 0 of an
+  ///   all-reduce has size 1, and no axis splits it.
+  /// - Dim 1 has one index for each position along the mesh axes along which
+  ///   the collectives do not communicate. These axes split this dim.
+  /// - Dim 2 has the elements that the operands have together on one rank. No
+  ///   axis splits this dim.
+  ///
+  /// Before an all-reduce, a reduction is pending for the packed tensor. For
+  /// example, a sum over tp is pending if each rank along tp holds one addend
+  /// of each element.
+  ///
   /// Example: the mesh is dp=2 × tp=4, and the collectives communicate along
-  /// tp. Their operands have 8 elements together on each rank.
+  /// tp. The operands have 8 elements together on each rank. In this table,
+  /// 4@tp is a dim of size 4 that tp splits:
   ///
-  ///                 all-gather         all-reduce
-  ///   shape         [4, 2, 8]          [1, 2, 8]
-  ///   dim 0         tp splits it       no axis splits it
-  ///   dim 1         dp splits it       dp splits it
-  ///   dim 2         no axis splits it  no axis splits it
-  ///   reduction     none               sum over tp
-  ///
-  /// In general, dim 1 is split by all mesh axes along which the collectives do
-  /// not communicate. Dim 1 has one index for each position along these axes.
-  /// The last line of the table names the pending reduction. A sum over tp is
-  /// pending before the call, because each rank along tp holds one addend of
-  /// each element.
+  ///                whole packed tensor   pending reduction
+  ///   all-gather   [4@tp, 2@dp, 8]       none
+  ///   all-reduce   [1, 2@dp, 8]          sum over tp
   dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)

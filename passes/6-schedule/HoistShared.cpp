@@ -27,7 +27,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::schedule;
 
-/// Returns the bytes of tensors of these types on one rank.
+/// Returns the sum of the bytes of several tensors. Each element of `types` is
+/// the type of one tensor, with the shape that the tensor has on one rank. For
+/// example, a tensor<2x3xf32> has 24 bytes, and a tensor<4xf32> has 16 bytes.
+/// The sum is 40.
 static int64_t bytesOf(TypeRange types) {
   int64_t bytes = 0;
   for (Type type : types) {
@@ -60,9 +63,13 @@ static bool communicates(Operation *op) {
 }
 
 namespace {
-/// Moves ops with equal results in all microbatches to a new function, which
-/// runs once per step. The stage function gets the results as arguments with
-/// the attribute `pipe.held`.
+/// Moves ops from a stage function to a new function. The stage function runs
+/// once per microbatch, and the new function runs once per step. The results of
+/// the moved ops are equal in all microbatches. An example is the all-gather of
+/// a sharded weight. The new function returns the results that the stage
+/// function needs. For each of these results, the stage function gets an
+/// argument. The attribute `pipe.held` of the argument contains the symbol of
+/// the new function and the number of the result.
 class SharedOpHoister {
 public:
   explicit SharedOpHoister(func::FuncOp stage)
@@ -133,7 +140,8 @@ private:
     });
   }
 
-  /// Returns whether `op` belongs to the update, which already runs once per
+  /// Returns whether `op` belongs to the optimizer update. Ops of the optimizer
+  /// update do not move to another function, because they already run once per
   /// step.
   static bool isOfUpdate(Operation *op) {
     auto part = op->getAttrOfType<IntegerAttr>(pipe::partName);
@@ -188,9 +196,16 @@ private:
                            }));
   }
 
-  /// Makes the stage function take the results of the once-per-step function as
-  /// arguments. Then erases ops that no longer run in every microbatch, and
-  /// arguments without readers.
+  /// Changes the stage function after buildOnce() has built a new function. The
+  /// stage function runs once per microbatch, and the new function runs once
+  /// per step. The method does three things:
+  ///
+  /// 1. Add one argument to the stage function for each result of the new
+  ///    function. The argument takes the value of this result, and replaces the
+  ///    value that the stage function computed itself.
+  /// 2. Erase each op of the stage function that needs to run only in the new
+  ///    function.
+  /// 3. Erase each argument of the stage function that no op reads.
   void takeHeld() {
     Builder builder(stage.getContext());
     const unsigned first = stage.getNumArguments();
@@ -234,7 +249,10 @@ private:
   /// once per step, in every microbatch, or both. `plan::chooseHoisting` makes
   /// the decision from `stageOps`.
   plan::Hoisting hoisting;
-  /// Results of the once-per-step function. They stay in memory for the whole
+  /// Values of the stage function that are computed once per step, and that ops
+  /// read in every microbatch. For example, a value can be the result of the
+  /// all-gather of a weight. buildOnce() builds the function that runs once per
+  /// step and returns these values. The values stay in memory for the whole
   /// step.
   SmallVector<Value> held;
 };

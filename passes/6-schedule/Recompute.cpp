@@ -36,12 +36,11 @@ using Chooser = std::vector<plan::Recomputation> (*)(
     const std::vector<plan::StageGraph> &, int64_t);
 } // namespace
 
-/// Chooses, for each pipeline stage of `stages`, which activations stay in
-/// memory. The template argument `choose` is a function that makes this choice
-/// for one stage. The function returns the results of `choose` in the order of
-/// `stages`. The second argument is a memory budget in bytes. The function has
-/// this argument because the type `Chooser` requires the argument. The function
-/// does not use the argument.
+/// Calls `choose` for each pipeline stage in `stages`, and returns the results
+/// in the order of `stages`. The function `choose` decides which activations of
+/// one stage stay in memory. eachStage() has the type `Chooser`. This type
+/// requires a second argument, which is a memory budget in bytes. eachStage()
+/// does not use the budget.
 template <plan::Recomputation (*choose)(const plan::StageGraph &)>
 static std::vector<plan::Recomputation>
 eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {

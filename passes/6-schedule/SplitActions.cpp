@@ -161,8 +161,11 @@ private:
     /// function. For example, the map has the result of an op as a key, and the
     /// result of the clone of this op as the value.
     IRMapping map;
-    /// Values that this function returns: values that other functions read, and
-    /// outputs of the model.
+    /// Values in the body of the new function that the function will return.
+    /// Each value is an output of the model, or another function of the same
+    /// stage reads the value. For example, the function of the backward pass
+    /// reads an activation. The function of the forward pass returns this
+    /// activation.
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> argumentAttributes, resultAttributes;
     /// Map from values of the undivided stage function to indices of `results`.
@@ -210,12 +213,16 @@ private:
     return name + "_update_" + std::to_string(part - updatePart);
   }
 
-  /// Returns the name of the schedule action that runs the function of `part`.
-  /// `part` is a part of the training step. The name is "B" for the backward
-  /// pass and "U0" for the first part of the optimizer update. If the backward
-  /// pass is divided, the names of its two parts are "I" and "W". `part` must
-  /// not be `forwardPart`, because the function of the forward pass gets no
-  /// attribute `pipe.action`.
+  /// Returns the value of the attribute `pipe.action` for the function of
+  /// `part`. The value is the name of the schedule action that calls the
+  /// function. `part` is a part of the training step. `part` must not be the
+  /// forward pass, because the function of the forward pass does not have the
+  /// attribute. The names are:
+  ///
+  ///   "B"             backward pass, if the backward pass is not divided
+  ///   "I"             first part of a divided backward pass
+  ///   "W"             second part of a divided backward pass
+  ///   "U0", "U1", …   parts of the optimizer update; "U0" is the first part
   std::string actionOf(int64_t part) const {
     if (part == backwardPart)
       return splitsBackward ? "I" : "B";
@@ -240,11 +247,15 @@ private:
   ActionFunction &functionOf(int64_t part) { return functions.at(part); }
 
   /// Clones `op` into the function of its part. A part is a part of the
-  /// training step, such as the backward pass. A `graph.accumulate` is not
-  /// cloned. The operand of a `graph.accumulate` belongs to one microbatch,
-  /// such as the gradient of a weight. The result belongs to the whole step,
-  /// such as the sum of this gradient over all microbatches. The method
-  /// accumulated() returns the value that replaces the result.
+  /// training step, such as the backward pass. If `op` is a `graph.accumulate`,
+  /// the method does not clone `op`. Instead, accumulated() returns a value of
+  /// the new function, and ops that are cloned later read this value. For
+  /// example, `a` is an argument of the function of the update. The caller
+  /// passes the sum of the gradient g over all microbatches as `a`:
+  ///
+  ///   stage function             function of the update
+  ///   s = graph.accumulate g     (not cloned)
+  ///   n = graph.sub w, s         n = graph.sub w, a
   void copy(Operation *op) {
     const int64_t part = partOf(op);
     ActionFunction &function = functionOf(part);
@@ -259,14 +270,17 @@ private:
 
   /// Returns the value that replaces `value` in the function of `part`. `value`
   /// is a value of the stage function, and `part` is a part of the training
-  /// step, such as the backward pass. There are four cases:
+  /// step, such as the backward pass. There are five cases:
   ///
   /// - `value` is an argument of the stage function. The function of `part`
   ///   gets the same argument.
   /// - A constant or the read of a weight computes `value`. The function of
-  ///   `part` gets its own clone of this op.
-  /// - An op of the same part computes `value`. The method copy() has already
-  ///   cloned this op, or has replaced it if it is a `graph.accumulate`.
+  ///   `part` gets its own clone of this op. Returns the result of the clone.
+  /// - An op of `part` computes `value`. The method copy() has already cloned
+  ///   this op. Returns the result of the clone.
+  /// - A `graph.accumulate` of `part` computes `value`. The method copy() has
+  ///   not cloned this op, and has called accumulated() instead. Returns the
+  ///   value that accumulated() returned.
   /// - An op of another part computes `value`. The function of `part` gets a
   ///   new argument. The argument takes a result of the function of the other
   ///   part.

@@ -37,8 +37,9 @@ enum StagePart : int64_t {
   /// exists only if the schedule splits the backward pass of the stage into two
   /// parts, I (gradients of the inputs of the stage) and W.
   weightGradientPart = 2,
-  /// The first part of the update (action U0). Part k of the update, counted
-  /// from 0, has the number updatePart + k.
+  /// The first part of the weight update (action U0). The weight update may
+  /// have several parts. The numbers of the later parts follow: U1 has the
+  /// number 4, and U2 has the number 5.
   updatePart = 3,
 };
 

@@ -121,8 +121,9 @@ struct VerifyScheduled
   ///  - Each action has exactly one function. The actions 1F0 and 1F1 differ
   ///    only in the microbatch, so they have the same function.
   ///  - Each function belongs to an action.
-  ///  - A stage runs an action without a microbatch only once. An example is
-  ///    the first part of the weight update (U0).
+  ///  - Some actions run once per step instead of once per microbatch. An
+  ///    example is the first part of the weight update (U0). In `table`, each
+  ///    stage has each of these actions at most once.
   ///  - An argument with the attribute `pipe.held` takes its value from a
   ///    function result that the attribute names. This result exists and has
   ///    the type of the argument (checkHeld).
@@ -178,8 +179,17 @@ struct VerifyScheduled
            << " does not compute";
   }
 
-  /// Runs all checks of the schedule. The simulation of all ranks comes last,
-  /// because it relies on the other checks.
+  /// Checks the pipeline schedule. Emits an error and fails at the first check
+  /// that does not hold. The order of the checks is:
+  ///
+  /// 1. The text of each action in the schedule is valid. See readTable().
+  /// 2. Each send between stages has a matching receive. See readTransfers().
+  /// 3. The actions form a complete schedule. For example, each stage runs the
+  ///    forward pass of each microbatch once. See plan::checkSchedule().
+  /// 4. Each action has a function. See checkFunctions().
+  /// 5. No rank waits forever for a message of another rank. The function
+  ///    plan::replay() simulates the actions and the messages of all ranks to
+  ///    find this out.
   LogicalResult check() {
     auto table = readTable();
     if (failed(table))

@@ -204,10 +204,12 @@ private:
   }
 
   const KernelGroup &group;
-  /// Operands of the `rank.launch` op that will replace the ops of `group`. The
-  /// list has each value that an op of `group` reads and that no op of `group`
-  /// computes. Results of the ops in `leaves` are not in the list, because the
-  /// kernel computes them.
+  /// Operands of the `rank.launch` op that will run the kernel. `group`
+  /// contains the ops that the kernel will compute. An operand is a value that
+  /// an op of `group` reads and that the kernel does not compute. Example:
+  /// `group` contains the ops y = exp(x) and z = y + 1. The only operand is x.
+  /// The kernel computes y, because exp is in `group`. The kernel also computes
+  /// the constant 1, because it gets a clone of the constant.
   llvm::SetVector<Value> inputs;
   /// Constants, and ops such as iota, whose results the ops of `group` read.
   /// The kernel gets a clone of each of these ops. The kernel therefore

@@ -48,9 +48,10 @@ private:
   /// and its pipeline stage. `position` is the index of `node` in the graph's
   /// list of nodes.
   void addNode(const onnx::Node &node, uint32_t position);
-  /// Adds the sharding of one tensor to `own`, the annotation of a node that
-  /// reads or writes the tensor. `tensor` is the name of the tensor. `place` is
-  /// its sharding and its pipeline stage.
+  /// Adds the sharding of one tensor to `own`. `own` is the annotation of an
+  /// ONNX node that reads or writes the tensor. `tensor` is the name of the
+  /// tensor. `place` contains the sharding of the tensor, and the number of the
+  /// pipeline stage whose ranks hold the tensor.
   void addSpec(std::string_view tensor,
                const DecidedShardings::StagedSharding &place,
                onnx::NodeDeviceConfiguration &own) const;

@@ -15,8 +15,8 @@ static std::optional<dist::Sharding> shardingOf(Value value) {
                   : std::nullopt;
 }
 
-/// Returns the string in `attribute`; empty if `attribute` is null or no
-/// StringAttr.
+/// Returns the string in `attribute`. Returns an empty string if `attribute` is
+/// null or is not a StringAttr.
 static std::string textOf(Attribute attribute) {
   auto text = dyn_cast_or_null<StringAttr>(attribute);
   return text ? text.str() : "";
@@ -129,12 +129,13 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   unsigned numReshards = 0, numOthers = 0;
   for (Operation *user : value.getUsers())
     if (auto reshard = dyn_cast<dist::ReshardOp>(user)) {
-      // `reshard` is a halo exchange: each rank also gets elements of neighbor
-      // ranks. The sharding of the result of `reshard` also describes these
-      // elements. `value` does not contain these elements. This function
-      // therefore must not take the sharding of `value` from the result of
-      // `reshard`. Count `reshard` in `numOthers`, together with the readers
-      // that are no reshards.
+      // `reshard` is an op that reads `value` and changes the sharding. If
+      // hasView() is true, `reshard` is a halo exchange: the result of
+      // `reshard` also contains elements of neighbor ranks. `value` does not
+      // contain these elements. The function therefore must not use the
+      // sharding of the result as the sharding of `value`. `numReshards` counts
+      // the readers of `value` that are reshards but not halo exchanges.
+      // `numOthers` counts all other readers of `value`.
       if (dist::hasView(reshard.getTo().getSharding())) {
         ++numOthers;
         continue;

@@ -168,7 +168,11 @@ private:
       uses;
   /// Stage of each node, by name; nullopt if the node is on several stages.
   std::map<std::string, std::optional<int64_t>> stages;
-  /// The shardings that inputs(), outputs() and weights() return.
+  /// Three maps of shardings. `inputShardings` has the shardings of the inputs
+  /// of the ONNX model. `outputShardings` has the shardings of the outputs.
+  /// `weightShardings` has the shardings in which ranks store the weights. The
+  /// key in each map is the name of the input, output or weight in the ONNX
+  /// model.
   ByName inputShardings, outputShardings, weightShardings;
   /// Names of the weights whose sharding differs between stages.
   std::set<std::string> ambiguous;

@@ -31,8 +31,11 @@ static constexpr uint64_t longestFile = (uint64_t(1) << 31) - 1;
 /// separate file, the data file contains the weight, also if the weight is
 /// smaller.
 static constexpr uint64_t smallestBeside = 1024;
-/// Alignment in bytes of the weights in OUTPUT.data, the file for large
-/// weights. A reader can map an aligned weight into memory (mmap).
+/// Alignment of weights in a data file, in bytes. pcc writes an ONNX model as
+/// one file or as two files. The second file, the data file, contains weights.
+/// For example, the data file of m.onnx is m.onnx.data. In the data file, the
+/// offset of each weight is a multiple of `pageSize`. A reader can therefore
+/// map a weight into memory (mmap).
 static constexpr uint64_t pageSize = 4096;
 
 /// Converts an element type of pcc's runtime to the ONNX type.
@@ -268,10 +271,11 @@ private:
                        });
   }
 
-  /// Writes the data file of the copy. (The data file is a second file beside
-  /// the model file and holds weights.) `path` is the final path of the data
-  /// file. `out` is the stream that receives the bytes. The data file gets
-  /// these weights:
+  /// Writes the data file of the copy. The copy is an ONNX model that differs
+  /// from the original model only in the elements of some weights. The copy has
+  /// two files: a model file, such as m.onnx, and a data file with weights,
+  /// such as m.onnx.data. `path` is the final path of the data file. `out` is
+  /// the stream that receives the bytes. The data file gets these weights:
   ///  - each weight that the original model stores outside of its model file;
   ///  - each weight of at least `smallestBeside` (1024) bytes.
   ///
@@ -313,7 +317,10 @@ private:
   ///
   /// A weight without an entry is copied unchanged with the model file.
   onnx::ReplacedWeights placed;
-  /// First error that occurred while elements were being written.
+  /// First error that occurred while a file of the copy was being written. For
+  /// example, the elements of a weight cannot be read from the original model,
+  /// or the disk is full. After an error, the method writeElements() does
+  /// nothing.
   Status failure;
 };
 } // namespace

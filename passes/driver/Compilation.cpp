@@ -29,8 +29,10 @@ using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// Stores the name of the first pass that fails in `argument`. It is the name
-/// of the pass on the command line, such as "cut-stages".
+/// Observes the passes of a pass manager. When a pass fails, the object stores
+/// the name of the pass in the string `argument`. If a name is already stored,
+/// the object keeps it. The name is the name of the pass on the command line,
+/// such as "cut-stages".
 struct FailedPass : PassInstrumentation {
   explicit FailedPass(std::string &argument) : argument(argument) {}
   void runAfterPassFailed(Pass *pass, Operation *) override {
@@ -390,8 +392,10 @@ Status Compilation::runPhase(Phase phase) {
 ///  - 6 (request that cannot be met): all other cases.
 Status Compilation::runPasses(Phase phase) {
   std::string failedPass;
-  // Verify the module once, before the gate. For a graph of 16,000 nodes,
-  // verification after each pass would take two fifths of the compilation.
+  // The gate of the phase is a pass that checks the result of the phase. The
+  // MLIR verifier checks the module only once per phase, before the gate. The
+  // pass manager must not run the verifier after each pass: for a graph of
+  // 16,000 nodes, this would take two fifths of the compilation time.
   auto run = [&](void (*add)(OpPassManager &, Phase)) {
     PassManager manager(&context);
     manager.enableVerifier(false);

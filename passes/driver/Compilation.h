@@ -128,13 +128,15 @@ private:
   ///    options of the earlier call. For example, if the earlier call had the
   ///    option --tp 2, the option --tp 4 is an error.
   ///  - The module may name weight files. A weight file is a file with the
-  ///    elements of weights. checkWeightFiles() checks that pcc may read these
-  ///    files. For example, pcc may read a weight file in the directory of the
-  ///    .mlir file. If a weight file lies in a foreign directory, pcc may read
-  ///    it only if the module contains the size and the hash of the weight
-  ///    file.
-  ///  - checkDump() checks that the module obeys the rules of the phase that it
-  ///    has passed.
+  ///    elements of weights. checkWeightFiles() checks that pcc may read each
+  ///    weight file. pcc may read a weight file that lies in the directory of
+  ///    the .mlir file, in the directory that the user gives by
+  ///    --external-data-root, or in a subdirectory of one of these directories.
+  ///    pcc may read any other weight file only if the module contains the
+  ///    correct size and hash of the weight file.
+  ///  - checkDump() checks that the module obeys the limits of pcc, such as at
+  ///    most 65,536 ranks. If the file is a dump, checkDump() also checks the
+  ///    rules of the last phase that ran in the earlier call.
   Status loadText();
   /// Checks a module that was read from an .mlir file. The file may have been
   /// edited or written by hand. The module must obey limits of pcc, such as at
@@ -192,12 +194,15 @@ private:
   mlir::MLIRContext context;
   /// Collects the diagnostics of all passes.
   Diagnostics diagnostics;
-  /// The .mlir file that load() has read; empty for other models.
+  /// Path and text of the .mlir file that load() has read. Both are empty if
+  /// load() has read an .onnx file.
   ModuleText source;
-  /// Whether the input is an .mlir file without a correct hash of its text. pcc
-  /// writes such a hash at the end of a dump. If the hash is missing or wrong,
-  /// the file was edited or written by hand, or is a dump that pcc has made
-  /// from such a file.
+  /// Whether load() has read an .mlir file that may have been edited or written
+  /// by hand. With the option --dump-ir, pcc writes the module after each phase
+  /// to an .mlir file. At the end of the file, pcc writes a hash of the text.
+  /// If load() reads an .mlir file whose hash is missing or wrong, this member
+  /// becomes true. pcc then writes no hash to the .mlir files that it makes
+  /// from this file.
   bool isUnsealed = false;
   /// The module that is being compiled; null before load().
   mlir::OwningOpRef<mlir::ModuleOp> module;

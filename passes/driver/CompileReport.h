@@ -17,8 +17,8 @@ struct PhaseStats {
   std::string name;
   /// Wall-clock seconds that a phase took.
   double seconds = 0;
-  /// Largest resident memory of the process, in bytes, from its start to the
-  /// end of a phase.
+  /// Largest resident memory of the process, in bytes. The number covers the
+  /// time from the start of the process to the end of the phase `name`.
   int64_t peakMemoryBytes = 0;
 };
 

@@ -175,7 +175,10 @@ private:
     llvm::remove_fatal_error_handler();
   }
 
-  /// Protects `users`, `newHandler` and `terminate` against concurrent access.
+  /// Protects the other static variables of this class. Several threads may
+  /// create and destroy `Handlers` objects at the same time. Therefore the
+  /// constructor and the destructor lock this mutex before they use the static
+  /// variables.
   static inline std::mutex mutex;
   /// Number of `Handlers` objects that exist.
   static inline int users = 0;

@@ -8,11 +8,15 @@
 
 namespace pcc {
 
-/// Collects the diagnostics of an MLIR context while this object lives:
-///  - keeps the first error, with notes that name its ONNX node and source
-///    line;
-///  - drops later errors, which are consequences of the first;
-///  - passes warnings and remarks to the listener as notes.
+/// Handles the diagnostics of an MLIR context while this object lives:
+///  - The object keeps the first error. If the location of the error contains
+///    the name of an ONNX node, such as "fc1", the object adds a note with this
+///    name. If the location contains a file and a line, such as "model.py:12",
+///    the object adds a note with the file and the line.
+///  - The object drops each later error, because the first error probably has
+///    caused the later error.
+///  - The object passes each warning and each remark to `listener`, an argument
+///    of the constructor, as a note for the user.
 class Diagnostics {
 public:
   /// Registers a handler for the diagnostics of `context`. The handler keeps
@@ -38,8 +42,10 @@ private:
   std::string message;
   /// Notes of the first error.
   std::vector<std::string> notes;
-  /// Registration of `take` as a diagnostic handler. Must be the last member,
-  /// so that it is destroyed first.
+  /// Calls take() for each diagnostic of the MLIR context. take() uses the
+  /// other members of this class. C++ destroys the last member first. Therefore
+  /// `handler` must be the last member. Otherwise, `handler` could call take()
+  /// after the other members are destroyed.
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -26,7 +26,9 @@ static int64_t multiply(int64_t a, int64_t b) {
   return llvm::MulOverflow(a, b, product) ? INT64_MAX : product;
 }
 
-/// Returns the i64 attribute `name` of the module, or 1 if it has none.
+/// Returns the value of the integer attribute `name` of `module`. Returns 1 if
+/// `module` has no such attribute. For example, a module without the attribute
+/// `pipe.microbatches` has 1 microbatch.
 static int64_t countOf(ModuleOp module, StringRef name) {
   auto attribute = module->getAttrOfType<IntegerAttr>(name);
   return attribute ? attribute.getInt() : 1;
@@ -145,10 +147,11 @@ static LogicalResult checkValue(Value value, Operation *op) {
          << tensor << ", which is too large";
 }
 
-/// Checks `op` and all ops inside the regions of `op`. Each result of these
-/// ops, and each argument of the regions of these ops, must be a tensor of
-/// static shape that is not too large. Emits an error and fails if checkValue()
-/// refuses one of these values.
+/// Checks `op` and each op that is nested in `op`. For each of these ops, the
+/// function calls checkValue() for the results of the op and for the arguments
+/// of its regions. checkValue() refuses a value that is not a tensor of static
+/// shape, and refuses a tensor with more than 2^50 elements. Fails if
+/// checkValue() refuses a value. checkValue() emits the error.
 static LogicalResult checkValues(Operation *op) {
   return success(!op->walk([](Operation *inner) {
                       for (Value result : inner->getResults())

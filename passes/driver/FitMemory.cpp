@@ -50,10 +50,13 @@ public:
     if (fitsWithoutRecomputation())
       return Status::success();
     auto undivided = measure({});
-    // measure() compiles a copy of the module. `undivided` is null if this
-    // compilation fails. Return success in this case. The compiler later
-    // compiles the module itself. This compilation also fails, and reports the
-    // error.
+    // `undivided` is the memory that each rank needs if no weight is sharded.
+    // Return success if each rank meets the memory limit.
+    //
+    // To measure the memory, measure() compiles a copy of the module. If this
+    // compilation fails, `undivided` is nullopt. Return success in this case,
+    // too. The compiler later compiles the module itself. The second
+    // compilation also fails, and reports the error.
     if (!undivided || fits(*undivided))
       return Status::success();
     if (holdsNothing(listener))

@@ -9,8 +9,10 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Largest number of trials in the search for activation budgets (bytes of
-/// activations that a rank may keep).
+/// Largest number of trials in the search for activation budgets. An activation
+/// budget is the number of bytes of activations that a rank may keep for the
+/// backward pass. A trial compiles a copy of the module with certain budgets,
+/// and measures the memory that the ranks need.
 static constexpr int mostTrials = 6;
 
 /// Accuracy of the search for activation budgets. An activation budget is the

@@ -32,8 +32,12 @@ static constexpr int greatestDepth = 256;
 ///     #a2 = [#a1, #a1]    size 1 + 3 + 3 = 7
 static constexpr size_t mostAliases = 65536;
 
-/// Returns the position behind the string literal or comment that begins at
-/// `at`; `at` itself if none begins there.
+/// Skips a string literal or a comment. `at` is a position in `text`. If a
+/// string literal or a comment begins at this position, the function returns
+/// the position of the first character after the string literal or after the
+/// comment. Otherwise, the function returns `at`. For example, `text` is
+/// `"a" = 1`. The string literal `"a"` lies at the positions 0 to 2. If `at` is
+/// 0, the result is 3. If `at` is 4, the result is 4.
 static size_t skipOpaque(StringRef text, size_t at) {
   if (text.substr(at).starts_with("//"))
     return std::min(text.find('\n', at), text.size());
@@ -47,12 +51,20 @@ static size_t skipOpaque(StringRef text, size_t at) {
 
 namespace {
 /// Scans the text of a .mlir file once, from the beginning to the end, and
-/// finds two kinds of faults:
-///  - Brackets are nested more than 256 levels deep, or more than 256 minus
-///    signs follow each other.
-///  - An alias is too large. In MLIR, an alias such as `#a1` is a name for a
-///    text. The text may use other aliases, as in `#a1 = [#a0, #a0]`. The
-///    struct Alias contains the size of an alias.
+/// finds four kinds of faults:
+///  - Brackets are nested more than 256 levels deep.
+///  - More than 256 minus signs follow each other.
+///  - The size of an alias is greater than 65,536. In MLIR, an alias is a name
+///    for a text, and the text may contain other aliases. The size of an alias
+///    is 1 plus the sizes of all aliases in its text.
+///  - After the replacement of all aliases, the text of an alias has brackets
+///    that are nested more than 256 levels deep.
+///
+/// Example: the parser replaces `#a2` by `[[1, 1], [1, 1]]`:
+///
+///     #a0 = 1             size 1,             no brackets
+///     #a1 = [#a0, #a0]    size 1 + 1 + 1 = 3, brackets 1 level deep
+///     #a2 = [#a1, #a1]    size 1 + 3 + 3 = 7, brackets 2 levels deep
 class NestingScan {
 public:
   explicit NestingScan(StringRef text) : text(text) {}

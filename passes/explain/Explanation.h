@@ -64,33 +64,37 @@ struct ExplainedCollective {
   /// nullopt if the module does not record them.
   std::optional<dist::Cause> cause;
 
-  /// Returns the reasons for this collective. The collective changes the
-  /// sharding of a value. The result contains at most two reasons:
+  /// Returns the reasons for this collective: a list of at most two elements.
+  /// The collective changes the sharding of a value. There are two kinds of
+  /// reasons:
   ///  - the producer of the value: an op, an input or a weight
-  ///  - one reader of the value: an op, a model output, or a sharding that the
+  ///  - a reader of the value: an op, a model output, or a sharding that the
   ///    user has requested
   ///
-  /// The producer or a reader explains the collective only if at least one of
-  /// two conditions holds:
-  ///  - The compiler's sharding search has made a decision about the op. A
-  ///    decision is the chosen way to compute the op along one mesh axis, such
-  ///    as "split dim 1 of 'w'" along the axis tp. The mesh axis must be one of
-  ///    the axes of this collective.
-  ///  - The user has requested a sharding for the producer or reader. The
-  ///    member Endpoint::pin contains the request.
+  /// The producer or a reader is a reason if one of two conditions holds:
+  ///  - The producer or the reader is an op, and the compiler's sharding search
+  ///    has made a decision about this op. A decision is the chosen way to
+  ///    compute the op along one mesh axis, such as "split dim 1 of 'w'" along
+  ///    the axis tp. The collective must run along the same mesh axis.
+  ///  - The user has requested a sharding for the producer or for the reader.
+  ///    The member Endpoint::pin contains the request.
   ///
-  /// If several readers explain the collective, the result contains only the
-  /// first of them. If two reasons have equal decisions, the result contains
-  /// only the first of the two reasons.
+  /// If the collective is a reduction, such as an all_reduce, the function
+  /// first tests the producer and then the readers. Otherwise, the function
+  /// first tests the readers and then the producer. The function adds each
+  /// reason to the list, with two exceptions:
+  ///  - After the function has added one reader, the function skips all other
+  ///    readers.
+  ///  - The function skips a reason if the list already contains a reason with
+  ///    an equal decision.
   ///
-  /// If the collective is a reduction, such as an all_reduce, the producer is
-  /// the first element of the result. Otherwise, the producer is the last
-  /// element. For example, a relu produces the value x, and a matmul reads x
-  /// after an all_gather. An all_gather is no reduction. If both ops have
-  /// decisions, and the decisions differ, the result is {matmul, relu}. If only
-  /// the matmul has a decision, the result is {matmul}.
+  /// For example, a relu produces the value x, and a matmul reads x after an
+  /// all_gather. An all_gather is no reduction. If the sharding search has made
+  /// a decision about both ops, the result is {matmul, relu}. If it has made a
+  /// decision only about the matmul, the result is {matmul}.
   ///
-  /// The result contains pointers into this object.
+  /// The result contains pointers into the member `cause`. If `cause` is
+  /// nullopt, the result is empty.
   std::vector<EndpointDecision> decisions() const;
 };
 

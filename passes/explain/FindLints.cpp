@@ -196,15 +196,19 @@ private:
     return graph::numBytes(cast<RankedTensorType>(weight.getType()));
   }
 
-  /// Returns the number of bytes above which a weight is large:
+  /// Returns the number of bytes above which a weight is large. This number is
+  /// 1 % (dist::largeWeightShare) of the average bytes of weights per layer:
   ///
-  ///     dist::largeWeightShare · bytes of all weights / number of layers
+  ///     0.01 * bytes of all weights / number of layers
   ///
-  /// Here, only weights with at least two dims count. The number of layers is
-  /// an estimate. The function counts how many weights have the same shape, and
-  /// takes the largest of these counts. Example: 12 weights have the shape
-  /// [768, 3072], and one weight has the shape [50257, 768]. The estimate is
-  /// then 12 layers.
+  /// The function ignores weights with fewer than two dims, such as biases. The
+  /// function estimates the number of layers. For each shape, the function
+  /// counts the weights with this shape. The largest count is the estimate.
+  ///
+  /// Example: 10 weights have the shape [1000, 1000] and 4 MB each. One weight
+  /// has the shape [50000, 1000] and 200 MB. The estimate is 10 layers. All
+  /// weights together have 10 * 4 + 200 = 240 MB. The result is
+  /// 0.01 * 240 MB / 10 = 0.24 MB.
   double largeWeight() {
     double total = 0;
     int64_t repeats = 1;
@@ -402,18 +406,20 @@ private:
         auto cost = dyn_cast<graph::CostOpInterface>(op);
         if (!cost)
           return;
-        // The attribute `dist.shardings` of an op contains the shardings of the
-        // results of the op. There are three cases:
-        //  - The sharding of an operand or result of the op uses `axis`. The
-        //    ranks along `axis` then share the work of the op. Add its flops to
+        // Compute two sums of floating-point operations (flops). `all` is the
+        // sum over the ops that one rank executes. `repeated` is the sum over
+        // the ops that all ranks along `axis` execute on the same data. There
+        // are three cases for `op`:
+        //  - The sharding of an operand or of a result of `op` uses `axis`. The
+        //    ranks along `axis` then divide the work. Add the flops of `op` to
         //    `all`.
-        //  - No sharding uses `axis`, and the op has the attribute
-        //    `dist.shardings`. All ranks along `axis` then compute the same
-        //    result. Add the flops to `all` and to `repeated`.
-        //  - No sharding uses `axis`, and the op lacks the attribute
-        //    `dist.shardings`. The shardings of its results are unknown. Ignore
-        //    the op. Phase 5-localize of the compiler adds ops without the
-        //    attribute.
+        //  - No sharding of an operand or of a result uses `axis`. All ranks
+        //    along `axis` then compute the same result. Add the flops of `op`
+        //    to `all` and to `repeated`.
+        //  - No sharding of an operand uses `axis`, and the shardings of the
+        //    results are unknown, because `op` has no attribute
+        //    `dist.shardings`. Add the flops of `op` to neither sum. Phase
+        //    5-localize of the compiler adds ops without this attribute.
         const bool isDivided = isDividedBy(op, axis.name);
         if (isDivided || op->hasAttr(dist::shardingsName))
           all += cost.getFlops();

@@ -17,9 +17,12 @@ struct RepeatedCollective {
   /// Collectives that differ only in numbers inside names, in program order.
   /// The pointers point into the argument of findRepeatedCollectives().
   std::vector<const ExplainedCollective *> all;
-  /// Number of collectives in the group. An element of `all` describes several
-  /// collectives if they are equal and belong to one ONNX node. Example: `all`
-  /// has two elements, which describe 1 and 3 collectives. `count` is then 4.
+  /// Number of collectives in the group. The list `all` contains the group. In
+  /// most cases, an element of the list describes one collective. An element
+  /// describes several collectives if these collectives have equal properties
+  /// and belong to one ONNX node. Example: the list has two elements. The first
+  /// element describes 1 collective, and the second element describes 3
+  /// collectives. `count` is then 1 + 3 = 4.
   int64_t count = 0;
   /// Numbers of the pipeline stages that execute the collectives of a group, as
   /// text, without duplicates.

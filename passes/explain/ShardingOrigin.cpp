@@ -244,13 +244,19 @@ private:
             isa_and_present<graph::GetParameterOp>(op) ? Weight : Nothing};
   }
 
-  /// Returns whether the user has asked for the split of `argument` by choosing
-  /// the mesh axis `axis`. `argument` is an input of the model. The axis dp
-  /// exists for data parallelism, and must split the batch dim. The axis cp
-  /// exists for context parallelism, and must split the sequence dim. For
-  /// example, the batch dim of `argument` is dim 0. The result for the axis dp
-  /// is then true if dp splits dim 0. The result is false for any other mesh
-  /// axis of ranks, such as tp.
+  /// Returns whether `axis` splits `argument` because of the purpose of `axis`.
+  /// `argument` is an input of the model. `axis` is a mesh axis. The name of a
+  /// mesh axis determines its purpose:
+  ///  - The axes dp (data parallelism) and mb (microbatches) exist to split the
+  ///    batch dim of inputs.
+  ///  - The axis cp (context parallelism) exists to split the sequence dim of
+  ///    inputs.
+  ///  - Any other axis, such as tp, may split different dims.
+  ///
+  /// The result is true if `axis` is dp or mb and splits the batch dim of
+  /// `argument`, or if `axis` is cp and splits the sequence dim of `argument`.
+  /// Otherwise, the result is false. For example, the batch dim of `argument`
+  /// is dim 0, and `axis` is dp. If dp splits dim 0, the result is true.
   bool isByRole(BlockArgument argument) const {
     const AxisRole role = shard::roleOf(axis.name);
     StringRef name = role == AxisRole::Batch      ? graph::batchDimName

@@ -22,8 +22,17 @@ static std::string textOf(Attribute attribute) {
   return text ? text.str() : "";
 }
 
-/// Calls `use` with the name and the value of each input, each weight, each op
-/// result and each output. The name may be empty.
+/// Calls `use` once for each of these values of the model in `module`:
+///
+///  - each input of the model
+///  - each weight of the model
+///  - the first result of each op
+///  - each output of the model
+///
+/// The first argument of `use` is the name of the value in the model, such as
+/// "fc1". This name is empty if the value has no name in the model. The second
+/// argument of `use` is the value. The function calls `use` twice for an op
+/// result that is also an output of the model.
 static void
 forEachName(ModuleOp module,
             llvm::function_ref<void(const std::string &, Value)> use) {
@@ -42,8 +51,9 @@ forEachName(ModuleOp module,
 }
 
 namespace {
-/// Explains values of one module: their shardings, the reasons for these, and
-/// the ops that read the values.
+/// Explains values of one module. The explanation of a value states the
+/// sharding of the value, the reasons for this sharding, and the readers of the
+/// value. A reader is an op or an output of the model.
 class ValueExplainer {
 public:
   explicit ValueExplainer(ModuleOp module)
@@ -87,10 +97,11 @@ private:
   ///  - `sharding`: the sharding as text
   ///  - `localShape`: the shape of the part of `value` that one rank has
   ///  - `localBytes`: the number of bytes of this part
-  ///  - `origins`: one entry for each mesh axis of more than one rank, except
-  ///    the time axis (the mesh axis that counts microbatches). The entry
-  ///    contains the effect of the mesh axis on `value`, and the reason for
-  ///    this effect.
+  ///  - `origins`: one entry for each mesh axis whose size is greater than 1.
+  ///    The entry contains the effect of the mesh axis on `value`, and the
+  ///    reason for this effect. There is no entry for the time axis. The time
+  ///    axis is a mesh axis that splits tensors into microbatches, and not over
+  ///    ranks.
   void tellSharding(Value value, const dist::Sharding &sharding,
                     ValueExplanation &story) const {
     story.sharding = textOf(sharding);
@@ -140,10 +151,12 @@ private:
   ///
   ///  - The op is a transfer. It sends the value to another stage. The result
   ///    is the number of the receiving stage.
-  ///  - The op is the return op of the model. It makes the value an output of
-  ///    the model. The result is the number of the stage that computes the
-  ///    value, or that receives the value by a transfer. The result is 0 if the
-  ///    value is an input of the model.
+  ///  - The op is the return op of the model. The value is then an output of
+  ///    the model. If a transfer has sent the value to a stage, the result is
+  ///    the number of this stage. If another op computes the value, the result
+  ///    is the number of the stage that executes this other op. If no op
+  ///    computes the value, the value is an input of the model, and the result
+  ///    is 0.
   ///  - The op is any other op. The result is the number of the stage that
   ///    executes the op.
   static int64_t stageOf(OpOperand &use) {

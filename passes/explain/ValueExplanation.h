@@ -71,8 +71,17 @@ struct ValueExplanation {
   int64_t stage = 0;
   /// Element type, such as "f32".
   std::string dtype;
-  /// Shape of the whole value (`shape`), and shape of the part on one rank with
-  /// its padding (`localShape`).
+  /// Two shapes of the value:
+  ///
+  ///  - `shape`: shape of the whole value.
+  ///  - `localShape`: shape of the buffer in which one rank stores its part of
+  ///    the value. The buffers of all ranks have this shape. If a rank has a
+  ///    smaller part, its buffer also contains unused elements (padding).
+  ///
+  /// Example: a mesh axis of 4 ranks splits a value of 10 elements. The ranks
+  /// have 3, 3, 3 and 1 elements. `shape` is {10}, and `localShape` is {3}. The
+  /// buffer of the last rank contains 1 element of the value and 2 unused
+  /// elements.
   std::vector<int64_t> shape, localShape;
   /// Number of bytes of the value on one rank.
   int64_t localBytes = 0;
@@ -80,7 +89,11 @@ struct ValueExplanation {
   /// axis tp splits dim 0 and that no axis splits dim 1. The text is empty if
   /// the value has no sharding.
   std::string sharding;
-  /// Reasons for the sharding, one per mesh axis of more than one rank.
+  /// Effects of the mesh axes on the value, and the reason for each effect. The
+  /// list has one entry for each mesh axis whose size is greater than 1. The
+  /// axis that splits tensors into microbatches has no entry. For example, one
+  /// entry states that the axis dp splits dim 0, because the user has requested
+  /// this sharding.
   std::vector<Origin> origins;
   /// Readers of the value. A reader may need the value in another sharding. The
   /// program then contains a reshard, which is an op that copies the value and

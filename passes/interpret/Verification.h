@@ -100,8 +100,8 @@ public:
   Status verdict() const;
 
 private:
-  /// Returns the outputs of the model: the operands of the return op of @main
-  /// in `whole`.
+  /// Returns the outputs of the unpartitioned model as SSA values. The outputs
+  /// are the operands of the return op of the function @main.
   mlir::OperandRange results();
   /// Executes the unpartitioned model and stores its outputs in `found` as the
   /// expected values.
@@ -173,7 +173,8 @@ private:
   Status measureOwnNoise();
 
   mlir::ModuleOp whole;
-  /// The function @main of `whole`.
+  /// Function @main of the unpartitioned model. The member `whole` is the
+  /// module that contains this function.
   mlir::func::FuncOp model;
   Inputs inputs;
   Findings found;
@@ -183,23 +184,32 @@ private:
   ///
   /// A key is the name of an output of the model, or of a parameter that a
   /// training step writes. In training, the name of an output contains the
-  /// step, such as "loss of step 2". The map contains a number for each key. An
-  /// element of this output or parameter counts as equal if it differs from the
-  /// expected element by at most this number. Example: the number is 0.2, and
-  /// the expected element is 1.0. The element 1.1 then counts as equal.
+  /// step, such as "loss of step 2". Each map contains a number for each key.
+  /// An element of this output or parameter counts as equal if it differs from
+  /// the expected element by at most this number. Example: the number is 0.2,
+  /// and the expected element is 1.0. The element 1.1 then counts as equal.
   ///
-  /// There are two maps because a model can be executed in two precisions. In
-  /// f64, rounding errors are smaller than in bf16.
+  /// The two maps are used in different comparisons:
   ///
-  ///  - `noise` is used when simulate() compares the outputs of both models.
-  ///    The user selects the precision of this comparison, and `found.numerics`
-  ///    contains it. The precision is f64, or the element types of the model.
-  ///  - `ownNoise` is used when each op result is rounded to its element type
-  ///    in the model, such as bf16. The executables of the bundle compute in
-  ///    this way.
+  ///   - `noise` is used when simulate() compares the outputs of the
+  ///     partitioned model on simulated ranks with the outputs of the
+  ///     unpartitioned model. The user selects the precision of this
+  ///     comparison: f64, or the element types of the model. `found.numerics`
+  ///     contains the selected precision.
+  ///   - `ownNoise` is used in comparisons in which each op result is rounded
+  ///     to its element type in the model, such as bf16. There are two
+  ///     comparisons of this kind: compareAccuracy() compares the errors of
+  ///     both models, and compareExecuted() compares the outputs of the
+  ///     executables.
   ///
-  /// Each map is empty at first. If a comparison finds a wrong element,
-  /// measureNoise() computes the map, and the comparison is repeated.
+  /// Rounding errors in bf16 are larger than in f64. The two maps can therefore
+  /// contain different numbers for the same key.
+  ///
+  /// Both maps are empty at first. If simulate() finds a difference, it fills
+  /// `noise` with the result of measureNoise(), and compares the outputs again.
+  /// If compareAccuracy() or compareExecuted() finds a difference, it fills
+  /// `ownNoise` with the result of measureNoise(), and compares again. If
+  /// `ownNoise` is already filled, it keeps its entries.
   llvm::StringMap<double> noise, ownNoise;
   /// Entry i lists the shards of output i of the model, for all ranks and all
   /// microbatches. A shard is the part of the output that one rank computes.

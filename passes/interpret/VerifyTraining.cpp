@@ -28,8 +28,12 @@ public:
         inputs(inputs), numSteps(numSteps), noise(noise), findings(findings),
         ranks(parts, findings.numerics) {}
 
-  /// Executes all steps of the unpartitioned and the partitioned model and
-  /// compares their values.
+  /// Executes `numSteps` training steps. In each step, the function executes
+  /// the unpartitioned model, and then the partitioned model on simulated
+  /// ranks. It compares the outputs of both models in each step, and the
+  /// weights and optimizer states of both models after the last step. It stores
+  /// the results of the comparisons in `findings.outputs`. The function returns
+  /// an error only if a model cannot be executed.
   Status run() {
     for (int step = 1; step <= numSteps; ++step)
       PCC_RETURN_IF_ERROR(runStep(step, step == numSteps));

@@ -165,9 +165,10 @@ static OptionTexts recordedTextsOf(const CompileOptions &options) {
 ///
 ///  - The user gives --mesh. The axes are those in --mesh.
 ///  - The user gives --dp, --cp, --tp or --ep. The axes are dp, cp and tp.
-///    CompileOptions::axis() returns their sizes. There is no axis ep, because
-///    --ep divides experts over the ranks of dp and cp. If the user gives only
-///    --ep 4, the sizes are dp = 4, cp = 1 and tp = 1.
+///    CompileOptions::axis() returns the size of each axis. There is no axis
+///    ep, because --ep divides experts over the ranks of dp and cp. If the user
+///    gives --ep, but neither --dp nor --cp, the size of dp is the number in
+///    --ep. For example, --ep 4 alone gives dp = 4, cp = 1 and tp = 1.
 ///  - The user gives none of these options. The axes are those of `annotated`,
 ///    the mesh in the annotations of the ONNX model. If `annotated` has no
 ///    axes, the axes are dp, cp and tp, each of size 1.
@@ -373,9 +374,10 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
 ///    options depends on other options. The function returns the number that
 ///    the first call used. An attribute of `module` contains this number.
 ///  - `name` is --tp, --pp, --dp, --cp or --ep. The function returns "1".
-///    Without such an option, the size of the mesh axis is 1.
-///  - `name` is any other option. The function returns an empty string, because
-///    the option has no default value.
+///    For example, if the first call did not have --tp, the second call may
+///    have --tp 1, but not --tp 2.
+///  - `name` is any other option. The function returns an empty string.
+///    checkRepeated() then allows no value of this option.
 static std::string defaultOf(ModuleOp module, StringRef name,
                              const CompileOptions &options) {
   StringRef attribute = name == "--microbatches"     ? pipe::microbatchesName

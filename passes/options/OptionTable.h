@@ -27,7 +27,9 @@ public:
   constexpr OptionMember(Value CompileOptions::*member) : ofCompile(member) {}
   constexpr OptionMember(Value TrainingOptions::*member) : ofTraining(member) {}
 
-  /// Returns the member's value in `options`.
+  /// Returns a reference to one member of `options`, or of `options.training`.
+  /// The OptionMember points to this member. For example, if the OptionMember
+  /// points to CompileOptions::target, the result refers to `options.target`.
   Value &in(CompileOptions &options) const {
     return ofCompile ? options.*ofCompile : options.training.*ofTraining;
   }
@@ -127,7 +129,11 @@ using OptionValue =
 /// and `ZeroToOne` includes 0 and 1.
 enum class OptionBounds { None, Positive, NonNegative, ZeroToOne };
 
-/// Commands that have an option. `All` means compile, explain and verify.
+/// Commands of pcc that accept an option:
+///
+///  - `All`: the commands compile, explain and verify accept the option.
+///  - `CompileAndExplain`: only compile and explain accept the option.
+///  - `Compile`: only compile accepts the option.
 enum class OptionCommands { All, CompileAndExplain, Compile };
 
 /// Titles of the sections of --help. The member OptionRow::group of an option
@@ -154,8 +160,10 @@ struct OptionRow {
   const char *help;
   /// Pointer to the member of CompileOptions that stores the value.
   OptionValue value;
-  /// Placeholder of the value in --help, such as "FILE.svg"; null for the
-  /// default placeholder of the value's type.
+  /// Text that --help prints in place of the value of the option. For example,
+  /// --help prints "--schedule-svg FILE.svg", and "FILE.svg" is this text. If
+  /// the pointer is null, --help prints the type of the value, such as "INT" or
+  /// "TEXT".
   const char *metavar = nullptr;
   /// Allowed values of the option; empty if the option has no fixed list of
   /// values.
@@ -194,7 +202,10 @@ struct OptionRow {
   const char *trainingEntry = nullptr;
 };
 
-/// Returns the rows of all options, in the order of --help.
+/// Returns the table of options of the commands compile, explain and verify.
+/// Each row of the table is one option. A row contains, for example, the name
+/// of the option and the description in --help. In each section of --help, the
+/// options have the same order as the rows.
 std::span<const OptionRow> optionTable();
 
 } // namespace pcc

@@ -17,9 +17,10 @@ static std::string textOf(uint64_t number) { return std::to_string(number); }
 static std::string textOf(const std::string &text) { return text; }
 static std::string textOf(Phase phase) { return std::string(folderOf(phase)); }
 
-/// Returns one text that contains all entries of `entries`, with `separator`
-/// between two entries. Each entry has the form that textOf() returns. For
-/// example, the numbers 0.9 and 0.999 with the separator ',' give "0.9,0.999".
+/// Converts each entry of `entries` to text and joins these texts to one text.
+/// The character `separator` is between two entries. For example, the numbers
+/// 0.9 and 0.999 with the separator ',' give "0.9,0.999". An empty list gives
+/// an empty text.
 template <typename Entry>
 static std::string joined(const std::vector<Entry> &entries, char separator) {
   std::string text;

@@ -36,8 +36,11 @@ namespace {
 /// row sums of dS stay close to 0.
 class AttentionGradient {
 public:
-  /// Builds the ops that recompute the softmax weights. `dy` is the gradient of
-  /// the result of `op`.
+  /// Builds ops that compute P = softmax(S) a second time. S holds the scores
+  /// of the attention op `op`, with one row per query. Each row of P holds the
+  /// weights of the values for one query. The constructor stores P in the
+  /// member `weights`, because all gradients of `op` depend on P. `dy` is the
+  /// gradient of the result of `op`.
   AttentionGradient(GradientBuilder &b, AttentionOp op, Value dy)
       : b(b), op(op), dy(dy), shape(tensorType(op.getQuery()).getShape()),
         keyHeads(tensorType(op.getKey()).getDimSize(1)),
@@ -224,11 +227,15 @@ static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
   return operands;
 }
 
-/// Builds the gradients in one of two ways:
+/// Builds the gradients of the operands of an attention op in one of two ways:
 ///
-///  - As fused ops, if GradientBuilder::staysWhole() returns true and the
-///    gradient of the mask is not needed. Fused ops do not compute it.
-///  - As matmuls and element-wise ops in all other cases.
+///  - As two fused ops. The fused ops compute the gradients of the queries,
+///    keys and values, but not the gradient of the mask.
+///  - As matmuls and element-wise ops.
+///
+/// The function builds fused ops if the gradient of the mask is not needed, and
+/// if the caller of differentiate() permits fused ops for this attention op. In
+/// this case, the function b.staysWhole() returns true.
 Gradients AttentionOp::buildGradients(GradientBuilder &b,
                                       ValueRange gradients) {
   const bool wantsMask = getMask() && b.wants(getMask());

@@ -17,10 +17,14 @@ static bool canFlowTo(Value value) {
 }
 
 namespace {
-/// Builds gradients by visiting the ops of a block in reverse order. Each
-/// visited op adds a gradient to each value that it uses. All users of a value
-/// come after its definition. When the defining op is visited, the sum is
-/// therefore complete.
+/// Builds the gradients of a loss with respect to values of a block. The
+/// gradient of a value is a sum with one summand per use of the value. For
+/// example, if two ops read the value x, the gradient of x has two summands.
+/// The class visits the ops of the block in reverse order. When the class
+/// visits an op, it adds one summand to the gradient of each operand that needs
+/// a gradient. The class visits all ops that read x before the op that defines
+/// x. The gradient of x is therefore complete when the class visits the op that
+/// defines x.
 class BackwardPass {
 public:
   BackwardPass(Operation *before, GradientBuilder::OnOp onOp,

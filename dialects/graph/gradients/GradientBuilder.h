@@ -26,10 +26,16 @@ public:
   /// fused ops, false if it is built from matmuls and element-wise ops.
   using StaysWhole = llvm::function_ref<bool(mlir::Operation *forward)>;
 
-  /// Prepares a builder that inserts the gradient of `forward` in front of
-  /// `before`. `isWanted` returns whether the gradient of a value is needed.
-  /// `onOp` and `staysWhole` may be null. All callbacks must outlive the
-  /// builder.
+  /// Creates a builder for the gradients of the operands of `forward`, an op of
+  /// the forward pass. `isWanted`, `onOp` and `staysWhole` are callbacks:
+  ///
+  ///   before      op in front of which the builder inserts all new ops
+  ///   isWanted    returns whether the gradient of a value is needed
+  ///   onOp        is called for each new op; may be null
+  ///   staysWhole  returns whether the gradients of `forward`, an attention op,
+  ///               may be built from fused ops; null means false
+  ///
+  /// All callbacks must outlive the builder.
   GradientBuilder(mlir::Operation *forward, mlir::Operation *before,
                   llvm::function_ref<bool(mlir::Value)> isWanted, OnOp onOp,
                   StaysWhole staysWhole)

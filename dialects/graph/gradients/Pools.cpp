@@ -8,9 +8,18 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Divides `dy`, the gradient of an average pool's result, by the number of
-/// elements that each window averages. If padding is excluded, a 3x3 window in
-/// a corner averages 2 · 2 elements.
+/// Divides each element of `dy`, the gradient of an average pool's result, by
+/// the number of elements of which the result element is the average. The kind
+/// of the pool says whether padding elements count. For example, the input has
+/// 4 elements, each window has 3 elements, the stride is 1, and the padding is
+/// 1 at both ends:
+///
+///   kind of the pool     divisors of the 4 elements of `dy`
+///   Average              2 3 3 2
+///   AverageWithPadding   3 3 3 3
+///
+/// If the input has several spatial dims, the divisor is the product of the
+/// divisors of all spatial dims.
 static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   size_t numDims = op.getWindow().size();
   for (size_t dim = 0; dim < numDims; ++dim) {
@@ -60,18 +69,25 @@ static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
 }
 
 namespace {
-/// Builds the gradient of a max pool without a scatter. The gradient of each
-/// window goes to the first window element that equals the maximum.
+/// Builds the gradient of the input of a max pool without a scatter. Each
+/// result element is the maximum of one window. The gradient of the result
+/// element is added to the gradient of one input element: the first element of
+/// the window that equals the maximum. For the window [1 7 7], this is the
+/// element at index 1.
 ///
-/// A phase is all input elements whose indices are equal modulo the stride.
-/// Each window element (tap) reads a single phase. Example for 3 taps and
-/// stride 2:
+/// An index within a window is called a tap. Input elements whose indices have
+/// the same remainder modulo the stride form a phase. At one tap, all windows
+/// read elements of one phase. Example for windows of 3 elements and stride 2:
 ///
-///   output o      reads the inputs 2 o, 2 o + 1 and 2 o + 2
-///   taps 0 and 2  read phase 0, the even inputs
-///   tap 1         reads phase 1, the odd inputs
+///   window o      reads the input indices 2 o, 2 o + 1 and 2 o + 2
+///   taps 0 and 2  read phase 0, which has the even input indices
+///   tap 1         reads phase 1, which has the odd input indices
 ///
-/// The gradients of each phase are added. Then all phases are interleaved.
+/// At one tap, consecutive windows read consecutive elements of the phase. The
+/// class therefore needs no scatter: for each tap, it adds one tensor of
+/// gradients to the tensor of the phase. Finally, the class interleaves the
+/// tensors of all phases. For stride 2, the tensors [a c e] and [b d f] give
+/// the gradient [a b c d e f].
 class MaxPoolGradient {
 public:
   MaxPoolGradient(GradientBuilder &b, PoolOp op, Value dy)
@@ -203,10 +219,11 @@ private:
   Value dy;
   size_t numDims;
   /// `padded` is the input, padded with -infinity. `found` is a boolean tensor
-  /// with one element per window. Each call of isFirst() is for one index
-  /// within the windows. An element of `found` is true if a previous call was
-  /// for an index at which the window has its maximum. `found` is null before
-  /// the first call.
+  /// with one element per window. isFirst() is called once for each index
+  /// within a window. For windows of 3 elements, these are the indices 0, 1 and
+  /// 2. The call for index i compares element i of each window with the maximum
+  /// of the window. If they are equal, the call sets the element of `found` for
+  /// this window to true. `found` is null before the first call.
   Value padded, found;
   /// Gradients of all input elements, split into one tensor per phase. A phase
   /// consists of all input elements whose indices have the same remainders

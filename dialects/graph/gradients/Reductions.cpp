@@ -29,8 +29,12 @@ static double divisorOf(ReduceOp op) {
   return count;
 }
 
-/// Builds the gradient of the operand of a reduction by max or min. Equal
-/// extreme elements get equal shares of `dy`, the gradient of the result.
+/// Builds the gradient of the operand of `op`, a reduction by max or min. `dy`
+/// is the gradient of the result. The operand elements that are equal to the
+/// result get equal shares of `dy`. All other operand elements get 0. In this
+/// example, the operand of max has two elements that are equal to the result 5:
+///
+///   operand [5 2 5], dy [g]:  [g/2 0 g/2]
 static Value shared(GradientBuilder &b, ReduceOp op, Value dy) {
   Value x = op.getInput();
   Value wins = b.compare(Predicate::Equal, x, kept(b, op, op.getResult()));
@@ -79,8 +83,16 @@ Gradients CumSumOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
                                        getExclusive(), !getReverse()));
 }
 
-/// Builds the gradient of the operand of topk: a scatter of `gradients` into
-/// zeros. ScatterKind::Set suffices, because topk selects no element twice.
+/// Builds the gradient of the operand of a topk. A topk has two results: the k
+/// largest or smallest values along a dim, and the indices of these values. The
+/// first entry of `gradients` is the gradient of the values. The function
+/// scatters this gradient into zeros at the indices. Example for k = 2:
+///
+///   operand [3 9 7], values [9 7], indices [1 2], gradient [g h]:  [0 g h]
+///
+/// The indices along the dim are all different. Each element therefore gets at
+/// most one gradient, and the scatter need not add gradients: ScatterKind::Set
+/// suffices.
 Gradients TopKOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return onlyGradient(gatherBack(b, ScatterKind::Set, gradients.front(),
                                  getIndices(), getInput(), getDim()));

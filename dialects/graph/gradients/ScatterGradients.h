@@ -28,8 +28,10 @@ mlir::Value gatherBack(GradientBuilder &b, ScatterKind kind,
 ///
 ///   start 1, step 2, gradient [p q]:  [0 p 0 q 0 0]
 ///
-/// The gradient at an index outside the operand is dropped. In this example,
-/// the operand has 4 elements, and the slice reads the indices -1, 1 and 3:
+/// The function is also used for the gradient of a 1x1 convolution, which may
+/// read padding at indices outside the operand, such as -1. The gradient of
+/// padding is dropped. In this example, the operand has 4 elements, and the
+/// indices are -1, 1 and 3. The gradient p belongs to index -1 and is dropped:
 ///
 ///   start -1, step 2, gradient [p q r]:  [0 q 0 r]
 mlir::Value sliceBack(GradientBuilder &b, mlir::Value gradient,

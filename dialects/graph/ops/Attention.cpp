@@ -154,11 +154,15 @@ LogicalResult AttentionKeyGradientOp::verify() {
 ///   S  number of queries        D  size of one query and of one key
 ///   T  number of keys           E  size of one value
 ///
-/// Each query head of each batch entry has these matrix products:
+/// There are two kinds of matrix products:
 ///
-///   number      multiply-adds  example
-///   `ofKeys`    S · T · D      queries · keysᵀ
-///   `ofValues`  S · T · E      probabilities · values
+///   kind    multiply-adds per product  example
+///   first   S · T · D                  queries · keysᵀ
+///   second  S · T · E                  probabilities · values
+///
+/// Each query head of each batch entry has `ofKeys` products of the first kind
+/// and `ofValues` products of the second kind. In a forward attention, both
+/// parameters are 1.
 static double flopsOf(AttentionOpInterface op, int64_t ofKeys,
                       int64_t ofValues) {
   auto query = tensorType(op.getQuery()).getShape(),

@@ -160,8 +160,11 @@ std::string pcc::graph::listText(ArrayRef<int64_t> values) {
   return text;
 }
 
-/// Returns the number of spatial dims of a convolution, or 0 if operands and
-/// attributes disagree.
+/// Returns the number of spatial dims of a convolution. `adaptor` gives the
+/// operands and attributes of the convolution. For n spatial dims, the input
+/// and the filter must have rank n + 2, and the attributes must have n strides,
+/// n dilations and 2 · n paddings. Returns 0 if n is 0 or if one of these
+/// numbers is wrong.
 template <typename Adaptor> static size_t spatialDims(Adaptor adaptor) {
   int64_t rank = tensorType(adaptor.getInput()).getRank();
   size_t spatial = rank < 3 ? 0 : rank - 2;

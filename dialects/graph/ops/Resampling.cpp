@@ -52,9 +52,12 @@ static double rounded(StringRef rounding, double place) {
                                          : std::ceil(place - 0.5);
 }
 
-/// Returns the weight of an operand element in cubic interpolation with
-/// coefficient `a` (Keys 1981). `distance` is its distance from the sampled
-/// point, in elements.
+/// Returns the weight of one operand element in a cubic interpolation (Keys
+/// 1981). The interpolation computes a value at a point between the operand
+/// elements. `distance` is the distance between the operand element and the
+/// point, in elements. `a` is the attribute cubic_coeff_a of ONNX's Resize. For
+/// every `a`, the weight is 1 at distance 0, and the weight is 0 at distance 1
+/// and at each distance from 2 on.
 static double cubicWeight(double distance, double a) {
   double x = std::fabs(distance);
   if (x <= 1)

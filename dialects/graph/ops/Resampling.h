@@ -17,8 +17,10 @@ struct Tap {
 };
 using Taps = llvm::SmallVector<Tap, 4>;
 
-/// Returns whether `op`, a resize, changes its operand along dim `dim`: the
-/// size of the dim changes, or the scale of the dim is not 1.
+/// Returns whether the resize `op` resamples its operand along dim `dim`:
+/// the size of the dim changes, or the scale of the dim is not 1. A scale other
+/// than 1 can leave the size unchanged, because the size is rounded down. For
+/// example, size 3 and scale 1.2 give 3.6, which is rounded down to size 3.
 bool isResized(ResizeOp op, int64_t dim);
 
 /// Returns the operand elements from which the resize `op` computes element `i`

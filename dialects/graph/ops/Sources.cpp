@@ -81,9 +81,11 @@ static LogicalResult checkWeight(ParameterOp op, WeightAttr weight) {
   return success();
 }
 
-/// Verifies a parameter op. If it has a weight, the weight must have the
-/// declared type after its transforms (permute, slice, reshape, cast). It must
-/// not have both a weight and a fill value.
+/// Verifies a parameter op, which declares a tensor. The optional attribute
+/// `weight` names a stored tensor and a list of transforms: permute, slice,
+/// reshape or cast. After all transforms, the stored tensor must have the type
+/// that the op declares. The optional attribute `fill` is the initial value of
+/// all elements. An op must not have both `weight` and `fill`.
 LogicalResult ParameterOp::verify() {
   WeightAttr weight = getWeightAttr();
   if (weight && getFill())

@@ -13,8 +13,9 @@ namespace {
 struct MaskRow {
   /// The mask operand; null if attention has no mask.
   const HostTensor *mask;
-  /// `offset` is the index in `mask` of the entry for key 0. `step` is the
-  /// distance from key to key, or 0 if one entry is broadcast to all keys.
+  /// Numbers that locate the mask entries of one query in the elements of
+  /// `mask`, which are row-major. The entry for key t is the element at index
+  /// `offset` + t · `step`. If one entry is broadcast to all keys, `step` is 0.
   int64_t offset, step;
 
   /// Returns `score`, the attention score of key `t`, after masking. A float

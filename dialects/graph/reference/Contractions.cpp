@@ -19,9 +19,13 @@ struct BatchedMatrix {
   int64_t rowStride, columnStride;
   Strides batch; ///< strides along the batch dims of the result; 0 if broadcast
 
-  /// Computes the strides and sizes of the matrices of `tensor`, whose batch
-  /// dims are broadcast to `batchDims`. If `transposed`, rows and columns are
-  /// exchanged.
+  /// Computes the strides and sizes of the matrices of `tensor`, an operand of
+  /// a matmul. The last two dims of `tensor` are the rows and columns of the
+  /// matrices. All other dims are batch dims. `batchDims` are the sizes of the
+  /// batch dims of the result. The batch dims of `tensor` are broadcast to
+  /// `batchDims`. If `transposed` is true, rows and columns are exchanged:
+  ///
+  ///   tensor [2, 3, 4], transposed:  2 matrices of 4 rows and 3 columns
   BatchedMatrix(const HostTensor &tensor, bool transposed,
                 ArrayRef<int64_t> batchDims)
       : rows(tensor.shape.end()[-2]), columns(tensor.shape.end()[-1]),
@@ -36,8 +40,9 @@ struct BatchedMatrix {
     }
   }
 
-  /// Returns a view of the matrix whose first element has the index `offset` in
-  /// `tensor`.
+  /// Returns a view of one matrix of `tensor`. `offset` is the number of
+  /// elements of `tensor` before the matrix. For example, a tensor [2, 3, 4]
+  /// has 2 matrices of 12 elements, whose offsets are 0 and 12.
   template <typename T>
   MatrixView<T> view(const HostTensor &tensor, int64_t offset) const {
     return {tensor.data<T>() + offset, rowStride, columnStride};
@@ -45,8 +50,12 @@ struct BatchedMatrix {
 };
 } // namespace
 
-/// Evaluates matmul with one call of gemm() per batch index, or a single call
-/// where possible.
+/// Evaluates matmul by calls of gemm(), which multiplies two matrices. There
+/// is one call per batch index in general. There is only one call in total if
+/// the right operand is a single matrix for all batch indices, and if the left
+/// operand is neither transposed nor broadcast:
+///
+///   [8, 3, 4] times [4, 5]:  one product of a 24 by 4 and a 4 by 5 matrix
 static LogicalResult matmul(Evaluation &e) {
   auto op = cast<MatmulOp>(e.op);
   ArrayRef<int64_t> batch = ArrayRef(e.out().shape).drop_back(2);

@@ -30,9 +30,11 @@ bool pcc::graph::canEvaluate(Operation *op) {
   return evaluators().lookup(op->getName().getStringRef());
 }
 
-/// Wraps integer results for both values of `numerics`, because wrapping is
-/// part of the meaning of a model. Rounds float results to their element types
-/// only for Numerics::Model.
+/// Computes the results of `op`. `numerics` determines the precision of float
+/// results. With Numerics::Exact, float results stay in f64. With
+/// Numerics::Model, float results are rounded to their element types. Integer
+/// results are always wrapped to the width of their element types: for i8, 200
+/// becomes -56. Wrapping is part of the meaning of a model.
 Status pcc::graph::evaluate(Operation *op,
                             ArrayRef<const HostTensor *> operands,
                             SmallVectorImpl<HostTensor> &results,

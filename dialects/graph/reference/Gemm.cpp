@@ -30,14 +30,17 @@ using Lane = double __attribute__((vector_size(32)));
 #define PCC_CLONED
 #endif
 
-/// Multiplies 4 rows of a matrix by 8 columns of another matrix:
+/// Multiplies 4 rows of a matrix by 8 columns of another matrix. Each row and
+/// each column has `depth` elements. The arrays are contiguous and row-major:
+///
+///   array  shape       contents
+///   lhs    [depth, 4]  lhs[p][i] is element p of row i
+///   rhs    [depth, 8]  rhs[p][j] is element p of column j
+///   tile   [4, 8]      tile[i][j] is the product of row i and column j
+///
+/// The function overwrites `tile` by
 ///
 ///   tile[i][j] = Σ_p lhs[p][i] · rhs[p][j],  0 <= p < depth
-///
-/// All three arrays are contiguous and row-major. `lhs` has shape [depth, 4]
-/// and holds the 4 rows. `rhs` has shape [depth, 8] and holds the 8 columns.
-/// `depth` is the length of a row and of a column. `tile` has shape [4, 8]. The
-/// function overwrites `tile`.
 PCC_CLONED
 static void multiplyTile(int64_t depth, const double *__restrict lhs,
                          const double *__restrict rhs,
@@ -102,8 +105,16 @@ struct Packed {
 };
 } // namespace
 
-/// Adds the product of two packed blocks to `out`, which is m x n. `depth` is
-/// the size of both blocks along k.
+/// Adds the matrix product of the blocks `lhs` and `rhs` to the matrix `out`.
+/// Each size is rows x columns:
+///
+///   lhs  m x depth
+///   rhs  depth x n
+///   out  m x n
+///
+/// `lhs` and `rhs` hold their elements in the order in which multiplyTile()
+/// reads them. Each row of `out` is contiguous, and its first element is
+/// `outStride` elements after the first element of the previous row.
 static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
                            const Packed &lhs, const Packed &rhs, double *out,
                            int64_t outStride) {

@@ -65,14 +65,26 @@ void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
 }
 
 /// Visits the elements of N tensors of shape `dims` together, in row-major
-/// order. Calls `row(offsets, count, steps)` for each row, which is a run of
-/// `count` elements along the last dim. Element i of a row has this index in
+/// order. strides[k] holds the strides of tensor k. A row is a run of elements
+/// along the last dim. Calls `row(offsets, count, steps)` for each row. The row
+/// has `count` elements. Element i of the row is at this index in the memory of
 /// tensor k:
 ///
 ///   offsets[k] + i * steps[k]
 ///
-/// A row is as long as possible, because mergeDims() first merges dims. A
-/// tensor of rank 0 has one row.
+/// Example: `dims` is [2, 3], and the strides of two tensors are {3, 1} and
+/// {4, 1}.
+///
+///   first call:   row({0, 0}, 3, {1, 1})
+///   second call:  row({3, 4}, 3, {1, 1})
+///
+/// A row can run over several dims, because mergeDims() first merges adjacent
+/// dims if the strides of all tensors allow it. If the strides in the example
+/// are {3, 1} and {6, 2}, both dims become one dim of 6 elements. The only call
+/// is then row({0, 0}, 6, {1, 2}).
+///
+/// If `dims` is empty, each tensor has one element, and the only row has this
+/// element. If a dim has size 0, no row exists.
 template <size_t N, typename Row>
 void forEachRow(llvm::ArrayRef<int64_t> dims, std::array<Strides, N> strides,
                 Row row) {

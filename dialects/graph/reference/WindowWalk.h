@@ -16,8 +16,14 @@ namespace pcc::graph {
 /// The padding before the input is `low`. A tap outside the input reads
 /// padding.
 struct WindowWalk {
-  /// One entry per spatial dim, in elements. `low` is the padding before the
-  /// input.
+  /// Lists with one entry per spatial dim:
+  ///
+  ///   input      size of the dim of the input
+  ///   output     size of the dim of the output
+  ///   window     number of window elements
+  ///   strides    number of input elements from one window to the next window
+  ///   low        number of padding elements before the input
+  ///   dilations  number of input elements from one window element to the next
   llvm::SmallVector<int64_t> input, output, window, strides, low, dilations;
 
   /// Returns the number of input elements of one channel.
@@ -96,9 +102,20 @@ struct WindowWalk {
   }
 
   /// Visits the outputs for which the window element `tap` lies in the input,
-  /// not in the padding. Calls `visit(out, in, count)` for each row, which is a
-  /// run of `count` outputs along the last dim. `out` is the row-major index of
-  /// the first output, and `in` that of the input element that it reads.
+  /// not in the padding. A row is a run of these outputs along the last dim.
+  /// Calls `visit(out, in, count)` for each row:
+  ///
+  ///   out    row-major index of the first output of the row
+  ///   in     row-major index of the input element that the first output of the
+  ///          row reads with the window element
+  ///   count  number of outputs in the row
+  ///
+  /// Both indices count the elements of one channel.
+  ///
+  /// Example: the input is [4], the window has 3 elements, the stride is 1, and
+  /// the padding is 1 at both ends. With window element 0, the outputs 1, 2 and
+  /// 3 read the input elements 0, 1 and 2. For `tap` 0, the only call is
+  /// visit(1, 0, 3).
   template <typename Visit> void forEachRow(int64_t tap, Visit visit) const {
     forEachRow(tap, 0, output.front(), visit);
   }

@@ -58,19 +58,35 @@ static void im2col(const WindowWalk &walk, const double *in,
     }
 }
 
-/// Returns the number of output indices along spatial dim 0 for which
-/// convolve() builds one im2col matrix. `walk` describes the windows of the
-/// convolution. `numChannels` is the number of input channels of one group. The
-/// matrix has at most 32 MiB. If a single index needs a larger matrix, returns
-/// 1.
+/// Returns the block size of convolve(). A block is a range of indices along
+/// spatial dim 0 of the output. The block size is the number of indices in the
+/// range. convolve() builds one im2col matrix for each block.
+///
+/// `walk` describes the windows of the convolution. `numChannels` is the number
+/// of input channels of one group. The block size is the largest size for which
+/// the im2col matrix of a block has at most 32 MiB. If a block of one index has
+/// a larger matrix, the block size is 1.
+///
+/// Example: a group has 64 input channels, and a window has 9 elements. The
+/// output is [200, 56], so 56 outputs have the same index along spatial dim 0.
+/// The matrix of a block has 64 · 9 · 56 = 32256 entries for each index of the
+/// block. An entry has 8 bytes, and 32 MiB have space for 4194304 entries. The
+/// block size is 4194304 / 32256, rounded down: 130.
 static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
   int64_t perOutput = numChannels * walk.numTaps() * walk.numOutputs() /
                       std::max<int64_t>(1, walk.output.front());
   return std::max<int64_t>(1, (4 << 20) / std::max<int64_t>(1, perOutput));
 }
 
-/// Adds the convolution of one group of one batch element to `out`: multiplies
-/// the filters by the im2col matrix, in blocks along spatial dim 0.
+/// Computes the convolution of one group of one batch element, and adds the
+/// result to `out`. `walk` describes the windows of the convolution. `in`
+/// points to `numChannels` input channels. `filters` points to `numFilters`
+/// filters. `out` points to `numFilters` output channels.
+///
+/// Computes one block of the output at a time. A block is a range of indices
+/// along spatial dim 0 of the output. im2col() builds one matrix for each
+/// block. The product of the filters and this matrix is the output in the
+/// block.
 static void convolve(const WindowWalk &walk, const double *in,
                      int64_t numChannels, const double *filters,
                      int64_t numFilters, double *out) {
@@ -117,9 +133,25 @@ static LogicalResult conv(Evaluation &e) {
 // conv_transpose
 //===----------------------------------------------------------------------===//
 
-/// Adds each entry of `columns`, a matrix with the layout of im2col(), to one
-/// element of `out`: the element from which im2col() would copy the entry. This
-/// is the adjoint of im2col().
+/// Adds each entry of the matrix `columns` to one element of `out`. col2im() is
+/// the adjoint of im2col().
+///
+/// `walk` describes the windows of a convolution. `out` points to the
+/// `numChannels` input channels of the convolution. The matrix has this layout:
+///
+///   row     a channel and a window element (tap)
+///   column  an output of the convolution
+///
+/// With the tap, the output reads one element of the channel. col2im() adds the
+/// matrix entry to this element. If the tap lies in the padding, col2im()
+/// ignores the entry.
+///
+/// Example: one channel has 3 elements, which are 0 before the call. The window
+/// has 2 taps, the stride is 1, and the convolution has 2 outputs.
+///
+///   row of tap 0     3  6     added to elements 0 and 1
+///   row of tap 1     4  8     added to elements 1 and 2
+///   `out` after the call      3 10 8
 static void col2im(const WindowWalk &walk, const double *columns,
                    int64_t numChannels, double *out) {
   int64_t step = walk.strides.back();
@@ -192,8 +224,19 @@ static void poolBy(const WindowWalk &walk, const HostTensor &in,
     }
 }
 
-/// Returns the divisors of an average pool for the outputs of one channel. A
-/// divisor is the number of window elements that the pool counts.
+/// Returns the divisors of an average pool, one for each output of one channel,
+/// in row-major order. `walk` describes the windows of the pool. The result of
+/// the pool is the sum of a window divided by the divisor of the window. The
+/// kind of `op` determines the divisor:
+///
+///   Average             number of window elements that lie in the input
+///   AverageWithPadding  number of window elements in the input or in padding
+///
+/// Example: the input is [4], the window has 3 elements, the stride is 1, and
+/// the padding is 1 at both ends.
+///
+///   Average             2 3 3 2
+///   AverageWithPadding  3 3 3 3
 static std::vector<int64_t> windowCounts(PoolOp op, const WindowWalk &walk) {
   std::vector<int64_t> counts(walk.numOutputs(), 1);
   for (size_t dim = 0; dim < walk.output.size(); ++dim) {
@@ -205,7 +248,11 @@ static std::vector<int64_t> windowCounts(PoolOp op, const WindowWalk &walk) {
 }
 
 /// Evaluates an average pool: sums the elements of each window, then divides
-/// the sum by the number of window elements that the pool counts.
+/// the sum by the divisor of the window. The kind of `op` determines the
+/// divisor:
+///
+///   Average             number of window elements that lie in the input
+///   AverageWithPadding  number of window elements in the input or in padding
 template <typename T>
 static void averagePool(Evaluation &e, PoolOp op, const WindowWalk &walk) {
   poolBy<T>(walk, e.in(0), e.out(),

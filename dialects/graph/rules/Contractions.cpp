@@ -81,8 +81,15 @@ static ShardingRule::TensorFactors wholeSpatial(ShardingRule &rule,
   return addDims(rule, shape.drop_front(2), FactorKind::Whole);
 }
 
-/// Adds a Whole factor (not to be split) to `rule` and to `dims` for each
-/// spatial dim of `tensor`.
+/// Adds a factor to `rule` for each spatial dim of `tensor`. A factor is a loop
+/// index of the op. The kind of each factor is Whole: ranks must not split the
+/// factor. `tensor` is an input, filter or result of a convolution. The first
+/// two dims of `tensor` are not spatial.
+///
+/// `dims` has one entry for each dim of `tensor`. An entry lists the ids of the
+/// factors of the dim. The caller adds the entries of the first two dims. The
+/// function appends the entry of each spatial dim. If the size of a spatial dim
+/// is 1, the dim has no factor, and its entry is empty.
 static void appendSpatial(ShardingRule::TensorFactors &dims, ShardingRule &rule,
                           Value tensor) {
   llvm::append_range(dims, wholeSpatial(rule, tensorType(tensor).getShape()));

@@ -9,12 +9,18 @@ using namespace pcc::graph;
 /// depends on the gates (routing weights) of all tokens.
 ShardingRule GroupRowsOp::getShardingRule() { return wholeRule(*this); }
 
-/// Makes the factors of the product of rows [rows, k] and one matrix per
-/// expert:
+/// Returns the sharding rule of grouped_matmul. The op multiplies each row by
+/// the matrix of one expert. Each row belongs to an expert. For a row r of the
+/// expert e, the op computes:
 ///
-///   rows, experts        Whole (not to be split)
-///   k                    Sum (split into partial sums)
-///   columns of matrices  Parallel (split without communication)
+///   result[r, :] = rows[r, :] · matrices[e]
+///
+/// The operands are `rows` [rows, k] and `matrices` [experts, k, n]. The result
+/// is [rows, n]. The rule gives each factor (loop index of the op) a kind:
+///
+///   rows, experts  Whole (not to be split)
+///   k              Sum (split into partial sums)
+///   n              Parallel (split without communication)
 ShardingRule GroupedMatmulOp::getShardingRule() {
   ShardingRule rule;
   rule.operands = {

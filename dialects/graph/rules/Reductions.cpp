@@ -65,8 +65,12 @@ ShardingRule PoolOp::getShardingRule() {
   for (auto [window, dilation] : llvm::zip(getWindow(), getDilations()))
     extents.push_back((window - 1) * dilation + 1);
   slideWindows(rule, extents, getStrides(), getPads());
-  // Do not split a padded dim if an average excludes the padding: the divisors
-  // differ between windows.
+  // A pool of the kind Average divides the sum of each window by the number of
+  // window elements that are not padding. If ranks split a spatial dim, the
+  // halo exchange adds the padding to the input as elements with the value 0. A
+  // rank cannot distinguish this padding from other elements. Ranks must
+  // therefore not split a padded spatial dim of a pool of the kind Average.
+  // `counts` returns true for each dim that ranks must not split.
   auto counts = [&](const ShardingRule::Window &window) {
     size_t i = window.dim - 2;
     return getKind() == PoolKind::Average &&

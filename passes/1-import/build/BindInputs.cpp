@@ -12,8 +12,13 @@ namespace pcc::onnx_import {
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Formats the three `names` that are most similar to `word`, as a hint for a
-/// misspelled option. Returns "none" if `names` is empty.
+/// Returns a text with the three strings of `names` that are most similar to
+/// `word`. The edit distance measures the similarity. The text is a hint in the
+/// error message for an option with an unknown name, such as --dim bach=8. In
+/// this example, `word` is "bach". If `names` has "batch" and "seq", the text
+/// is "'batch', 'seq'". The most similar string is the first. If `names` has
+/// fewer than three strings, the text has all strings of `names`. If `names` is
+/// empty, the text is "none".
 static std::string nearest(StringRef word, const std::set<std::string> &names) {
   std::vector<std::pair<unsigned, std::string>> ranked;
   for (const std::string &name : names)
@@ -249,7 +254,14 @@ private:
     });
   }
 
-  /// Formats ` --flag value` for a shell command, with quotes if necessary.
+  /// Formats one option of a shell command. `flag` is the name of the option,
+  /// and `value` is its value. The result begins with a space, because
+  /// failUnbound() appends the result to a command. If needsQuotes(value) is
+  /// true, the result has single quotes around the value. Two examples are:
+  ///
+  ///   flag   value          result
+  ///   dim    batch=8        " --dim batch=8"
+  ///   dim    batch size=8   " --dim 'batch size=8'"
   static std::string option(StringRef flag, const std::string &value) {
     std::string shown = needsQuotes(value) ? "'" + value + "'" : value;
     return (" --" + flag + " " + shown).str();

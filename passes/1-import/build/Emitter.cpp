@@ -76,8 +76,17 @@ static LogicalResult inferTypes(Operation *op) {
   return success();
 }
 
-/// Returns an error message if a result of `op` has an invalid shape, such as a
-/// negative dim. Returns "" if all shapes are valid.
+/// Checks the shape of each result of `op`. A shape is invalid in each of these
+/// cases:
+///
+///  - The shape has more than 1024 dims.
+///  - A dim has a negative size.
+///  - The tensor has more than 2^48 elements. In this comparison, a dim of size
+///    0 counts as a dim of size 1.
+///
+/// Returns an error message for the first result with an invalid shape. An
+/// example is "makes a tensor with a dim of -1". Returns "" if all shapes are
+/// valid.
 static std::string checkSizes(Operation *op) {
   for (Value result : op->getResults())
     if (std::string mistake = describeShapeError(shapeOf(result));
@@ -86,18 +95,23 @@ static std::string checkSizes(Operation *op) {
   return {};
 }
 
-/// Performs three steps for `op`. Returns true if all steps succeed. If a step
-/// fails, records an error, erases `op` and returns false. The error has the
-/// exit code at the right:
+/// Performs these three steps for `op`:
 ///
-///   1. infer the result types of `op`            `mismatchExitCode`
-///   2. check that the result shapes are valid    CannotRead
-///   3. run the MLIR verifier of `op`             CannotRead
+///   1. Infer the result types of `op`.
+///   2. Check that the result shapes are valid.
+///   3. Run the MLIR verifier of `op`.
 ///
-/// The exit code CannotRead means that the ONNX model is invalid. In step 1,
-/// the cause may also be a wrong size that the user gives with --dim or
-/// --shape. The constructor of the emitter therefore has a parameter
-/// `mismatchExitCode`, the exit code for step 1.
+/// Returns true if all steps succeed. If a step fails, records an error, erases
+/// `op` and returns false. The error has an exit code of pcc. The exit code
+/// depends on the step that fails:
+///
+///   step 1      the exit code in the member `mismatchExitCode`
+///   step 2, 3   CannotRead, which means that the ONNX model is invalid
+///
+/// Step 1 fails if the operands have incompatible shapes. An example is an
+/// addition of the shapes [8, 4] and [8, 3]. There are two possible causes: the
+/// model is invalid, or the user gives a wrong size with --dim or --shape. The
+/// code that constructs the Emitter therefore chooses the exit code for step 1.
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),

@@ -86,8 +86,10 @@ public:
 
   /// Returns whether an error has been recorded.
   bool failed() const { return error.failed(); }
-  /// Returns the first error, or success. The message does not name the ONNX
-  /// node.
+  /// Returns the first recorded error. Returns success if no error is recorded.
+  /// An emitter does not know for which ONNX node it creates ops. The text of
+  /// the error therefore lacks the name of the node. The caller of status()
+  /// adds the name to the text.
   const Status &status() const { return error; }
   /// Records an error with the exit code CannotRead. `message` is the text of
   /// the error, which states why the model is not valid ONNX. If an earlier
@@ -267,7 +269,8 @@ public:
   /// fails, records an error, erases `op` and returns null.
   mlir::Value finish(mlir::Operation *op);
 
-  /// Returns the builder whose insertion point receives the ops.
+  /// Returns the MLIR builder with which this emitter creates ops. The emitter
+  /// creates each op at the insertion point of the builder.
   mlir::OpBuilder &getBuilder() { return builder; }
   /// Returns the location of all ops that this emitter creates.
   mlir::Location getLoc() const { return loc; }

@@ -11,7 +11,9 @@ namespace pcc::onnx_import {
 
 /// A line of the Python program from which the model was exported.
 struct PythonLine {
-  /// Path of the source file, as the exporter wrote it.
+  /// Path of the Python file, such as "model.py". The exporter torch.onnx
+  /// stores a stack trace in the ONNX model. The path is copied from this stack
+  /// trace.
   std::string file;
   /// Line number, from 1.
   unsigned line;

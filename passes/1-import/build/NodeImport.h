@@ -11,14 +11,17 @@
 
 namespace pcc::onnx_import {
 
-/// Access to one ONNX node for the function that translates the node to MLIR.
-/// This function is called the normalizer of the node. The normalizer performs
-/// three steps:
+/// Class through which a normalizer accesses one ONNX node. A normalizer is a
+/// function that translates one ONNX node to MLIR ops. Each ONNX op that pcc
+/// supports has a normalizer. The class NodeImport has getters for the operands
+/// and the attributes of the node. Its base class Emitter has methods that
+/// create MLIR ops. A normalizer performs three steps:
 ///
-///   1. It reads the operands and the attributes of the node with the getters
-///      of this class.
-///   2. It creates MLIR ops with the methods of the base class Emitter.
-///   3. It defines the outputs of the node, for example with the method `set`.
+///   1. The normalizer reads the operands and the attributes of the node with
+///      the getters.
+///   2. The normalizer creates MLIR ops with the methods of Emitter.
+///   3. The normalizer defines the outputs of the node, for example with the
+///      method `set`.
 ///
 /// If a getter fails, the getter records an error and returns a default, such
 /// as null, 0 or f32. After the first error, the methods that create ops create
@@ -125,20 +128,26 @@ public:
   bool hasAttribute(llvm::StringRef name) const;
   /// Returns the tensor in attribute `name`; null if it is absent.
   const onnx::Tensor *tensor(llvm::StringRef name);
-  /// Creates an SSA value that holds the elements of `tensor`, the value of an
-  /// ONNX attribute. For example, the ONNX op Constant has an attribute with a
-  /// tensor. The size and the storage of the tensor decide between two ops:
+  /// Creates an SSA value that has the elements of `tensor`. `tensor` is the
+  /// value of an ONNX attribute. For example, the ONNX op Constant stores a
+  /// tensor in its attribute `value`. There are three cases:
   ///
-  ///  - A tensor of at most 16384 elements becomes a constant.
-  ///  - A larger tensor becomes a weight (`graph.parameter`) if its elements
-  ///    are raw bytes in the model file or in an external data file.
-  ///  - Any other tensor becomes a constant. For example, the model file may
-  ///    store the elements as numbers in the ONNX field float_data.
+  ///   1. `tensor` has at most 16384 elements. The function creates a constant.
+  ///   2. `tensor` has more than 16384 elements, and a file contains the
+  ///      elements as raw bytes. The file is the model file or an external data
+  ///      file. The function creates a weight, which refers to the bytes in the
+  ///      file.
+  ///   3. `tensor` has more than 16384 elements, but no file contains the
+  ///      elements as raw bytes. For example, the model file stores the
+  ///      elements as numbers in the ONNX field float_data. The function
+  ///      creates a constant.
   ///
-  /// Records an error and returns null if the file with the elements cannot be
-  /// read, or if pcc does not support the element type. Also records an error
-  /// and returns null if training may change a tensor that becomes a constant
-  /// by the third rule.
+  /// The function records an error and returns null in each of these cases:
+  ///
+  ///  - The file with the elements cannot be read.
+  ///  - pcc does not support the element type, or the shape is invalid.
+  ///  - Case 3 applies, and training may change `tensor`. Training can change a
+  ///    weight, but it cannot change a constant.
   mlir::Value constantTensor(const onnx::Tensor &tensor);
   /// Returns the index of a dim of a tensor. The index is the value of the
   /// integer attribute `name`, or `otherwise` if the node lacks the attribute.

@@ -103,19 +103,23 @@ static Value sinkElementWise(Operation *op, Emitter &emitter) {
 }
 
 /// Creates a concat op that computes fewer elements than the concat op `op`.
-/// Each operand of `op` must be the result of a broadcast op. In the example,
-/// `a` and `b` have the shape [1, 4], and `op` joins its operands along dim 1:
+/// Two conditions must be met:
+///
+///  - Each operand of `op` is the result of a broadcast op.
+///  - All broadcast ops repeat their operands along a common dim, and `op` does
+///    not join its operands along this dim.
+///
+/// If a condition is not met, the function returns null.
+///
+/// In the example, `a` and `b` have the shape [1, 4]. Both broadcast ops repeat
+/// their operands 8 times along dim 0, and `op` joins its operands along dim 1:
 ///
 ///   op       concat(broadcast(a, [8, 4]), broadcast(b, [8, 4]))   shape [8, 8]
 ///   new op   concat(a, b)                                         shape [1, 8]
 ///
 /// In the example, the 8 rows of the result of `op` are equal, so the new op
-/// computes only one row. Returns the result of the new op. The caller
-/// broadcasts this result to the shape of the result of `op`.
-///
-/// All broadcast ops must repeat their operands along a common dim, and `op`
-/// must not join along this dim. In the example, the common dim is dim 0.
-/// Returns null if there is no such dim.
+/// computes only one row. The function returns the result of the new op. The
+/// caller broadcasts this result to the shape of the result of `op`.
 static Value sink(ConcatOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInputs());
   llvm::erase(dims, op.getDim());
@@ -177,19 +181,20 @@ static Value sink(TransposeOp op, Emitter &emitter) {
 }
 
 /// Creates a cumsum op that computes fewer elements than the cumsum op `op`. A
-/// cumsum op computes cumulative sums along one dim. The operand of `op` must
-/// be the result of a broadcast op. In the example, `a` has the shape [1, 4],
-/// and both cumsum ops sum along dim 1:
+/// cumsum op computes cumulative sums along one dim, the summed dim. The
+/// operand of `op` must be the result of a broadcast op. The broadcast op must
+/// repeat its operand along a dim that is not the summed dim. Otherwise the
+/// function returns null.
+///
+/// In the example, `a` has the shape [1, 4]. The broadcast op repeats `a` 8
+/// times along dim 0. The summed dim of both cumsum ops is dim 1:
 ///
 ///   op       cumsum(broadcast(a, [8, 4]))   shape [8, 4]
 ///   new op   cumsum(a)                      shape [1, 4]
 ///
 /// In the example, the 8 rows of the result of `op` are equal, so the new op
-/// computes only one row. Returns the result of the new op. The caller
-/// broadcasts this result to the shape of the result of `op`.
-///
-/// The broadcast op must repeat its operand along a dim that is not the summed
-/// dim. In the example, this is dim 0. Returns null if there is no such dim.
+/// computes only one row. The function returns the result of the new op. The
+/// caller broadcasts this result to the shape of the result of `op`.
 static Value sink(CumSumOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   llvm::erase(dims, op.getDim());

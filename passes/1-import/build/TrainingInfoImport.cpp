@@ -55,19 +55,24 @@ ParameterOp TrainingInfoImport::parameterOf(StringRef name,
       module, get.getParameterAttr());
 }
 
-/// Creates a `graph.set_parameter`. This op writes a new value to a weight at
-/// the end of a training step. `binding.key` is the ONNX name of the weight,
+/// Creates a `graph.set_parameter`, an op that writes a new value to a weight
+/// at the end of a training step. `binding.key` is the ONNX name of the weight,
 /// and `binding.value` is the ONNX name of the new value. Returns the new
-/// value. Returns null, with an error in `emitter`, if there is no such weight
-/// or no such value, or if the types of the weight and the value differ.
+/// value. Returns null, with an error in `emitter`, in each of these cases:
 ///
-/// Another op, `graph.parameter`, declares the weight. The MLIR verifier
-/// requires that this declaration has at least one of two attributes:
+///  - There is no weight with the name `binding.key`.
+///  - There is no value with the name `binding.value`.
+///  - The weight and the value have different types.
 ///
-///   trained   marks a weight that every training step writes
+/// The weight is declared by an op `graph.parameter`. The verifier of
+/// `graph.set_parameter` accepts the written weight only if the
+/// `graph.parameter` has at least one of these attributes:
+///
+///   trained   a unit attribute that marks a weight that training changes
 ///   fill      a number, the initial value of all elements of the weight
 ///
-/// If the declaration has no `fill`, this function therefore adds `trained`.
+/// If the `graph.parameter` has no `fill`, the function adds the attribute
+/// `trained`. The verifier then accepts the weight.
 Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);
@@ -85,16 +90,31 @@ Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
   return next;
 }
 
-/// Stores the initial value of a weight in the attribute `fill` of the
-/// `graph.parameter`, the op that declares the weight. The attribute `fill` is
-/// a single number, the initial value of all elements. For example, if the
-/// initial value is a tensor of zeros, the function sets `fill` to 0. If the
-/// elements of the initial value are not known at compile time, or are not all
-/// equal, the function records an error.
+/// Stores the initial value of a weight. A weight is declared by an op
+/// `graph.parameter`. The graph `initialization` of the TrainingInfo computes
+/// initial values of weights. `binding` is one entry of the list
+/// initialization_binding of the TrainingInfo. The entry has two names:
 ///
-/// Also removes the attribute `weight` of the `graph.parameter`. The attribute
-/// `weight` refers to a file with the elements of the weight. A
-/// `graph.parameter` with the attribute `fill` must not have this attribute.
+///   binding.key     name of the weight
+///   binding.value   name of an output of the graph `initialization`
+///
+/// The output is the initial value of the weight. The function stores the
+/// initial value in the attribute `fill` of the `graph.parameter`. The
+/// attribute `fill` is a single number, the initial value of all elements. For
+/// example, if the output is a tensor of zeros, the function sets `fill` to 0.
+///
+/// The function also removes the attribute `weight` of the `graph.parameter`.
+/// The attribute `weight` states where a file has the elements of the weight. A
+/// `graph.parameter` with the attribute `fill` must not have the attribute
+/// `weight`.
+///
+/// Returns the SSA value of the output. Records an error in `emitter` and
+/// returns null in each of these cases:
+///
+///  - There is no weight with the name `binding.key`.
+///  - There is no output with the name `binding.value`.
+///  - The elements of the output are not known at compile time.
+///  - The elements of the output are not all equal.
 Value TrainingInfoImport::writeInitialValue(const onnx::MetadataEntry &binding,
                                             Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);

@@ -61,10 +61,13 @@ private:
   /// that writes the value `binding.value` to the weight `binding.key`. Returns
   /// the written value; null after an error.
   mlir::Value write(const onnx::MetadataEntry &binding, Emitter &emitter) const;
-  /// Imports one entry of the TrainingInfo's initialization_binding. Sets the
-  /// initial value of the weight `binding.key` to `binding.value`, an output of
-  /// the initialization graph. All elements of this output must be equal.
-  /// Returns the output; null after an error.
+  /// Imports `binding`, one entry of the list initialization_binding of the
+  /// TrainingInfo. The TrainingInfo has a graph `initialization`, which
+  /// computes initial values of weights. `binding.key` is the name of a weight,
+  /// and `binding.value` is the name of an output of the graph
+  /// `initialization`. The function makes this output the initial value of the
+  /// weight. All elements of the output must be equal. Returns the SSA value of
+  /// the output. Returns null after an error.
   mlir::Value writeInitialValue(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const;
   /// Returns the `graph.parameter` for the ONNX initializer `name`. A

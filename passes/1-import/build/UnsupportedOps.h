@@ -39,7 +39,8 @@ private:
   /// Unsupported ops, each with its nodes, in the order of first occurrence.
   std::vector<UnsupportedOp> ops;
   /// Reasons why pcc cannot import nodes, in the order of the calls of add(). A
-  /// node without a reason has no entry.
+  /// call of add() with a text `reason` adds one entry. A call of add() without
+  /// a reason adds no entry: pcc then lacks the op of the node.
   std::vector<Reason> reasons;
 };
 

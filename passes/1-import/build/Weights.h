@@ -85,10 +85,15 @@ public:
   /// example, let the weight `w` have one element with the initial value 2, and
   /// let `value` be mul(w, constant 3). The function returns the element 6.
   ///
-  /// The computation uses constants, and the initial values of weights with one
-  /// element. Returns null if `value` depends on another SSA value. An example
-  /// is an input of the model. Also returns null if `value` depends on an op
-  /// that pcc cannot fold.
+  /// The computation starts from constants, and from the initial values of
+  /// weights with one element. The function returns null if `value` depends on
+  /// one of these:
+  ///
+  ///  - an input of the model
+  ///  - a weight with several elements
+  ///  - a weight that the TrainingInfo of the ONNX model writes
+  ///  - a weight whose file is missing, which --random-weights permits
+  ///  - an op that pcc cannot fold
   mlir::DenseElementsAttr initialElements(mlir::Value value) const;
 
 private:
@@ -124,16 +129,22 @@ private:
                          mlir::RankedTensorType type, Emitter &emitter);
   /// Creates a `graph.parameter` (weight) for `tensor`. The parameter stores
   /// the path of a file, and the offset and length of the tensor's bytes in
-  /// that file. With --random-weights, the file may be missing. The parameter
-  /// then stores an empty path. Returns the SSA value that reads the parameter.
-  /// Returns null, with an error in `emitter`, on failure.
+  /// that file. The option --random-weights permits that the file is missing.
+  /// If the file is missing, the parameter stores an empty path. Returns the
+  /// SSA value that reads the parameter. Returns null, with an error in
+  /// `emitter`, on failure.
   mlir::Value makeParameter(const onnx::Tensor &tensor,
                             mlir::RankedTensorType type, Emitter &emitter);
-  /// Creates a `graph.get_parameter`. This op reads the `graph.parameter`
-  /// (weight) called `name`, which has the type `type` and was created for
-  /// `tensor`. If `tensor` has one element, also stores this element in the map
-  /// `initial`. Does not store the element if a training step in the model
-  /// writes `tensor`, or if the file with the bytes of `tensor` is missing.
+  /// Creates a `graph.get_parameter` and returns its result. A
+  /// `graph.get_parameter` is an op that reads a weight. `name` is the symbol
+  /// name of the weight. `tensor` is the ONNX tensor from which the weight was
+  /// created, and `type` is its type.
+  ///
+  /// If `tensor` has one element, the function also adds an entry to the map
+  /// `initial`. The key of the entry is the result of the new op. The value of
+  /// the entry is the element of `tensor`. The function adds no entry if a
+  /// training step in the model writes `tensor`, or if the file with the bytes
+  /// of `tensor` is missing.
   mlir::Value readOf(const onnx::Tensor &tensor, mlir::RankedTensorType type,
                      mlir::StringAttr name, Emitter &emitter);
   /// Returns a symbol name for `tensor` that the module does not use yet: its

@@ -31,8 +31,10 @@ static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
   return list;
 }
 
-/// Checks that all sizes are below 2^31, so that the product of two sizes fits
-/// into an int64_t.
+/// Records an error in `node` if an entry of `sizes` is not below 2^31. `node`
+/// is a convolution or a pool. `sizes` contains the sizes of the spatial dims
+/// of the input, or the sizes of the window. If all sizes are below 2^31, the
+/// product of two sizes fits into an int64_t.
 static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
   for (int64_t size : sizes)
     if (size > INT32_MAX)

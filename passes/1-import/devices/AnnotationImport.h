@@ -71,15 +71,20 @@ public:
   Status markWeights(mlir::ModuleOp module);
 
 private:
-  /// Creates a pin (op that fixes a sharding) of the operand `name` of `node`
-  /// if the operand does not have the requested sharding yet.
+  /// Creates a `dist.pin` (op that fixes a sharding) of the operand `name` of
+  /// `node`, if the model requests a sharding for this operand. Creates no
+  /// `dist.pin` if the operand already has the sharding that the model
+  /// requests.
   Status pinOperand(const onnx::Node &node, std::string_view name,
                     Emitter &emitter);
   /// Creates a pin (op that fixes a sharding) of the result `name` of `node`,
   /// if the model requests a sharding for it.
   Status pinResult(const onnx::Node &node, std::string_view name);
-  /// Creates a `dist.pin` (op that fixes a sharding) of `value`, which has the
-  /// ONNX name `name`.
+  /// Creates a `dist.pin` with the operand `value`, and returns its result. A
+  /// `dist.pin` is an op that returns its operand unchanged and fixes the
+  /// sharding of the result. The result gets the sharding `sharding`. The op
+  /// also stores `name`, the ONNX name of `value`. The MLIR location of the op
+  /// refers to `node`.
   mlir::Value pin(const onnx::Node &node, mlir::Value value,
                   std::string_view name, const dist::Sharding &sharding);
 

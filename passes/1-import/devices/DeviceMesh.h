@@ -53,9 +53,10 @@ struct ShardLayout {
   /// Number of the first device of a pipeline stage. Device firstDevice + i
   /// holds shard shards[i].
   int64_t firstDevice = 0;
-  /// For each device of a pipeline stage, the number of the shard that it
-  /// holds. For example, 0 0 1 1 gives shard 0 to the first two devices. Empty
-  /// if the annotation lists no devices.
+  /// For each device of a pipeline stage, the number of the shard that the
+  /// device holds. For example, if the list is {0, 0, 1, 1}, the first two
+  /// devices hold shard 0, and the last two devices hold shard 1. The list is
+  /// empty if the ONNX annotation of the tensor lists no devices.
   std::vector<int64_t> shards;
 
   /// Returns whether all members are equal.

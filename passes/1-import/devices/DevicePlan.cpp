@@ -197,20 +197,28 @@ Status DevicePlan::setStage(const onnx::Node &node, int64_t stage) {
 
 /// Checks that `node` belongs to a pipeline stage that the devices of `layout`
 /// run. `layout` assigns the shards of an operand or result of `node` to
-/// devices. In the example, the 8 devices form two groups. Devices 0 to 3 run
-/// the stages 0 and 2. Devices 4 to 7 run the stages 1 and 3. There are three
-/// cases:
+/// devices. The devices of the model form groups of equal size. All devices of
+/// a group run the same stages. `layout` assigns the shards to the devices of
+/// one group. For example, 8 devices form two groups:
+///
+///   group 0   devices 0 to 3   stages 0 and 2
+///   group 1   devices 4 to 7   stages 1 and 3
+///
+/// There are three cases:
 ///
 ///   1. `node` has a stage. The function returns an error if the devices of
-///      `layout` do not run this stage. In the example, devices 0 to 3 do not
-///      run stage 1.
-///   2. `node` has no stage, and each group of devices runs at most one stage.
-///      The function assigns `node` to the stage with the number of the group.
-///   3. `node` has no stage, and each group of devices runs several stages. The
-///      function returns an error, because the stage of `node` stays unknown.
+///      `layout` do not run this stage. In the example, it returns an error if
+///      `node` has stage 1 and `layout` assigns the shards to devices 0 to 3.
+///   2. `node` has no stage, and each group runs at most one stage. Group 0
+///      then runs stage 0, group 1 runs stage 1, and so on. The function
+///      assigns `node` to the stage that the devices of `layout` run.
+///   3. `node` has no stage, and each group runs several stages. The function
+///      returns an error, because the stage of `node` stays unknown. In the
+///      example, `layout` assigns the shards to devices 0 to 3. `node` may then
+///      belong to stage 0 or to stage 2.
 ///
-/// If `layout` lists no devices, or if there is only one group of devices, the
-/// function does nothing.
+/// If `layout` lists no devices, or if there is only one group, the function
+/// does nothing.
 Status DevicePlan::placeNode(const onnx::Node &node,
                              const ShardLayout &layout) {
   if (layout.shards.empty() || numPositions == 1)

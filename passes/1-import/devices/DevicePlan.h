@@ -21,7 +21,9 @@ inline constexpr std::string_view configurationKey = "pcc.configuration";
 /// uses another device configuration, pcc ignores the mesh.
 inline constexpr std::string_view meshKey = "pcc.mesh";
 /// Key in the metadata_props of a ValueInfoProto or TensorProto. The entry is
-/// the sharding of that value in the syntax of --shard, such as `[tp,-]`.
+/// the sharding of the value or tensor, in the syntax of the option --shard.
+/// For example, the entry `[tp,-]` splits dim 0 over the mesh axis tp and does
+/// not split dim 1.
 inline constexpr std::string_view shardingKey = "pcc.sharding";
 
 /// Returns the entry of `metadata` with key `key`; empty if there is none.
@@ -108,9 +110,16 @@ public:
   axesOf(const onnx::ShardingSpec &spec) const;
 
 private:
-  /// Sets `configuration` to the device configuration that pcc uses; null for
-  /// none. Returns an error if the user or the metadata names a missing
-  /// configuration, or if pcc cannot choose between several.
+  /// Sets the member `configuration` to the device configuration that pcc uses.
+  /// A device configuration is a named set of devices in an ONNX model. The
+  /// member becomes null if pcc uses no device configuration. Returns an error
+  /// in two cases:
+  ///
+  ///   - The user or the model's metadata gives a name, and the model has no
+  ///     device configuration with this name.
+  ///   - The user and the metadata give no name. The annotations of the nodes
+  ///     refer to several device configurations, and pcc cannot choose one of
+  ///     them.
   Status chooseConfiguration(const ImportOptions &options);
   /// Appends the nodes with annotations to `nodes`, including those of
   /// subgraphs.

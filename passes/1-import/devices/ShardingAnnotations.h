@@ -23,9 +23,12 @@ namespace pcc::onnx_import {
 /// methods return an error if a request is impossible.
 class ShardingAnnotations {
 public:
-  /// Stores references to `model` and `dims`, which must outlive the object.
-  /// `dims` holds the sizes of named dims. The caller may fill it after this
-  /// call.
+  /// Creates an object that collects the shardings that `model` requests.
+  /// `dims` maps the name of a dim to its size. For example, the model has the
+  /// input x[batch, 4], and the user gives the option --dim batch=8. `dims`
+  /// then maps "batch" to 8. The object stores references to `model` and
+  /// `dims`, which must outlive the object. The caller may fill `dims` after
+  /// this call.
   ShardingAnnotations(const onnx::Model &model,
                       const std::map<std::string, int64_t> &dims)
       : model(model), dims(dims), plan(model) {}
@@ -81,14 +84,17 @@ private:
   };
   /// All requests for the sharding of one value.
   struct ValueAnnotations {
-    /// Annotation of the node that produces the value. Both pointers are null
-    /// if there is no such annotation.
+    /// Annotation of the node that produces the value to which this struct
+    /// belongs. The member contains a pointer to the node and a pointer to the
+    /// annotation. Both pointers are null if there is no such annotation.
     NodeAnnotation producer;
-    /// Annotations of the nodes that read the value, in graph order.
+    /// Annotations of the nodes that read the value to which this struct
+    /// belongs, in graph order.
     std::vector<NodeAnnotation> users;
-    /// `text` is the `pcc.sharding` metadata of the graph input, initializer or
-    /// value_info entry with the name of the value. `outputText` is the
-    /// `pcc.sharding` metadata of the graph output with this name. Each is
+    /// `pcc.sharding` metadata of the value to which this struct belongs, such
+    /// as "[tp,-]". `text` is the metadata of the graph input, initializer or
+    /// value_info entry that has the name of this value. `outputText` is the
+    /// metadata of the graph output that has the name of this value. A text is
     /// empty if the model has no such metadata.
     std::string_view text, outputText;
   };
@@ -131,7 +137,8 @@ private:
   const onnx::Model &model;
   const std::map<std::string, int64_t> &dims;
   DevicePlan plan;
-  /// All requests for shardings, by the name of the value.
+  /// All shardings that the model requests. The key is the ONNX name of a
+  /// value. The entry contains all requests for a sharding of this value.
   std::unordered_map<std::string_view, ValueAnnotations> values;
 };
 

@@ -45,8 +45,10 @@ struct DataReference {
 /// The user's options for external data, the tensor bytes that ONNX stores
 /// outside of the model file.
 struct ExternalDataOptions {
-  /// Further directory for data files (--external-data-root). It is searched
-  /// after the model's own directory. Empty if the user gives none.
+  /// Directory that the user gives by the option --external-data-root. Files
+  /// outside of the model file that hold bytes of tensors may lie in this
+  /// directory. pcc searches the directory of the model first, and this
+  /// directory last. The text is empty if the user does not give the option.
   std::string extraRoot;
   /// Whether a data file may be absent. A data file is a file outside of the
   /// model file that holds bytes of tensors. The option --random-weights sets
@@ -211,8 +213,10 @@ private:
   /// for a data file in the order of this list. The paths are absolute, contain
   /// no symlinks, and differ from each other.
   std::vector<std::filesystem::path> directories;
-  /// Canonical path of the user's further directory for data files
-  /// (--external-data-root); empty if there is none.
+  /// Canonical path of the directory that the user gives by the option
+  /// --external-data-root. pcc searches this directory for files outside of the
+  /// model file that hold bytes of tensors. The path is empty if the user does
+  /// not give the option, or if the directory does not exist.
   std::filesystem::path extraDirectory;
   /// Results of earlier searches for data files. A data file is a file outside
   /// of the model file that holds bytes of tensors. The key is the relative

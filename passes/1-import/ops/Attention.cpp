@@ -81,17 +81,22 @@ public:
   }
 
 private:
-  /// Sets `query`, `key` and `value` to the operands 0, 1 and 2 of the node,
-  /// converted to rank 4. B is the number of sequences in the batch. D is the
-  /// head size of the tensor. The shapes are:
+  /// Sets these members from the Attention node:
   ///
-  ///   query        [B, query heads, number of queries, D]
-  ///   key, value   [B, key heads, number of keys, D]
+  ///   query       operand 0: [batch, query heads, number of queries, head size]
+  ///   key         operand 1: [batch, key heads, number of keys, head size]
+  ///   value       operand 2: [batch, key heads, number of keys, value size]
+  ///   past        the number of past keys, 0 if the node has no past keys
+  ///   scale       the attribute scale: the factor by which attention multiplies
+  ///               query · keyᵀ, 1 / sqrt(head size) by default
+  ///   softcap     the attribute softcap: a limit for the absolute values of
+  ///               scale · query · keyᵀ, or 0 for no limit
+  ///   threeDims   whether operand 0 has rank 3
   ///
-  /// The node may have past keys (operand 4) and past values (operand 5). Then
-  /// `key` contains the past keys followed by the new keys along dim 2, and
-  /// `value` contains the past values followed by the new values. The method
-  /// also sets the members `past`, `scale`, `softcap` and `threeDims`.
+  /// The operands 0, 1 and 2 may have rank 3. The method then splits the last
+  /// dim into heads. The node may have past keys (operand 4) and past values
+  /// (operand 5). Then `key` contains the past keys followed by operand 1 along
+  /// dim 2, and `value` contains the past values followed by operand 2.
   void readOperands() {
     query = n.operand(0);
     key = n.operand(1);
@@ -129,26 +134,27 @@ private:
   /// Returns T, the number of keys, past keys included.
   int64_t keys() const { return shapeOf(key)[2]; }
 
-  /// Sets `mask` and `causal`. These members determine the keys to which each
-  /// query attends. They depend on these parts of the node:
+  /// Sets the members `mask` and `causal`, which determine the keys to which
+  /// each query attends. `mask` combines these restrictions of the node:
   ///
   /// - operand 3, the attention mask
-  /// - the attribute is_causal
   /// - the attributes left_window_size and right_window_size
   /// - operand 6, the number of valid keys of each sequence in the batch
   ///
-  /// The method combines all parts except is_causal into `mask`. If is_causal
-  /// is set, there are two cases. S is the number of queries. T is the number
-  /// of keys, which includes the P past keys.
+  /// The attribute is_causal is one more restriction. Its rule in ONNX and the
+  /// rule of the op `graph.attention` for `causal` may differ. S is the number
+  /// of queries. T is the number of all keys. P of these keys are past keys,
+  /// and T - P are new keys. The rules for query i are:
   ///
-  /// - If P is T - S, the method sets `causal`. The op `graph.attention` then
-  ///   lets query i attend to the keys 0 to i + T - S. This is what is_causal
-  ///   means in ONNX: the keys 0 to i + P.
-  /// - If P is not T - S, `causal` has another meaning than is_causal. The
-  ///   method then leaves `causal` false, and also combines the rule of ONNX
-  ///   into `mask`. Example: 2 queries, 5 keys and no past keys. In ONNX, query
-  ///   0 attends only to key 0. With `causal`, it would attend to the keys 0 to
-  ///   3.
+  ///   is_causal   query i attends to the keys 0 to i + P
+  ///   `causal`    query i attends to the keys 0 to i + (T - S)
+  ///
+  /// If there are as many new keys as queries, P is T - S, and the two rules
+  /// are equal. The method then sets `causal` to is_causal. If P is not T - S
+  /// and is_causal is 1, the method sets `causal` to false, and combines the
+  /// rule of is_causal into `mask`. Example: S is 2, T is 5 and P is 0. By
+  /// is_causal, query 0 attends to key 0. By `causal`, query 0 would attend to
+  /// the keys 0 to 3.
   void readMask() {
     if (n.failed())
       return;
@@ -172,19 +178,23 @@ private:
   }
 
   /// Changes `mask` so that each query attends only to keys that are near the
-  /// query. The method is called once for the keys to the left of the query,
-  /// and once for the keys to its right:
+  /// query. `name` is an attribute of the node. The value w of the attribute is
+  /// the largest allowed distance between the position of a query and the
+  /// position of a key:
+  ///
+  /// - The position k of a key is the index of the key. The past keys have the
+  ///   first positions.
+  /// - The position p of a query is the index of the query plus the number of
+  ///   past keys.
+  ///
+  /// The method hides each key for which the comparison `predicate` of k with
+  /// p + sign · w is false. If w is negative or the attribute is absent, the
+  /// method hides no keys. The method is called once for the keys to the left
+  /// of the query, and once for the keys to the right of the query:
   ///
   ///   side    `name`              `predicate`     `sign`   visible keys
   ///   left    left_window_size    GreaterOrEqual  -1       k >= p - w
   ///   right   right_window_size   LessOrEqual      1       k <= p + w
-  ///
-  /// `name` is an attribute of the node. Its value w is the largest allowed
-  /// distance between a query and a key on this side. If w is negative or the
-  /// attribute is absent, the method hides no keys. k is the position of the
-  /// key. Past keys have the first positions. p is the position of the query,
-  /// which is the index of the query plus the number of past keys. The method
-  /// compares k to p + sign · w, with the comparison `predicate`.
   ///
   /// Example: there are 3 past keys, and w is 2 on both sides. The query with
   /// index 2 has the position 5. After the two calls, the query attends only to

@@ -77,8 +77,11 @@ static int64_t keyOf(const NodeImport &n) {
                               (n.options.seed * golden));
 }
 
-/// Creates the dropout: an element becomes 0 with probability `ratio`,
-/// otherwise x / (1 - ratio). Types narrower than 32 bits are computed in f32.
+/// Creates ops that set random elements of `input` to 0, and returns the
+/// result. The probability that an element becomes 0 is `ratio`. All other
+/// elements are divided by 1 - `ratio`. If the element type has less than 32
+/// bits, such as f16, the ops divide in f32, and then convert the quotients
+/// back to the element type.
 static Value drop(NodeImport &n, Value input, double ratio) {
   Value random =
       n.make<RandomOp>(elementNumbers(n, shapeOf(input)), step(n), keyOf(n));
@@ -101,8 +104,18 @@ static double ratioOf(NodeImport &n) {
   return n.real("ratio", 0.5);
 }
 
-/// Drops elements of `input`. A ratio outside of [0, 1) is an error. A node
-/// whose mask output is used is unsupported.
+/// Returns `input` with random elements set to 0, and with all other elements
+/// scaled. The ratio of the Dropout node is the probability that an element
+/// becomes 0. The first of these cases that applies determines the result:
+///
+/// - If the ratio is 0, the function returns `input` itself.
+/// - If the ratio is not in [0, 1), the function records an error.
+/// - If the model uses output 1 of the node, the function records an error.
+///   Output 1 is the mask, which tells which elements were kept. The import
+///   does not support the mask of a node that drops elements.
+/// - Otherwise the function creates the ops that drop and scale elements.
+///
+/// Returns null after an error.
 static Value dropSome(NodeImport &n, Value input) {
   const double ratio = ratioOf(n);
   if (!input || ratio == 0)

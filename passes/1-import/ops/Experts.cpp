@@ -32,23 +32,32 @@ class MoeExpansion {
 public:
   explicit MoeExpansion(NodeImport &n) : n(n) {}
 
-  /// Creates the ops of the MoE node, and returns its result. Returns null
-  /// after an error. The formulas use these names:
+  /// Creates ops that compute the MoE node, and returns the node's result.
+  /// Returns null after an error. Each expert of the node has two linear
+  /// layers. Each token uses k of the experts. The formulas use these names:
   ///
-  ///   x            the tokens (operand 0)
-  ///   router       one score for each token and expert
+  ///   x            operand 0, the tokens
+  ///   router       operand 1, one score for each token and expert
   ///   fc1, fc2     the weight matrices of an expert's first and second layer
-  ///   fc1', fc2'   the transposed matrices
-  ///   b1, b2       the biases of these layers, 0 if absent
+  ///   fc1', fc2'   the transposed matrices of fc1 and fc2
+  ///   b1, b2       the biases of the first and the second layer, 0 if absent
   ///   act          the activation function of the node, such as relu
-  ///   inner        the width of the first layer
+  ///   inner        the number of elements that the first layer computes for
+  ///                each token
   ///
-  /// Here is the computation without a gated linear unit. For a gated linear
-  /// unit, `activation` computes `hidden` in another way.
+  /// The ops compute three tensors. `gate` has one number for each token and
+  /// expert. A softmax converts the scores of each token to probabilities.
+  /// `gate` contains the k highest probabilities of each token, and 0 for all
+  /// other experts. If the attribute normalize_routing_weights is 1, the k
+  /// numbers are then divided by their sum. The other two tensors are:
   ///
-  ///   gate    = top k of softmax(router)               [tokens, experts]
-  ///   hidden  = act(x · fc1' + b1)                     [experts, tokens, inner]
+  ///   hidden  = act(x · fc1' + b1)      shape [experts, tokens, inner]
   ///   result  = sum over experts of gate · (hidden · fc2' + b2)
+  ///
+  /// If the experts have a gated linear unit, the formula of `hidden` is
+  /// different. The first layer then has two weight matrices, one for the gate
+  /// and one for the linear factor. `hidden` is computed from the gate and the
+  /// linear factor.
   Value run() {
     if (!read())
       return {};
@@ -61,8 +70,9 @@ public:
   }
 
 private:
-  /// Reads and checks the attributes and operands. Returns false after an
-  /// error.
+  /// Sets all data members of this class except `n`. The values come from the
+  /// attributes and the operands of the MoE node. If the node is invalid or
+  /// unsupported, the method records an error and returns false.
   bool read() {
     if (n.integer("use_sparse_mixer", 0))
       n.unsupported("routes by a sparse mixer (use_sparse_mixer is 1)");
@@ -79,16 +89,26 @@ private:
     return !n.failed() && readSizes() && !n.failed();
   }
 
-  /// Reads and checks the shapes of operands 0, 1 and 4, and the attribute k.
-  /// Then calls `checkGate`. Returns false after an error. Sets these members:
+  /// Sets seven members from the operands and the attribute k of the MoE node.
+  /// Each expert of the node has two layers. Three operands determine sizes:
   ///
-  ///   shape     shape of operand 0, which holds the tokens
-  ///   size      number of elements of a token: size of operand 0's last dim
-  ///   tokens    number of tokens: product of the sizes of the other dims
-  ///   experts   number of experts: size of dim 1 of operand 1, the router
-  ///   inner     width of an expert's first layer: size of dim 2 of operand 4
-  ///   k         number of experts that a token uses: attribute k
+  ///   operand 0   the tokens: [tokens, size] or [batch, sequence, size]
+  ///   operand 1   the score of each expert for each token: [tokens, experts]
+  ///   operand 4   the weights of the second layers: [experts, size, inner]
+  ///
+  /// The method sets these members:
+  ///
+  ///   shape     the shape of operand 0
+  ///   size      the number of elements of a token: the last entry of `shape`
+  ///   tokens    the number of tokens: the product of all other entries
+  ///   experts   the number of experts: the size of dim 1 of operand 1
+  ///   inner     the number of results of an expert's first layer: the size of
+  ///             dim 2 of operand 4
+  ///   k         the number of experts that each token uses: the attribute k
   ///   input     operand 0, reshaped to [1, tokens, size]
+  ///
+  /// The method also checks these operands, the attribute k and operand 6. If a
+  /// check fails, the method records an error and returns false.
   bool readSizes() {
     if (!n.has(4))
       return n.invalid("lacks operand 4"), false;
@@ -199,10 +219,16 @@ private:
     return n.mul(swish(g, n.real("activation_alpha", 1)), l);
   }
 
-  /// Returns one of the two factors of a gated linear unit: the gate if `index`
-  /// is 0, and the linear factor if `index` is 1. The tensor `both` holds the
-  /// two factors. Its dim `dim` has size 2: index 0 is the gate, and index 1 is
-  /// the linear factor. The result has the shape [experts, tokens, inner].
+  /// Returns one of the two factors of a gated linear unit. The tensor `both`
+  /// contains the two factors, which are called the gate and the linear factor.
+  /// The shape of `both` depends on `dim`:
+  ///
+  ///   `dim` is 2   [experts, tokens, 2, inner]
+  ///   `dim` is 3   [experts, tokens, inner, 2]
+  ///
+  /// The function slices `both` at position `index` of the dim of size 2.
+  /// Position 0 contains the gate, and position 1 contains the linear factor.
+  /// The result has the shape [experts, tokens, inner].
   Value part(Value both, int64_t dim, int64_t index) {
     return n.reshape(n.sliceDim(both, dim, index, 1), {experts, tokens, inner});
   }

@@ -15,8 +15,17 @@ namespace {
 /// without dim 1. Example: 10 classes, scores of the shape [8, 10, 32, 32], and
 /// labels of the shape [8, 32, 32].
 struct Labels {
-  /// Reads the labels (operand 1) and checks their shape. Labels that equal the
-  /// attribute ignore_index are marked as ignored.
+  /// Sets `index` to operand 1 of the loss node, which contains the labels.
+  /// `scores` contains a score for each class. If the shape of the labels is
+  /// not the shape of `scores` without dim 1, the constructor records an error.
+  /// Then the constructor changes two kinds of labels in `index`:
+  ///
+  /// - A label that equals the attribute ignore_index of the node adds nothing
+  ///   to the loss. The constructor replaces this label by 0. It also sets
+  ///   `ignored` to a boolean tensor that is true for these labels. If the node
+  ///   does not have the attribute, `ignored` is null.
+  /// - All other negative labels are invalid. The constructor changes them so
+  ///   that they cause an error when the model runs.
   Labels(NodeImport &n, Value scores) : index(n.operand(1)) {
     check(n, shapeOf(scores), shapeOf(index));
     if (!n.failed() && n.hasAttribute("ignore_index")) {
@@ -59,7 +68,10 @@ struct Labels {
                                      " for scores " + sizesText(scores));
   }
 
-  /// Returns `value` with 0 in place of the elements whose labels are ignored.
+  /// Returns a copy of the tensor `value` in which some elements are 0. `value`
+  /// has one element for each label. The elements for ignored labels become 0.
+  /// An ignored label is a label that equals the attribute ignore_index of the
+  /// node. If the node does not have the attribute, no label is ignored.
   Value masked(NodeImport &n, Value value) const {
     return ignored ? n.select(ignored, n.scalarLike(value, 0), value) : value;
   }
@@ -69,8 +81,11 @@ struct Labels {
 };
 } // namespace
 
-/// Returns the loss of each label: minus the log-probability of its class. The
-/// loss of an ignored label is 0.
+/// Returns a tensor with the loss of each label. A label is the index of a
+/// class, and `logProb` contains the log-probability of each class. The loss of
+/// a label is minus the log-probability of the label's class. Example: if the
+/// label is 2 and the log-probabilities are [-3, -1, -0.5], the loss is 0.5. If
+/// a label equals the attribute ignore_index of the node, its loss is 0.
 static Value lossPerLabel(NodeImport &n, Value logProb, const Labels &labels) {
   if (n.failed())
     return {};
@@ -81,9 +96,18 @@ static Value lossPerLabel(NodeImport &n, Value logProb, const Labels &labels) {
   return labels.masked(n, n.make<NegOp>(n.reshape(chosen, shape)));
 }
 
-/// Returns the weight of each label: the weight of its class (operand 2, or 1
-/// if absent), and 0 for an ignored label. Returns null if all labels have
-/// weight 1.
+/// Returns a tensor with the weight of each label. A label is the index of a
+/// class. The first of these rules that applies determines the weight:
+///
+/// 1. If the label equals the attribute ignore_index of the node, the weight is
+///    0.
+/// 2. If the node has operand 2, operand 2 contains one weight for each class.
+///    The weight of a label is the weight of the label's class.
+/// 3. Otherwise the weight is 1.
+///
+/// If the node has neither operand 2 nor the attribute ignore_index, all
+/// weights are 1, and the function returns null. `type` is the element type of
+/// the weights if operand 2 is absent.
 static Value weightPerLabel(NodeImport &n, const Labels &labels, Type type) {
   if (n.failed())
     return {};
@@ -140,10 +164,13 @@ static Value scoresOf(NodeImport &n) {
 
 /// Returns output 0 of the loss node. `logProb` contains the logarithm of the
 /// probability of each class. Dim 0 of `logProb` is the batch, and dim 1
-/// numbers the classes. A label is the index of the correct class. The loss of
-/// a label is minus the log-probability of this class. The function multiplies
-/// the loss of each label by the weight of the label. The attribute `reduction`
-/// of the node determines the result:
+/// numbers the classes. A label (operand 1) is the index of the correct class.
+/// The loss of a label is minus the log-probability of this class. Operand 2,
+/// if present, contains a weight for each class. The function multiplies the
+/// loss of each label by the weight of the label's class. If operand 2 is
+/// absent, all weights are 1. A label that equals the attribute ignore_index
+/// has the loss 0 and the weight 0. The attribute `reduction` of the node
+/// determines the result:
 ///
 ///   none   the products, one for each label
 ///   sum    the sum of the products

@@ -33,11 +33,13 @@ struct Update {
   Value tensor, gradient;
   SmallVector<Value, 2> states;
 
-  /// Creates a scalar constant that holds `value` and has the element type of
-  /// `tensor`.
+  /// Creates a scalar constant that holds `value`. The constant has the element
+  /// type of the tensor that the optimizer updates.
   Value number(double value) { return n.scalarLike(tensor, value); }
-  /// Returns the gradient with L2 regularization: G + norm_coefficient · X,
-  /// where norm_coefficient is an attribute of the node.
+  /// Returns the gradient with L2 regularization. X is the tensor that the
+  /// optimizer updates, and G is the gradient of the loss with respect to X.
+  /// The attribute norm_coefficient of the optimizer node is a number, 0 by
+  /// default. The result is G + norm_coefficient · X.
   Value regularized() {
     const double factor = n.real("norm_coefficient", 0);
     return factor == 0 ? gradient
@@ -49,7 +51,8 @@ struct Update {
     Value some = n.compare(Predicate::Greater, count, n.scalarLike(count, 0));
     return n.select(some, later, first);
   }
-  /// Converts `value` to the element type of `tensor`.
+  /// Converts `value` to the element type of the tensor that the optimizer
+  /// updates.
   Value as(Value value) { return n.cast(value, elementTypeOf()); }
   Type elementTypeOf() { return tensorType(tensor).getElementType(); }
 };

@@ -54,8 +54,17 @@ struct CausalMask {
 ///   float     0                       -infinity
 ///
 /// Exporters of f16 models write the lowest f16 number, -65504, in place of
-/// -infinity. Each number of at most -65504 therefore counts as hiding a key,
-/// too, provided that `keepsOthers` is proved.
+/// -infinity. The function first tries to prove `keepsOthers`, and then tries
+/// to prove `hidesLater`. There are two cases for `hidesLater`:
+///
+///   - If the function has proved `keepsOthers`, each query s sees at least key
+///     s. An element of at most -65504 then counts as hiding its key. For
+///     example, the softmax of [0, -65504] is [1, 0].
+///   - If the function has not proved `keepsOthers`, only the element -infinity
+///     counts as hiding its key. The element -65504 might not hide the key: if
+///     all keys of a query have the element -65504, the softmax still gives a
+///     weight to each key. For example, the softmax of [-65504, -65504] is
+///     [0.5, 0.5].
 ///
 /// The proofs use the ops that compute the mask: constants, comparisons of
 /// token positions, selects, sums, boolean ops, broadcasts, and reshapes that

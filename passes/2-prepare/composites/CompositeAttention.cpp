@@ -124,20 +124,30 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// Describes the tensor `result` by an object of the class Scores. An op of the
-/// model computes `result`: the op applies `mask` to the attention scores in
-/// the tensor `value`. An example of such an op is the addition of `value` and
-/// a mask. The object holds three things:
+/// Describes masked attention scores by an object of the class Scores. An op of
+/// the model computes the tensor `result` from the tensor `value`: the op
+/// applies a mask to the scores in `value`. The parameter `mask` describes this
+/// mask. For example, the op adds a mask tensor m:
 ///
-///   - the matmul of query and key that computes the first scores
-///   - the number by which these scores are multiplied
-///   - the list of all masks that are applied to these scores
+///   a      = query · keyᵀ
+///   value  = a · 0.125
+///   result = value + m
 ///
-/// The function calls readScores(), which describes `value` by such an object.
-/// Then it adds `mask` to the list of masks. Returns nullopt if readScores()
+/// The function then returns an object with these members:
+///
+///   product   the matmul that computes a
+///   scale     0.125
+///   masks     `mask`, which describes the addition of m
+///
+/// The function calls readScores(), which searches for the matmul and returns
+/// an object that describes `value`. The function then inserts `mask` at the
+/// front of the member `masks` of this object. Returns nullopt if readScores()
 /// finds no matmul of query and key, or if `value` and `result` have different
-/// shapes. Fewer than `depth` ops may lie between the matmul and `value`. Casts
-/// do not count.
+/// shapes.
+///
+/// `depth` limits the search. Fewer than `depth` ops may lie between the matmul
+/// and `value`. In the example, one op lies there: the multiplication. Casts do
+/// not count.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -148,18 +158,33 @@ static std::optional<Scores> masked(Value value, Value result, Mask mask,
   return scores;
 }
 
-/// Describes the result of the select op `op` if `op` masks attention scores.
-/// The op must replace some scores by one number of at most -1e9:
+/// Describes the result of the select op `op` by an object of the class Scores.
+/// `op` must have one of these two forms. `scores` are attention scores, and
+/// `number` is a constant number of at most -1e9:
 ///
 ///   result = condition ? scores : number
 ///   result = condition ? number : scores
 ///
-/// The returned object of the class Scores holds the matmul of query and key
-/// that computes the first scores, the number by which these scores are
-/// multiplied, and all masks that are applied to them. `op` is one of these
-/// masks. Returns nullopt if `op` has neither form, or if no such matmul is
-/// found. Fewer than `depth` ops may lie between the matmul and `op`. Casts do
-/// not count.
+/// In this example of the first form, `op` computes the last line:
+///
+///   a      = query · keyᵀ
+///   scores = a · 0.125
+///   result = condition ? scores : -1e30
+///
+/// The function then returns an object with these members:
+///
+///   product   the matmul that computes a
+///   scale     0.125
+///   masks     one mask: a score stays if `condition` is true, and the number
+///             -1e30 replaces all other scores
+///
+/// The model may also apply masks before `op`. The member `masks` then holds
+/// these masks, too. Returns nullopt if `op` has neither form, or if the
+/// function finds no matmul of query and key.
+///
+/// `depth` limits the search for the matmul. Fewer than `depth` ops may lie
+/// between the matmul and `op`. In the example, one op lies there: the
+/// multiplication. Casts do not count.
 static std::optional<Scores> readSelect(SelectOp op, int depth) {
   for (bool kept : {true, false}) {
     auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
@@ -172,16 +197,30 @@ static std::optional<Scores> readSelect(SelectOp op, int depth) {
   return {};
 }
 
-/// Describes the result of the maximum op `op` if `op` computes max(scores, c)
-/// from attention scores and a number c of at most -1e30. This op replaces each
-/// score of -infinity by c.
+/// Describes the result of the maximum op `op` by an object of the class
+/// Scores. `op` must compute max(scores, c) from attention scores and a
+/// constant number c of at most -1e30. The maximum replaces each score of
+/// -infinity by c. In this example, `op` computes the last line, and m is a
+/// mask tensor:
 ///
-/// The returned object of the class Scores holds the matmul of query and key
-/// that computes the first scores, the number by which these scores are
-/// multiplied, and all masks that are applied to them. Its member `clipped` is
-/// true. Returns nullopt if `op` does not have this form, or if no such matmul
-/// is found. Fewer than `depth` ops may lie between the matmul and `op`. Casts
-/// do not count.
+///   a      = query · keyᵀ
+///   b      = a · 0.125
+///   scores = b + m
+///   result = max(scores, -1e30)
+///
+/// The function then returns an object with these members:
+///
+///   product   the matmul that computes a
+///   scale     0.125
+///   masks     one mask: the addition of m
+///   clipped   true
+///
+/// Returns nullopt if `op` does not compute such a maximum, or if the function
+/// finds no matmul of query and key.
+///
+/// `depth` limits the search for the matmul. Fewer than `depth` ops may lie
+/// between the matmul and `op`. In the example, two ops lie there: the
+/// multiplication and the addition. Casts do not count.
 static std::optional<Scores> readClip(MaxOp op, int depth) {
   Value value = otherOperand(op, [](Value bound) {
     return uniformValue(bound).value_or(0) <= absorbing;

@@ -127,18 +127,19 @@ static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   return {};
 }
 
-/// Returns whether `found.plain` and `found.negated` are the two halves of `x`
-/// along the last dim. The parameter `interleaved` tells which elements of `x`
-/// belong to which half. For x = [x0, x1, x2, x3], the halves must be:
+/// Returns whether the two tensors in `found` are the two halves of `x` along
+/// the last dim. The caller has taken the two tensors from a tensor r. The
+/// tensor r contains the elements of `found.negated` with a minus sign, and the
+/// elements of `found.plain` without a minus sign. If the two tensors are the
+/// halves of `x`, then r is the tensor that a rotary embedding computes from
+/// `x`. The parameter `interleaved` tells which elements of `x` belong to which
+/// half. For x = [x0, x1, x2, x3], the halves must be:
 ///
-///   interleaved   found.plain   found.negated
-///   false         [x0, x1]      [x2, x3]
-///   true          [x0, x2]      [x1, x3]
+///   interleaved   found.negated   found.plain   r
+///   false         [x2, x3]        [x0, x1]      [−x2, −x3, x0, x1]
+///   true          [x1, x3]        [x0, x2]      [−x1, x0, −x3, x2]
 ///
-/// Returns false if the size of the last dim is odd. The caller has found the
-/// two halves in the tensor that a rotary embedding computes from `x`. This
-/// tensor contains `found.negated` with a minus sign, and `found.plain` without
-/// one.
+/// Returns false if the size of the last dim is odd.
 static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   int64_t size = shapeOf(x).back(), half = size / 2;
   if (size % 2)

@@ -126,14 +126,17 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
     return combineMasks(of(op->getOperand(0)), of(op->getOperand(1)));
   if (!isa<FloatType>(type) || !op->hasTrait<KeepsFinite>())
     return RowMasking::Unknown;
-  // Test whether the mask is finite. A float mask hides a key only by an
-  // infinite element or by NaN. A finite mask therefore hides no key.
+  // Test whether all elements of the float mask are finite. A float mask hides
+  // a key only by an infinite element or by NaN. A finite mask therefore hides
+  // no key.
   //
-  // The mask is the result of `op`, and `op` has the trait KeepsFinite: pcc
-  // assumes that the result is finite if all float operands are finite. The
-  // loop tests each float operand. For a float tensor, the value HideNothing
-  // means that all elements are finite. Other operands do not matter. Examples
-  // are the boolean condition of a select and the integer indices of a gather.
+  // The mask is the result of `op`. `op` has the trait KeepsFinite. The trait
+  // means that pcc makes this assumption: if all float operands of `op` are
+  // finite, the result of `op` is finite. The loop therefore calls search() for
+  // each float operand. If search() returns HideNothing for a float operand,
+  // all elements of the operand are finite. The loop skips operands that are
+  // not float, such as the boolean condition of a select or the integer indices
+  // of a gather.
   for (Value operand : op->getOperands())
     if (isa<FloatType>(elementTypeOf(operand)) &&
         of(operand) != RowMasking::HideNothing)

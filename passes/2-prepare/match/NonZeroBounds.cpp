@@ -288,20 +288,24 @@ static int64_t countTransposed(Operation *op, const Query &query) {
 /// Returns an upper bound on the number of non-zero elements in a line of the
 /// result of the reduction `op`. The line is along dim `query.dim` of the
 /// result. For example, a line of a matrix along dim 0 is a column. There are
-/// three cases:
+/// three cases. In the table, the line dim is dim `query.dim` of the result:
 ///
-///   reduction                          bound
-///   sum, but not over `query.dim`      n · b
-///   sum over `query.dim`               size of `query.dim`, which is 1
-///   another reduction, such as max     size of `query.dim`
+///   reduction                                          bound
+///   sum, and the op does not sum over the line dim     n · b
+///   sum, and the op sums over the line dim             1
+///   another reduction, such as max                     size of the line dim
 ///
-/// n is the number of input elements that the op adds for one element of the
-/// result. b is the bound of the input along the same dim.
+/// In the first row, n is the number of input elements that the op adds for one
+/// element of the result. b is the bound of the input along the line dim. For
+/// example, the op sums an input of the shape [8, 3] over dim 1. The result has
+/// the shape [8]. n is 3, because the op adds 3 elements for each sum. b is 2,
+/// because each of the 3 columns of the input has at most 2 non-zero elements.
+/// Then at most 3 · 2 = 6 of the 8 sums differ from 0.
 ///
-/// For example, the op sums an input of the shape [8, 3] over dim 1. The result
-/// has the shape [8]. n is 3, because the op adds 3 elements for each sum. b is
-/// 2, because each of the 3 columns of the input has at most 2 non-zero
-/// elements. Then at most 3 · 2 = 6 of the 8 sums differ from 0.
+/// In the second row, the result keeps the line dim with size 1. For example,
+/// the op sums an input of the shape [8, 3] over dim 1, and the result has the
+/// shape [8, 1]. A line of the result along dim 1 has one element, so the bound
+/// is 1.
 static int64_t countReduced(Operation *op, const Query &query) {
   auto reduce = cast<ReduceOp>(op);
   ArrayRef<int64_t> shape = shapeOf(reduce.getInput());

@@ -24,16 +24,20 @@ namespace pcc::prepare {
 ///    floats in f64, and needs the digits that the rounding removes.
 bool isFoldWanted(mlir::Operation *op);
 
-/// Adds the pattern that folds ops. It evaluates ops on constants, and applies
-/// the `fold` methods of ops. It skips each op for which isFoldWanted() returns
-/// false.
+/// Adds a pattern to `patterns`. The pattern folds ops. To fold an op means to
+/// replace its result by a constant or by another value that exists already.
+/// For example, the pattern replaces the sum of two constants by a constant.
+/// The pattern does not fold an op if the function isFoldWanted() returns false
+/// for the op. An example is a cast from f32 to f16.
 void addFoldPatterns(mlir::RewritePatternSet &patterns);
-/// Folds all ops of `function` for which isFoldWanted() returns true, until
-/// nothing changes. To fold an op means to replace its result by a constant or
-/// by another value that exists already. For example, the sum of two constants
-/// is replaced by a constant, and a reshape that keeps the shape is replaced by
-/// its input. The function does not apply the other simplifications of this
-/// header.
+/// Folds the ops of `function` until nothing changes. To fold an op means to
+/// replace its result by a constant or by another value that exists already.
+/// For example, the sum of two constants is replaced by a constant, and a
+/// reshape that keeps the shape is replaced by its input.
+///
+/// An op is not folded if the function isFoldWanted() returns false for the op.
+/// An example is a cast from f32 to f16. foldAll() does not apply the other
+/// simplifications of this header.
 mlir::LogicalResult foldAll(mlir::func::FuncOp function);
 /// Adds rewrites of element-wise ops to `patterns`. Examples:
 ///

@@ -88,15 +88,19 @@ static bool countsAlong(Value value, int64_t dim) {
   return false;
 }
 
-/// Removes the row numbers from the indices of a gather_nd. A row is x[r] of a
-/// tensor x with the shape [n, s, d]. The gather_nd reads the vector x[r, i[r]]
-/// from each row r. The new gather_nd has dim 0 of x as a batch dim, so it
-/// needs only i[r]:
+/// Removes the row numbers from the indices of a gather_nd. For example, the
+/// tensor x has the shape [3, 4, 5]. It has 3 rows, and each row has 4 vectors
+/// of 5 elements. The gather_nd reads one vector from each row. It reads vector
+/// 2 of row 0, vector 0 of row 1 and vector 1 of row 2:
 ///
-///   gather_nd(x, [[0, i[0]], [1, i[1]], …])
-///     ->  gather_nd(x, [[i[0]], [i[1]], …], batch_dims = 1)
+///   before  gather_nd(x, [[0, 2], [1, 0], [2, 1]])
+///   after   gather_nd(x, [[2], [0], [1]], batch_dims = 1)
 ///
-/// Returns null for other forms of gather_nd.
+/// In the new gather_nd, dim 0 of x is a batch dim. Therefore the indices do
+/// not need the row numbers 0, 1 and 2.
+///
+/// Returns null if the indices are not the result of a concat. Also returns
+/// null if the first operand of the concat does not contain the row numbers.
 static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
   auto concat = definedBy<ConcatOp>(op.getIndices());
   int64_t batch = op.getBatchDims(),

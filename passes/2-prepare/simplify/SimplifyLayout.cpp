@@ -83,11 +83,16 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   return groups;
 }
 
-/// Replaces transpose(reshape(x)) by reshape(transpose(x)). Returns null for
-/// other ops, and if the reshape splits a dim of x:
+/// Replaces transpose(reshape(x)) by reshape(transpose(x)). In this example,
+/// the reshape merges the dims of sizes 2 and 3, and the transpose swaps the
+/// dims of sizes 4 and 5:
 ///
-///   before  [B, H, S, D] → [B·H, S, D] → [B·H, D, S]
-///   after   [B, H, S, D] → [B, H, D, S] → [B·H, D, S]
+///   before  [2, 3, 4, 5] -reshape-> [6, 4, 5] -transpose-> [6, 5, 4]
+///   after   [2, 3, 4, 5] -transpose-> [2, 3, 5, 4] -reshape-> [6, 5, 4]
+///
+/// Returns null for other ops. Also returns null if the reshape splits a dim of
+/// x. An example is a reshape from [6, 4] to [2, 3, 4]. Also returns null if x
+/// has no elements.
 static Value transposeBeforeMerging(TransposeOp op, PatternRewriter &rewriter) {
   auto reshape = definedBy<ReshapeOp>(op.getInput());
   if (!reshape || llvm::is_contained(shapeOf(reshape), 0))

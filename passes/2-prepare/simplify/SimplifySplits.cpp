@@ -62,24 +62,31 @@ public:
     return split;
   }
 
-  /// Returns whether apply(value) can compute `value` with a split dim 0. A
-  /// reshape splits dim 0 of a tensor, such as [8, 5] to [2, 4, 5]. apply()
-  /// must compute [2, 4, 5] without this reshape. Returns true in three cases:
+  /// Returns whether `value` can get the shape that it needs when the class
+  /// removes a reshape. For example, the reshape changes the shape [8, 5] to
+  /// [2, 4, 5]. The class replaces the ops before the reshape by clones. The
+  /// clones compute the shape [2, 4, 5] directly. `value` is the input of the
+  /// reshape, or an operand of one of the replaced ops.
   ///
-  ///  - `value` has fewer dims than the tensor that the reshape splits, such as
-  ///    a bias [5]. apply() does not change this value.
-  ///  - `value` is a constant or the result of a reshape. Both can get a new
-  ///    shape without a change of other ops.
-  ///  - `value` is the result of another op. `depth` is larger than 0. The
-  ///    result has only one use, and movesUp(op, depth - 1) returns true.
-  ///    movesUp() checks whether the op can compute the shape [2, 4, 5]. It
-  ///    calls vanishesIn() for the operands of the op.
+  /// Returns true if `value` has fewer dims than the input of the reshape, such
+  /// as a bias [5]. This value keeps its shape. Also returns true in three
+  /// cases, if dim 0 of `value` has size 8 or 1:
   ///
-  /// In the last two cases, dim 0 of `value` must have the size that the
-  /// reshape splits, such as 8. It may also have size 1, if an op broadcasts
-  /// `value`. The user must not fix the sharding of `value`. Returns false in
-  /// all other cases, for example if `value` is an input of the model with the
-  /// shape [8, 5].
+  ///  - `value` is a constant. A constant can get any shape.
+  ///  - `value` is the result of another reshape. The other reshape can get
+  ///    another result shape.
+  ///  - `value` is the result of an op, and a clone of the op can compute the
+  ///    shape [2, 4, 5]. The function movesUp() checks this. The result must
+  ///    have only one use. The op must not be pinned. An op is pinned if the
+  ///    user fixes its sharding.
+  ///
+  /// Returns false for all other values. An example is an input of the model
+  /// with the shape [8, 5].
+  ///
+  /// `depth` limits the number of ops that the class replaces one behind the
+  /// other. If `depth` is 1, the class may replace the op that computes
+  /// `value`. If `depth` is 2, the class may also replace the ops that compute
+  /// the operands of this op. If `depth` is 0, the class may replace no op.
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -145,18 +152,20 @@ private:
   /// so it adds 1 dim.
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Returns whether `value` has fewer dims than the input of a reshape. The
-  /// reshape splits dim 0 of its input. For example, it changes the shape
-  /// [8, 5] to [2, 4, 5]. The class then also splits dim 0 of the tensors from
-  /// which the input is computed. It does not change a tensor with fewer dims
-  /// than the input. An example is a bias of the shape [5]. The bias has no dim
-  /// of size 8.
+  /// Returns whether `value` keeps its shape when the class splits dim 0 of
+  /// other tensors. For example, an add computes [8, 5] + [5] = [8, 5]. A
+  /// reshape changes the sum to [2, 4, 5]. The class removes the reshape: A
+  /// clone of the add computes [2, 4, 5] + [5] = [2, 4, 5]. The operand [5]
+  /// keeps its shape, because it has fewer dims than the input [8, 5] of the
+  /// reshape.
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
-  /// Returns the shape of `value` after the division of dim 0. For example, the
-  /// split divides size 8 into sizes 2 and 4. Then [8, 5] becomes [2, 4, 5].
-  /// The shape [1, 5] becomes [1, 1, 5], so that it still broadcasts to
-  /// [2, 4, 5].
+  /// Returns the shape of `value` after its dim 0 is split. The member `parts`
+  /// contains the sizes of the new dims. For example, `parts` is [2, 4]:
+  ///
+  ///   shape of `value`   result
+  ///   [8, 5]             [2, 4, 5]
+  ///   [1, 5]             [1, 1, 5], which can be broadcast to [2, 4, 5]
   SmallVector<int64_t> splitShape(Value value) const {
     auto shape = shapeOf(value);
     SmallVector<int64_t> result(parts);
@@ -167,8 +176,9 @@ private:
   }
 
   /// Returns whether a clone of `op` can compute the result of `op` with a
-  /// split dim 0, such as [2, 4, 5] in place of [8, 5]. This is possible if two
-  /// conditions hold. The first condition is that `op` is one of these ops:
+  /// split dim 0. For example, the result of `op` has the shape [8, 5], and the
+  /// clone must compute a result with the shape [2, 4, 5]. The function checks
+  /// two conditions. The first condition is that `op` is one of these ops:
   ///
   ///   - an element-wise op
   ///   - a softmax along a dim other than dim 0
@@ -176,12 +186,18 @@ private:
   ///     operand is not transposed
   ///   - a matmul for which dim 0 is a batch dim, such as [8, 2, 3] · [8, 3, 5]
   ///
-  /// The second condition is that vanishesIn(operand, depth) returns true for
-  /// each operand. This means that the operand can get a split dim 0, too. For
-  /// a product of two matrices, the function checks only the left operand,
-  /// because the right operand keeps its shape. `depth` is the largest number
-  /// of ops that vanishesIn() may examine in a chain. Each op of the chain
-  /// computes an operand of the previous op.
+  /// The second condition is about the operands of `op`. For example, if `op`
+  /// is the add [8, 5] + [8, 5], its clone is the add [2, 4, 5] + [2, 4, 5].
+  /// Therefore dim 0 of both operands must be split, too. The function
+  /// vanishesIn() checks for each operand whether this is possible. If `op` is
+  /// a product of two matrices, the right operand keeps its shape. Then only
+  /// the left operand is checked.
+  ///
+  /// `depth` limits the number of ops before `op` that the class replaces one
+  /// behind the other. If `depth` is 0, the class may replace no op before
+  /// `op`. If `depth` is 1, the class may replace the ops that compute the
+  /// operands of `op`. If `depth` is 2, the class may also replace the ops that
+  /// compute the operands of these ops.
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)

@@ -131,10 +131,13 @@ private:
     return term;
   }
 
-  /// Returns one element of `values` for each label. The last dim of `values`
-  /// has one element per class, and the label is the index of the class. For
-  /// example, values [[5, 6], [7, 8]] and labels [1, 0] give [6, 7]. An ignored
-  /// label counts as class 0.
+  /// Returns one element of `values` for each label. A label is the index of a
+  /// class. The last dim of `values` has one element per class. For example,
+  /// `values` is [[5, 6], [7, 8]] and the labels are [1, 0]. Label 1 selects 6
+  /// from [5, 6], and label 0 selects 7 from [7, 8]. The result is [6, 7].
+  ///
+  /// A label is ignored if it equals the setting `ignore_index`, such as -100.
+  /// An ignored label selects element 0, because -100 is not a valid index.
   Value ofLabel(Value values) {
     return b.reshape(b.make<GatherElementsOp>(values, indices, lastDim),
                      tensorType(ignored).getShape());
@@ -144,15 +147,19 @@ private:
   Value scores;
   uint64_t lastDim;
   const LossExpression &expression;
-  /// Tensors that the loss is computed from:
+  /// Tensors from which the loss is computed. A label is the index of a class.
+  /// A label is ignored if it equals the setting `ignore_index`. The shapes in
+  /// this table are an example, in which the labels have the shape [2, 3] and
+  /// there are 10 classes:
   ///
-  ///   ignored   for each label: whether the label is ignored
-  ///   indices   for each label: the label, or class 0 if the label is ignored
-  ///   logProb   for each label: the log-probabilities of all classes
+  ///   tensor    shape        content for each label
+  ///   ignored   [2, 3]       true if the label is ignored
+  ///   indices   [2, 3, 1]    the label, or 0 if the label is ignored
+  ///   logProb   [2, 3, 10]   the log-probabilities of all classes
   ///
-  /// For example, let the labels have the shape [2, 3], and let there be 10
-  /// classes. `ignored` then has the shape [2, 3], `indices` has the shape [2,
-  /// 3, 1], and `logProb` has the shape [2, 3, 10].
+  /// `indices` has an additional dim of size 1. An op gather_elements reads
+  /// `logProb` at `indices`. This op requires that `indices` and `logProb` have
+  /// the same number of dims.
   Value ignored, indices, logProb;
 };
 } // namespace

@@ -10,8 +10,10 @@ namespace pcc::prepare {
 
 /// Symbol of the parameter that holds the dynamic loss scale, an f32 scalar.
 inline constexpr llvm::StringLiteral lossScaleName = "pcc.loss_scale";
-/// Symbol of the parameter that counts the successive steps with finite
-/// gradients since the loss scale last changed, an i64 scalar.
+/// Symbol of a parameter. A parameter is a tensor that keeps its value from one
+/// training step to the next. This parameter is an i64 scalar. It counts
+/// successive training steps in which all gradients are finite. The count
+/// starts again at 0 after each change of the loss scale.
 inline constexpr llvm::StringLiteral finiteStepsName = "pcc.finite_steps";
 
 /// Returns the parameter of `module` that is called `name`. A parameter is a

@@ -32,8 +32,10 @@ public:
   /// which is @main.
   explicit TrainingInfoUpdate(mlir::func::FuncOp model);
 
-  /// Returns the writes of parameters that `model` had at construction. These
-  /// ops must not be erased before substituteGradients() has run.
+  /// Returns all ops `graph.set_parameter` that the function @main contained
+  /// when the constructor ran. Each of these ops writes a new value to a
+  /// parameter, such as a weight. The caller must not erase these ops before it
+  /// calls substituteGradients().
   llvm::ArrayRef<graph::SetParameterOp> writes() const { return sets; }
 
   /// Replaces placeholders by gradients. A placeholder is an op

@@ -37,17 +37,21 @@ using namespace pcc::shard;
 using graph::Predicate;
 
 namespace {
-/// State of the online softmax in ring attention, for all queries of one stripe
-/// (piece of the sequence). All members are null before the first step.
+/// State of the online softmax in ring attention, for all queries of one
+/// stripe. A stripe is a contiguous piece of the sequence. All members are null
+/// before the first step of ring attention.
 ///
 ///   member   for each query                   last dim
 ///   top      largest score so far             1
 ///   sum      sum of exp(score - top)          1
 ///   out      sum of exp(score - top) · value  width of the values
 ///
-/// Each rank has one part of the queries. The shape of each member is
+/// Ring attention cuts the queries of the stripe into equal parts, one part per
+/// rank. The shape of each member is
 ///
-///   [batch, key heads, parts, query heads per key head, queries, last dim]
+///   [batch, key heads, ranks, query heads per key head, queries, last dim]
+///
+/// The dim `queries` counts the queries of one part.
 struct OnlineSoftmaxState {
   Value top, sum, out;
 };
@@ -159,8 +163,20 @@ private:
     return keyValues;
   }
 
-  /// Returns `keyValue` after one step of the ring. Rank r gets the part of
-  /// rank r + 1, and the last rank gets the part of rank 0.
+  /// Returns a copy of `keyValue` in which the tokens have moved from rank to
+  /// rank, as between two steps of ring attention. `keyValue` contains keys,
+  /// values, or both. Its shape is
+  ///
+  ///   [batch, key heads, stripes, tokens of a stripe with padding, last dim]
+  ///
+  /// A stripe is a contiguous piece of the sequence. Each stripe is cut into
+  /// equal parts, one part per rank. In each stripe, rank r gets the part of
+  /// rank r + 1, and the last rank gets the part of rank 0. Example with a
+  /// stripe of 6 tokens on 3 ranks:
+  ///
+  ///   rank            0     1     2
+  ///   tokens before   0 1   2 3   4 5
+  ///   tokens after    2 3   4 5   0 1
   Value moved(Value keyValue) {
     SmallVector<int64_t> from;
     for (int64_t i = 0; i < count * size; ++i)
@@ -239,9 +255,13 @@ private:
     mask = b.reshape(mask, shape);
     hasRows = shape[2] > 1;
     hasKeys = shape[3] > 1;
-    // Pad the tokens, so that each rank gets an equal part. With several
-    // stripes (pieces of the sequence), no padding is needed: the sequence is
-    // cut into stripes only if all parts are equal.
+    // Pad the dim of queries (if `hasRows`) and the dim of keys (if `hasKeys`),
+    // so that each rank gets the same number of tokens. For example, 10 tokens
+    // on 4 ranks are padded to 12 tokens, 3 per rank.
+    //
+    // If the sequence is cut into several stripes (contiguous pieces), the
+    // calls of padDim add nothing. pcc cuts a sequence into stripes only if
+    // ranks can divide each stripe evenly.
     if (hasRows)
       mask = b.padDim(mask, 2, stripes * count * size, 0);
     if (hasKeys)
@@ -458,11 +478,21 @@ private:
         product, b.make<graph::MulOp>(value, b.scalarLike(value, rest)));
   }
 
-  /// Returns the scaled scores of one step of ring attention. With a soft cap,
-  /// each score becomes cap · tanh(score / cap). Each rank has one part of the
-  /// queries. The shape is
+  /// Returns the scores of one step of ring attention. A score is the product
+  /// of one query and one key, times the scale of the attention op. If the
+  /// attention op has a soft cap, the function replaces each score:
   ///
-  ///   [batch, key heads, parts, query heads per key head, queries, keys]
+  ///   new score = cap · tanh(score / cap)
+  ///
+  /// Ring attention cuts the queries and the keys into parts. In each step, a
+  /// rank has one part of the queries and one part of the keys. The shapes are
+  ///
+  ///   `query`   [batch, key heads, ranks, group · queries, head size]
+  ///   `key`     [batch, key heads, ranks, keys, head size]
+  ///   result    [batch, key heads, ranks, group, queries, keys]
+  ///
+  /// The dims `queries` and `keys` count the tokens of one part. `group` is the
+  /// number of query heads per key head.
   Value scoresOf(Value query, Value key) {
     Value product = b.make<graph::MatmulOp>(query, key, /*transpose_lhs=*/false,
                                             /*transpose_rhs=*/true);

@@ -93,9 +93,15 @@ struct CutDim {
   CutDim(const ShardedOp &op, int64_t dim);
 
   /// Returns a copy of `shape` in which dim `dim` is replaced by two dims: the
-  /// number of parts, and `size`.
+  /// number of parts (`count`), and `size`. Example with dim = 1, count = 4 and
+  /// size = 3:
   ///
-  ///   4 parts, dim 1:  cut([8, 10], 3) = [8, 4, 3]
+  ///   `shape`   [8, 10]
+  ///   result    [8, 4, 3]
+  ///
+  /// In the example, a dim of 10 elements is padded to 12 elements, and then
+  /// cut into 4 parts of 3 elements. The function does not check that `size`
+  /// fits the old size of the dim.
   llvm::SmallVector<int64_t> cut(llvm::ArrayRef<int64_t> shape,
                                  int64_t size) const;
 

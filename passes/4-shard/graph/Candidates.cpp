@@ -88,15 +88,20 @@ struct FillMode {
 };
 } // namespace
 
-/// Splits `factor` of `op` (a dim, or part of a dim) over the first n sub-axes
-/// in `parts`, and returns n. Adds one sub-axis after the other:
+/// Splits the factor number `factor` of `op` over the first n sub-axes in
+/// `parts`, and returns n. A factor is a dim, or part of a dim. A sub-axis is a
+/// part of a mesh axis. `parts` are sub-axes of one mesh axis. Other axes may
+/// already split the factor. The function adds one sub-axis after the other:
 ///
-/// - The first sub-axis is added if the factor has fewer ranks than elements.
-/// - Each further sub-axis is added if the factor then has at most as many
-///   ranks as elements.
-/// - If `how.overfill` is true, all sub-axes are added.
+/// - The first sub-axis is added if the factor is split over fewer ranks than
+///   it has elements.
+/// - A further sub-axis is added if the factor is then split over at most as
+///   many ranks as it has elements.
+/// - If `how.overfill` is true, all sub-axes are added, without these
+///   conditions.
 ///
-/// Examples with `how.overfill` = false:
+/// Examples with `how.overfill` = false. The column "ranks before" is the
+/// number of ranks over which other axes already split the factor:
 ///
 ///   elements of the factor   ranks before   sizes of `parts`   n
 ///   6                        1              2 and 2            2
@@ -104,8 +109,15 @@ struct FillMode {
 ///   3                        1              5                  1
 ///   3                        3              2                  0
 ///
-/// If `how.reorder` is true, the sub-axes may come before axes that split the
-/// factor already.
+/// `how.reorder` decides about the order of the axes that split the factor:
+///
+/// - If it is false, the new sub-axes come last.
+/// - If it is true, the new sub-axes come last, too, with one exception. A
+///   requested sharding in `seeds` may split a dim first over the mesh axis of
+///   `parts`, and then over an axis that already splits the factor. The new
+///   sub-axes then come directly before this axis.
+///
+/// The function does not read the members `first` and `end` of `how`.
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
                    const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
@@ -136,34 +148,35 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
   return used;
 }
 
-/// Returns the ways to split `factor` of `op` over `parts` that the search
-/// tries. A factor is a dim, or part of a dim. `parts` are sub-axes of one mesh
-/// axis, each of a prime size. For example, the mesh axis tp of size 4 has the
-/// sub-axes tp:(1)2 and tp:(2)2. `seeds` are requests: shardings that the user
-/// or the model requests for some tensors.
+/// Returns the ways in which the search tries to split the factor number
+/// `factor` of `op` over `parts`. A factor is a dim, or part of a dim. `parts`
+/// are sub-axes of one mesh axis, each of a prime size. For example, the mesh
+/// axis tp of size 4 has the sub-axes tp:(1)2 and tp:(2)2. `seeds` are
+/// requests: shardings that the user or the model requests for some tensors.
 ///
-/// The first way splits `factor` over the first sub-axes in `parts`. It stops
-/// before a sub-axis that would give `factor` more ranks than elements (`fill`
-/// states the exact condition). For example, a factor of 2 elements is split
-/// over tp:(1)2 only, because tp:(1)2 and tp:(2)2 together have 4 ranks. If
-/// other axes already split `factor`, `parts` come after these axes.
+/// The first way adds the sub-axes in `parts` to the factor, one after the
+/// other, until the next sub-axis would give the factor more ranks than
+/// elements (`fill` states the exact condition). For example, a factor of 2
+/// elements is split over tp:(1)2 only, because tp:(1)2 and tp:(2)2 together
+/// have 4 ranks. If other axes already split the factor, the sub-axes come
+/// after these axes.
 ///
 /// A request for any tensor may ask for another way. This way is then tried for
-/// `factor` as well. There are three cases:
+/// the factor as well. There are three cases:
 ///
 /// - A request uses only a part of the mesh axis. For example, [8@tp:(1)2] uses
-///   only tp:(1)2. Two ways are added: one splits `factor` over tp:(1)2 only,
-///   and the other splits `factor` over tp:(2)2 only. A mixture-of-experts
+///   only tp:(1)2. Two ways are added: one splits the factor over tp:(1)2 only,
+///   and the other splits the factor over tp:(2)2 only. A mixture-of-experts
 ///   layer counts as a request if only a part of the mesh axis divides its
 ///   experts.
 /// - A request splits a dim over more ranks than the dim has elements. For
-///   example, [3@tp] splits 3 elements over 4 ranks. If `factor` has 3 elements
-///   as well, and a split over all of `parts` gives it more than 3 ranks, this
-///   split is added as a way.
+///   example, [3@tp] splits 3 elements over 4 ranks. If the factor has 3
+///   elements as well, and a split over all of `parts` gives it more than 3
+///   ranks, this split is added as a way.
 /// - A request names the mesh axis before another axis. For example, [8@tp+dp]
-///   splits a dim first over tp, and then over dp. If dp already splits
-///   `factor`, each way so far is added a second time. In the second one,
-///   `parts` come before dp.
+///   splits a dim first over tp, and then over dp. If dp already splits the
+///   factor, the number of ways is doubled. For each way in which the sub-axes
+///   come after dp, a way is added in which the sub-axes come before dp.
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
@@ -237,31 +250,37 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
 }
 
 /// Appends copies of `op` to `candidates`. In each copy, all sub-axes in
-/// `parts` split a factor. A factor is a dim, or part of a dim. A sub-axis is a
-/// part of a mesh axis.
+/// `parts` split factors of the op. A factor is a dim, or part of a dim. A
+/// sub-axis is a part of a mesh axis. The parameters are
 ///
-/// - `parts` are sub-axes of one mesh axis. `op` does not use these sub-axes
-///   yet. Another sub-axis of this mesh axis already splits a factor of `op`.
-/// - `others` lists the factors that the first sub-axis in `parts` may split.
-/// - `strategies` lists the splits that are allowed.
+/// - `parts`: sub-axes of one mesh axis. `op` does not use these sub-axes yet.
+///   Another sub-axis of this mesh axis already splits a factor of `op`.
+/// - `others`: the factors that the first sub-axis in `parts` may split
+/// - `strategies`: the allowed ways to use a sub-axis, such as the split of a
+///   certain factor
 ///
-/// For each factor in `others`, a copy is made in these steps:
+/// For each factor A in `others`, the function does these steps:
 ///
-/// 1. The sub-axes in `parts` are added to the factor one after the other. This
-///    stops before a sub-axis that would give the factor more ranks than
-///    elements (`fill` states the exact condition). If no sub-axis is added,
-///    there is no copy for the factor.
-/// 2. If sub-axes are left, they are added to the next factor in the same way.
-///    The next factor comes directly after the last factor in a dim of an
-///    operand or result. The split of the next factor must be allowed, and the
-///    mesh axis must not split the next factor yet. An op with several tensors
-///    can have several next factors. There is then one copy for each of them.
-/// 3. Step 2 is repeated until no sub-axis is left. If sub-axes are left and
-///    there is no next factor, the copy is not appended.
+/// 1. It copies `op`. In the copy, it adds the sub-axes in `parts` to factor A,
+///    one after the other, until the next sub-axis would give factor A more
+///    ranks than elements (`fill` states the exact condition).
+/// 2. If all sub-axes have been added, it appends the copy to `candidates`. If
+///    no sub-axis has been added, it drops the copy.
+/// 3. Otherwise, some sub-axes remain. They must split another factor B, so the
+///    function calls itself with the copy, the remaining sub-axes, and a list
+///    of all possible factors B. If the list is empty, nothing is appended.
+///
+/// A factor B is possible if it meets three conditions:
+///
+/// - Factor B comes directly after factor A in a dim of an operand or result.
+/// - `strategies` contains the split of factor B.
+/// - The mesh axis does not split factor B yet.
 ///
 /// Example: `parts` are t0 and t1, each of 2 ranks. A dim has the factors 2 and
-/// 8, and the factor 2 is in `others`. In the copy, t0 splits the factor 2, and
-/// t1 splits the factor 8.
+/// 8, and `others` contains only the factor 2. The function adds t0 to the
+/// factor 2, which then has 2 ranks and 2 elements. t1 remains. The factor 8
+/// comes directly after the factor 2, so the function adds t1 to the factor 8.
+/// It appends one copy: t0 splits the factor 2, and t1 splits the factor 8.
 static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     ArrayRef<int> others, ArrayRef<Strategy> strategies,
                     const Seeds &seeds,
@@ -285,28 +304,37 @@ static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
 }
 
 /// Appends copies of `op` to `candidates`. In each copy, sub-axes in `parts`
-/// split the factor number `factor`. A factor is a dim, or part of a dim.
-/// `parts` are sub-axes of one mesh axis, each of a prime size. `how` says
-/// which sub-axes in `parts` may split `factor`, and whether `factor` may have
-/// more ranks than elements.
+/// split the factor number `factor`. A factor is a dim, or part of a dim. A
+/// sub-axis is a part of a mesh axis. The parameters are
 ///
-/// - The first copy splits only `factor`. The sub-axes are added to `factor`
-///   one after the other. If `how.overfill` is false, this stops before a
-///   sub-axis that would give `factor` more ranks than elements (`fill` states
-///   the exact condition). If no sub-axis is added, no copy is appended.
-/// - If sub-axes in `parts` come after the added sub-axes, they are left over.
-///   Each further copy also splits one factor in `others` over the left-over
-///   sub-axes. If this factor has too few elements, the function addRest adds
-///   the last sub-axes to the factor that comes directly after it in a dim.
-///   `strategies` lists the splits that addRest may use.
+/// - `parts`: sub-axes of one mesh axis, each of a prime size
+/// - `how`: says which sub-axes in `parts` may split `factor`, and whether
+///   `factor` may have more ranks than elements (`how.overfill`)
+/// - `others`: the factors that may be split in addition to `factor`
+/// - `strategies`: the allowed ways to use a sub-axis, such as the split of a
+///   certain factor
 ///
-/// Example with two sub-axes t0 and t1 of 2 ranks each. `factor` has 2
-/// elements, and `others` has two factors of 8 elements and 1 element. Here
-/// 2@t0 is a factor of 2 elements that t0 splits:
+/// In the first copy, the sub-axes split only `factor`. The function adds the
+/// sub-axes that `how` allows, one after the other. If `how.overfill` is false,
+/// it stops before a sub-axis that would give `factor` more ranks than elements
+/// (`fill` states the exact condition). If it can add no sub-axis, it appends
+/// no copy at all.
 ///
-///   first copy                 2@t0
-///   copy for the factor of 8   2@t0 and 8@t1
-///   copy for the factor of 1   none, because 1 element is fewer than 2 ranks
+/// In `parts`, some sub-axes may come after the last sub-axis that was added.
+/// They are called the remaining sub-axes here. The first copy does not use
+/// them. In each further copy, the remaining sub-axes split one factor in
+/// `others`. This factor may have too few elements for all remaining sub-axes.
+/// The last sub-axes then split the factor that comes directly after it in a
+/// dim, if `strategies` contains this split (see addRest).
+///
+/// Example: `parts` are two sub-axes t0 and t1, of 2 ranks each. `factor` has 2
+/// elements, and `others` contains two factors of 8 elements and 1 element:
+///
+///   copy                    t0 splits   t1 splits
+///   first copy              `factor`    no factor
+///   copy for the factor 8   `factor`    the factor of 8 elements
+///
+/// There is no copy for the factor of 1 element, because t1 has 2 ranks.
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       ArrayRef<Strategy> strategies, const Seeds &seeds,
@@ -322,9 +350,16 @@ static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
     addRest(candidate, rest, others, strategies, seeds, candidates);
 }
 
-/// Appends a copy of `op` to `candidates` in which all of `parts`, sub-axes of
-/// one axis, split queries and keys for ring attention. Does nothing if there
-/// are fewer queries than ranks.
+/// Appends a copy of `op`, an attention, to `candidates`. The copy computes
+/// ring attention: all sub-axes in `parts` split the tokens of the queries, and
+/// also the tokens of the keys. If the tokens are cut into stripes (contiguous
+/// pieces of the sequence), the sub-axes split the tokens of each stripe.
+/// `parts` are the sub-axes of one mesh axis. A sub-axis is a part of a mesh
+/// axis.
+///
+/// Appends nothing if there are too few tokens for all sub-axes in `parts`
+/// (`fill` states the exact condition). For example, 3 tokens are too few for
+/// two sub-axes of 2 ranks each.
 static void addRing(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     const Seeds &seeds,
                     SmallVectorImpl<ShardedOp> &candidates) {

@@ -26,18 +26,20 @@ struct InnerReshard {
 
 /// Returns the reshards that ranks need while the split op `op` runs. A reshard
 /// is a change of the sharding of a tensor. Examples for 4 ranks that split one
-/// dim:
+/// dim of `op`:
 ///
-/// - A softmax along the dim needs two reshards. The first is an all-reduce of
-///   the row maxima. The second is an all-reduce of the row sums.
-/// - A topk along the dim, with k = 3, needs an all-gather. Each rank sends 3
-///   elements of its part: those that the topk selects in this part. If another
-///   op reads the indices that the topk returns, an all-reduce of the indices
-///   follows.
-/// - Ring attention has 3 steps. In each step, each rank receives the keys and
-///   values of the next rank. This is one reshard if keys and values are sent
-///   as one tensor, and two reshards if they are sent one after the other.
-/// - An addition needs no reshard, because each rank can add its parts alone.
+/// - Softmax along the dim: two reshards. The first is an all-reduce of the row
+///   maxima. The second is an all-reduce of the row sums.
+/// - Topk along the dim, with k = 3: one reshard. Each rank selects the top 3
+///   elements of its part. An all-gather sends these elements to all ranks. If
+///   another op reads the indices that the topk returns, there is a second
+///   reshard: an all-reduce of the indices.
+/// - Ring attention: 3 or 6 reshards. At first, each rank has its own part of
+///   the keys and values. The parts then move 3 times, so that each rank has
+///   each of the 4 parts once. In each move, each rank receives the part of the
+///   next rank. If keys and values are sent as one tensor, a move is one
+///   reshard. If they are sent as two tensors, a move is two reshards.
+/// - Addition: no reshard, because each rank can add its parts alone.
 llvm::SmallVector<InnerReshard, 2> innerReshards(const ShardedOp &op);
 
 /// Returns the total cost of the values that ranks exchange while the split op

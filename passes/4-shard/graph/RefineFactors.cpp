@@ -154,18 +154,22 @@ void pcc::shard::refineLike(RefinedRule &rule,
 ///   factors of the user. The function sets these tags.
 /// - If `withHeads` is false, the tag Head (attention heads) is not copied.
 ///
-/// A boundary is the product of the sizes of all factors before a factor. In a
-/// dim with the factors 2 and 12, the factor 2 begins at the boundary 1, and
-/// the factor 12 begins at the boundary 2. A factor of the user gets the tag of
-/// a factor of the producer in two cases:
+/// The beginning of a factor is a number: the product of the sizes of all
+/// factors before it in the dim. The end of a factor is its beginning times its
+/// size. For example, in a dim with the factors 2 and 12, the factor 2 begins
+/// at 1 and ends at 2, and the factor 12 begins at 2 and ends at 24.
 ///
-/// - Both factors begin at the same boundary.
-/// - The factor of the user has the kind Whole (ranks must not split it) or
-///   Inner (ranks that split it exchange values). The factor of the producer
-///   begins inside this factor.
+/// The function copies the tag of a factor P of the producer to a factor U of
+/// the user in two cases:
 ///
-/// If several factors of the producer match, the tag of the last one is used.
-/// Example: the producer has the factors 2 (tag Stripe) and 12 (tag Sequence).
+/// - P and U begin at the same number.
+/// - The kind of U is Whole (ranks must not split it) or Inner (ranks that
+///   split it exchange values), and P begins at a number between the beginning
+///   and the end of U.
+///
+/// If several factors of the producer have a tag for U, U gets the tag of the
+/// last one. Example: the producer has the factors 2 (tag Stripe) and 12 (tag
+/// Sequence):
 ///
 ///   factors of the user   kind             new tags of the user
 ///   2 and 12              any              Stripe and Sequence
@@ -191,19 +195,27 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
 }
 
 /// Copies the tag Sequence from a user of a value back to the producer of the
-/// value. A tag names the dim of the model to which a factor (part of a dim)
-/// belongs. The tag Sequence names the dim of tokens. The function handles one
-/// dim of the value. `from` lists the factors of this dim in the producer, and
-/// `to` lists the factors of this dim in the user.
+/// value. A tag names the dim of the model to which a factor belongs. A factor
+/// is a dim, or part of a dim. The tag Sequence names the dim of tokens. The
+/// function handles one dim of the value:
 ///
-/// A factor of the producer gets the tag if two conditions hold:
+/// - `from` lists the factors of this dim in the producer. `tags` has the tags
+///   of all factors of the producer. The function sets these tags.
+/// - `to` lists the factors of this dim in the user. `known` has the tags of
+///   all factors of the user.
 ///
-/// - The factor has no tag yet.
-/// - The user has a factor with the tag at the same position and of the same
-///   size.
+/// A factor P of the producer gets the tag if P has no tag yet, and if the user
+/// has a factor U that meets three conditions:
 ///
-/// For example, an attention mask gets the tag from the attention that reads
-/// it.
+/// - U has the tag Sequence.
+/// - U and P have equal sizes.
+/// - The product of the sizes of all factors before U in the dim is equal to
+///   the product of the sizes of all factors before P.
+///
+/// Example: an attention reads a mask with a dim of 24 tokens. The op that
+/// produces the mask has the factors 2, 3 and 4 for this dim, and the attention
+/// has the factors 6 and 4. If the factor 4 of the attention has the tag
+/// Sequence, the factor 4 of the producer gets the tag, because 2 · 3 = 6.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
                          const DimFactors &from, const RefinedRule &user,

@@ -47,10 +47,11 @@ dist::SubAxes ringAxes(const ShardedOp &op);
 bool ringPacksKeysAndValues(const ShardedOp &op);
 
 /// Returns the reshards by which ring attention moves keys and values between
-/// ranks. A reshard is a change of the sharding of one tensor. Ring attention
-/// on 4 ranks has 3 steps. In each step, each rank receives the keys and values
-/// of the next rank, and the last rank receives those of rank 0. The number of
-/// reshards in each step is:
+/// ranks. A reshard is a change of the sharding of one tensor. At first, each
+/// rank has its own part of the keys and values. On 4 ranks, the parts then
+/// move 3 times, so that each rank has each of the 4 parts once. In each move,
+/// each rank receives the part of the next rank. The last rank receives the
+/// part of the first rank. The number of reshards in each move is:
 ///
 /// - 1 if keys and values are sent as one tensor (see ringPacksKeysAndValues)
 /// - 2 if they are sent as two tensors: first the keys, then the values

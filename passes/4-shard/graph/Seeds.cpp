@@ -33,13 +33,15 @@ static StringRef nameOf(Operation *op) {
   return textOf(op->getAttr(graph::nameName));
 }
 
-/// Returns whether the function returns `value` as a result with the name
-/// `name`. Example: a function returns the result of a matmul as its output
-/// "y". For the result of the matmul and "y", this returns true.
+/// Returns whether `function` returns `value` as a function result with the
+/// name `name`. For example, a function may return the result of a matmul as
+/// its output "y". If `value` is the result of this matmul and `name` is "y",
+/// isOutputOf returns true.
 ///
-/// If the result of the matmul is named "y" as well, a request to shard "y"
-/// could mean the op result or the function result. The caller uses isOutputOf
-/// to store the request for the function result only.
+/// The caller passes an op result and the name of this op result. If isOutputOf
+/// returns true, the op result and a function result have one name. A request
+/// for a sharding of this name then fits both results. The caller stores the
+/// request for the function result only.
 static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   for (auto [i, result] :
        llvm::enumerate(function.front().getTerminator()->getOperands()))
@@ -304,10 +306,15 @@ static bool isUnevenIn(const dist::DimSharding &dim, int64_t microbatches) {
 void Seeds::cutBatch(const ShardedGraph &graph, int64_t microbatches) {
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     const graph::ShardingRule &rule = *graph.ops[i].rule;
-    // Skip a vertex without a seed (requested sharding). Also skip a vertex
-    // that writes a weight: a weight has no batch dim. Only two kinds of
-    // vertices with a seed have no results: a vertex that writes a weight, and
-    // a sink, which stands for a result of the function.
+    // Skip these vertices of the graph:
+    //
+    // - a vertex without a seed (requested sharding)
+    // - a vertex with a seed that writes a weight, because a weight has no
+    //   batch dim
+    //
+    // A vertex that writes a weight has no results. Among the vertices with a
+    // seed, only one other kind has no results: a sink, which stands for a
+    // result of the function. Do not skip a sink.
     if (!graph.seedOf(i) || (rule.results.empty() && !graph.isSink(i)))
       continue;
     Seed &seed = graph.isSink(i) ? outputs[graph.sinkIndex(i)]

@@ -211,11 +211,14 @@ private:
   /// Sizes of factors (dims, or parts of dims) that some seed (requested
   /// sharding) splits over more ranks than the factor has elements.
   std::set<int64_t> overfull;
-  /// Pairs (a, b) of axes. A pair is in the set if some seed (requested
-  /// sharding) splits one factor (dim, or part of a dim) first over `a` and
-  /// then over `b`. For example, the seed [8@tp+dp] splits a dim of 8 elements
-  /// first over tp and then over dp. This seed adds the pairs (tp, dp),
-  /// (tp, tp) and (dp, dp), but not (dp, tp).
+  /// Pairs (a, b) of axes. The set contains a pair if some seed (requested
+  /// sharding) splits one factor first over `a` and then over `b`. A factor is
+  /// a dim, or part of a dim. For example, the seed [8@tp+dp] splits a dim of 8
+  /// elements first over tp and then over dp. For this seed, the set contains
+  /// (tp, dp), but not (dp, tp).
+  ///
+  /// The set also contains a pair of each axis in a seed with itself. In the
+  /// example, these pairs are (tp, tp) and (dp, dp).
   std::set<std::pair<std::string, std::string>> order;
   /// For each mesh axis: the numbers at which its sub-axes begin or end. A
   /// sub-axis is a part of a mesh axis. It begins at the product of the sizes

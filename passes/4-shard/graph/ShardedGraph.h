@@ -72,9 +72,12 @@ public:
   ///
   /// - If `sequenceParts` is greater than 1, causal attention is cut into
   ///   stripes where this is possible. A stripe is a contiguous piece of the
-  ///   sequence. `sequenceParts` is the number of ranks that can split each
-  ///   stripe. For example, 16 tokens become the factors 4 and 4: 4 stripes of
-  ///   4 tokens.
+  ///   sequence. Each stripe can be split over `sequenceParts` ranks. There are
+  ///   4 stripes if 4 · `sequenceParts` divides the number of tokens (see
+  ///   stripesFor for other numbers). Example: there are 16 tokens, and
+  ///   `sequenceParts` is 2. Because 4 · 2 divides 16, the tokens become the
+  ///   factors 4 and 4, that is, 4 stripes of 4 tokens. The 2 ranks can split
+  ///   each stripe into 2 and 2 tokens.
   /// - If `microbatches` is greater than 1, the batch dim of each function
   ///   argument is divided. For example, 8 samples in 2 microbatches become the
   ///   factors 2 and 4.

@@ -91,9 +91,14 @@ struct RefinedRule : graph::ShardingRule {
   void refine(int id, llvm::ArrayRef<int64_t> sizes);
 };
 
-/// Returns the sharding rule of `op`. Ops without ShardingRuleOpInterface, such
-/// as `pipe.transfer` or `dist.pin`, forward their operand: every dim may be
-/// split, and partial sums may pass.
+/// Returns the sharding rule of `op`. If `op` has the interface
+/// ShardingRuleOpInterface, the rule comes from this interface. Ops without the
+/// interface return their operand unchanged. Examples are `pipe.transfer` and
+/// `dist.pin`. Their rule says:
+///
+/// - Ranks can split every dim without communication.
+/// - The operand may be a partial sum, that is, a value of which each rank has
+///   one addend. In this case, the result is a partial sum, too.
 graph::ShardingRule ruleOf(mlir::Operation *op);
 
 /// Cuts factors of one tensor into smaller factors, to match the factors in
@@ -138,11 +143,15 @@ struct ShardedOp {
   /// Sub-axes along which operands are partial sums (values that ranks still
   /// have to add). Along these sub-axes, the results are partial sums as well.
   dist::SubAxes through;
-  /// throughOperand[i] belongs to the sub-axis through[i]. It is the index of
-  /// the operand that is a partial sum along this sub-axis. A partial sum has
-  /// one addend on each rank. The number is -1 if several operands are partial
-  /// sums together, as in an addition. These are all operands in
-  /// `rule->partialThrough`.
+  /// Contains one number for each sub-axis in `through`. throughOperand[i] is
+  /// the number for the sub-axis through[i]:
+  ///
+  /// - If only one operand is a partial sum along the sub-axis, as for a
+  ///   product, the number is the index of this operand.
+  /// - If several operands must be partial sums together, as for an addition,
+  ///   the number is -1. `rule->partialThrough` lists these operands.
+  ///
+  /// A partial sum is a value of which each rank has one addend.
   llvm::SmallVector<int, 2> throughOperand;
 
   /// Whether the op uses all windows of its rule. A window is the range of an
@@ -225,15 +234,17 @@ struct ShardedOp {
   bool isSplitBy(const dist::Axis &axis) const;
 
   /// Returns the axes along which ranks exchange intermediate results while the
-  /// op runs. For example, if ranks split the dim of a softmax, they exchange
-  /// the maximum and the sum of each row. In ring attention, ranks exchange
-  /// keys.
+  /// op runs. The axes are in the order of the factors in `rule`. A factor is a
+  /// dim, or part of a dim. The function returns an axis in two cases:
   ///
-  /// A factor is a dim, or part of a dim. Its kind in the sharding rule says
-  /// how ranks can split it. The function returns the axes that split a factor
-  /// of kind Inner or Whole. The dim of a softmax has the kind Inner, and the
-  /// keys of an attention have the kind Whole. The axes are in the order of the
-  /// factors in `rule`.
+  /// - The axis splits a factor of kind Inner. For example, a softmax has rows
+  ///   of v elements, and the factor v has the kind Inner. If an axis splits v,
+  ///   each rank has a part of each row. The ranks exchange the maximum and the
+  ///   sum of each row.
+  /// - The axis splits a factor of kind Whole. Only ring attention splits a
+  ///   factor of this kind: the keys of the attention. Ring attention splits
+  ///   the queries and the keys over the same axis. The ranks exchange keys and
+  ///   values.
   dist::SubAxes innerAxes() const;
 
   /// Returns whether the op uses `window`. A window is the range of an
@@ -288,7 +299,9 @@ llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
 ///   tensors.
 /// - `may` returns whether a strategy is allowed. A strategy is a way to use a
 ///   sub-axis (see Strategy).
-/// - `mixesDims` is explained below.
+/// - `mixesDims` matters only if a factor is too small to be split over all of
+///   `parts`. It says which other factors the remaining sub-axes may split:
+///   those of any dim (true), or only the next factor of the same dim (false).
 ///
 /// The function creates copies for each strategy of `op` that is allowed:
 ///
@@ -299,21 +312,32 @@ llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
 /// - Ring: one copy, in which all of `parts` split the queries and the keys of
 ///   a ring attention. There is no copy if there are too few queries for all of
 ///   `parts`.
-/// - Split of a factor: one or more copies. In all of them, the factor is split
-///   over the first sub-axes in `parts`: as many as it has elements for.
+/// - Split: the strategy names one factor, which is called the first factor
+///   here. The sub-axes in `parts` are added to the first factor, one after the
+///   other. This stops before a sub-axis that would give the factor more ranks
+///   than elements (`fill` in Candidates.cpp states the exact condition). If no
+///   sub-axis is added, there is no copy. If all sub-axes are added, there is
+///   one copy. Otherwise, some sub-axes remain. The first copy leaves the
+///   remaining sub-axes unused. In each further copy, the remaining sub-axes
+///   split a second factor.
 ///
-/// Example of a split: the factor has 2 elements, and `parts` are t0 and t1.
-/// The sub-axis t0 splits the factor. The factor is too small to be split over
-/// t1 as well. In the first copy, t1 is unused. In each further copy, t1 splits
-/// a second factor of the op. The split of the second factor must be allowed,
-/// too.
+/// Example of a split: `parts` are t0 and t1, of 2 ranks each. The first factor
+/// has 2 elements, and another factor of the op has 8 elements. The copies are:
 ///
-/// - If `mixesDims` is true, the second factor may belong to any dim of the op.
-/// - If `mixesDims` is false, the second factor must come directly after the
-///   first factor in a dim. For example, if a dim of 16 elements has the
-///   factors 2 and 8, the factor 8 comes directly after the factor 2.
-/// - If the second factor is too small for all sub-axes that are left, the
-///   factor that comes directly after the second factor in a dim is split, too.
+///   first copy     t0 splits the first factor, and t1 is unused
+///   further copy   t0 splits the first factor, and t1 splits the factor of 8
+///
+/// There is one further copy for each second factor that meets two conditions:
+///
+/// - `may` allows a split of the second factor.
+/// - `mixesDims` is true, or the second factor comes directly after the first
+///   factor in a dim. For example, if a dim of 16 elements has the factors 2
+///   and 8, the factor 8 comes directly after the factor 2.
+///
+/// If the second factor is too small for all of the remaining sub-axes, the
+/// last sub-axes split a third factor. The third factor comes directly after
+/// the second factor in a dim, and it may be followed by more factors in the
+/// same way. If some sub-axes remain in the end, the copy is left out.
 ///
 /// The function creates more copies in two cases:
 ///
@@ -322,9 +346,12 @@ llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
 ///   copies above split the factor first over dp, and then over tp. If a
 ///   request splits a dim first over tp and then over dp, there are also copies
 ///   that split the factor in this order.
-/// - The op reads only a part of an operand's dim, as a slice does. The
-///   function then returns each copy twice: with `usesAllWindows` false and
-///   true. If `op.usesAllWindows` is true, each copy is returned once, and
+/// - The op reads only a part of an operand's dim, as the slice x[3:11] does. A
+///   rank then needs only some elements of x. If the member `usesAllWindows` of
+///   a copy is true, each rank receives only the elements of x that it needs.
+///   If the member is false, a rank may receive all elements of x. The function
+///   returns each copy twice: with `usesAllWindows` false and true. If
+///   `op.usesAllWindows` is true, each copy is returned once, and
 ///   `usesAllWindows` is true in it.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
@@ -333,22 +360,26 @@ candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
 
 /// Returns copies of `op` that respect a requested sharding. The search assigns
 /// one mesh axis after the other to the ops. Each copy uses the next mesh axis
-/// in another way. A factor is a dim of the op, or part of a dim.
+/// in another way, or leaves it unused. A factor is a dim of the op, or part of
+/// a dim.
 ///
 /// - `parts` are the sub-axes (parts) of the next mesh axis. Each has a prime
 ///   size.
-/// - `seed` is the sharding that the user or the model requests for the first
-///   result of `op`. If `op` has no result, `seed` belongs to its first
-///   operand.
+/// - `seed` is the sharding that the user or the model requests for one tensor
+///   of `op`. This tensor is the first result. If `op` has no result, the
+///   tensor is the first operand.
 /// - `decided` contains the axes that the search has assigned so far, and also
 ///   the next axis.
 /// - `may` returns whether a factor may be split.
 ///
-/// The first copy is split as `seed` requests, but only over axes in `decided`.
-/// The search assigns the other axes of `seed` later. If an axis already splits
-/// a factor of `op`, and `seed` does not name the axis, the axis still splits
-/// the factor. If `seed` names the next axis, the function returns only the
-/// first copy.
+/// In the first copy, two groups of axes split the factors of the tensor:
+///
+/// - axes that `seed` names. They split the tensor as `seed` requests. An axis
+///   that is not in `decided` is left out, because the search assigns it later.
+/// - axes that `seed` does not name, but that already split a factor of the
+///   tensor in `op`. They split the factor in the copy as well.
+///
+/// If `seed` names the next axis, the function returns only the first copy.
 ///
 /// Otherwise, each further copy is equal to the first copy, but `parts` also
 /// split one factor. There is one further copy for each factor of the tensor

@@ -46,9 +46,13 @@ int64_t stripesFor(int64_t numTokens, int64_t numParts);
 /// each tensor. A factor is a dim, or part of a dim. The function replaces one
 /// factor of the queries by two: the number of stripes, and the number of
 /// tokens in one stripe. It does the same with one factor of the keys.
-/// `numParts` is the number of ranks that can split each stripe. For example,
-/// with `numParts` = 2, a factor of 16 tokens becomes the factors 4 and 4: 4
-/// stripes of 4 tokens.
+///
+/// The function stripesFor computes the number of stripes from the number of
+/// tokens and from `numParts`. Each stripe can be split over `numParts` ranks.
+/// Example: the factor has 16 tokens, and `numParts` is 2. stripesFor returns
+/// 4, because 16 is a multiple of 4 · 2. The factor of 16 tokens becomes the
+/// factors 4 and 4: 4 stripes of 4 tokens. The 2 ranks can split each stripe
+/// into 2 and 2 tokens.
 ///
 /// Returns whether the factors were replaced. The function changes nothing in
 /// these cases:

@@ -41,7 +41,11 @@ ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
         repeats = std::max(repeats, ++shapes[type.getShape().vec()]);
       }
   }
-  // A weight that is too small to be divided gets 0 bytes.
+  // A weight is large if it has more than 1 % of the bytes of all contraction
+  // weights in one transformer block. `total` is the number of bytes of the
+  // weights in all blocks, and `repeats` is the estimated number of blocks. If
+  // a weight is not large, its member `bytes` is set to 0. mustSplit then does
+  // not require a split of this weight.
   for (auto &[index, weight] : weights)
     if (weight.bytes <= 0.01 * total / repeats)
       weight.bytes = 0;

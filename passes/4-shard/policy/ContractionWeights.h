@@ -33,8 +33,11 @@ graph::GetParameterOp weightOf(mlir::Value value);
 /// weight as an operand.
 class ContractionWeights {
 public:
-  /// Finds the large contraction weights of `graph`, which may be destroyed
-  /// before this object.
+  /// Finds the large weights of contractions in `graph`. A contraction is an op
+  /// that sums products, such as a matmul, an einsum or a convolution. A weight
+  /// is large if it has more than 1 % of the bytes of all contraction weights
+  /// in one transformer block. The object keeps no reference to `graph`, so the
+  /// caller may destroy `graph` before the object.
   explicit ContractionWeights(const ShardedGraph &graph);
 
   /// Returns the size in bytes of the large weight of vertex `index` of the
@@ -78,7 +81,9 @@ private:
   /// has the weight as an operand, or the `graph.get_parameter` whose result is
   /// the weight.
   struct Weight {
-    /// Bytes of the whole weight; 0 if it is too small to be divided.
+    /// Bytes of the whole weight. It is 0 if the weight is not large. A weight
+    /// is large if it has more than 1 % of the bytes of all contraction weights
+    /// in one transformer block.
     double bytes = 0;
     /// Index of the operand that is the weight, if the vertex is a contraction.
     /// std::nullopt if the vertex is a `graph.get_parameter`. The result of a

@@ -54,18 +54,20 @@ static bool isSelection(Value value) {
 /// other purposes may have such factors, too, for example the softmax of an
 /// attention.
 ///
-///   op                           returned factors
-///   softmax, topk, arg_reduce    the dim along which the op works
-///   one_hot                      the new dim of the result
-///   scatter_elements             the dim in which elements are written
-///   scatter_nd                   all dims to which the indices refer
-///   compare                      the dims that only the other operand has
+/// The result depends on the kind of `op`. The term "chosen indices" stands for
+/// indices that come from a topk or an arg_reduce:
 ///
-/// The last four rows apply only if an operand contains indices that a topk or
-/// an arg_reduce has chosen. The other operand of a compare contains numbers.
-/// Example: a compare tests which of the numbers 0 to 7 are equal to a chosen
-/// index. The indices have the shape [tokens, 1], and the numbers have the
-/// shape [8]. The dim of the 8 numbers is returned.
+///   op                                     returned factors
+///   softmax, topk, arg_reduce              the dim along which the op works
+///   one_hot of chosen indices              the new dim of the result
+///   scatter_elements with chosen indices   the dim to which the indices refer
+///   scatter_nd with chosen indices         all dims to which the indices refer
+///   compare of numbers, chosen indices     the dims that only the numbers have
+///
+/// Example of the last row: a compare tests which of the numbers 0 to 7 are
+/// equal to a chosen index. The chosen indices have the shape [tokens, 1], and
+/// the numbers have the shape [8]. Only the numbers have the dim of size 8, so
+/// this dim is returned.
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,

@@ -93,16 +93,22 @@ MegatronLayout::stateOf(const ShardedGraph &graph, unsigned index,
   return isLookup(graph.ops[index].op) ? ValueState::Stream : most;
 }
 
-/// Adds factors of the weight to `required[index]`. A factor is a dim, or part
-/// of a dim. In a matmul [m,k] x [k,n] with the weight [k,n], the function adds
-/// k if `isRows` is true, and n if it is false. In general, it adds the factors
-/// over which the op sums if `isRows` is true, and the factors of kind Parallel
-/// if it is false.
+/// Requires that vertex `index` of the graph splits its weight: by rows if
+/// `isRows` is true, and by columns if it is false. The function stores this
+/// requirement in `required[index]`, a list of factors. A factor is a dim, or
+/// part of a dim. Tensor parallelism must split one factor of the list.
 ///
-/// The weight of a lookup is its operand 0, a table. If ranks split the table
-/// by rows, each rank looks up all requested rows in its part of the table, and
-/// gets 0 for rows that it does not have. The ranks then add their results. The
-/// rows are therefore a dim over which a lookup sums.
+/// Example: in a matmul [m,k] x [k,n], the weight is [k,n]. Its rows are k, and
+/// its columns are n. The function adds k to the list if `isRows` is true, and
+/// n if `isRows` is false. In general, the rows are the factors of the weight
+/// over which the op sums. The columns are the factors of the weight with the
+/// kind Parallel, which ranks can split without communication.
+///
+/// The op may also be an embedding lookup. The weight is then operand 0, a
+/// table. If ranks split the table by rows, each rank looks up all requested
+/// rows in its part of the table, and gets 0 for rows that it does not have.
+/// The ranks then add their results. The rows are therefore a dim over which a
+/// lookup sums.
 void MegatronLayout::requireWeightSplit(const ShardedGraph &graph,
                                         unsigned index, bool isRows) {
   const ShardedOp &op = graph.ops[index];

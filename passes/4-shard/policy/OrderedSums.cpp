@@ -49,9 +49,14 @@ struct SumTree {
   int64_t microbatches, levels, samples;
 
   /// Returns the tree of additions for a batch of `batch` samples.
-  /// `microbatches` must divide `batch`. For example, 24 samples in 2
-  /// microbatches give 2 levels (4 blocks per microbatch) and 3 samples per
-  /// block.
+  /// `microbatches` must divide `batch`. The samples of one microbatch begin as
+  /// one block. If the block has an even number of samples, it is cut into two
+  /// halves. These two blocks are cut again, and so on, until a block has an
+  /// odd number of samples. Each round of cuts adds one level to the tree.
+  ///
+  /// Example: 24 samples in 2 microbatches. Each microbatch has 12 samples. The
+  /// first round gives 2 blocks of 6 samples. The second round gives 4 blocks
+  /// of 3 samples, and 3 is odd. The tree therefore has 2 levels.
   static SumTree of(int64_t batch, int64_t microbatches) {
     const int64_t rows = batch / microbatches;
     const int64_t levels = llvm::countr_zero(static_cast<uint64_t>(rows));

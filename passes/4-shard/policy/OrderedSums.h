@@ -36,13 +36,18 @@ namespace pcc::shard {
 ///
 /// A reshape divides the dim b of 24 samples into two dims a and b. The new dim
 /// a counts the 8 blocks of both microbatches. The new dim b counts the 3
-/// samples of one block. The einsum becomes these ops, with reshapes between
-/// them:
+/// samples of one block. The einsum then becomes these ops. The right column
+/// shows the shapes of their results:
 ///
-///   %p = graph.einsum "abi,abj->aij"    one product per block:   [8, i, j]
-///   %s = graph.reduce sum               adds pairs of blocks:    [2, 2, i, j]
-///   %t = graph.reduce sum               adds pairs of sums:      [2, i, j]
-///   %g = graph.reduce sum               adds the microbatches:   [i, j]
+///   %p = graph.einsum "abi,abj->aij"   one product per block   [8, i, j]
+///   %q = graph.reshape                 groups the blocks       [2, 2, 2, i, j]
+///   %s = graph.reduce sum              adds blocks of a pair   [2, 2, i, j]
+///   %t = graph.reduce sum              adds pairs              [2, i, j]
+///   %g = graph.reduce sum              adds microbatches       [i, j]
+///
+/// The shape [2, 2, 2, i, j] has the 8 blocks as 2 microbatches of 2 pairs of 2
+/// blocks. The three sums add the 2 blocks of each pair, then the 2 pairs of
+/// each microbatch, and then the 2 microbatches.
 ///
 /// An op is rewritten only if it has exactly one batch dim, and the number of
 /// microbatches divides this dim evenly. Ranks do not divide the batch dim of

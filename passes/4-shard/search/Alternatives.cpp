@@ -378,8 +378,11 @@ std::string Alternatives::describe(const ShardedOp &candidate,
       part += ", whose parts exchange what they need";
     if (!ringAxes(candidate).empty())
       part += ", which keys and values visit in a ring";
-    // `part` is a text that names a tensor and its sharding. Two factors
-    // (parts) of one dim can have the same text. `parts` lists this text once.
+    // The text in `part` shows how factor number `i` is split. A factor is a
+    // dim, or part of a dim. The text consists of the name and the sharding of
+    // a tensor that has the factor, such as "'w' as [-, 8@tp]". If `axis`
+    // splits two factors of one tensor, both factors can give the same text.
+    // `parts` then contains this text only once.
     if (!llvm::is_contained(parts, part))
       parts.push_back(std::move(part));
   }
@@ -480,13 +483,16 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
       continue;
     seen.push_back(std::move(placements));
     std::string refused = refusal(index, base, candidate, axis);
-    // `refused` is the reason why the search must not choose `candidate`. It is
-    // empty if the search may choose `candidate`. The list for the user
-    // normally shows a refused candidate together with the reason. Skip a
-    // candidate if its reason ends with "splits nothing else". In this case,
-    // `axis` splits a dim that it must never split. For example, the axis `dp`
-    // may split only the batch, but `candidate` splits the features by `dp`.
-    // The reason is then "dp splits nothing else".
+    // `pcc explain` shows the user a list of the candidates. `refused` is the
+    // reason why the search must not choose `candidate`. It is empty if the
+    // search may choose `candidate`. The list normally contains refused
+    // candidates, too, and shows the reason.
+    //
+    // One reason is an exception: `axis` splits a dim that it must never split.
+    // For example, the axis `dp` may split only the batch, but `candidate`
+    // splits the features by `dp`. The text of this reason is "dp splits
+    // nothing else", that is, dp splits nothing but the batch. The list does
+    // not contain a candidate that is refused for this reason.
     if (StringRef(refused).ends_with("splits nothing else"))
       continue;
     if (auto choice = price(index, candidate)) {

@@ -83,9 +83,14 @@ private:
   /// Returns false if one of these reshards is impossible.
   bool priceResult(unsigned index, unsigned result, const ShardedOp &candidate,
                    dist::Choice &choice);
-  /// Adds to `choice` the reshard of a tensor from `from` to `to`. If
-  /// `isShared`, another reader needs this reshard, too, so it adds no cost to
-  /// `choice`. Returns false if the reshard is impossible.
+  /// Adds one reshard to `choice`. The reshard changes the sharding of a tensor
+  /// from `from` to `to`. `type` is the type of the tensor. The function
+  /// appends the communications of the reshard to `choice.steps`, and adds the
+  /// time of the reshard to `choice.picoseconds`.
+  ///
+  /// `isShared` is true if two operands need the tensor in the sharding `to`.
+  /// The ranks then reshard the tensor only once for both operands, and the
+  /// function adds no time. Returns false if the reshard is impossible.
   bool add(const dist::Sharding &from, const dist::Sharding &to,
            mlir::RankedTensorType type, bool isShared,
            dist::Choice &choice) const;
@@ -99,14 +104,30 @@ private:
   /// reshard is impossible.
   bool add(const plan::ReshardPlan &plan, bool isShared,
            dist::Choice &choice) const;
-  /// Returns whether vertex `index` of the graph is a weight or constant,
-  /// without a requested sharding, that only vertex `reader` reads. It is then
-  /// split as the reader needs it, at no cost.
+  /// Returns whether the ranks can store the result of vertex `index` of the
+  /// graph in the sharding that vertex `reader` needs, so that no reshard
+  /// (change of sharding) is necessary. The result is true if three conditions
+  /// hold:
+  ///
+  /// - Vertex `index` is a weight or a constant.
+  /// - No sharding is requested for vertex `index`.
+  /// - No vertex except `reader` reads the weight or constant.
   bool followsReader(unsigned index, unsigned reader) const;
-  /// Returns the shardings in which other operands need the value on `edge`.
-  /// These are the operands of its other users, and earlier operands of the
-  /// same user (listed in `own`). The shardings are in the order of the users.
-  /// The pointers are valid as long as `own` and this object exist.
+  /// Returns pointers to the shardings in which further operands need the value
+  /// on `edge`. `edge` leads from the producer of the value to an operand of
+  /// one op. The further operands are:
+  ///
+  /// - the operands of all other ops that read the value
+  /// - the earlier operands of the same op that read the value. `own` lists the
+  ///   shardings in which these operands need the value.
+  ///
+  /// Example: op 3 and op 5 of the graph read the value x. `edge` leads from x
+  /// to operand 1 of op 5. The result contains the sharding in which op 3 needs
+  /// x. If operand 0 of op 5 also reads x, the result also contains the
+  /// sharding in which operand 0 needs x.
+  ///
+  /// The result is sorted by op, and then by operand. The pointers are valid as
+  /// long as `own` and this object exist.
   llvm::SmallVector<const dist::Sharding *>
   takenBeside(const ShardedGraph::OperandEdge &edge,
               llvm::ArrayRef<OwnForm> own);
@@ -121,8 +142,11 @@ private:
   std::string wholeWeight(unsigned index, const ShardedOp &base,
                           const ShardedOp &candidate,
                           const dist::Axis &axis) const;
-  /// Returns a text that describes how `candidate` uses `axis`, such as "split
-  /// 'w' as [-, 8@tp]".
+  /// Returns a text for the user that describes how `candidate` uses the mesh
+  /// axis `axis`. `candidate` is an op, together with the axes that split its
+  /// dims. Example: the op is a matmul that reads the weight w of two dims, and
+  /// tp splits the second dim of w. The text for the axis tp is "split 'w' as
+  /// [-, tp]". In this text, `-` says that no axis splits the first dim of w.
   std::string describe(const ShardedOp &candidate,
                        const dist::Axis &axis) const;
 

@@ -82,14 +82,24 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
       assignments.push_back({seeds.partsOf(axis), AxisRole::Storage});
 }
 
-/// Returns the orders in which axes may be assigned. The order matters, because
-/// an axis cannot split a dim that earlier axes have split completely.
+/// Returns one or more orders of the steps in `assignments`. In one step, the
+/// search decides which dims of each op one mesh axis (or a part of the axis)
+/// splits. The order of the steps matters, because an axis cannot split a dim
+/// that earlier axes have split completely.
 ///
-/// - The first order is that of `assignments`.
-/// - All permutations of the axes with role Free follow, if there are at most
-///   three such axes.
-/// - Axes of a later round (priorityOf) always come after axes of an earlier
-///   round.
+/// The first order is the order of `assignments`. In the other orders, some
+/// steps have exchanged their places. Only steps with the role Free may change
+/// their places. The axis of a step with the role Free has another name than
+/// `dp`, `mb`, `cp` and `tp`. If there are more than three steps with the role
+/// Free, the function returns only the first order.
+///
+/// `seeds` (the requested shardings) gives each axis a round. The search
+/// decides about the axes of round 0 before the axes of round 1, and so on. A
+/// step may take the place of another step only if the axes of both steps have
+/// equal rounds.
+///
+/// Example: the steps are tp, x and y. The axes x and y have equal rounds. The
+/// orders are (tp, x, y) and (tp, y, x).
 static std::vector<std::vector<AxisAssignment>>
 ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   std::vector<size_t> places;
@@ -217,19 +227,25 @@ LogicalResult pcc::shard::assignMeshAxes(ShardedGraph &graph,
   auto cost = assignInBestOrder(graph, orders, seeds, planner);
   if (failed(cost))
     return failure();
-  // A search over all axes at the same time may find a cheaper plan. An order
-  // in `all` is a list of steps. A step decides which dims one mesh axis, or a
-  // part of it, splits. Skip this search in these cases:
+  // The search above has decided about one mesh axis after another. A search
+  // over all axes at the same time may find a cheaper plan. `all` lists the
+  // orders in which this search may take the axes. Each order is a list of
+  // steps. In one step, the search decides which dims of each op one mesh axis
+  // (or a part of the axis) splits.
   //
-  // - No order has more than one step.
-  // - The requested shardings in `seeds` set different rounds for the axes. For
-  //   example, the request [tp p1] sets round 1 for the axis tp. The search
-  //   then decides about tp only after all axes of round 0.
-  // - The plan that was found above has no penalty, needs no time and does not
+  // There is no search over all axes in four cases:
+  //
+  // - No order in `all` has more than one step.
+  // - `seeds` (the requested shardings) gives the axes different rounds. The
+  //   search must decide about all axes of round 0 before it decides about the
+  //   axes of round 1. The search can therefore not decide about all axes at
+  //   the same time.
+  // - The plan of the search above has no penalty, needs no time and does not
   //   communicate.
-  // - The search would be too large: it would have more than `mostPairs` pairs
-  //   in total. A pair is a way of splitting the op that produces a value, and
-  //   a way of splitting the op that reads the value.
+  // - The graph has more than `mostPairs` pairs, so that the search would take
+  //   too long. A pair belongs to one operand. It is one way of splitting the
+  //   op that produces the operand, together with one way of splitting the op
+  //   that reads the operand.
   const auto all = withParts(orders);
   const bool hasRounds =
       llvm::any_of(assignments, [&](const AxisAssignment &assignment) {

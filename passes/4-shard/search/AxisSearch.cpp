@@ -69,25 +69,26 @@ static constexpr double mostWork = 1e5;
 static constexpr double mostWorkOnForms = 2e4;
 
 /// Two limits on the size of a search for the cheapest way of splitting all ops
-/// over a mesh axis. In a full search, one part of the axis may split one dim
-/// of an op, and another part of the axis may split another dim. This use of
-/// the axis mixes the two dims. Example: a weight has 2 rows and 8 columns, and
-/// the axis has 4 ranks. A split that mixes the dims cuts the rows into 2 and
-/// the columns into 2.
+/// over one mesh axis. In a full search, one part of the axis may split one dim
+/// of an op, and another part of the axis may split another dim. Example: a
+/// weight has 2 rows and 8 columns. The axis has 4 ranks, and consists of two
+/// parts of 2 ranks. The first part splits the rows into 2, and the second part
+/// splits the columns into 2.
 ///
 /// A full search that exceeds both limits would take minutes. The compiler then
-/// makes a smaller search instead. The smaller search leaves out most splits
-/// that mix dims (AxisAssignment::mixesDims is false). The limits are:
+/// makes a smaller search instead (AxisAssignment::mixesDims is false). The
+/// smaller search does not try the split in the example. The limits are:
 ///
-/// - `mostWorkOnMixing` is the limit of AxisSearch::work, an estimate of the
+/// - `mostWorkOnMixing` is the limit for AxisSearch::work, an estimate of the
 ///   time that the search takes. The estimate is a sum over all tensors of the
 ///   graph. For example, a tensor with 10 possible shardings that 3 operands
 ///   read adds 10 · 10 · 3 = 300 to this sum.
-/// - `mostPairsPerUse` is the limit of AxisSearch::pairsPerUse, a mean over all
-///   operands. For example, the op that produces an operand can be split in 3
-///   ways, and the op that reads the operand can be split in 4 ways. The
-///   operand then has 3 · 4 = 12 pairs of ways. A convolution in a training
-///   step can be split over 4 ranks in 75 or more ways.
+/// - `mostPairsPerUse` is the limit for AxisSearch::pairsPerUse, the mean
+///   number of pairs of an operand. A pair is one way of splitting the op that
+///   produces the operand, together with one way of splitting the op that reads
+///   the operand. For example, 3 ways of the first op and 4 ways of the second
+///   op result in 3 · 4 = 12 pairs. A convolution in a training step can be
+///   split over 4 ranks in 75 or more ways.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
@@ -153,19 +154,20 @@ public:
   }
 
   /// Returns whether this search would take minutes, so that the caller must
-  /// make a smaller search instead. The result is true if two conditions hold:
+  /// make a smaller search instead. In this search, one part of a mesh axis may
+  /// split one dim of an op, and another part of the axis may split another
+  /// dim. For example, one part of an axis of 4 ranks splits the rows of a
+  /// weight into 2, and the other part splits the columns into 2. The smaller
+  /// search (AxisAssignment::mixesDims is false) does not try this split.
+  ///
+  /// The result is true if two conditions hold:
   ///
   /// - The result of `work`, an estimate of the time of the search, exceeds
   ///   `mostWorkOnMixing`.
-  /// - The result of `pairsPerUse` exceeds `mostPairsPerUse`. A pair is a way
-  ///   of splitting the op that produces an operand, and a way of splitting the
-  ///   op that reads the operand. `pairsPerUse` is the mean number of pairs of
-  ///   an operand.
-  ///
-  /// To mix dims means to split two different dims of an op over two parts of
-  /// one mesh axis. For example, one part of an axis of 4 ranks splits the rows
-  /// into 2, and the other part splits the columns into 2. The smaller search
-  /// leaves out most splits that mix dims (AxisAssignment::mixesDims is false).
+  /// - The result of `pairsPerUse` exceeds `mostPairsPerUse`. `pairsPerUse` is
+  ///   the mean number of pairs of an operand. A pair is one way of splitting
+  ///   the op that produces the operand, together with one way of splitting the
+  ///   op that reads the operand.
   bool isTooLargeToMix() const {
     return work() > mostWorkOnMixing && pairsPerUse() > mostPairsPerUse;
   }
@@ -339,17 +341,18 @@ private:
     /// multiplied by this number.
     double frequency = 1;
     std::vector<dist::Sharding> forms;
-    /// Information about the value for the search. The producer is the op or
-    /// argument that makes the value. A user is an op or function result that
-    /// reads the value. A sharding is given by its index in `forms`. `shared`
-    /// contains three tables:
+    /// The shardings and the costs of this value, for the function
+    /// plan::addSharedValue. The producer is the op or argument that makes the
+    /// value. A user is an op or function result that reads the value. `forms`
+    /// lists the shardings of the value, and the three tables in `shared`
+    /// contain indices of this list:
     ///
-    /// - the sharding in which the producer makes the value, for each way of
-    ///   splitting the producer
-    /// - the sharding in which a user needs the value, for each user and each
-    ///   way of splitting the user
-    /// - the cost of the reshard (change of sharding) from one sharding to
-    ///   another, for each pair of shardings
+    /// - `producedForm`: for each way of splitting the producer, the index of
+    ///   the sharding in which the producer makes the value
+    /// - `wantedForm`: for each user and each way of splitting this user, the
+    ///   index of the sharding in which the user needs the value
+    /// - `reform`: for each pair of indices, the cost of the reshard (change of
+    ///   sharding) from the first sharding to the second
     plan::SharedValue shared;
   };
 
@@ -398,18 +401,20 @@ private:
     for (const plan::SharedValue::User &user : value.shared.users)
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
-    // The search needs no plan that costs `bound` or more. A reshard in which a
-    // rank receives more than `mostBytes` bytes is therefore skipped. Two costs
-    // are compared by their penalties first. If the penalties are equal, they
-    // are compared by their seconds, and then by their bytes. There are two
-    // cases:
+    // The search needs no plan that costs `bound` or more. The function
+    // therefore skips a reshard in which a rank receives more than `mostBytes`
+    // bytes. A cost has a penalty, a time and a number of bytes. If two costs
+    // have different penalties, the cost with the smaller penalty is smaller.
+    // If the penalties are equal, the times decide. If the times are equal,
+    // too, the bytes decide. There are two cases:
     //
-    // - `bound` has the penalty 0 and 0 seconds. A reshard of more than
-    //   `bound.bytes` bytes per microbatch costs more than `bound`. `mostBytes`
-    //   is therefore `bound.bytes`.
-    // - `bound` has a penalty, or has more than 0 seconds. A reshard of any
-    //   number of bytes may cost less than `bound`, because its penalty or its
-    //   time may be smaller. `mostBytes` is therefore a number so large that no
+    // - `bound` has the penalty 0 and the time 0. A plan that costs less than
+    //   `bound` also has the penalty 0 and the time 0. The number of bytes of
+    //   this plan is at most `bound.bytes`. `mostBytes` is therefore
+    //   `bound.bytes`.
+    // - `bound` has a penalty, or has a time. A plan with any number of bytes
+    //   may cost less than `bound`, because the penalty or the time of the plan
+    //   may be smaller. `mostBytes` is therefore a number so large that no
     //   reshard reaches it.
     const double mostBytes = bound.penalty > 0 || bound.picoseconds > 0
                                  ? brokenRulePenalty
@@ -417,15 +422,15 @@ private:
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
       // `size` has one element for each sharding in `forms`: the number of
-      // bytes of `value` that one rank stores. If a reshard makes a sharding of
-      // 10 bytes from a sharding of 4 bytes, a rank receives at least 10 - 4 =
-      // 6 bytes. The search skips a reshard if this lower bound is too large.
+      // bytes of `value` that one rank stores. Example: a rank stores 4 bytes
+      // before a reshard, and 10 bytes after the reshard. The rank then
+      // receives at least 10 - 4 = 6 bytes. The function skips the reshard if
+      // this lower bound is larger than `mostBytes`.
       //
-      // A sharding has a view if an op reads a window of a dim, such as a halo.
-      // The buffer for the window may contain places that receive no element.
-      // With these places, the lower bound could be larger than the number of
-      // bytes that the rank receives. `size` is therefore 0 for a sharding with
-      // a view.
+      // A sharding has a view if an op reads more of a dim than the part of the
+      // rank, as a convolution reads rows of the neighboring ranks. At the
+      // border of the tensor, some places of the buffer receive no element. The
+      // lower bound could be too large, so `size` is 0 for such a sharding.
       size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());
@@ -538,7 +543,9 @@ private:
   StrategySpace space;
   /// All values that have users.
   std::vector<Value> values;
-  /// Upper bound: the search may ignore solutions that cost this or more.
+  /// A limit for the cost of a plan. The search may ignore each plan that costs
+  /// `bound` or more. For example, the caller of `solve` may already have a
+  /// plan that costs `bound`.
   plan::Cost bound;
   /// By vertex: index of the choice that `solve` found, among all choices of
   /// the vertex.
@@ -590,9 +597,14 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
   }
   plan::Cost cost = together->solve();
   if (knowsExperts(assignment.role)) {
-    // Search again, but let the axis split only the batch, the sequence or the
-    // experts. This search has fewer choices. It may therefore be exact even if
-    // the search above is not.
+    // The model has experts that are divided among ranks. In the ops around the
+    // experts, the search `together` has let the axis split many dims. In these
+    // ops, the search `named` lets the axis split fewer dims: the batch (for
+    // `dp` and `mb`), the sequence or the attention heads (for `cp`), and the
+    // dim that counts experts (if the axis divides the experts). The search
+    // `named` therefore has fewer choices. It may find a cheaper plan if the
+    // graph is so large that the search `together` did not find the cheapest
+    // plan.
     AxisAssignment other = assignment;
     other.movesTokens = false;
     AxisSearch named(graph, {{other}}, before, seeds, planner);
@@ -603,11 +615,15 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
     }
   }
   if (assignment.parts.size() > 1 && assignment.role == AxisRole::Free) {
-    // Also try to assign the parts (sub-axes) of the axis one after another.
-    // They may then split different dims, such as rows and columns of a weight,
-    // and the plan may be cheaper. Try this only for axes that the user named
-    // in `--mesh` (role Free). Users expect that `dp`, `cp` and `tp` are used
-    // in one way.
+    // Search again, but decide about one part (sub-axis) of the axis after
+    // another. For example, the axis x of 4 ranks has two parts of 2 ranks. The
+    // first part may then split the rows of a weight, and the second part may
+    // split the columns. This plan may be cheaper than a plan in which the
+    // whole axis splits the rows.
+    //
+    // This search is not made for the axes `dp`, `mb`, `cp` and `tp`. Users
+    // expect that the whole axis `tp` splits one dim of an op. The role of all
+    // other axes is Free.
     std::vector<ShardedOp> start = graph.ops;
     FailureOr<plan::Cost> apart =
         assignApart(graph, assignment, before, seeds, planner);

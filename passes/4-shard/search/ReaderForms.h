@@ -38,7 +38,10 @@ public:
   /// users have the same ReaderForm.
   struct ReaderForm {
     dist::Sharding sharding;
-    /// The first operand that needs the value in `sharding`.
+    /// An operand through which a user reads the value in `sharding`. If there
+    /// are several of these operands, `first` is the operand that
+    /// ShardedGraph::users lists first. Example: the addition x + x needs the
+    /// value x in `sharding`. `first` is operand 0 of the addition.
     Place first;
     /// The first operand that needs the value in `sharding` and does not belong
     /// to the vertex of `first`. `next` is std::nullopt if only one vertex

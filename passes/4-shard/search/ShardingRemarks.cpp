@@ -18,9 +18,11 @@ namespace {
 /// elements in 4 parts).
 class OpCounts {
 public:
-  /// Counts `op` as one more op that the text `what` describes. The first call
-  /// for this object also stores `op`. The function `place` returns a text that
-  /// names the ONNX node of the stored op.
+  /// Adds 1 to the number of ops that have the description `what`. `op` has
+  /// this description. For example, the description "30 in 4 over tp" means
+  /// that the axis tp splits a dim of 30 elements into 4 parts. The first call
+  /// for this object also stores `op`, because the function `place` names the
+  /// ONNX node of the first op.
   void add(const std::string &what, Operation *op) {
     ++counts[what];
     if (!first)
@@ -28,8 +30,10 @@ public:
   }
   bool empty() const { return counts.empty(); }
 
-  /// Returns all texts with their numbers of ops: "30 in 4 (12 ops), 101 in 4
-  /// (1 op)".
+  /// Returns a text that lists all descriptions. Each description is followed
+  /// by the number of ops that have the description. Example: 12 ops have the
+  /// description "30 in 4 over tp", and one op has the description "101 in 4
+  /// over tp". The text is "30 in 4 over tp (12 ops), 101 in 4 over tp (1 op)".
   std::string list() const {
     SmallVector<std::string> parts;
     for (auto &[what, count] : counts)
@@ -124,8 +128,11 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
     auto get = dyn_cast_or_null<graph::GetParameterOp>(graph.ops[i].op);
     if (!get || weights.bytes(i) == 0 || graph.ops[i].isSplitBy(axis))
       continue;
-    // A weight that could be split is whole because of a seed (requested
-    // sharding).
+    // `axis` does not split the weight. The reason is one of two. If
+    // `mustSplit` returns true, some dim of the weight can be split over
+    // `axis`. The weight is then whole only because a requested sharding (seed)
+    // keeps the weight whole. If `mustSplit` returns false, no dim of the
+    // weight can be split over `axis`.
     std::string why =
         weights.mustSplit(graph.ops[i], i, parts)
             ? "as requested"

@@ -14,8 +14,12 @@ namespace pcc::shard {
 ///   split
 void remarkOnShardings(mlir::func::FuncOp function);
 
-/// Emits a remark that lists the contraction weights that `axis`, an axis of
-/// tensor parallelism, leaves whole on every rank, with the reason.
+/// Emits a remark that lists the large weights of matmuls, einsums and
+/// convolutions that `axis` does not split. `axis` is the axis of tensor
+/// parallelism. Each rank along `axis` has all elements of such a weight. The
+/// remark gives the reason for each weight: a requested sharding keeps the
+/// weight whole, or no dim of the weight can be split over `axis`. If there is
+/// no weight to list, the function emits no remark.
 void remarkOnWholeWeights(const ShardedGraph &graph, const dist::Axis &axis);
 
 /// Emits a remark for each given preset zero1 or zero2, if the function does
@@ -27,8 +31,11 @@ void remarkOnIdlePresets(mlir::func::FuncOp function);
 /// seeds (requested shardings) keep the sequence whole.
 void remarkOnWholeSequence(const ShardedGraph &graph, const dist::Axis &axis);
 
-/// Emits a remark if the sub-axes `experts` divide the experts into more parts
-/// than a weight has experts. Some ranks then have the same experts.
+/// Emits a remark if the experts of a weight are divided into more parts than
+/// the weight has experts. `experts` lists the mesh axes (or parts of mesh
+/// axes) that divide the experts. Example: a weight contains the matrices of 2
+/// experts, and the user divides the experts into 4 parts by `--ep 4`. Some
+/// ranks then have the same expert.
 void remarkOnExperts(const ShardedGraph &graph, const dist::SubAxes &experts);
 
 } // namespace pcc::shard

@@ -133,17 +133,18 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
       return !batchOrder.isKept(index, op);
     });
     addBeforeSequenceAxes(index, assignment, taken);
-    // If `mustSplit` or `mustSplitInput` is true, the axis must split certain
-    // dims of the vertex: the batch for `dp` and `mb`, the sequence or the
-    // attention heads for `cp`. Each element of `taken` is one way of splitting
-    // the vertex. split[i] is the number of sub-axes of the axis that split
-    // such a dim in taken[i]. Example: dp has two sub-axes of size 2. If both
-    // split the batch, the number is 2. Without `--reproducible`, only the
-    // first sub-axis is counted, and the number is 0 or 1.
+    // Each element of `taken` is one way of splitting the vertex. The loop adds
+    // a penalty to some of them. The mesh axis is meant to split one dim: `dp`
+    // and `mb` the batch, `cp` the sequence or the attention heads. split[i] is
+    // the number of sub-axes that split this dim in taken[i]. Without
+    // `--reproducible`, only the first sub-axis is counted. `most` is the
+    // largest number in `split`.
     //
-    // `most` is the largest number in `split`. The loop below adds a penalty to
-    // each taken[i] with a smaller number. If `mustSplitInput` is true, the
-    // loop also adds a penalty if the number is 0.
+    // - If `mustSplit` is true, the axis must split the dim if possible.
+    //   taken[i] gets the penalty `most` - split[i].
+    // - If `mustSplitInput` is true, the axis must split the batch of the model
+    //   input. If split[i] is 0 or less than `most`, taken[i] breaks this rule
+    //   and gets the penalty `brokenRulePenalty`.
     SmallVector<int> split(taken.size());
     if (mustSplit || mustSplitInput)
       llvm::transform(taken, split.begin(), [&](const ShardedOp &op) {

@@ -110,9 +110,11 @@ struct OpChoice {
   llvm::SmallVector<dist::Sharding, 1> results;
 };
 
-/// All choices of all vertices (ops, arguments, results) of a graph for the
-/// axes that are to be assigned. In the search, each vertex is a variable, and
-/// its choices are the values of the variable (AxisSearch.h).
+/// The choices of all vertices (ops, arguments and results) of a graph. A
+/// choice is one way of splitting one vertex over the mesh axes that the search
+/// decides about, together with its cost. In the search, each vertex is a
+/// variable, and the choices of the vertex are the values of the variable
+/// (AxisSearch.h).
 class StrategySpace {
 public:
   /// Computes the choices of each vertex of `graph`. A choice is a way of
@@ -217,9 +219,23 @@ private:
   void followStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
   /// Returns whether vertex `index` of the graph may use `strategy` for the
-  /// axis of `assignment`. Checks the role of the axis, and the rules for
-  /// experts, for stored tensors (ZeRO, FSDP) and for ordered sums
-  /// (`--reproducible`).
+  /// mesh axis of `assignment`. A strategy is a way of using the axis, for
+  /// example to split one dim. The function returns true if `strategy` meets
+  /// all of these rules:
+  ///
+  /// - The role of the axis allows the strategy (shard::mayTake). For example,
+  ///   the axis `dp` may split only the batch.
+  /// - With the option `--reproducible`, the strategy does not change the order
+  ///   in which the samples of the batch are added (keepsOrder). This rule does
+  ///   not apply to the axis `mb`.
+  /// - If the vertex produces a tensor that is stored divided among ranks
+  ///   (ZeRO, FSDP), the strategy does not make this tensor a partial sum. A
+  ///   tensor is a partial sum if each rank has one addend, and the ranks have
+  ///   not added the addends yet. This rule does not apply to the axes `mb` and
+  ///   `tp`.
+  /// - In a mixture-of-experts model whose experts are divided among ranks, the
+  ///   rules for the ops around the experts allow the strategy
+  ///   (mayTakeNearExperts).
   bool mayTake(unsigned index, const Strategy &strategy,
                const AxisAssignment &assignment) const;
   /// Returns whether vertex `index` of the graph may use `strategy` if the user
@@ -244,14 +260,17 @@ private:
   bool keepsOrder(unsigned index, const Strategy &strategy,
                   AxisRole role) const;
   /// Returns whether the mesh axis of `assignment` may split a dim of vertex
-  /// `index` of the graph. `tag` says what the dim counts: samples, tokens or
-  /// experts, for example. The function is only for mixture-of-experts models
-  /// whose experts are divided among ranks. It returns true in two cases:
+  /// `index` of the graph. `tag` says what the dim counts, for example samples,
+  /// tokens or experts. The function is only for mixture-of-experts models
+  /// whose experts are divided among ranks. The result is true in two cases:
   ///
   /// - The dim belongs to the role of the axis. `dp` and `mb` may split a dim
   ///   of samples. `cp` may split a dim of tokens or of attention heads.
-  /// - The vertex is in the expert region, which consists of the ops around the
-  ///   experts. The rules of AxisAssignment::movesTokens allow the split.
+  /// - The vertex is one of the ops around the experts, and the axis may split
+  ///   further dims of these ops. If `assignment.movesTokens` is true, the axis
+  ///   may split most dims of these ops. If `assignment.movesTokens` is false,
+  ///   the axis may split only the dim that counts experts. It may do so only
+  ///   if ranks along the axis have different experts.
   ///
   /// The role of the axis must be BatchAndExperts, BatchOutsideExperts,
   /// SequenceAndExperts or SequenceOutsideExperts.
@@ -265,17 +284,23 @@ private:
   void
   addBeforeSequenceAxes(unsigned index, const AxisAssignment &assignment,
                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;
-  /// Returns whether the mesh axis of `assignment` must split the batch or the
-  /// sequence of vertex `index` of the graph. If the vertex has no such dim,
-  /// the result has no effect.
+  /// Returns whether the mesh axis of `assignment` must split a certain dim of
+  /// vertex `index` of the graph. The axis decides which dim this is, and for
+  /// which vertices the result is true:
   ///
-  ///   mesh axis    must split
-  ///   `dp`, `mb`   the batch of every vertex
-  ///   `cp`         the sequence of the vertices in `tokens` (SequenceOps.h)
-  ///   others       nothing
+  ///   mesh axis    dim                             vertices
+  ///   `dp`, `mb`   the batch                       all
+  ///   `cp`         the sequence, attention heads   vertices in the set `tokens`
+  ///   any other    none                            none
   ///
-  /// Exception: if ranks divide the experts of a mixture-of-experts model, the
-  /// result is false for the ops around the experts (ExpertRegion).
+  /// The set `tokens` (SequenceOps) contains each matmul and each attention,
+  /// and nearly all ops that depend on their results. It does not contain an op
+  /// that computes an attention mask only from positions: each rank may compute
+  /// the whole mask.
+  ///
+  /// If the experts of a mixture-of-experts model are divided among ranks, the
+  /// result is false for the ops around the experts. The result has no effect
+  /// if the vertex does not have the dim.
   bool mustSplitRoleDim(unsigned index, const AxisAssignment &assignment) const;
   /// Counts the sub-axes in `assignment.parts` that split certain dims of `op`.
   /// `op` is a way of splitting vertex `index` of the graph. The sub-axes

@@ -263,17 +263,18 @@ private:
     return list;
   }
 
-  /// Returns a JSON list that describes the inputs or the outputs of the model.
-  /// The list has one object per tensor. An object contains the name of the
-  /// tensor and the layout of the tensor. The layout tells which elements of
-  /// the tensor each rank holds. The comment of bundleJson() explains the JSON
-  /// of a layout.
+  /// Returns a JSON list that describes the model inputs that one program
+  /// reads, or the model outputs that one program computes. The list has one
+  /// object per tensor. An object contains the name of the tensor and the
+  /// layout of the tensor. The layout tells which elements of the tensor each
+  /// rank holds. The comment of bundleJson() explains the JSON of a layout.
   ///
-  /// `ports` is the list of all inputs of the model, or the list of all outputs
-  /// of the model. Each rank runs a program, which executes only some stages of
-  /// the pipeline. `ports` belongs to one program. The result has no object for
-  /// an input that this program does not read. The result has no object for an
-  /// output that this program does not compute.
+  /// Each rank runs a program. A program executes only some stages of the
+  /// pipeline, and may therefore read only some inputs of the model. `ports` is
+  /// the list `inputs` or the list `outputs` of the program. Both lists have an
+  /// element for each input or output of the model. The field `buffer` of an
+  /// element is -1 if the program does not read the input, or does not compute
+  /// the output. The result has no object for this element.
   template <typename PortT>
   Json localPortsJson(const std::vector<std::unique_ptr<PortT>> &ports) const {
     Json list = Json::array();

@@ -94,18 +94,24 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
 
 /// Estimates the seconds of one call of `collective`. `cluster` may contain
 /// seconds that were measured for this kind of collective, this number of ranks
-/// and several numbers of bytes. Then the function interpolates between the
-/// measured seconds. Otherwise, the function chooses one network link, such as
-/// the link within a node or the link between nodes. The result is then
-/// latency + bytes / bandwidth. The latency and the bandwidth are those of the
-/// link. The bytes are the bytes that one rank receives.
+/// and several numbers of bytes. In this case, the function interpolates
+/// between the measured seconds.
 ///
-/// The choice of the link depends on two numbers. The first number is the
-/// number of ranks that take part in the call. The second number is the stride,
-/// which is the difference between the numbers of two neighboring ranks. For
-/// example, the 3 ranks 0, 4 and 8 have the stride 4. The product of both
-/// numbers is 12. The function chooses the link that connects the fewest
-/// consecutive ranks, but at least 12.
+/// Otherwise, the function chooses one network link, such as the link within a
+/// node or the link between nodes. The result is then latency + bytes /
+/// bandwidth. The latency and the bandwidth are those of the link. The bytes
+/// are the bytes that one rank receives.
+///
+/// A link connects a number of consecutive ranks. For example, the link within
+/// a node connects 8 ranks, and the link between nodes connects 64 ranks. The
+/// number of ranks that the link must connect is the number of ranks in the
+/// call, times the stride. The stride is the difference between the numbers of
+/// two neighboring ranks. For example, a call of the 3 ranks 0, 4 and 8 has the
+/// stride 4. The link must connect 3 · 4 = 12 ranks. The link within the node
+/// connects only 8 ranks, so the function chooses the link between nodes. If
+/// several links connect enough ranks, the function chooses the link that
+/// connects the fewest ranks. If no link connects enough ranks, the function
+/// chooses the link that connects the most ranks.
 ///
 /// A collective runs in several groups of ranks at the same time. The function
 /// computes the stride only from the first two ranks of the group that contains

@@ -30,13 +30,20 @@ struct CollectiveFacts {
   int64_t localBytes = 0;
   /// Bytes that one rank receives in one call of the collective.
   int64_t receivedBytes = 0;
-  /// Number of collectives in `ops`.
+  /// Number of collectives that this struct describes. Example: 2 if one ONNX
+  /// node needs two all-reduces with equal properties.
   int64_t count = 1;
-  /// Whether the collectives in `ops` run once per step, rather than once per
-  /// microbatch.
+  /// Whether each collective that this struct describes runs once per step. If
+  /// false, each collective runs once per microbatch. A step processes several
+  /// microbatches. An all_gather of a weight is an example of a collective that
+  /// can run once per step. All microbatches of the step then share the
+  /// gathered weight.
   bool isShared = false;
-  /// Whether `receivedBytes` is only an upper bound, because the collective
-  /// moves rows that are selected at run time (expert parallelism).
+  /// Whether `receivedBytes` is only an upper bound. The field is true if the
+  /// ranks choose at run time which rows of a tensor they send. A row can be
+  /// the vector of one token. In a mixture-of-experts model, for example, a
+  /// rank sends a token only to the ranks with the experts of this token. The
+  /// compiler does not know how many tokens a rank will receive.
   bool isMost = false;
   /// Name of the ONNX node that needs the collective; may be empty.
   std::string node;

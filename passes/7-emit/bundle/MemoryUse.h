@@ -65,9 +65,13 @@ memoryOf(const ModelFacts &facts, const std::vector<PositionProgram> &programs);
 ///   - 1: The check of a program's memory plan finds an error.
 Status memoryOf(mlir::ModuleOp module, std::vector<PositionMemory> &positions);
 
-/// Returns exit code 6 if a rank holds more bytes than the attribute
-/// `rank.memory_limit` of `module` allows. Without that attribute, returns
-/// success.
+/// Checks that no rank needs more memory than a limit allows. The attribute
+/// `rank.memory_limit` of `module` is the limit in bytes. `positions[i]`
+/// contains the numbers of bytes that each rank at pipeline position i needs
+/// for weights, optimizer state and intermediate values. A position is a place
+/// in the pipeline. The function compares the sum of these numbers with the
+/// limit. Returns exit code 6 if the sum is larger than the limit at some
+/// position. Returns success if `module` has no attribute `rank.memory_limit`.
 Status checkMemory(mlir::ModuleOp module,
                    llvm::ArrayRef<PositionMemory> positions);
 

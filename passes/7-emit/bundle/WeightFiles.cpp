@@ -29,8 +29,10 @@ static std::string pathOf(const program::ProgramT &program,
                                       : program.weights_root + "/" + file.path;
 }
 
-/// Size in bytes of the largest file that is hashed as a whole. Only sampled
-/// pages of larger files are hashed.
+/// Largest size, in bytes, of a weight file for which the compiler computes a
+/// hash of all bytes. For a larger weight file, the compiler computes only the
+/// hashes of 16 pages. A page has 4096 bytes. A run uses the hashes to find out
+/// whether the weight file has changed.
 static constexpr uint64_t wholeHashLimit = uint64_t(1) << 30;
 
 /// Maps the weight file at `path` into memory, and stores the mapping in
@@ -152,7 +154,9 @@ private:
   /// Range of bytes to copy from a weight file of the model to the bundle's
   /// weight file. `offset` and `length` are in bytes, in the model's file.
   struct PackedRange {
-    /// Index of a weight file of the model, in the list ProgramT::files.
+    /// Index of a weight file in the list `program.files`. The list contains
+    /// the weight files of the model that the program reads. The weight file
+    /// `program.files[file]` contains this range of bytes.
     int32_t file;
     uint64_t offset, length;
     /// Byte offset in the bundle's weight file. The bytes of this PackedRange
@@ -240,11 +244,12 @@ private:
   /// file. A run compares the file with the description, and reports an error
   /// if the file has changed.
   ///
-  /// The description of a model's weight file also contains the modification
-  /// time. But if a user copies a bundle, the copies of its files have other
-  /// modification times. Therefore stores 0 in the description of the bundle's
-  /// weight file, and sets the flag `in_bundle`. If this flag is set, a run
-  /// does not compare the modification time.
+  /// The description has a field `modified_ns` for the modification time of the
+  /// file. A run must not compare the modification time of the bundle's weight
+  /// file, because a copy of the bundle can have another modification time. The
+  /// function therefore sets the field `in_bundle` of the description to true.
+  /// A run does not compare the modification time if `in_bundle` is true. The
+  /// function sets the field `modified_ns` to 0.
   Status redirect() {
     auto file = std::make_unique<program::WeightFileT>();
     PCC_RETURN_IF_ERROR(describe(folder.path(name), *file));

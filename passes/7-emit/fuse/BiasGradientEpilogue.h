@@ -30,11 +30,13 @@ struct BiasGradientEpilogue {
   /// column sums of shape [N]. Null if the library call computes only the
   /// matmul, and no column sums.
   mlir::Value result;
-  /// Whether the columns of the left operand are summed, rather than those of
-  /// the right operand:
+  /// Whether `result` contains the column sums of the left operand of the
+  /// matmul. If false, `result` contains the column sums of the right operand.
+  /// Example, where the matmul contracts the dim K:
   ///
-  ///   true    left operand [K, M] (stored transposed), sums [M]
-  ///   false   right operand [K, N], sums [N]
+  ///   ofLhs   operand                shape of `result`
+  ///   true    left operand [K, M]    [M]
+  ///   false   right operand [K, N]   [N]
   bool ofLhs = false;
   /// Ops that compute the column sums: a reduction, sometimes followed by a
   /// cast to f32.
@@ -60,43 +62,46 @@ BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 /// has the shape [4].
 ///
 /// The library can only sum the columns of the operand itself. The model may
-/// sum the columns of another tensor x. The tensor x has the same elements as
-/// the operand, but another shape. For example, the operand is a reshape of x.
-/// Column j of x consists of all elements that have index j along the last dim.
-/// Column j of x and column j of the operand have the same sum. The function
-/// replaces the sum of x by a sum of the operand. Example, where the model also
-/// reshapes the sums and casts them to f32:
+/// sum the columns of another tensor x. The tensor x has the elements of the
+/// operand in the same order, but another shape. Example: the operand [10, 4]
+/// is a reshape of the tensor x [2, 5, 4]. The sum of x over the dims 0 and 1
+/// is equal to the sum of the operand over the dim 0. The model may also
+/// reshape the sums and cast them.
 ///
-///   before   sum of x [2, 5, 4],       reshape to [1, 4],   cast to f32
-///   after    sum of operand [10, 4],   cast to f32,         reshape to [1, 4]
+/// The function creates new ops: a sum of the operand, a cast of this sum, and
+/// a reshape of the result of the cast. Then the function erases the old ops.
+/// Example, where `product` and `last` are ops of the model:
 ///
-/// `stored` is the element type of the result of the library call. The cast
-/// converts the new sum to this type. There is no cast if the new sum already
-/// has this type.
+///   old ops                          new ops
+///   a = sum of x       [4]    bf16   d = sum of operand [4]    bf16
+///   b = reshape of a   [1, 4] bf16   e = cast of d      [4]    f32
+///   c = cast of b      [1, 4] f32    product
+///   product                          last
+///   last                             f = reshape of e   [1, 4] f32
 ///
-/// `last` is the last op that the library call will replace. The caller will
-/// insert the library call at the place of `last`. The library call will also
-/// replace the new sum and the new cast. The function puts the new ops at these
-/// places:
+/// `last` is the last op that the library call will replace. `last` is
+/// `product`, or an op after `product` such as a cast of the result of
+/// `product`. In the example, the caller will replace the ops d, e, `product`
+/// and `last` by the library call. The library call will be in the place of
+/// `last`. The op f comes after `last`, because f will read a result of the
+/// library call. All ops that read c now read f. If an op between c and `last`
+/// depends on c, the function moves this op behind f.
 ///
-///   - Directly before `product`: the new sum and the new cast.
-///   - Directly after `last`: the new reshape. It comes after `last` because it
-///     will read a result of the library call. All ops that used the result of
-///     the old ops now use the result of the new reshape. If one of these ops
-///     comes before `last`, the function moves this op behind the new reshape.
+/// `stored` is the element type of the results of the library call. In the
+/// example, `stored` is f32. The function creates no cast e if the sum d
+/// already has this type.
 ///
-/// Erases the old sum, and the old reshape and cast of the old sum. Returns the
-/// new sum and the new cast.
-///
-/// Returns a struct whose field `result` is null, and changes no op, in three
-/// cases:
+/// Returns the ops d and e. The field `result` of the returned struct is the
+/// result of e, or the result of d if there is no cast e. Returns a struct
+/// whose field `result` is null, and changes no op, in three cases:
 ///
 ///   - The block of `product` contains no sum of the columns of an operand, or
 ///     of the columns of a tensor such as x.
-///   - The sum does not have the type `stored`, and no cast converts the sum to
-///     this type.
-///   - An op before `last` uses the sum, and this op cannot move behind `last`.
-///     For example, `last` depends on this op.
+///   - The sum a does not have the type `stored`, and no chain of reshapes and
+///     casts converts the sum to this type. Each op of the chain must be the
+///     only reader of the op before it.
+///   - An op between c and `last` depends on c, and this op cannot move behind
+///     `last`. For example, `last` depends on this op.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,
                                        mlir::Operation *last);

@@ -317,7 +317,19 @@ private:
       begin(op);
   }
 
-  /// Returns whether `op` can be added to the group with index `number`.
+  /// Returns whether `op` can join the group with index `number`. One kernel
+  /// will compute all ops of the group. All of these conditions must hold:
+  ///
+  ///   - The group is not full. A group has a largest number of ops, a largest
+  ///     number of reductions, and a largest number of operands of
+  ///     concatenations.
+  ///   - If `op` is a reduction, one loop of the kernel can compute `op` and
+  ///     the ops of the group.
+  ///   - If `op` is no reduction, the kernel need not repeat much expensive
+  ///     work to compute `op`.
+  ///   - If an op outside of the group reads the result of `op`, the kernel can
+  ///     store this result in memory. In addition, no op of the group depends
+  ///     on an outside op that depends on `op`.
   bool canJoin(Operation *op, int number) {
     const KernelGroup &group = groups[number];
     auto rows = rowSpaceOf(op);
@@ -455,32 +467,32 @@ private:
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;
     // The loop below looks for a path from `op` through an op outside of the
-    // group with index `number` to an op of this group. A step of a path goes
-    // from an op to a user. A user of an op is an op that reads the result of
-    // the op. The function returns true if there is a path.
+    // group to an op of the group. A step of a path goes from an op to a user,
+    // an op that reads the result of the first op.
     //
     // One kernel computes all ops of a group. If a path reaches an op of
     // another group, the path therefore continues at the users of all ops of
-    // the other group. This step can go toward the beginning of the block.
-    // Example, where c1 and c2 are the ops of the other group, and x is an
-    // input of the block:
+    // the other group. Example, where x is an input of the block:
     //
     //   op = exp x
     //   c1 = relu x
     //   d  = matmul c1, x
     //   c2 = add op, c1
+    //   e  = mul op, d
     //
-    // The path goes from `op` to c2, because c2 reads `op`. The kernel that
-    // computes c2 also computes c1. The path therefore continues at d, which
-    // reads c1. The op d comes before c2 in the block.
+    // The group with index `number` contains only e. Another group contains c1
+    // and c2. The path goes from `op` to c2, because c2 reads `op`. The kernel
+    // that computes c2 also computes c1. The path therefore continues at d,
+    // because d reads c1. The path ends at e, because e reads d. The step from
+    // c2 to d goes toward the beginning of the block.
     //
     // The loop does not visit all ops. A span is a range of successive ops of
-    // the block. All ops of a group lie in one span. Spans do not overlap. A
-    // path can go toward the beginning of the block only between the first op
-    // and the last op of a group, and thus only within a span. If a path
-    // reaches an op after the end of a span, the path therefore never returns
-    // to this span. Let S be the span that contains the group with index
-    // `number`. The loop does not visit the ops after the end of S.
+    // the block. All ops of a group lie in one span. Spans do not overlap. In
+    // the example, the ops c1, d and c2 form one span, and e is a span by
+    // itself. A path can go toward the beginning of the block only within a
+    // span. Let S be the span that contains the group with index `number`. A
+    // path that reaches an op after the end of S never returns to S. The loop
+    // therefore does not visit the ops after the end of S.
     //
     // The map `turnOf` numbers the ops from the end of the block. The last op
     // of the block has the number 0, and the op before it has the number 1.

@@ -47,9 +47,11 @@ static constexpr Activation ofOneDnn[] = {
 static constexpr Activation ofCublasLt[] = {Activation::Relu,
                                             Activation::GeluTanh};
 static const Library libraries[] = {
-    // Each entry has the fields target, multipliesF16, convolves,
-    // addsToActivations, accumulates, sumsFactors and activations, in this
-    // order.
+    // Each entry of this list describes the library of one target. The library
+    // is oneDNN for the target "cpu", and cuBLASLt for the target "cuda". An
+    // entry has the fields of the struct Library in this order: target,
+    // multipliesF16, convolves, addsToActivations, accumulates, sumsFactors,
+    // activations.
     {"cpu", false, true, true, false, false, ofOneDnn},
     {"cuda", true, false, false, true, true, ofCublasLt}};
 
@@ -125,8 +127,11 @@ static bool isStandard(graph::GeluOp gelu) {
   return isAbout(gelu.getSlope(), slope) && isAbout(gelu.getCubic(), 0.044715);
 }
 
-/// Returns the activation that the single op `op` computes, or
-/// Activation::None. Silu, x · sigmoid(x), consists of two ops: see takeSilu().
+/// Returns the activation function that `op` computes. For example, returns
+/// Activation::Relu if `op` is relu. Returns Activation::None if `op` is no
+/// activation function that a library can compute. For example, `op` is exp.
+/// Never returns Activation::Silu, because no single op computes Silu. The
+/// function Silu, x · sigmoid(x), consists of the two ops sigmoid and mul.
 static Activation activationOf(Operation *op) {
   if (auto gelu = dyn_cast<graph::GeluOp>(op)) {
     if (!isStandard(gelu))
@@ -157,8 +162,16 @@ static bool roundsBetween(Operation *op) {
 }
 
 namespace {
-/// Finds the epilogue steps (bias, activation, residual, ...) that follow a
-/// contraction (matmul or convolution). Appends them to `epilogue` one by one.
+/// Finds the epilogue of a matmul or convolution. The epilogue is the list of
+/// ops that the library computes after the matmul or convolution, in the same
+/// call. The library is oneDNN or cuBLASLt. Example from an inference step: the
+/// epilogue of this matmul consists of add and relu. The library cannot compute
+/// exp after the matmul.
+///
+///   matmul -> add bias -> relu -> exp
+///
+/// `contraction` is the matmul or convolution. The method run() stores the
+/// epilogue in the struct `epilogue`.
 class EpilogueReader {
 public:
   EpilogueReader(Operation *contraction, Epilogue &epilogue)

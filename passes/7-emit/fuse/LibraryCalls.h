@@ -55,18 +55,30 @@ bool isLibraryContraction(mlir::Operation *op);
 /// whether the program contains a bias gradient.
 bool canComputeBiasGradient(graph::MatmulOp product);
 
-/// Steps (bias, activation, residual, ...) after a contraction (matmul or
-/// convolution) that the library computes in the same call. Each step is the
-/// only reader of the preceding step.
+/// Epilogue of a matmul or convolution. The epilogue is the list of ops that
+/// the library computes after the matmul or convolution, in the same call. The
+/// library is oneDNN or cuBLASLt. Example:
+///
+///   matmul -> add bias -> relu   one library call; the epilogue is add, relu
+///
+/// An epilogue can add a bias, apply an activation function such as relu, add
+/// another tensor (the residual), and transpose the result. The library call
+/// returns only the result of the last op. In the example, no op outside of the
+/// library call may therefore read the results of the matmul and of add.
 struct Epilogue {
   Epilogue() = default;
-  /// Finds all steps after `contraction`, a matmul or convolution, that the
-  /// library can compute in the same call. Changes no op.
+  /// Finds the ops after `contraction` that the library can compute in the same
+  /// call as `contraction`. `contraction` is a matmul or a convolution.
+  /// Example: the library can compute the addition of a bias after a matmul.
+  /// Stores the ops and their properties in the fields of this struct. Changes
+  /// no op.
   explicit Epilogue(mlir::Operation *contraction);
 
-  /// Ops that compute the steps (bias, activation, ...), and reshapes between
-  /// them, in execution order. Empty if the library call computes only a matmul
-  /// or convolution.
+  /// Ops that the library computes after the matmul or convolution, in
+  /// execution order. Examples are the addition of a bias, and an activation
+  /// function such as relu. If a reshape lies between two of these ops, the
+  /// list also contains the reshape. The list is empty if the library call
+  /// computes only the matmul or convolution.
   llvm::SmallVector<mlir::Operation *> ops;
   /// `bias` is the bias that the library adds to the result of the matmul or
   /// convolution. `residual` is a tensor that the library adds to the result of
@@ -119,8 +131,14 @@ struct OperandView {
   /// gives the positions of these elements. Each op has one reader. `ops` is
   /// empty if the matmul reads the operand itself.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Offset and strides of the elements of the matmul's operand within
-  /// `source`, and the shape of the operand.
+  /// Positions from which the matmul reads the elements of its operand. The
+  /// positions are positions in the tensor `source`. `view` has the shape of
+  /// the operand, an offset, and one stride for each dim of the operand.
+  ///
+  /// Example: `source` has the shape [2, 3], and the operand is the transpose
+  /// of `source`, with the shape [3, 2]. The matmul reads element [i, j] of the
+  /// operand from position i + 3 j of `source`. `view` has the shape [3, 2],
+  /// the offset 0 and the strides [1, 3].
   StridedView view;
 };
 

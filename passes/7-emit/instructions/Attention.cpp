@@ -10,8 +10,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Number of 16-bit floats in 16 bytes, the alignment of rows that cuDNN
-/// requires.
+/// Number of bf16 or f16 elements in 16 bytes. A row is a vector of elements
+/// along the last dim of a tensor, for example one query. cuDNN requires that
+/// each row of its operands and results begins at a multiple of 16 bytes.
 static constexpr int64_t rowElements = 8;
 
 /// Returns whether cuDNN supports the attention `op`. `plan` holds the element
@@ -90,20 +91,24 @@ private:
   using Operand = std::unique_ptr<program::AttentionOperand>;
 
   /// Describes to cuDNN where one tensor is in memory. The tensor is an operand
-  /// or a result of the attention op. The kernel launch has operands and
-  /// results too. One of them, `stored`, has the buffer in which the elements
-  /// of the tensor are. `view` is the offset and the strides of the tensor in
-  /// this buffer.
+  /// or a result of the attention op. A kernel computes the attention op.
   ///
-  /// Returns null and sets `isComplete` to false in three cases:
+  ///   stored   operand or result of the launch of the kernel. The buffer of
+  ///            `stored` contains the elements of the tensor.
+  ///   view     offset and strides of the tensor in this buffer
+  ///
+  /// Returns null in three cases:
   ///
   ///   - `stored` is null. The caller found no operand or result of the launch
   ///     that contains the tensor.
-  ///   - `view` is std::nullopt. The elements of the tensor have no strides.
-  ///   - The rows of the tensor are not contiguous, or a row does not begin at
-  ///     a multiple of 16 bytes.
+  ///   - `view` is std::nullopt. No strides give the positions of the elements.
+  ///   - isAligned(*view) is false. The rows of the tensor are not contiguous,
+  ///     or do not begin at multiples of 16 bytes. A row is a vector of
+  ///     elements along the last dim, for example one query.
   ///
-  /// Also returns null if `isComplete` is already false.
+  /// In all three cases, the function also sets the field `isComplete` to
+  /// false. The kernel then runs instead of cuDNN. If `isComplete` is already
+  /// false, the function returns null.
   Operand place(Value stored, const std::optional<StridedView> &view) {
     isComplete &= view && stored && isAligned(*view);
     if (!isComplete)
@@ -113,8 +118,13 @@ private:
         flatbuffers::span<const int64_t, 4>(view->strides.data(), 4));
   }
 
-  /// Returns whether the rows of `view` are contiguous and begin at multiples
-  /// of 16 bytes.
+  /// Returns whether cuDNN can access the elements of `view`. `view` is the
+  /// offset and the strides of a tensor in a buffer. A row is a vector of
+  /// elements along the last dim of the tensor, for example one query. The
+  /// function returns true if both conditions hold for each row:
+  ///
+  ///   - The elements of the row are contiguous in the buffer.
+  ///   - The row begins at a multiple of 16 bytes from the start of the buffer.
   static bool isAligned(const StridedView &view) {
     return view.offset % rowElements == 0 && view.strides.back() == 1 &&
            llvm::all_of(llvm::drop_end(view.strides), [](int64_t stride) {
@@ -193,8 +203,10 @@ private:
   graph::AttentionOpInterface op;
   InstructionWriter &writer;
   /// Whether cuDNN can read and write all operands and results of the attention
-  /// op. Each of them must be a strided view of a buffer. The rows of the view
-  /// must be contiguous, and begin at multiples of 16 bytes.
+  /// op. Each operand and each result must be a strided view of a buffer. A row
+  /// of a view is a vector of elements along the last dim, for example one
+  /// query. The elements of a row must be contiguous. Each row must begin at a
+  /// multiple of 16 bytes, because cuDNN requires this alignment.
   bool isComplete = true;
 };
 } // namespace

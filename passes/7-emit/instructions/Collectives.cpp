@@ -99,10 +99,13 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   // Find the sub-axes over which the result is partial, but the operand is not.
   // A sub-axis is a factor of a mesh axis, as in Shardy. A set difference of
   // the two lists of sub-axes is not enough, because a list stores adjacent
-  // sub-axes as one sub-axis. Example: an axis a of size 8 has the factors
-  // a:(1)2, a:(2)2 and a:(4)2, each of size 2. The operand is partial over
-  // a:(1)2, and the result over a:(1)4, which is a:(1)2 and a:(2)2 together.
-  // The subtraction returns a:(2)2.
+  // sub-axes as one sub-axis. The function plan::subtract() therefore first
+  // splits the sub-axes of both lists into smaller factors.
+  //
+  // Example: a mesh axis `a` has size 8. The operand is partial over a:(1)2.
+  // The result is partial over a:(1)4. plan::subtract() splits a:(1)4 into the
+  // factors a:(1)2 and a:(2)2. The result is partial over both factors, and the
+  // operand only over a:(1)2. plan::subtract() therefore returns a:(2)2.
   const auto added =
       plan::subtract(dist::partialAxes(after), dist::partialAxes(before));
   if (!added)

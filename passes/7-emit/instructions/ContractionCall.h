@@ -28,8 +28,10 @@ namespace pcc::emit {
 /// rank.library_call, these SSA values are the operands and the results of the
 /// rank.library_call. They are not the SSA values inside of its body.
 struct ContractionCall {
-  /// Returns a call that computes only `contraction`: it reads dense operands,
-  /// and has no epilogue.
+  /// Returns a library call that computes only `contraction`, a matmul or a
+  /// convolution. The library reads the operands of `contraction` as dense
+  /// tensors. The library applies no epilogue (such as the addition of a bias)
+  /// to the result of `contraction`.
   static ContractionCall alone(mlir::Operation *contraction);
   /// Reads the body of `call`. The body must contain one contraction (matmul or
   /// convolution). The body may also contain three kinds of ops:
@@ -52,8 +54,9 @@ struct ContractionCall {
   /// of a [2, 3] tensor. The source is the [2, 3] tensor, and the strides are 1
   /// and 3.
   OperandView lhs, rhs;
-  /// Steps after the matmul or convolution that a library computes in the same
-  /// call, such as bias and activation.
+  /// Steps after the matmul or convolution, such as the addition of a bias or
+  /// an activation. The library (oneDNN or cuBLASLt) computes the matmul or
+  /// convolution and these steps in one call.
   Epilogue epilogue;
   /// Sums of the columns of one matmul operand (the bias gradient of a linear
   /// layer), which a library computes in the same call as the matmul.

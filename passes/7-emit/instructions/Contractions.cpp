@@ -146,8 +146,22 @@ private:
                                          : operands[tensor]);
   }
 
-  /// Assigns a role (batch, row, column or summed) to every letter. Returns
-  /// false if the einsum is not a batched matrix product of floats.
+  /// Assigns a role to every letter of the einsum's equation. Each letter
+  /// stands for a dim. The role of a letter depends on the tensors that have
+  /// the letter:
+  ///
+  ///   role      tensors with the letter
+  ///   batch     lhs, rhs and result
+  ///   row       lhs and result
+  ///   column    rhs and result
+  ///   summed    lhs and rhs
+  ///
+  /// A matrix product has one row letter and one column letter. All further row
+  /// and column letters become batch letters. Example: in ab,bc->ac, a is the
+  /// row letter, c is the column letter, and b is a summed letter.
+  ///
+  /// Returns false if the einsum cannot be computed by one batched matrix
+  /// product of floats.
   bool collect() {
     for (int tensor = 0; tensor < 3; ++tensor) {
       std::string plain;
@@ -182,9 +196,23 @@ private:
     return strideOf(tensor, outer) == strideOf(tensor, inner) * sizes[inner];
   }
 
-  /// Records the role (batch, row, column or summed) of `letter`, a letter of
-  /// an einsum's equation. Returns false for a summed letter of size > 1 that
-  /// only one operand has.
+  /// Records the role of `letter`, a letter of an einsum's equation. The role
+  /// depends on the tensors that have the letter:
+  ///
+  ///   role      tensors with the letter
+  ///   batch     lhs, rhs and result
+  ///   row       lhs and result
+  ///   column    rhs and result
+  ///   summed    lhs and rhs
+  ///
+  /// A matrix product has one row letter and one column letter. If the lhs has
+  /// several row letters, all but the last one become batch letters. If the rhs
+  /// has several column letters, all but the last one become batch letters.
+  ///
+  /// The size of a letter is the size of its dim. A letter of size 1 that the
+  /// result does not have gets no role, because the sum over one element is the
+  /// element itself. The function returns false if the letter has another size,
+  /// only one operand has the letter, and the result does not have the letter.
   bool assign(char letter) {
     const bool inA = has(0, letter), inB = has(1, letter), inC = has(2, letter);
     if (!inC) {
@@ -226,10 +254,22 @@ private:
                : denseStrides(typeOf(tensor).getShape())[at];
   }
 
-  /// Returns the strides, in elements, of one tensor of an einsum (0: lhs, 1:
-  /// rhs, 2: result) for a batched matrix product. They are the strides of the
-  /// batch letters, then of the letter `row`, then of the letter `column`. A
-  /// letter '\0' stands for a missing dim, and gets stride 0.
+  /// Returns the strides, in elements, with which a batched matrix product
+  /// reads or writes one tensor of an einsum. `tensor` is 0 for the lhs, 1 for
+  /// the rhs, 2 for the result. In the matrix product, the tensor is a batch of
+  /// matrices. `row` is the letter of the dim that has the rows of the
+  /// matrices, and `column` is the letter of the dim that has the columns. The
+  /// field `batch` lists the letters of the batch dims.
+  ///
+  /// The function returns one stride for each letter in `batch`, then the
+  /// stride of `row`, then the stride of `column`. A letter that the tensor
+  /// does not have gets stride 0. A matrix without a dim for the rows has the
+  /// letter '\0' as `row`, and stride 0. A matrix without a dim for the columns
+  /// has the letter '\0' as `column`, and stride 0.
+  ///
+  /// Example: in abc,acd->abd, the only batch letter is a. The rhs has the
+  /// shape [2, 3, 4]. Its rows have the letter c, and its columns have the
+  /// letter d. The strides of the rhs are 12, 4 and 1.
   std::vector<int64_t> stridesOf(int tensor, char row, char column) {
     std::vector<int64_t> strides;
     for (char letter : batch)

@@ -59,7 +59,8 @@ bool emit::buildConvTranspose(const ContractionCall &call,
   return true;
 }
 
-/// Appends the instruction of a pool.
+/// Appends the instruction of `op`, a graph.pool. A graph.pool is a max pooling
+/// or an average pooling of a neural network.
 static bool buildPool(Operation *op, InstructionWriter &writer) {
   auto pool = cast<graph::PoolOp>(op);
   static constexpr program::PoolKind kinds[] = {

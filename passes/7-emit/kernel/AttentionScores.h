@@ -24,12 +24,17 @@ struct Score {
   mlir::Value slope;
 };
 
-/// Emits the score of one query and one key. Applies the scale, softcap and
-/// masks of `op` to `product`, their dot product. `row` is [batch, head,
-/// query], and `key` the index of the key.
+/// Emits the attention score of one query and one key, and the derivative of
+/// the score with respect to `product`. `product` is the dot product of the
+/// query and the key. The score is `product` after the scale, the softcap and
+/// the masks of the attention `op`. `row` is the multi-index [batch, head,
+/// query] of the query. `key` is the index of the key.
 ///
-/// If the i1 `isThere` is false (padding of a tile), the score is −∞. A null
-/// `isThere` means true.
+/// `isThere` is a boolean SSA value. If `isThere` is false at run time, the
+/// score is −∞. A GPU kernel needs `isThere` because the kernel processes keys
+/// or queries in tiles of a fixed size. Example: with 100 keys and tiles of 64
+/// keys, the second tile has 28 positions without a key. For these positions,
+/// `isThere` is false. A null `isThere` means that the query and the key exist.
 Score scoreOf(KernelWriter &w, graph::AttentionOpInterface op,
               mlir::Value product, llvm::ArrayRef<Index> row, const Index &key,
               mlir::Value isThere = {});

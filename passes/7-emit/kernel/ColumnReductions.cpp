@@ -52,12 +52,19 @@ public:
           .push_back({result, pointer, passOf(result)});
   }
 
-  /// Emits the code for one group of neighboring columns. `iteration` is the
-  /// number of the group. The code first runs the passes. A pass is a loop over
-  /// all elements of the columns. The passes compute the reductions, such as
-  /// the sum s of each column of x. The passes also store each result of the
-  /// kernel that has the shape of x, such as x − s. After all passes, the code
-  /// stores each result that has one element per column, such as s.
+  /// Emits the code for one group of neighboring columns of a tensor.
+  /// `iteration` is the number of the group. The code consists of passes,
+  /// followed by a loop over the columns. A pass is a loop over all elements of
+  /// the columns:
+  ///
+  ///   - The passes compute the reductions of the columns. The passes also
+  ///     store each result of the kernel that has the shape of the tensor.
+  ///   - The loop over the columns stores each result of the kernel that has
+  ///     one element per column.
+  ///
+  /// Example: the tensor is x. The kernel has two results: the sum s of each
+  /// column of x, and y = x − s. Pass 0 computes s. Pass 1 stores y. The loop
+  /// over the columns stores s.
   void write(const Index &iteration) {
     enter(iteration);
     int numPasses = 0;
@@ -257,11 +264,16 @@ private:
   SmallVector<ColumnStatistic> statistics;
   SmallVector<Output> perElement, perColumn;
   llvm::DenseMap<Operation *, int> passes;
-  /// Index of the first column in the group of neighboring columns that one
-  /// unit of work reduces.
+  /// Index of the first column of a group. A group consists of `plan.width`
+  /// neighboring columns of the tensor. The class emits the code that reduces
+  /// one group. Example: `plan.width` is 64. For the group of columns 64 to
+  /// 127, `firstColumn` is 64.
   Index firstColumn;
-  /// Range [first, end) of the columns that one unit of work reduces, as i64
-  /// values.
+  /// Range [first, end) of the columns of a group, as SSA values of type i64. A
+  /// group consists of up to `plan.width` neighboring columns of the tensor.
+  /// The class emits the code that reduces one group. Example: `plan.width` is
+  /// 64, and the tensor has 100 columns. For the second group, `first` is 64
+  /// and `end` is 100.
   Value first, end;
 };
 } // namespace

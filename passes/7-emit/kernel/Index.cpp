@@ -230,8 +230,12 @@ MultiIndex IndexSpace::delinearise(const Index &position,
     place[dim] = dim == 0 ? rest : remainder(rest, size);
     rest = quotient(rest, size);
   }
-  // Replace the index along a first dim of size 1 by 0. The known bounds of the
-  // index may be too wide to show that it is 0.
+  // Every index along a dim of size 1 is 0. For the first dim, place[0] can
+  // still be a formula that contains variables. Example: for the shape [1, 4]
+  // and the position i, place[0] is i / 4. At run time, i is less than 4, so
+  // i / 4 is 0. The compiler may only know that i is less than 10, and then
+  // does not simplify i / 4 to 0. Therefore replace the formula by the constant
+  // 0.
   if (!place.empty() && shape[0] == 1)
     place[0] = constant(0);
   return place;

@@ -108,10 +108,10 @@ public:
   static Index constant(int64_t value) { return {value, {}}; }
   /// Creates a variable for the SSA value `value`. Returns the index that
   /// consists of this variable alone. `value` is an i64, such as a loop
-  /// counter. The caller guarantees that the number lies between `low` and
-  /// `high` at run time, both included. If `low` and `high` are equal, the
-  /// number is known at compile time. The function then creates no variable,
-  /// and returns the constant `low`.
+  /// counter. The caller guarantees that low ≤ value ≤ high at run time.
+  ///
+  /// If `low` and `high` are equal, `value` can only have this one number. The
+  /// function then creates no variable, and returns the constant `low`.
   Index leaf(mlir::Value value, int64_t low, int64_t high);
   /// Returns the index a + b.
   Index add(const Index &a, const Index &b);

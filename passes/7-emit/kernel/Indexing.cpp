@@ -13,14 +13,14 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::emit;
 
-/// Emits code that reads one element of the index tensor `tensor` and makes the
-/// element count from the front. Returns the result, an i64. `at` is the
-/// multi-index of the element in `tensor`.
+/// Emits code that reads an index, and adds `size` to the index if it is
+/// negative. Returns the result, an i64. The index is the element of `tensor`
+/// at multi-index `at`.
 ///
-/// The element is an index along a dim of another tensor. `size` is the number
-/// of elements along this dim. A negative element counts from the end, as in
-/// NumPy, and the code adds `size` to it. Example: for `size` = 4, −1 becomes
-/// 3, and 2 stays 2. The code does not check whether the result is in range.
+/// The index selects an element along a dim of another tensor. `size` is the
+/// number of elements along this dim. A negative index counts from the end of
+/// the dim, as in NumPy. Example: for `size` = 4, index −1 becomes 3, and index
+/// 2 stays 2. The code does not check whether the result is in [0, size).
 static Value fromFront(KernelWriter &w, Value tensor, ArrayRef<Index> at,
                        int64_t size) {
   ScalarBuilder s = w.scalar();

@@ -351,7 +351,8 @@ static LogicalResult expandForProcessors(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(
       patterns, MathPolynomialApproximationOptions());
-  // The code must also run on CPUs without bf16 instructions.
+  // Replace conversions between bf16 and f32 by integer arithmetic. The
+  // generated code must also run on CPUs that have no instructions for bf16.
   arith::populateExpandBFloat16Patterns(patterns);
   GreedyRewriteConfig config;
   config.enableFolding(false);

@@ -40,17 +40,24 @@ mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
 /// Creates a new module, and lets the caller emit the code of all kernels of
 /// `module` into the new module. Returns the new module.
 ///
-/// The kernels are numbered from 0. The rank.kernel ops have the first numbers,
-/// in the order of `module`. The kernels that fill weights with random numbers
-/// have the next numbers. The function randomKernelsOf() lists these kernels.
+/// `write` and `writeRandom` are functions of the caller. writeKernels() calls
+/// `write` for each rank.kernel op of `module`. Some kernels are not
+/// rank.kernel ops, but fill weights with random numbers. writeKernels() calls
+/// `writeRandom` for each of these kernels. The two functions have three
+/// parameters:
 ///
-/// Calls one function of the caller per kernel. `write` emits a rank.kernel op,
-/// and `writeRandom` emits a kernel that fills weights. The first argument is a
-/// builder that inserts ops at the end of the new module. The second argument
-/// is the rank.kernel op, or the list of element types from randomKernelsOf().
-/// The third argument is the number of the kernel. Example: for five
-/// rank.kernel ops and one kernel that fills weights, calls `write` with the
-/// numbers 0 to 4, and then `writeRandom` with the number 5.
+///   1. A builder, which inserts ops at the end of the new module.
+///   2. A description of the kernel. For `write`, the description is the
+///      rank.kernel op. For `writeRandom`, the description is a list of element
+///      types. The list [f32, bf16] describes a kernel that fills weights that
+///      the model stores as f32 and casts to bf16. randomKernelsOf() returns
+///      all these lists.
+///   3. The number of the kernel. The kernels are numbered from 0. The
+///      rank.kernel ops have the first numbers, in the order of `module`. The
+///      kernels that fill weights have the next numbers.
+///
+/// Example: for five rank.kernel ops and one kernel that fills weights, calls
+/// `write` with the numbers 0 to 4, and then `writeRandom` with the number 5.
 ///
 /// writeKernels() loads the dialects of `registry`. A pass must not call
 /// writeKernels(), since MLIR forbids loading a dialect while a pass runs.

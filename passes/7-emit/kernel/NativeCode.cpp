@@ -56,7 +56,11 @@ machineFor(StringRef cpu) {
     return Status::error(Defect, error);
   auto [name, features] = cpu.split(',');
   llvm::TargetOptions options;
-  // Put each kernel into its own section, so that the linker can drop kernels.
+  // Put each function and each global variable into its own section. The object
+  // file contains the kernels of all ranks. pcc links the object file into the
+  // executable of each rank. A rank calls only some of the kernels. The linker
+  // drops each section that is not used, so an executable contains only the
+  // kernels that the rank calls.
   options.FunctionSections = true;
   options.DataSections = true;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
@@ -180,8 +184,11 @@ pcc::emit::compileKernels(ModuleOp module, ArrayRef<StringRef> cpus) {
     if (failed(translate(*lowered, *unit, units.size() - 1)))
       return failure();
   }
-  // Use char rather than bool, since each thread writes one flag. A vector of
-  // bool packs several flags into one byte, which two threads must not write.
+  // Thread i compiles `units[i]`, and then sets `emitted[i]` to 1 if the
+  // compilation succeeded. All threads write to this vector at the same time.
+  // The element type is char and not bool, because std::vector<bool> stores
+  // several elements in one byte. Two threads must not write to the same byte
+  // at the same time.
   std::vector<char> emitted(units.size(), 0);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < units.size(); ++i)

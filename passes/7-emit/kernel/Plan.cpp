@@ -90,9 +90,13 @@ int64_t RowSpace::outerSize() const {
 bool RowSpace::isByColumns() const {
   // A column is a set of elements that are reduced together. Example: the sum
   // of a [500, 64] tensor over dim 0 reduces 64 columns of 500 elements.
-  // Require that the last dim is not reduced. The elements number i of all 64
-  // columns are then contiguous in memory, for each i. Require at least 8
-  // columns, because 8 elements fill a vector register.
+  //
+  // Require that the last dim is not reduced. In the example, the elements
+  // [i, 0] to [i, 63] belong to 64 different columns and are contiguous in
+  // memory. One vector instruction can load the elements of several columns.
+  //
+  // Require that the last dim has at least 8 elements, because 8 elements fill
+  // a vector register.
   return !outerDims.empty() && outerDims.back() + 1 == int64_t(shape.size()) &&
          shape.back() >= 8;
 }
@@ -266,9 +270,11 @@ static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
 ///                            threads execute the kernel
 ///
 /// Example: the sum of a [500, 100] tensor over dim 0 reduces 100 columns of
-/// 500 elements. `width` is 64. `extent` is 2: unit 0 reduces columns 0 to 63,
-/// and unit 1 reduces columns 64 to 99. `grain` is 1, since one unit is enough
-/// work for a thread.
+/// 500 elements. `width` is 64, because a unit has at most 64 columns (the
+/// constant columnsTogether). `extent` is 2: unit 0 reduces columns 0 to 63,
+/// and unit 1 reduces columns 64 to 99. A unit of 64 columns has 500 · 64 =
+/// 32000 elements. A thread should compute at least 16384 elements (the
+/// constant elementsPerThread). One unit is enough for this, so `grain` is 1.
 static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   RowSpace &rows = *plan.rows;
   rows.innerGroups = groupsOf(kernel, rows.shape, rows.innerDims);

@@ -152,7 +152,12 @@ bool isPerElement(mlir::Value result, const RowSpace &rows);
 ///   attention or its gradient    the whole kernel
 ///   reductions, `width` is 0     one row
 ///   reductions, `width` is > 0   `width` neighboring columns
-///   only other ops               one iteration of the outermost loops
+///   only other ops               one iteration of the parallel loops
+///
+/// The parallel loops are the outermost `numParallel` loops of the kernel.
+/// Example: a kernel has loops of 8, 64 and 100 iterations, and `numParallel`
+/// is 2. The loops of 8 and 64 iterations are parallel, and give 8 · 64 = 512
+/// units. Each unit executes the loop of 100 iterations once.
 struct KernelPlan {
   /// Rows (sets of elements reduced together) of the tensor that the kernel
   /// reduces. std::nullopt in a kernel without reductions.
@@ -187,14 +192,17 @@ struct KernelPlan {
   /// not possible. Example: the gradient of the queries has the shape [8, 64],
   /// and the gradient of the keys has the shape [32, 64].
   bool hasOwnShapes = false;
-  /// Number `extent` of units of work. A unit of work is a part of the kernel.
-  /// The units are independent of each other, so that threads can execute them
-  /// in parallel. If two or more threads execute the kernel, each thread
-  /// executes at least `grain` units. For fewer units, a thread costs more time
-  /// than it saves.
+  /// `extent` is the number of units of work. A unit of work is a part of the
+  /// kernel. The units are independent of each other, so that threads can
+  /// execute the units in parallel.
   ///
-  /// Example: a kernel has 512 units of 100 elements, and `grain` is 163. The
-  /// kernel runs on at most 3 threads, since 4 · 163 units are more than 512.
+  /// `grain` limits the number of threads. If two or more threads execute the
+  /// kernel, each thread executes at least `grain` units. A thread
+  /// needs some time to give work to another thread. With fewer than `grain`
+  /// units per thread, more threads would not make the kernel faster.
+  ///
+  /// Example: `extent` is 512, and `grain` is 163. The kernel runs on at most 3
+  /// threads, since 3 · 163 = 489 ≤ 512, but 4 · 163 = 652 > 512.
   int64_t extent = 1, grain = 1;
 };
 

@@ -187,27 +187,30 @@ Value pcc::emit::finish(KernelWriter &w, ReduceOp op, Value value) {
 static void reduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Value input = reduce.getInput();
-  // A row is a set of elements that are reduced together. `input` is the tensor
-  // that `op` reduces. The kernel may compute `input` from other tensors. The
-  // code then has two loops over the row:
+  // `input` is the tensor that `op` reduces. A row is a set of elements of
+  // `input` that are reduced together. The kernel may compute `input` from
+  // other tensors. The kernel can then reduce a row by two loops over the row:
   //
-  //   loop     emitted by   code
-  //   first    keepRow()    computes each element and stores it on the stack
-  //   second   fold()       loads each element and combines it with the others
+  //   loop     emitted by   code in the loop
+  //   first    keepRow()    computes an element and stores it on the stack
+  //   second   fold()       loads an element and combines it with the result of
+  //                         the previous elements
   //
-  // If the row is too long for the stack, or if `input` is already in memory,
-  // keepRow() emits no loop. The loop of fold() then loads or computes each
-  // element itself.
+  // keepRow() emits no loop if the elements of `input` are already in memory or
+  // on the stack, or if the row is too long for the stack. The loop that fold()
+  // emits then loads or computes each element.
   //
-  // With two loops, all kernels that compute the same sum or product get the
-  // same bits. The result of a float sum or product depends on the order of the
-  // elements. LLVM chooses the order when LLVM vectorizes the loop. The choice
-  // depends on the code of the loop. The second loop contains only loads and
-  // combinations. The second loop is therefore equal in all these kernels.
+  // For a sum or a product, keepRow() is called so that all kernels with the
+  // same sum or product compute the same bits. The bits of a float sum depend
+  // on the order of the additions. LLVM vectorizes the loop with the additions,
+  // and chooses the order by the code of this loop. A loop that also computes
+  // the elements has different code in different kernels. The second loop only
+  // loads and adds, so its code is equal in all kernels.
   //
-  // The order does not matter for a maximum or a minimum. The code then stores
-  // the row only if another op also uses `input`. The code of this op can load
-  // the elements instead of computing them again.
+  // For a maximum or a minimum, the order does not matter. keepRow() is called
+  // only if the kernel uses `input` a second time. The code of the second use
+  // can load the elements from the stack instead of computing the elements
+  // again.
   const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
   if (hasOrder || !input.hasOneUse())
     w.keepRow(input);

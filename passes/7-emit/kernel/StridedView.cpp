@@ -53,7 +53,8 @@ StridedView StridedView::sliced(ArrayRef<int64_t> starts,
 /// If a group has several old dims, these dims must be contiguous in memory.
 /// Example: dims [2, 3] with strides [3, 1] are contiguous. Dims [2, 3] with
 /// strides [5, 1] are not contiguous, since a gap follows every 3 elements. If
-/// the dims are not contiguous, no strides describe the reshaped view.
+/// the old dims of a group are not contiguous, the reshaped view has no
+/// strides, and the function returns std::nullopt.
 ///
 /// An old dim of size 1 belongs to no group.
 std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
@@ -68,15 +69,16 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   size_t next = to.size();
   while (!from.empty()) {
     auto [left, stride] = from.pop_back_val();
-    // Form one group: dims of this view and dims of the new shape `to` that
-    // have the same product. Begin with the last dim of this view that is in no
-    // group yet. Then add dims of `to`, from the last one on, until the
-    // products are equal. If the next dim of `to` does not divide `left`, first
-    // add another dim of this view.
+    // Form one group. A group consists of dims of this view and dims of the new
+    // shape `to`. `ownSize` is the product of the dims of this view in the
+    // group. `left` is `ownSize` divided by the product of the dims of `to` in
+    // the group. The group is complete if `left` is 1.
     //
-    // `ownSize` is the product of the dims of this view in the group. `left` is
-    // `ownSize` divided by the dims of `to` in the group. The group is complete
-    // if `left` is 1. Two examples, each with the states of the group:
+    // Begin with the last dim of this view that is in no group yet. While
+    // `left` is not 1, add a dim of `to`: the last dim that is in no group yet.
+    // If the size of this dim does not divide `left`, first add the preceding
+    // dim of this view. Two examples, each with one line per state of the
+    // group:
     //
     //   reshape            dims of this view   dims of `to`   ownSize   left
     //   [12] to [3, 4]     12                                 12        12

@@ -42,8 +42,11 @@ Value KernelWriter::read(Value tensor, ArrayRef<Index> at) {
     element = readKept(tensor, at);
   }
   if (!element) {
-    // Round a bf16 or f16 element, even if it stays in a register. Another
-    // kernel may load the element from memory, and must get the same bits.
+    // The kernel computes bf16 and f16 elements as f32. Round such an element
+    // to the precision of bf16 or f16. Example: this kernel computes an
+    // element, uses the element in another op, and also stores the element to
+    // memory as bf16. A second kernel loads the bf16 from memory. Due to the
+    // rounding, both kernels compute with the same value.
     element = scalar().rounded(
         ReadTable::get().read(*this, cast<OpResult>(tensor), at),
         graph::tensorType(tensor).getElementType());

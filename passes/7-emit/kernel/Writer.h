@@ -49,15 +49,17 @@ public:
   /// Alignment of all buffers in bytes. 0 if a buffer is only aligned to the
   /// size of its elements.
   int64_t alignment = 0;
-  /// Scalar arguments (i64) of the kernel. The key is the dist.global_index op
-  /// that reads the scalars. This op computes the global index of each element
-  /// of the rank's shard of a dim. The dim is a product of factors, and each
-  /// factor may be split over ranks.
+  /// Map from a dist.global_index op to the i64 arguments of the kernel that
+  /// the op needs. The op belongs to one dim of a tensor. A rank holds a shard
+  /// of the dim. The op computes, for each element of the shard, the index of
+  /// the element in the whole dim. The op must therefore know where the shard
+  /// begins. Example: a dim of 64 elements is split over two ranks. The op
+  /// needs one argument: 0 on the first rank, and 32 on the second rank.
   ///
-  /// There is one scalar per split factor, in the order of the factors. The
-  /// scalar is the index, along the factor, at which the rank's shard begins.
-  /// Example: if the factor 64 of 192 = 3 · 64 is split over two ranks, the
-  /// scalar is 0 on one rank and 32 on the other rank.
+  /// The size of a dim can be written as a product of factors, such as
+  /// 192 = 3 · 64, and each factor can be split over ranks. The op then needs
+  /// one argument for each split factor: the index along the factor at which
+  /// the shard begins. The arguments are in the order of the factors.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
   /// Map from an op to the values that the op has computed from the current
   /// row. A row is a set of elements that are reduced together. The op is a
@@ -95,13 +97,14 @@ public:
   /// value and emits no code. A value that was computed in the body of a loop
   /// or branch is not available after the body.
   mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> at);
-  /// Returns the element of `tensor` that NumPy broadcasting assigns to index
-  /// `at` of a larger shape. Example: element [0, 5] of a tensor [1, 8] for
-  /// `at` = [2, 5]. `at` must have at least as many dims as `tensor`. Emits the
-  /// same code as read().
+  /// Calls read() for the element of `tensor` that NumPy broadcasting assigns
+  /// to the multi-index `at` of a larger shape. Returns the result of read().
+  /// Example: if `tensor` has the shape [1, 8] and `at` is [2, 5], reads
+  /// element [0, 5] of `tensor`. `at` must have at least as many indices as
+  /// `tensor` has dims.
   mlir::Value readBroadcast(mlir::Value tensor, llvm::ArrayRef<Index> at);
-  /// Returns the only element of `tensor`. Emits a load or the computation of
-  /// the element, unless an earlier read() has emitted it.
+  /// Calls read() for the only element of `tensor`, and returns the result of
+  /// read(). `tensor` must have exactly one element.
   mlir::Value readScalar(mlir::Value tensor);
   /// Records that the SSA value `element` is the element of `tensor` with the
   /// multi-index `at`. Later calls read(tensor, at) return `element` and emit
@@ -356,10 +359,16 @@ private:
   /// added to this list during the body are therefore removed.
   std::vector<Known> known;
 
-  /// Arguments of one call of store(), which emits the store of one element to
-  /// memory. storeTogether() calls a body that computes elements. During the
-  /// body, one Store is recorded per element. After the body, storeTogether()
-  /// calls store() with the arguments of each recorded Store.
+  /// Description of the store of one element to memory. The fields are the
+  /// arguments of store(), which emits the store: `value` becomes element
+  /// number `position` of the buffer at `pointer`. `element` is the element
+  /// type of the tensor in the buffer.
+  ///
+  /// storeTogether() calls a function that calls storeResult() for several
+  /// elements. Each storeResult() emits the computation of one element, and
+  /// appends a Store to a list. When the function has returned, storeTogether()
+  /// calls store() for each entry of the list. The emitted stores then follow
+  /// each other, and LLVM can merge stores of neighboring elements.
   struct Store {
     mlir::Value pointer;
     mlir::Type element;
@@ -405,9 +414,10 @@ using ReadResultFunction = mlir::Value (*)(KernelWriter &, mlir::OpResult,
 /// computes one element of a result of the op.
 class ReadTable {
 public:
-  /// Returns the table, which has one function for each kind of op that a
-  /// kernel can contain. The first call creates the table, and all later calls
-  /// return the same table.
+  /// Returns the only ReadTable of the process. The table has one function for
+  /// each kind of op that a kernel can contain. The function emits the code
+  /// that computes one element of a result of the op. The first call of get()
+  /// creates the table, and all later calls return the same table.
   static const ReadTable &get();
 
   template <typename Op> void add(ReadFunction function) {
@@ -469,9 +479,13 @@ void addIndexingReads(ReadTable &table);
 void addSourceReads(ReadTable &table);
 /// Adds functions to `table`, one for each kind of reduction, softmax and norm.
 /// Each function returns one element of the result of such an op, and emits the
-/// code that computes the element, if any code is needed. A row is a set of
-/// elements that are reduced together. The map `KernelWriter::statistics` must
-/// already hold the values that depend on the whole row, such as the sum.
+/// code that computes the element.
+///
+/// A row is a set of elements that are reduced together. The values that depend
+/// on a whole row, such as the sum of the row, must be computed before a
+/// function is called. The map `KernelWriter::statistics` holds these values.
+/// Example: an element of the result of a sum is the sum of a row. The function
+/// returns the sum from the map and emits no code.
 void addRowReads(ReadTable &table);
 /// Adds to `table` one function for each of three ops: the attention op, the op
 /// that computes the gradient of the queries, and the op that computes the

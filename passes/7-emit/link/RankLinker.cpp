@@ -118,12 +118,16 @@ static Status addLibraries(const std::string &target,
   return Status::success();
 }
 
-/// Returns the error of a failed link. `line` is the first line that the linker
-/// printed. The exit code depends on what it says:
+/// Returns the error that pcc reports after the linker lld has failed. `line`
+/// is the first line that lld printed. `line` is empty if lld printed nothing.
+/// `output` is the path of the file that lld should have written. The returned
+/// error contains an exit code, which depends on `line`:
 ///
-///   7    the linker cannot open or write `output`
-///   13   the linker has run out of memory or of open files
-///   1    any other message
+///   `line`                                                  exit code
+///   says that lld cannot open or write `output`             7
+///   says that lld has run out of memory or of open files    13
+///   is empty, and the process has a memory limit            13
+///   is any other line                                       1
 static Status errorOf(llvm::StringRef line, const std::string &output) {
   if (line.contains("failed to ") &&
       line.contains(llvm::sys::path::filename(output)))

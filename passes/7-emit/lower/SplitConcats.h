@@ -11,11 +11,16 @@ namespace pcc::emit {
 inline constexpr size_t maxConcatParts = 16;
 
 /// Replaces each concatenation in `block` with more than `maxParts` operands by
-/// a tree of smaller ones. The code of a kernel has one comparison per operand,
-/// so many operands would take long to compile.
+/// a tree of concatenations with at most `maxParts` operands each. Example for
+/// `maxParts` = 2:
 ///
-///   concat a, b, c, d, e   with maxParts = 2 becomes
-///   concat (concat (concat a, b), (concat c, d)), e
+///   before   concat a, b, c, d, e
+///   after    concat (concat (concat a, b), (concat c, d)), e
+///
+/// The code of a kernel computes one element of a concatenation at a time. For
+/// each operand, the code has a branch that checks whether the element comes
+/// from this operand. A kernel with many operands would therefore take long to
+/// compile.
 void splitConcats(mlir::Block &block, size_t maxParts);
 
 } // namespace pcc::emit

@@ -24,19 +24,26 @@
 
 namespace pcc::emit {
 
-/// Lets cuDNN compute the gradients of attention ops where possible. Two
-/// kernels compute the gradients of one attention. cuDNN computes them all in
-/// place of the second kernel:
+/// Decides for each attention whether cuDNN may compute the gradients of the
+/// attention. The gradients are dq of the queries, dk of the keys, and dv of
+/// the values. Without cuDNN, two kernels compute the gradients. With cuDNN,
+/// one call of cuDNN replaces the second kernel, and the first kernel is
+/// skipped:
 ///
-///   kernel   without cuDNN                      with cuDNN
-///   first    dq (gradient of the queries)       skipped
-///   second   dk, dv (of the keys and values)    dq, dk, dv
+///   kernel   computes without cuDNN   computes with cuDNN
+///   first    dq                       nothing, since the kernel is skipped
+///   second   dk, dv                   dq, dk, dv
 ///
-/// The second kernel's instruction describes the attention for cuDNN
-/// (program::AttentionT). Copies this description to the first kernel's
-/// instruction, so that a device with cuDNN skips the first kernel. If an
-/// instruction between the two kernels uses dq, removes the description: cuDNN
-/// would compute dq too late.
+/// `instructions` contains one instruction for each kernel. A device with cuDNN
+/// can use cuDNN for the two kernels if both instructions contain a description
+/// of the attention (program::AttentionT). Before this function runs, only the
+/// instruction of the second kernel can contain a description. The function
+/// copies the description to the instruction of the first kernel.
+///
+/// Exception: an instruction between the two kernels reads or writes dq. cuDNN
+/// would compute dq only after this instruction, which is too late. The
+/// function then removes the description from the instruction of the second
+/// kernel, so that both kernels run without cuDNN.
 void pairAttentionGradients(
     std::vector<std::unique_ptr<program::InstructionT>> &instructions);
 

@@ -172,11 +172,13 @@ ArrayRef<graph::GetParameterOp> BufferPlan::readsOf(int32_t parameter,
 /// `value` is the result of an op. If all of these conditions hold, `value` is
 /// the new value of a weight and may overwrite the old value:
 ///
-///   - The op graph.set_parameter writes `value` to a weight.
-///   - All other ops that read `value` are kernel launches.
-///   - An element-wise kernel computes `value`.
-///   - The block of this kernel launch reads the old value of the weight, and
-///     the old value has the type of `value`.
+///   - An op graph.set_parameter reads `value` and writes it to a weight.
+///   - Each other op that reads `value` is a kernel launch.
+///   - `value` is the result of a kernel launch. The kernel is element-wise:
+///     each result element depends only on operand elements with the same
+///     index.
+///   - An op graph.get_parameter in the same block as this kernel launch reads
+///     the old value of the weight. The old value has the type of `value`.
 ///   - No op reads the old value after this kernel launch.
 ///
 /// Returns the index of the storage (range of bytes) of the old value if all
@@ -267,20 +269,24 @@ MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
       .first->second;
 }
 
-/// Records that the stage of `taker` must keep a value in memory. The function
+/// Records that the stage of `taker` keeps a value in memory. The function
 /// `maker` computes the value. The function `taker` runs later, and reads the
-/// value. `storage` is the index of the value's storage (range of bytes).
+/// value. The stage keeps the value until `taker` has run. `storage` is the
+/// index of the value's storage (range of bytes).
 ///
-/// A function runs once per step or once per microbatch. Forward and backward
-/// functions run once per microbatch. For each stage, the field `holdings` has
-/// a list of gradients and a list of activations. The value is added to one
-/// of these lists, or to no list:
+/// For each stage, the field `holdings` has a list of gradients and a list of
+/// activations. pcc computes from the lists how many bytes the stage needs for
+/// gradients and for activations. The function adds the value to one of the
+/// lists in two cases:
 ///
-///   `maker`               `taker`               list
-///   once per step         any function          no list
-///   once per microbatch   once per step         gradients
-///   forward function      once per microbatch   activations
-///   backward function     once per microbatch   no list
+///   `maker`                        `taker`             list
+///   forward or backward function   optimizer update    gradients
+///   forward function               backward function   activations
+///
+/// Example: a forward function computes an activation, and a backward function
+/// of the same stage needs the activation. In all other cases, the function
+/// adds nothing to the lists. Example: `maker` is a function that gathers a
+/// sharded weight once per step, and `taker` is a forward function.
 void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
   Holdings &own = holdings[stageOf(taker)];
   if (pipe::runsOnce(maker))
@@ -399,10 +405,17 @@ void BufferPlan::addOutputs(func::FuncOp function) {
   }
 }
 
-/// Returns a sort key that puts functions in execution order: forward functions
-/// by ascending stage, backward functions by descending stage, then the
-/// optimizer update. The update may have several parts; part 0 of all stages
-/// comes before part 1.
+/// Returns a sort key for `function`, a function of a pipeline stage. A sort by
+/// this key puts the functions in the order of their execution:
+///
+///   1. the forward functions, by ascending stage
+///   2. the backward functions, by descending stage
+///   3. the functions of the optimizer update
+///
+/// Each stage can have several functions for the optimizer update, with the
+/// actions U0, U1, and so on. The U0 functions of all stages come first, then
+/// the U1 functions of all stages. A function with the action UNSHARD, which
+/// runs once before the forward functions, gets the key of a forward function.
 static std::pair<int, int> orderOf(func::FuncOp function) {
   const auto stage = static_cast<int>(pipe::stageOf(function));
   const plan::SendPart kind = plan::sendPartOf(pipe::actionOf(function).str());

@@ -86,8 +86,11 @@ public:
     currentFunction = function;
     beginInstruction();
   }
-  /// Starts a new instruction of the current function. All buffers that are
-  /// requested before the next call are live at this instruction.
+  /// Starts a new instruction of the current function. The current function is
+  /// the argument of the last call of beginFunction(). The new instruction is
+  /// the current instruction until the next call of beginInstruction(). The
+  /// methods bufferOf(), scratch(), widenedBuffer() and useAgain() record that
+  /// the current instruction uses a buffer.
   void beginInstruction() { line.functions[currentFunction].add(++line.now); }
 
   /// Returns the index of the buffer of `value`. Must be called for each value
@@ -205,9 +208,10 @@ private:
     ///   Parameter   memory of one weight or one optimizer state
     ///   Constant    memory of all constants of the program
     program::Memory memory = program::Memory::Arena;
-    /// Index of a weight or optimizer state in the list parameters(). The bytes
-    /// of this storage belong to that weight or state. Unused if `memory` is
-    /// not Memory::Parameter.
+    /// Index of a parameter in the program's list of parameters. A parameter is
+    /// a weight or an optimizer state. If `memory` is Memory::Parameter, the
+    /// storage (range of bytes) holds this parameter. Otherwise, the index is
+    /// not used.
     int32_t parameter = 0;
     /// Byte offset of this storage (range of bytes). The field `memory` gives
     /// the start from which the offset counts:
@@ -217,7 +221,9 @@ private:
     ///   Parameter   the start of the weight or of the optimizer state; the
     ///               offset is always 0
     int64_t offset = 0;
-    /// Size in bytes of the value of one microbatch, without padding.
+    /// Size of one slot in bytes, without padding. A storage (range of bytes)
+    /// consists of one or more slots of equal size. Example: each microbatch
+    /// has its own copy of an activation. Each slot then holds one copy.
     int64_t bytes = 0;
     /// Number of slots of this storage (range of bytes). A slot has room for
     /// the value of one microbatch. If the values of up to n microbatches are
@@ -225,16 +231,20 @@ private:
     /// microbatch m is in slot m % slots. Example: with 3 slots, the value of
     /// microbatch 4 is in slot 1.
     int32_t slots = 1;
-    /// Range from the first to the last instruction that uses a value in this
-    /// storage (range of bytes).
+    /// Numbers of the first and the last instruction that use the storage
+    /// (range of bytes). Example: if the instructions 3, 5 and 8 read or write
+    /// the bytes, the range is [3, 8].
     Instants touched;
     /// Whether the storage (range of bytes) is in use during the whole step. A
     /// step is one execution of the program, for all microbatches. If true, no
     /// other value is placed in these bytes. Example: the storage of a gradient
     /// that is summed over all microbatches.
     bool isWhole = false;
-    /// Name of an ONNX node, for error messages: the node that computes the
-    /// value.
+    /// Name of the storage (range of bytes) for error messages. The storage of
+    /// an activation has the name of the ONNX node that computes the
+    /// activation, such as "/layers.3/MatMul". The storage of a model input has
+    /// the name of the input. The storage of temporary data has the name
+    /// "scratch".
     std::string name;
     /// Returns the number of bytes from the start of one slot to the start of
     /// the next slot. A slot is the part of the storage that holds the value of
@@ -252,15 +262,18 @@ private:
     /// Indices of the storages (ranges of bytes) of gradients that are kept
     /// until the optimizer update.
     std::set<int> gradients;
-    /// Activations that the stage keeps. The forward function computes an
-    /// activation, and a backward function reads the activation later. The key
-    /// is the index of the activation's storage (range of bytes).
+    /// Activations that the stage keeps in memory. A forward function computes
+    /// an activation, and a backward function reads the activation later.
     ///
-    /// The backward pass of a stage can be split into two functions. Function I
-    /// computes the gradients of the stage's inputs. Function W runs later, and
-    /// computes the gradients of the weights. The entry is false if only
-    /// function I reads the activation, so that its bytes are free after I.
-    /// Otherwise the entry is true.
+    /// The backward pass of a stage can be split into two functions, I and W.
+    /// Function I computes the gradients of the stage's inputs. Function W runs
+    /// later, and computes the gradients of the weights.
+    ///
+    /// The key of the map is the index of the activation's storage (range of
+    /// bytes). The mapped value is false if function I is the only backward
+    /// function that reads the activation. The stage can then free the
+    /// activation after function I. Otherwise, the mapped value is true.
+    /// Example: if function W reads the activation, the mapped value is true.
     std::map<int, bool> activations;
   };
 
@@ -290,12 +303,13 @@ private:
   /// `parameter` is the index of the parameter in the list parameters().
   llvm::ArrayRef<graph::GetParameterOp> readsOf(int32_t parameter,
                                                 mlir::Block *block);
-  /// Returns the index of the storage (range of bytes) of a weight if the
-  /// optimizer update may write `value`, the new value of the weight, to this
-  /// storage. The storage holds the old value of the weight, which `value` then
-  /// overwrites. Returns -1 if `value` is not the new value of a weight, or if
-  /// `value` must not overwrite the old value. Example: a later op still reads
-  /// the old value. Optimizer state is treated like a weight.
+  /// Decides whether `value` may overwrite a weight. The optimizer update
+  /// computes the new value of a weight from the old value. A storage (range of
+  /// bytes) holds the old value. If `value` is the new value of a weight, and
+  /// may overwrite the old value, returns the index of the storage of the old
+  /// value. Otherwise returns -1. Example: `value` is the new value of a
+  /// weight, but a later op still reads the old value. The result is -1.
+  /// Optimizer state is treated like a weight.
   int storageOfUpdated(mlir::Value value);
   /// Returns the index of the storage (range of bytes) of a parameter. A
   /// parameter is a weight or an optimizer state. `parameter` is the index of
@@ -433,12 +447,17 @@ private:
   /// Function that contains the current instruction. Null before
   /// beginFunction().
   mlir::Operation *currentFunction = nullptr;
-  /// Steps of the program by what they do.
+  /// Look-up table for the steps of the program. A program is a list of steps.
+  /// A step runs a function of a pipeline stage, starts messages, or waits for
+  /// messages. The table finds all steps that run one function. The table also
+  /// finds all steps that start or wait for the messages of one value.
   StepIndex stepIndex;
-  /// Numbers of the events of the program. An event is an instruction, a start
-  /// of messages, or a wait for messages. A live range is a range of these
-  /// numbers, such as [3, 6]. `line.now` is the number of the current
-  /// instruction.
+  /// Numbers of the posts, waits and instructions of the program. A post is a
+  /// step that starts messages between pipeline stages. A wait is a step that
+  /// blocks until messages have been delivered. A live range is a range of
+  /// these numbers, such as [3, 6]. The posts and waits have the smallest
+  /// numbers, and the instructions have the following numbers. `line.now` is
+  /// the number of the current instruction.
   InstantLine line;
 };
 

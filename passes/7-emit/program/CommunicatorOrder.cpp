@@ -47,8 +47,11 @@ static std::string findWideGroup(const program::ProgramT &program) {
   return {};
 }
 
-/// Returns whether a program and the simulated pipeline list equal messages:
-/// the same values for the same microbatches.
+/// Returns whether two lists of messages are equal. A message sends a value of
+/// one microbatch from one pipeline stage to another. Two messages are equal if
+/// they have the same value and the same microbatch. `written` lists the
+/// messages of one step of a program. `replayed` lists the messages of one step
+/// in plan::replay(), which simulates the pipeline to find deadlocks.
 static bool areAlike(const std::vector<program::Message> &written,
                      const std::vector<plan::Message> &replayed) {
   return llvm::equal(written, replayed,
@@ -86,11 +89,15 @@ static bool areAlike(const program::ActionT &written,
          areAlike(written.receives, replayed.receives);
 }
 
-/// Compares the list of actions of `program` with the list of steps `replayed`.
-/// plan::replay() simulates these steps, for the same pipeline rank, to find
-/// deadlocks. The two lists must have the same length, and each action must
-/// equal the step with the same index. Returns an error message that names the
-/// first action that differs. Returns an empty string if the lists are equal.
+/// Checks that the program of one pipeline rank executes the steps that
+/// plan::replay() simulates for this rank. The function plan::replay()
+/// simulates all pipeline ranks to find deadlocks. `replayed` lists the
+/// simulated steps of the rank that executes `program`. A step runs a stage
+/// function, starts messages, or waits for messages. An action of `program`
+/// also does one of these three things. The number of actions must equal the
+/// number of steps, and each action must equal the step with the same index.
+/// Returns an error message that names the first action that differs. Returns
+/// an empty string if all actions are equal to their steps.
 static std::string findOtherActions(const program::ProgramT &program,
                                     const plan::PositionProgram &replayed) {
   for (size_t i = 0; i < program.actions.size() || i < replayed.size(); ++i)

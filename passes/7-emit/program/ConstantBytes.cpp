@@ -18,8 +18,10 @@ static void append(std::string &bytes, const APInt &bits) {
 static APInt bitsOf(const APInt &value) { return value; }
 static APInt bitsOf(const APFloat &value) { return value.bitcastToAPInt(); }
 
-/// Returns the bytes of all elements, in row-major order. `Number` is APInt or
-/// APFloat.
+/// Returns the bytes of all elements of a constant, in row-major order.
+/// `elements` is the content of the constant. `Number` is the C++ class that
+/// holds one element: APInt for integers, and APFloat for floating-point
+/// numbers.
 template <typename Number>
 static std::string spelled(DenseElementsAttr elements) {
   std::string bytes;

@@ -39,16 +39,22 @@ struct EarlyReduction {
   /// The all_reduce or reduce_scatter op, in a backward function or in the
   /// optimizer update. Mutable because the op's accessors are not const.
   mutable dist::CollectiveOp collective;
-  /// SSA value that the collective reduces, a value of the backward function
-  /// `maker`.
+  /// Gradient that the op `collective` reduces. An op of the backward function
+  /// `maker` computes the gradient. Example: `maker` returns the gradient %g.
+  /// The pipeline passes %g to the argument %a of the optimizer update. The
+  /// optimizer update executes `all_reduce %a`. `collective` is this
+  /// all_reduce, and `gradient` is %g.
   mlir::Value gradient;
   /// Backward function that computes `gradient`.
   mlir::func::FuncOp maker;
   /// Ops of the backward function `maker` that read the reduced value, if any.
   /// They must run after the reduction has finished.
   std::vector<mlir::Operation *> readers;
-  /// Index of the microbatch for which the reduction runs: the last one. -1 if
-  /// it runs for every microbatch.
+  /// Index of the microbatch for which the ranks execute the reduction. If the
+  /// value is -1, the ranks execute the reduction for every microbatch.
+  /// Otherwise, the ranks execute the reduction only once per step, in the last
+  /// run of the backward function `maker`. Example: a step runs `maker` for the
+  /// microbatches 0, 1, 2 and 3, in this order. The value is 3.
   int microbatch;
   /// Index of an entry of ModelFacts::groups. The entry is the set of mesh axes
   /// along which the ranks communicate. The runtime creates separate

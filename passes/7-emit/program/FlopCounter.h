@@ -26,8 +26,14 @@ public:
   explicit FlopCounter(mlir::ModuleOp module);
 
   /// Returns the number of floating-point operations of one execution of `op`.
-  /// For a launch, counts the ops of its kernel; for a library call, the ops of
-  /// its body.
+  /// Two kinds of ops execute other ops:
+  ///
+  ///   - A launch is an op that runs a kernel. The result for a launch is the
+  ///     number of operations of all ops in the kernel. If the launch runs the
+  ///     kernel on several tensors, the result includes all tensors.
+  ///   - A library call is an op that calls a library, for example for a matmul
+  ///     with a bias. The result for a library call is the number of operations
+  ///     of all ops in the body of the library call.
   double of(mlir::Operation &op) const;
   /// Returns the number of floating-point operations of all ops of `block`.
   double of(mlir::Block &block) const;

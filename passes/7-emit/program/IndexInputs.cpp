@@ -17,8 +17,11 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// SSA value of a stage function or of a kernel. `caller` is the launch of the
-/// kernel; null for a stage function.
+/// SSA value in a stage function or in the body of a kernel. If `value` is in a
+/// stage function, `caller` is null. If `value` is in the body of a kernel,
+/// `caller` is a launch of this kernel. A launch is an op of a stage function
+/// that runs a kernel. The operands of the launch are the arguments of the
+/// kernel.
 struct TracedValue {
   Value value;
   rank::LaunchOp caller;
@@ -90,7 +93,12 @@ private:
     }
   }
 
-  /// Returns the value in the kernel's body that a launch returns as `result`.
+  /// Returns the value that a kernel yields for `result`. `result` is a result
+  /// of a launch, which is an op that runs a kernel. A `yield` op ends the body
+  /// of the kernel. The operands of the `yield` op are the results of the
+  /// launch. Returns the operand that has the same index as `result`. Example:
+  /// the body ends with `yield %x, %y`, and `result` is result 1 of the launch.
+  /// Returns %y.
   Value yielded(OpResult result) const {
     auto launch = cast<rank::LaunchOp>(result.getOwner());
     return symbols.lookup<rank::KernelOp>(launch.getKernel())

@@ -12,16 +12,16 @@ namespace pcc::emit {
 /// graph.check_indices ends the run with an error if an index is out of range.
 /// Example: 7 is out of range for a table with 5 rows.
 struct IndexInput {
-  /// Argument of a stage function, to which the input of the model is passed.
+  /// Argument of a stage function. The argument receives an input of the model
+  /// whose elements are indices.
   mlir::BlockArgument input;
-  /// Number of entries from which each element of the input selects one.
-  /// Example: each element is a token id, which selects a row of an embedding
-  /// table. `size` is the number of rows.
+  /// Upper bound for indices in the input: each index from 0 to `size` - 1 is
+  /// in range. Example: the input holds token ids, and each token id selects a
+  /// row of an embedding table. `size` is the number of rows of the table.
   ///
   /// The input can also hold tuples of indices. Example: the tuple (2, 3)
-  /// selects row 2 and column 3 of a matrix. `size` is then the smaller one of
-  /// the number of rows and the number of columns. It is 4 for a matrix with 4
-  /// rows and 5 columns.
+  /// selects row 2 and column 3 of a matrix. If the matrix has 4 rows and 5
+  /// columns, `size` is 4, the smaller of the two numbers.
   int64_t size;
 };
 

@@ -115,8 +115,11 @@ private:
 using BuildInstruction = bool (*)(mlir::Operation *op,
                                   InstructionWriter &writer);
 
-/// Functions that build instructions, by the name of the op. The target cannot
-/// run an op that has no function.
+/// Table of functions that append instructions to a program. The key of the
+/// table is the name of an op, such as "rank.launch". The function in the table
+/// appends the instructions that execute this op. Each kind of device, CPU or
+/// GPU, has its own table. If the table has no function for an op, this kind of
+/// device cannot run the op.
 class InstructionTable {
 public:
   /// Returns the table for a target, "cpu" or "cuda". The table for "cuda" has
@@ -129,8 +132,9 @@ public:
   template <typename Op> void add(BuildInstruction build) {
     builders[Op::getOperationName()] = build;
   }
-  /// Returns the function that builds the instructions of `op`; null if the
-  /// target cannot run `op`.
+  /// Returns the function that appends the instructions of `op` to a program.
+  /// Returns null if the table has no function for ops with the name of `op`.
+  /// The device cannot run `op` in this case.
   BuildInstruction find(mlir::Operation *op) const {
     return builders.lookup(op->getName().getStringRef());
   }

@@ -207,12 +207,15 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
   for (int32_t slot = 0; slot < slots; ++slot) {
     const uint64_t begin = slot * stride, end = begin + stride;
     std::vector<Instants> held = heldIn(slot, slots, line, touched);
-    // `held` lists the ranges of instants at which this slot is in use. The
-    // last elements of `result` describe the previous slot, one element per
-    // range of instants. If both slots are in use at the same instants, extend
-    // these elements to the bytes of both slots. Example: slot 0 has the bytes
-    // [0, 64), and slot 1 has the bytes [64, 128). The extended elements have
-    // the bytes [0, 128).
+    // `held` lists the ranges of instants at which slot number `slot` is in
+    // use. An instant is the number of an instruction, of a start of messages,
+    // or of a wait for messages. `before` lists the ranges of instants at which
+    // slot number `slot` - 1 is in use. The last elements of `result` describe
+    // the bytes of slot number `slot` - 1, with one element per range in
+    // `before`. If the two lists are equal, extend these elements to the end of
+    // slot number `slot`. Example: slot 0 has the bytes [0, 64), and slot 1 has
+    // the bytes [64, 128). Both slots are in use at the instants 5 to 9. One
+    // element of `result` then describes both slots. Its bytes are [0, 128).
     if (slot > 0 && held == before) {
       for (size_t i = 0; i < held.size(); ++i)
         result.rbegin()[i].end = end;

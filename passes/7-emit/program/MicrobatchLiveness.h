@@ -81,18 +81,23 @@ struct InstantLine {
   size_t now = 0;
 };
 
-/// Index of the program of one pipeline rank. A program is a list of steps. A
-/// step runs a function of a pipeline stage, starts messages, or waits for
-/// messages. The index finds all steps that run one function, and all steps
-/// that start or wait for the messages of one value.
+/// Look-up table for the steps of a program. A program is the list of steps
+/// that one pipeline rank executes. A step runs a function of a pipeline stage,
+/// starts messages, or waits for messages. The table finds all steps that run
+/// one function. The table also finds all steps that start or wait for the
+/// messages of one value.
 class StepIndex {
 public:
-  /// Creates the index of the program of pipeline rank number `position`.
+  /// Creates the look-up table for the steps of pipeline rank number
+  /// `position`. `facts.pipeline` lists these steps.
   StepIndex(const ModelFacts &facts, int position);
 
-  /// Number of a step of the program, and the microbatch for which the step
-  /// runs a function or sends a message. Example: {5, 1} if step 5 runs the
-  /// function for microbatch 1.
+  /// Step of the program, and the microbatch that the step processes. A step
+  /// runs a function, starts messages, or waits for messages. `step` is the
+  /// number of the step. `microbatch` is the index of the microbatch. Example:
+  /// {5, 1} if step 5 runs a forward function for microbatch 1. If the step
+  /// runs a function that runs only once for all microbatches, such as the
+  /// optimizer update, `microbatch` is not used.
   struct MicrobatchStep {
     size_t step;
     int microbatch;
@@ -126,9 +131,12 @@ private:
   std::vector<mlir::Operation *> functions;
   /// For each function: the steps that run it, in program order.
   llvm::DenseMap<mlir::Operation *, std::vector<MicrobatchStep>> runs;
-  /// For each value that one stage sends to another: the steps that start to
-  /// send it (`sends`) or to receive it (`receives`), and the steps that wait
-  /// for the end. The order of the values is that of ModelFacts::transfers.
+  /// Steps that send or receive a value. Both lists have one entry per value
+  /// that one stage sends to another, in the order of ModelFacts::transfers. An
+  /// entry of `sends` lists the steps that start to send the value, and the
+  /// steps that wait until the value has been sent. An entry of `receives`
+  /// lists the steps that start to receive the value, and the steps that wait
+  /// until the value has arrived.
   std::vector<std::vector<MicrobatchStep>> sends, receives;
 };
 
@@ -146,8 +154,9 @@ private:
 /// when each range of bytes is in use.
 class MicrobatchLiveness {
 public:
-  /// Creates empty live ranges for a value in the memory of the pipeline rank
-  /// that runs the program of `index`. There is one live range for each of the
+  /// Creates empty live ranges for one value in the memory of a pipeline rank.
+  /// A live range is a range of steps of the rank's program. `index` is the
+  /// look-up table for these steps. There is one live range for each of the
   /// `microbatches` microbatches. `microbatches` is 1 if all microbatches share
   /// one copy of the value. `index` must outlive this object.
   MicrobatchLiveness(const StepIndex &index, size_t microbatches)
@@ -200,11 +209,18 @@ public:
   ///
   /// A slot is in use during the live ranges of all microbatches that use the
   /// slot. A live range is a range of steps of the program. A step starts
-  /// messages, waits for messages, or runs a function. A start or a wait has
-  /// one instant. A function has one instant per instruction. `touched` is the
-  /// range from the first to the last instruction that uses the value. In the
-  /// first step of a live range, instructions before `touched` do not count. In
-  /// the last step of a live range, instructions after `touched` do not count.
+  /// messages, waits for messages, or runs a function. A step that starts
+  /// messages or waits for messages has one instant. A step that runs a
+  /// function has one instant per instruction of the function.
+  ///
+  /// `touched` is the range from the first to the last instruction that uses
+  /// the value. `touched` can shorten a live range. If the first step of the
+  /// live range runs a function that contains the first instruction of
+  /// `touched`, the live range begins at this instruction. If the last step of
+  /// the live range runs a function that contains the last instruction of
+  /// `touched`, the live range ends at this instruction. Example: the first
+  /// step of a live range runs the instructions 5 to 9, and `touched` is the
+  /// range [7, 12]. In this step, the slot is in use at the instants 7 to 9.
   std::vector<plan::ArenaPiece> pieces(const InstantLine &line,
                                        const Instants &touched, int32_t slots,
                                        uint64_t stride) const;
@@ -265,12 +281,18 @@ private:
                   const Instants &touched) const;
 
   /// Appends to `held` the instants of all steps from step number `first` to
-  /// step number `last`, both included. `line` contains the numbers of the
-  /// instants.
+  /// step number `last`, both included. An instant is the number of an
+  /// instruction, of a start of messages, or of a wait for messages. `line`
+  /// contains these numbers. A step that runs a function has one instant per
+  /// instruction of the function. Example: step 3 waits for messages at instant
+  /// 2, and step 4 runs the instructions 5 to 9. For the steps 3 to 4, appends
+  /// the ranges [2, 2] and [5, 9].
   void addWholeSteps(size_t first, size_t last, const InstantLine &line,
                      std::vector<Instants> &held) const;
 
-  /// Steps of the program of the pipeline rank. Not owned.
+  /// Look-up table for the steps of the program of one pipeline rank. The
+  /// memory of this rank contains the value whose live ranges this object
+  /// describes. The object does not own the table.
   const StepIndex *index;
   /// Live ranges of the value, one per microbatch. A live range contains all
   /// steps of the program from the first to the last step that uses the value

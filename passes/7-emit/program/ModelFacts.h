@@ -38,7 +38,8 @@ struct Port {
 /// Value that one stage sends to another. Its name, the sending stage and the
 /// receiving stage identify it.
 struct StageTransfer {
-  /// Name of the value in its send and receive ops.
+  /// Name of the value that one stage sends to another. The op that sends the
+  /// value and the op that receives the value contain this name.
   std::string value;
   int fromStage = 0, toStage = 0;
   /// Type of the shard that each rank of the sending stage sends.

@@ -29,8 +29,11 @@ static std::vector<int64_t> toVector(ArrayRef<int64_t> list) {
   return {list.begin(), list.end()};
 }
 
-/// Describes one step of loading a weight: a transpose, slice, reshape or cast
-/// of the tensor in the file.
+/// Converts the MLIR attribute `transform` to a struct of the FlatBuffers
+/// schema runtime/program/Program.fbs. `transform` is a transpose, a slice, a
+/// reshape or a cast. At startup, the runtime reads a weight from its file, and
+/// then applies one or more of these transforms to the tensor. This function
+/// does not apply the transform itself.
 static std::unique_ptr<program::TransformStepT> makeStep(Attribute transform) {
   auto step = std::make_unique<program::TransformStepT>();
   TypeSwitch<Attribute>(transform)

@@ -37,14 +37,15 @@ namespace {
 /// program already contains the start, but not yet the finish.
 struct PendingReduction {
   const EarlyReduction *early;
-  /// Finish instruction of the gradient reduction that `early` describes. Two
-  /// instructions execute the reduction. The start instruction begins the
-  /// communication. The finish instruction waits for the end of the
+  /// Finish instruction of the gradient reduction that this PendingReduction
+  /// describes. Two instructions execute the reduction. The start instruction
+  /// begins the communication. The finish instruction waits for the end of the
   /// communication. The program does not contain the finish instruction yet.
   program::CollectiveT collective;
-  /// Ops that read the result of the reduction that `early` describes. The
-  /// program gets the instructions of these ops after the instruction that
-  /// finishes the reduction.
+  /// Ops that read the reduced gradient, the result of the reduction that this
+  /// PendingReduction describes. The program does not contain the instructions
+  /// of these ops yet. The writer first appends the instruction that finishes
+  /// the reduction, and then the instructions of these ops.
   llvm::SmallVector<Operation *, 1> readers;
 };
 
@@ -210,11 +211,12 @@ private:
     pairAttentionGradients(function->instructions);
   }
 
-  /// Collects the all-gathers of weights in `body`, a stage function, that the
-  /// ranks start before they need the weight. Each of these all-gathers becomes
-  /// two instructions, a start and a finish. This method appends the start of
-  /// the first all-gather, if any. finishGather() later appends the finish of
-  /// an all-gather, and then the start of the next all-gather.
+  /// Prepares the writer for the stage function `body`. Sets `nextPrefetches`
+  /// to the all-gathers of sharded weights in `body` that run while other ops
+  /// compute. Two instructions execute each of these all-gathers, a start and a
+  /// finish. This method also appends the start of the first all-gather, if
+  /// `body` has one. The method finishGather() later appends the finish of the
+  /// first all-gather and the start of the second all-gather, and so on.
   void beginPrefetches(func::FuncOp body) {
     isWritten.clear();
     const auto list = prefetchesOf.lookup(body);
@@ -241,9 +243,9 @@ private:
 
   /// Appends the finish instruction of an all-gather of a sharded weight. Two
   /// instructions execute the all-gather, a start and a finish. The program
-  /// already contains the start. The member `gather` contains the finish. Then
-  /// appends the start instruction of the next all-gather of the current stage
-  /// function, if any.
+  /// already contains the start, and the member `gather` contains the finish.
+  /// After the finish, this method appends the start of the next all-gather, if
+  /// the current stage function has another all-gather of this kind.
   void finishGather() {
     finish(gather->prefetch->collective, std::move(gather->collective));
     gather.reset();
@@ -318,8 +320,11 @@ private:
       writeAndReduce(*reader);
   }
 
-  /// Adds the names of an op and of its ONNX node to the list of unsupported
-  /// ops, once.
+  /// Adds a text about `op` to the list `unsupported`, which contains the ops
+  /// that the device cannot run. The text contains the name of `op`. If `op`
+  /// was made from a named ONNX node, the text also contains the name of the
+  /// node. Example: `graph.softmax (node "attention/probs")`. If the list
+  /// already contains an equal text, the method adds nothing.
   void noteUnsupported(Operation *op) {
     std::string text = op->getName().getStringRef().str();
     if (StringRef node = graph::nodeName(op->getLoc()); !node.empty())
@@ -427,11 +432,21 @@ private:
   }
 
   /// Sets `action.stage` and `action.microbatch`. Error reports and timelines
-  /// show these two numbers. `action` starts sends and receives, or waits for
-  /// sends and receives. The method looks at only one of them: the first
-  /// receive, or the first send if `action` has no receive. `action.microbatch`
-  /// becomes the microbatch of this receive or send. `action.stage` becomes the
-  /// receiving stage of a receive, or the sending stage of a send.
+  /// show these two numbers. `action` starts the transfer of messages, or waits
+  /// for the end of the transfer. A message is a value of one microbatch that
+  /// one pipeline stage sends to another stage. `action` has a list of messages
+  /// that the rank sends, and a list of messages that the rank receives. One
+  /// message determines both numbers:
+  ///
+  ///   - If the rank receives messages, the first received message determines
+  ///     the numbers. The method sets `action.stage` to the stage that receives
+  ///     this message.
+  ///   - If the rank only sends messages, the first sent message determines the
+  ///     numbers. The method sets `action.stage` to the stage that sends this
+  ///     message.
+  ///
+  /// In both cases, the method sets `action.microbatch` to the microbatch of
+  /// the message. If both lists are empty, the method changes nothing.
   void nameExchange(program::ActionT &action) const {
     const bool receives = !action.receives.empty();
     const auto &messages = receives ? action.receives : action.sends;
@@ -472,10 +487,13 @@ private:
   /// other finishes it right before the weight is used.
   llvm::DenseMap<Operation *, llvm::SmallVector<const Prefetch *, 4>>
       prefetchesOf;
-  /// All-gathers of sharded weights that still need a start instruction in the
-  /// current stage function. Each all-gather becomes two instructions, a start
-  /// and a finish. The list is in reverse order: the writer next appends the
-  /// start of the last entry.
+  /// All-gathers of sharded weights in the current stage function that run
+  /// while other ops compute. Two instructions execute each all-gather, a start
+  /// and a finish. The list contains only the all-gathers for which the program
+  /// does not contain the start yet. The all-gather that starts first is the
+  /// last entry of the list. Example: A starts first, then B, then C. The list
+  /// is {C, B, A} at first, and {C, B} after the writer has appended the start
+  /// of A.
   llvm::SmallVector<const Prefetch *> nextPrefetches;
   /// Ops of the current stage function that the writer must skip, because the
   /// program already contains their instructions. Example: one op casts the
@@ -490,9 +508,9 @@ private:
   /// the finish.
   struct PendingGather {
     const Prefetch *prefetch;
-    /// Finish instruction of the all-gather that `prefetch` describes. Two
-    /// instructions execute the all-gather. The start instruction begins the
-    /// communication. The finish instruction waits for the end of the
+    /// Finish instruction of the all-gather that this PendingGather describes.
+    /// Two instructions execute the all-gather. The start instruction begins
+    /// the communication. The finish instruction waits for the end of the
     /// communication. The program does not contain the finish instruction yet.
     program::CollectiveT collective;
   };

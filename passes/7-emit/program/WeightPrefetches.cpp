@@ -58,13 +58,16 @@ public:
   }
 
 private:
-  /// Appends an entry for `gather` to the list `found` if three conditions
-  /// hold:
+  /// Appends an entry for the collective `gather` to the list `found` if three
+  /// conditions hold:
   ///
-  ///  - `gather` is an all_gather op without the operands `rows`. These
-  ///    operands are masks. They select the rows of the tensor that ranks send.
-  ///  - At least two ranks exchange data in `gather`.
-  ///  - The input of `gather` depends only on weights and constants.
+  ///   - `gather` is an all_gather in which each rank sends its whole shard. An
+  ///     all_gather that has the optional operands `rows` is different: each
+  ///     rank sends only some rows of its shard. The operands `rows` are
+  ///     boolean masks that select these rows.
+  ///   - At least two ranks exchange data in `gather`.
+  ///   - The input of `gather` is a weight or a constant, or reshapes and
+  ///     kernels compute the input from weights and constants alone.
   void collect(dist::CollectiveOp gather) {
     if (gather.getKind() != dist::CollectiveKind::AllGather ||
         !gather.getRows().empty() || facts.groupOf(gather) < 0)

@@ -71,7 +71,12 @@ public:
   void add(const graph::HostTensor &shard, const LocalIndices &indices,
            std::optional<int64_t> rank);
 
-  /// Returns the largest error of the elements compared so far.
+  /// Returns the largest relative error of all elements that add() has compared
+  /// so far. The relative error of an element is usually |x − y| / m. Here, x
+  /// is the expected element, y is the computed element, and m is the largest
+  /// finite magnitude of an element of the expected tensor. errorOf() describes
+  /// the exceptions. Example: the expected tensor is [1, 4], and the computed
+  /// tensor is [1, 3]. The result is 1/4.
   double maxError() const { return error; }
   /// Returns whether all elements compared so far are equal within the
   /// tolerance.
@@ -108,7 +113,8 @@ private:
   double tolerance, noise;
   /// Largest finite magnitude of an element of `expected`.
   double magnitude = 0;
-  /// Largest error of the elements compared so far.
+  /// Largest relative error of all elements that add() has compared so far.
+  /// errorOf() computes the relative error of an element.
   double error = 0;
   std::optional<Difference> first;
 };

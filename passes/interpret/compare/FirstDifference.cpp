@@ -35,7 +35,10 @@ public:
   DifferenceSearch(ModuleOp whole, graph::Numerics numerics)
       : whole(whole), numerics(numerics) {}
 
-  /// Executes the unpartitioned model and keeps all values that have a name.
+  /// Executes the unpartitioned model with the inputs `inputs`. Stores each op
+  /// result that has a name in the ONNX model in the map `expected`. check()
+  /// later compares the op results of the partitioned model with the tensors in
+  /// this map. Returns an error if the unpartitioned model cannot be executed.
   Status keepExpected(const Inputs &inputs) {
     auto keep = [this](OpResult result, const RankTensors &tensors) {
       if (StringRef name = nameOf(result); !name.empty())
@@ -105,7 +108,9 @@ private:
 
   ModuleOp whole;
   graph::Numerics numerics;
-  /// Values of the unpartitioned model by name.
+  /// Map from names to op results of the unpartitioned model. A key is the name
+  /// of an op result in the ONNX model. The value is the tensor that the op has
+  /// computed. The map does not contain op results without a name.
   llvm::StringMap<TensorPointer> expected;
 };
 } // namespace

@@ -275,16 +275,19 @@ private:
     return axes;
   }
 
-  /// Elements that are both in the result on one rank and in the operand on one
+  /// Elements that are both in the result on a rank A and in the operand on a
+  /// rank B. A and B may be different ranks. The struct describes the elements
+  /// by local indices. A local index counts from the start of the tensor on a
   /// rank. `to` and `from` have one list per dim. The lists to[d] and from[d]
-  /// have equal lengths. to[d][i] is a local index in the result, and
-  /// from[d][i] is a local index in the operand. Both belong to the same global
-  /// index of dim d.
+  /// have equal lengths. to[d][i] is a local index in the result on rank A, and
+  /// from[d][i] is a local index in the operand on rank B. Both local indices
+  /// belong to the same global index of dim d.
   ///
-  /// Example for a tensor with one dim: the result has the global elements 4 to
-  /// 7, and the operand has the global elements 6 to 9. The elements 6 and 7
-  /// are in both. Element 6 has the local index 2 in the result and 0 in the
-  /// operand. Therefore `to` is {{2, 3}}, and `from` is {{0, 1}}.
+  /// Example for a tensor with one dim: the result on rank A has the global
+  /// elements 4 to 7, and the operand on rank B has the global elements 6 to 9.
+  /// The elements 6 and 7 are in both. Element 6 has the local index 2 in the
+  /// result and 0 in the operand. Element 7 has the local index 3 in the result
+  /// and 1 in the operand. Therefore `to` is {{2, 3}}, and `from` is {{0, 1}}.
   struct Common {
     SmallVector<std::vector<int64_t>> to, from;
   };
@@ -371,14 +374,15 @@ private:
   /// `rank`. The function copies the elements of `result` from the operands.
   /// There are three cases:
   ///
-  ///  - Slice: each rank keeps a part of its own operand. The function copies
-  ///    this part.
-  ///  - Mask: the function copies the whole operand of `rank`. Then it calls
-  ///    mask(), which replaces all elements on some ranks, for example by 0.
-  ///  - Any other collective, such as an all_gather: the function copies each
-  ///    element from the nearest rank that holds the element. The mesh
-  ///    coordinates of the nearest rank differ along the fewest axes. If
-  ///    `rank` itself holds the element, `rank` is the nearest rank.
+  ///   - Slice: each rank keeps a part of its own operand. The function copies
+  ///     this part.
+  ///   - Mask: the function copies the whole operand of `rank`. Then it calls
+  ///     mask(), which replaces all elements on some ranks, for example by 0.
+  ///   - Any other collective, such as an all_gather: the function copies each
+  ///     element from a rank that holds the element. If several ranks hold the
+  ///     element, the function copies it from the rank that is nearest to
+  ///     `rank`. The distance of two ranks is the number of mesh axes along
+  ///     which their coordinates differ. `rank` has the distance 0 to itself.
   ///
   /// An all_gather may have boolean masks, which select the rows that move
   /// between ranks. A row is, for example, the features of one token. If
@@ -408,13 +412,16 @@ private:
       mask(rank, result);
   }
 
-  /// Sets all elements of `result` to 0, except on the first of several ranks.
-  /// `result` is the result of a mask collective on the rank `rank`.
+  /// Completes the result of a mask collective on the rank `rank`. Before a
+  /// mask collective, several ranks hold the same tensor. After the collective,
+  /// each of these ranks holds one summand, and the sum of all summands is the
+  /// tensor. The first of these ranks keeps the tensor. All other ranks get a
+  /// tensor of zeros.
   ///
-  /// Before the call, several ranks have the same tensor. After the call on
-  /// each of these ranks, the sum over the ranks is this tensor. Example: 2
-  /// ranks along the axis tp have the number 5. Afterwards, the first rank has
-  /// 5, and the second rank has 0. The sum is 5.
+  /// Before the call, `result` contains the operand on `rank`. If `rank` is not
+  /// the first rank, the function sets all elements of `result` to 0. Example:
+  /// the two ranks along the axis tp hold the number 5. After the collective,
+  /// the first rank holds 5, and the second rank holds 0. The sum is 5.
   ///
   /// The sharding of the collective's result contains the mesh axes of the sum,
   /// such as tp. The first rank is the rank with the coordinate 0 along these

@@ -10,11 +10,12 @@
 
 namespace pcc::interpret {
 
-/// Two boolean masks of one rank, for an all_gather or a reduce_scatter. A row
-/// is, for example, the features of one token in a tensor [tokens, features].
-/// The masks select the rows that the rank sends and receives. For example, a
-/// rank receives only the tokens that its experts process. This struct points
-/// to the masks, and does not own them.
+/// Two boolean masks of one rank, for an all_gather or a reduce_scatter that
+/// moves only some rows of a tensor. A row is, for example, the features of one
+/// token in a tensor [tokens, features]. One mask selects the rows that the
+/// rank sends. The other mask selects the rows that the rank receives. For
+/// example, a rank receives only the tokens that its experts process. This
+/// struct contains pointers to the masks, and does not own the masks.
 struct RowMasks {
   /// Two boolean masks of one rank. This rank is called R here. The ranks that
   /// communicate form a group. A row is, for example, the features of one token
@@ -50,15 +51,18 @@ struct RowMasks {
 /// on each rank. `inputs[r]` is the operand on rank r. There are three classes
 /// of collectives:
 ///
-///  - An all_reduce or reduce_scatter reduces each element over the ranks that
-///    communicate.
-///  - A slice or mask needs no communication. In a slice, each rank keeps a
-///    part of its operand. In a mask, the ranks with coordinate 0 along a mesh
-///    axis keep their operands, and all other ranks get the neutral element of
-///    a reduction, such as 0 for a sum.
-///  - Any other collective, such as an all_gather, copies each element from the
-///    nearest rank that holds the element. The mesh coordinates of the nearest
-///    rank differ along the fewest axes.
+///   - An all_reduce or reduce_scatter reduces each element over the ranks that
+///     communicate.
+///   - A slice or mask needs no communication. In a slice, each rank keeps a
+///     part of its operand. In a mask, the ranks with coordinate 0 along a mesh
+///     axis keep their operands, and all other ranks get the neutral element of
+///     a reduction, such as 0 for a sum.
+///   - Any other collective, such as an all_gather, only copies elements. Each
+///     element of the result on rank r is a copy from a rank that holds the
+///     element. If several ranks hold the element, the function copies it from
+///     the rank that is nearest to r. The distance of two ranks is the number
+///     of mesh axes along which their coordinates differ. Rank r has the
+///     distance 0 to itself.
 ///
 /// An all_gather or reduce_scatter may move only some rows of a tensor. A row
 /// is, for example, the features of one token in a tensor [tokens, features].
@@ -69,10 +73,10 @@ struct RowMasks {
 ///
 /// Returns an error in two cases:
 ///
-///  - An element that a result needs is missing. For example, no rank holds the
-///    element.
-///  - The masks of two ranks disagree about a row: one rank sends the row, but
-///    the other rank does not receive the row, or the reverse.
+///   - An element that a result needs is missing. For example, no rank holds
+///     the element.
+///   - The masks of two ranks disagree about a row: one rank sends the row, but
+///     the other rank does not receive the row, or the reverse.
 StatusOr<std::vector<graph::HostTensor>>
 evaluateCollective(dist::CollectiveOp op, const SimulatedRanks &ranks,
                    llvm::ArrayRef<const graph::HostTensor *> inputs,

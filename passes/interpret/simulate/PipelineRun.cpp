@@ -222,9 +222,19 @@ RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
   return shareEqual(std::move(shards));
 }
 
-/// Executes the function of `action`, such as the forward pass of a stage.
-/// Stores its results for other functions of the stage. Passes results that are
-/// outputs of the model to the callback `listener.onOutput`.
+/// Executes one action of the pipeline schedule. All ranks that run the same
+/// stages form a pipeline position. `position` is the pipeline position that
+/// executes the action. Each action has a function in the module. For example,
+/// the action 2F3 is the forward pass of stage 2 on microbatch 3, and its
+/// function is the forward pass of stage 2. runAction() does these steps:
+///
+///   1. It gets the arguments of the function. An argument is an input of the
+///      model or a stored result of an earlier action.
+///   2. It executes the function on all ranks of the position.
+///   3. It stores the results of the function in the map `held`. Later actions
+///      of the stage use these results as arguments.
+///   4. It passes each result that is an output of the model to the callback
+///      `listener.onOutput`.
 Status PipelineRun::runAction(const Position &position,
                               const plan::Action &action) {
   func::FuncOp function = functionOf(action);

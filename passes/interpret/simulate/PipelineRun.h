@@ -101,10 +101,15 @@ private:
   /// result is the function with the forward pass of stage 2. Returns null if
   /// the module has no such function.
   mlir::func::FuncOp functionOf(const plan::Action &action) const;
-  /// Returns whether `action` can start: other stages have sent all values that
-  /// its function receives.
+  /// Returns whether `action` can be executed now. An action is an entry of the
+  /// pipeline schedule, such as the forward pass of one stage on one
+  /// microbatch. The action can be executed if other stages have sent all
+  /// values that the action receives.
   bool isReady(const plan::Action &action);
-  /// Executes one action on all ranks that run the stage of the action.
+  /// Executes one action of the pipeline schedule, such as the forward pass of
+  /// one stage on one microbatch. All ranks that run the same stages form a
+  /// pipeline position. `position` is the pipeline position that executes the
+  /// action.
   Status runAction(const Position &position, const plan::Action &action);
   /// Returns the value of one argument of `function`, as one tensor per rank.
   /// `argument` is the index of the argument, counted from 0. `ranks` has the

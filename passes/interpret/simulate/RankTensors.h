@@ -11,8 +11,11 @@ namespace pcc::interpret {
 /// An immutable tensor, which several ranks and several values may share.
 using TensorPointer = std::shared_ptr<const graph::HostTensor>;
 
-/// The tensors of one value, by rank. Ranks with equal elements share one
-/// tensor object, so that an op on them is evaluated once.
+/// The tensors of one value, such as an op result, on all ranks. Entry r points
+/// to the tensor of rank r. If several ranks have equal tensors, their entries
+/// can point to one tensor object. An op that reads this tensor object on
+/// several ranks needs to be evaluated only once. For example, an op whose only
+/// operand is a replicated weight is evaluated once for all ranks.
 using RankTensors = std::vector<TensorPointer>;
 
 /// Converts tensors, one per rank, to RankTensors. Ranks whose tensors have

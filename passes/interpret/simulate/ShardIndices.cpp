@@ -30,19 +30,20 @@ static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
 
 /// Computes the global indices of the elements that one rank holds of a dim.
 /// The dim has `size` elements. `where` is the coordinates of the rank in
-/// `mesh`. `dim` is the sharding of the dim. A sharding has a list of factors,
-/// whose product is the size of the dim. For example, a dim of 192 elements has
-/// the sharding [3|64@tp]. The factors are 3 and 64: the dim has 3 blocks of 64
-/// elements. The mesh axis tp has 2 ranks and splits the factor 64. Therefore
-/// each rank holds one half of each block.
+/// `mesh`. `dim` is the sharding of the dim. A sharding has a list of factors.
+/// If the sharding has no view (explained below), the product of the factors is
+/// the size of the dim. For example, a dim of 192 elements has the sharding
+/// [3|64@tp]. The factors are 3 and 64: the dim has 3 blocks of 64 elements.
+/// The mesh axis tp has 2 ranks and splits the factor 64. Therefore each rank
+/// holds one half of each block.
 ///
 /// The list `indices` begins with the single entry 0. The loop processes one
 /// factor after another. A factor of size n has the positions 0 to n − 1. If no
-/// mesh axis splits the factor, the rank holds all positions. If not, the rank
-/// holds one part of the positions. The loop replaces each entry e of the list
-/// by several entries: for each position i that the rank holds, it adds the
-/// entry e · n + i. In the example, the rank at the tp coordinate 0 gets these
-/// lists:
+/// mesh axis splits the factor, the rank holds all positions. If a mesh axis
+/// splits the factor, the rank holds one part of the positions. The loop
+/// replaces each entry e of the list by several entries: for each position i
+/// that the rank holds, it adds the entry e · n + i. In the example, the rank
+/// at the tp coordinate 0 gets these lists:
 ///
 ///   factor   positions of the rank   the list after the factor
 ///   3        0, 1, 2                 0, 1, 2
@@ -56,10 +57,20 @@ static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
 /// rank holds 6 positions. The last rank gets the entry `padding` for the two
 /// missing positions.
 ///
-/// If `dim` has a view, the rank reads a window of the dim, such as in a halo
-/// exchange. In this case, the product of the factors is the number of indices
-/// of the view. The loop computes indices into the view, and seeThrough()
-/// converts them to indices into the dim.
+/// The sharding may have a view, the field `dim.view`. A view is a list of
+/// reads: each entry reads one element of the dim, and several entries may read
+/// the same element. For example, in a halo exchange each rank reads its own
+/// elements and some elements of its neighbors. If the sharding has a view, the
+/// factors split the list of reads, and the product of the factors is the
+/// length of this list. The loop then computes the indices of the reads that
+/// the rank executes. At the end, seeThrough() replaces the index of each read
+/// by the global index of the element that is read. If a read is outside of the
+/// dim, seeThrough() replaces its index by `hole`.
+///
+/// Example of a view: 4 ranks split a dim of 16 elements, and each rank reads
+/// its own 4 elements and one neighbor on each side. The list has 4 · 6 = 24
+/// reads. The loop computes the read indices 6 … 11 for rank 1. seeThrough()
+/// replaces them by the global indices 3 … 8.
 std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
                                              int64_t size,
                                              const dist::Mesh &mesh,
@@ -158,23 +169,33 @@ struct ElementWalk {
   graph::Strides localStrides, globalStrides;
   llvm::function_ref<void(int64_t, int64_t)> visit;
 
-  /// Calls `visit` for each element in one part of the shard. Earlier calls of
-  /// run() have chosen one index for each dim before `dim`. The part consists
-  /// of the elements that have the chosen indices. For example, if the shard is
-  /// a matrix, the call for dim 0 chooses a row, and the call for dim 1 visits
-  /// the elements of this row.
+  /// Calls `visit` for each element in a part of the shard. All elements of the
+  /// part have equal indices in the dims before `dim`. These indices are the
+  /// fixed indices of the part. For example, if the shard is a matrix, there
+  /// are three cases:
   ///
-  /// `local` is the row-major position in the shard at which the part begins.
-  /// `global` is the row-major position in the global tensor at which the
-  /// corresponding part of the global tensor begins. If an index has been
-  /// chosen for every dim, the part is a single element, and the function calls
-  /// visit(local, global).
+  ///  - For dim = 0, the part is the whole matrix. There is no fixed index. The
+  ///    function calls run() with dim = 1 for each row.
+  ///  - For dim = 1, the part is one row. The index of the row is fixed. The
+  ///    function calls run() with dim = 2 for each element of the row.
+  ///  - For dim = 2, the part is one element. Both indices are fixed. The
+  ///    function calls `visit` with the arguments `local` and `global`.
+  ///
+  /// The function skips the indices of the shard that have no element in the
+  /// global tensor, such as padding.
+  ///
+  /// `local` is a row-major position in the shard. The element at this position
+  /// has the fixed indices, and the index 0 in each other dim. The fixed
+  /// indices of the shard correspond to fixed indices of the global tensor.
+  /// `global` is a row-major position in the global tensor. The element at this
+  /// position has the fixed indices of the global tensor, and the index 0 in
+  /// each other dim.
   ///
   /// Example: the shard has 2 rows of 3 elements, and the global tensor has 8
   /// rows of 6 elements. Row 1 of the shard is a part of row 3 of the global
-  /// tensor. The call run(1, 3, 18) visits this row. `local` is 3, because row
-  /// 1 of the shard begins at the position 1 · 3. `global` is 18, because row 3
-  /// of the global tensor begins at the position 3 · 6.
+  /// tensor. The call run(1, 3, 18) visits row 1 of the shard. `local` is 3,
+  /// because row 1 of the shard begins at the position 1 · 3. `global` is 18,
+  /// because row 3 of the global tensor begins at the position 3 · 6.
   void run(size_t dim, int64_t local, int64_t global) {
     if (dim == indices.size())
       return visit(local, global);

@@ -59,9 +59,16 @@ LocalIndices localIndices(const dist::Sharding &sharding,
 /// indices of the dim. For example, the shape [2, 3] gives {{0, 1}, {0, 1, 2}}.
 LocalIndices allIndices(llvm::ArrayRef<int64_t> shape);
 
-/// Contents of the padding in a shard. The compiler guarantees zeros only in
-/// the padding of weights. All other padding is NaN in the simulation, so that
-/// a wrong use changes the result.
+/// Value of the padding in a simulated shard. Each rank stores its shard in a
+/// buffer. The padding is the unused end of this buffer. For example, if 2
+/// ranks split 3 elements, each rank has a buffer for 2 elements, and rank 1
+/// has 1 element of padding.
+///
+/// If a tensor is a weight, the compiler guarantees that its padding is 0, and
+/// ops may rely on the 0. The padding of any other tensor can have any value,
+/// so no result may depend on the padding. The simulation sets this padding to
+/// NaN. If a result depends on the padding by mistake, the NaN makes the
+/// mistake visible.
 enum class Padding : uint8_t {
   Zero,  ///< zeros, as the runtime loads weights
   Poison ///< NaN; integers and booleans are 0

@@ -169,8 +169,9 @@ std::optional<Cluster> defaultCluster(std::string_view target);
 /// `defaults`.
 ///
 /// Returns an error with exit code 2 (WrongUsage) if the text is not TOML, if a
-/// field is unknown, or if a value is invalid. For example, a text instead of a
-/// number and a negative number are invalid. The message states the line.
+/// field is unknown, or if a value is invalid. For example, a negative number
+/// is invalid. A text is invalid if the field needs a number. The error message
+/// contains the line number.
 ///
 /// Example of a file with all fields (# begins a comment):
 ///
@@ -190,6 +191,7 @@ std::optional<Cluster> defaultCluster(std::string_view target);
 ///     mem_gbps = 3350                       # gigabytes per second
 ///     launch_us = 4.0                       # microseconds to launch a kernel
 ///     reserved_gb = 3.5                     # memory of libraries (GiB)
+///     # teraflops per second for each element type:
 ///     peak_tflops = { bf16 = 989, fp32 = 67 }
 ///
 ///     [collectives.all_reduce]

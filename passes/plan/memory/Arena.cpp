@@ -63,11 +63,23 @@ enum class Fit { First, Best };
 ///     levels[2]    5
 class LiveProfile {
 public:
-  /// Fills the table for `buffers`. Goes through the instructions at which a
-  /// part of a buffer becomes alive or ends. Adds the size of a part when it
-  /// becomes alive, and subtracts the size when the part ends. The sum is the
-  /// number of live bytes at this instruction. The last loop computes the
-  /// maxima of 2, 4, 8, … of these numbers.
+  /// Fills `times` and `levels` for `buffers`. A piece is a part of a buffer
+  /// that is alive during a range of instructions. The function goes through
+  /// the instructions in order, and adds up the bytes of all live pieces. At
+  /// each instruction at which a piece begins, it appends the instruction to
+  /// `times`, and the sum to `levels[0]`.
+  ///
+  /// The last loop computes one level from the level before it:
+  ///
+  ///   levels[1][i] = max(levels[0][i], levels[0][i + 1])
+  ///   levels[2][i] = max(levels[1][i], levels[1][i + 2])
+  ///   levels[3][i] = max(levels[2][i], levels[2][i + 4])
+  ///
+  /// Therefore an entry of `levels[1]` is the maximum of 2 adjacent sums, an
+  /// entry of `levels[2]` is the maximum of 4 adjacent sums, and an entry of
+  /// `levels[3]` is the maximum of 8 adjacent sums. A level that would have no
+  /// entry is not stored. For example, if `levels[0]` is {3, 5, 4, 2}, then
+  /// `levels[1]` is {5, 5, 4}, and `levels[2]` is {5}.
   explicit LiveProfile(const std::vector<ArenaBuffer> &buffers) {
     std::map<size_t, uint64_t> begun, ended;
     for (const ArenaBuffer &buffer : buffers)
@@ -115,13 +127,24 @@ public:
 
 private:
   /// Returns the largest number of live bytes at the instructions [first,
-  /// last], both included. `first` must not be smaller than `times[0]`, which
-  /// is the first instruction at which a piece begins. A piece is a part of a
-  /// buffer that is alive during a range of instructions.
+  /// last], both included. A piece is a part of a buffer that is alive during a
+  /// range of instructions. `times` contains the instructions at which a piece
+  /// begins. `first` must be an entry of `times`.
   ///
-  /// The function returns the larger of two entries of one level of the table.
-  /// The two entries can overlap. For example, the maximum of the numbers 3, 5,
-  /// 4 is the larger one of max(3, 5) and max(5, 4).
+  /// `levels[0]` contains the number of live bytes at each instruction in
+  /// `times`. The result is the maximum of the entries of `levels[0]` that
+  /// belong to the instructions [first, last]. An entry of `levels[k]` is the
+  /// maximum of 2^k adjacent entries of `levels[0]`. If the result is the
+  /// maximum of n entries, the function uses the largest k for which 2^k is not
+  /// larger than n. One entry of `levels[k]` is the maximum of the first 2^k of
+  /// these n entries. A second entry of `levels[k]` is the maximum of the last
+  /// 2^k of these n entries. The function returns the larger one of the two.
+  ///
+  /// Example: `times` is {10, 20, 30, 40}, `levels[0]` is {3, 5, 4, 2}, and
+  /// `levels[1]` is {5, 5, 4}. For the instructions [10, 35], the result is the
+  /// maximum of 3, 5 and 4. The function returns the larger one of the entries
+  /// levels[1][0] and levels[1][1]. The first entry is max(3, 5), and the
+  /// second entry is max(5, 4).
   uint64_t most(size_t first, size_t last) const {
     auto at = [&](size_t time) {
       return static_cast<size_t>(
@@ -260,13 +283,18 @@ private:
     uint64_t total;
     std::vector<uint64_t> offsets;
   };
-  /// Largest number of buffers for which run() does not call sweep() first.
-  /// With more buffers, run() calls sweep() first. The time of sweep() for n
-  /// buffers is proportional to n log n, but the time of place() is
-  /// proportional to n^2. The plan of sweep() is often the best one.
+  /// Number of buffers above which run() calls sweep() before place(). These
+  /// two functions make plans. A plan contains the offset of each buffer in the
+  /// arena. For n buffers, the time of sweep() is proportional to n log n, and
+  /// the time of place() is proportional to n^2. With many buffers, sweep() is
+  /// therefore much faster than place(). The arena of the first plan is often
+  /// as small as possible. In this case, run() returns the plan of sweep(), and
+  /// does not call place().
   static constexpr size_t manyBuffers = 2048;
-  /// Number of comparisons, of about 2 ns each, that the search may make for
-  /// each byte that it can still save.
+  /// Number of comparisons that the search may make for each byte by which the
+  /// arena could still become smaller. A comparison takes about 2 ns. Example:
+  /// if the arena could become smaller by 64 bytes, the search makes at most
+  /// 640,000 comparisons.
   static constexpr uint64_t stepsPerByte = 10'000;
   /// Number of changes that climb() tries for one hill climb, before it
   /// continues with the next hill climb. A hill climb searches for a good order
@@ -275,10 +303,13 @@ private:
   /// larger. It repeats this many times.
   static constexpr int neighboursPerTurn = 64;
 
-  /// Makes a plan in n log n steps, for n buffers. Goes through the
-  /// instructions in order. Takes bytes from a FreeBlocks allocator where a
-  /// buffer becomes alive, and gives the bytes back where the buffer ends.
-  /// Stores the offsets in `best`, and the bytes of the arena in `bestTotal`.
+  /// Makes a plan, which contains the offset of each buffer in the arena. Goes
+  /// through the instructions in order. At the instruction at which a buffer
+  /// becomes alive, the function takes free bytes of the arena for the buffer.
+  /// After the last instruction at which the buffer is alive, it makes these
+  /// bytes free again, and later buffers can use them. For n buffers, the time
+  /// is proportional to n log n. Stores the offsets in `best`, and the number
+  /// of bytes of the arena in `bestTotal`.
   void sweep();
   /// Assigns an offset in the arena to each buffer, one buffer after another.
   /// `order` contains the indices of the buffers. `fit` is the rule by which
@@ -307,9 +338,21 @@ private:
   /// Inserts one piece (live part) of a buffer into `placed`. The buffer is at
   /// byte `offset`.
   void add(const ArenaPiece &piece, uint64_t offset);
-  /// Calls place() with the same arguments and returns its result, the bytes of
-  /// the arena. If the arena is smaller than `bestTotal`, the smallest arena so
-  /// far, stores the new offsets in `best` and the bytes in `bestTotal`.
+  /// Makes a plan, and stores the plan if it is the best plan so far. A plan
+  /// contains the offset of each buffer in the arena. The best plan is the plan
+  /// with the smallest arena. The parameters are:
+  ///
+  ///  - `order` is the order in which the buffers get their offsets.
+  ///  - `fit` is the rule that chooses one of several free ranges of the arena
+  ///    for a buffer: the first range or the smallest range.
+  ///  - `limit` is the largest number of bytes that the arena may have.
+  ///
+  /// Returns the number of bytes of the arena. If the arena would get more than
+  /// `limit` bytes, stores nothing and returns the largest integer.
+  ///
+  /// `bestTotal` is the number of bytes of the smallest arena so far. If the
+  /// new arena has fewer bytes, the function stores the offsets in `best` and
+  /// the number of bytes in `bestTotal`.
   uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
   Order neighbour(const Climb &climb);
   void climb(std::vector<Climb> climbs);
@@ -343,9 +386,16 @@ private:
   const std::vector<ArenaBuffer> &buffers;
   const LiveProfile profile;
   const uint64_t effort;
-  /// Whether n * n / 2 is larger than `effort`, where n is the number of
-  /// buffers. If place() places n buffers, it makes about n * n / 2
-  /// comparisons. If `isLarge` is true, run() returns the plan of sweep().
+  /// Whether one call of place() would need more than `effort` comparisons. The
+  /// planner must stop after about `effort` comparisons. place() makes a plan,
+  /// which contains the offset of each buffer in the arena. It compares each
+  /// buffer with all buffers that it has placed earlier. For n buffers, it
+  /// makes about n^2 / 2 comparisons. Therefore `isLarge` is true if n^2 / 2 is
+  /// larger than `effort`.
+  ///
+  /// If `isLarge` is true, run() does not call place(). run() then returns the
+  /// plan of sweep(). sweep() also makes a plan, but does not compare buffers
+  /// with each other.
   const bool isLarge;
   /// Largest number of bytes that are alive at one instruction. No arena can be
   /// smaller. If the planner finds an arena with this number of bytes, it stops
@@ -544,16 +594,28 @@ ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   return order;
 }
 
-/// Improves `climbs`, a list of hill climbs. A hill climb has an order in which
-/// buffers are placed. The function changes the order at random (see
-/// neighbour). If the arena of the changed order is not larger, the changed
-/// order replaces the old order. The function tries `neighboursPerTurn` changes
-/// for one hill climb, and then continues with the next one. After the last
-/// hill climb, it begins again with the first one.
+/// Searches for a plan with a smaller arena by hill climbing. A plan contains
+/// the offset of each buffer in the arena. A hill climb has an order in which
+/// the buffers get their offsets, and a rule that chooses one of several free
+/// ranges of the arena for a buffer. `climbs` is a list of hill climbs. Each
+/// hill climb begins with another order or has another rule.
 ///
-/// The function ends if the best plan has only `bound` bytes, or if the search
-/// has made `effort` comparisons. `bound` is the lower bound of the arena's
-/// bytes. attempt() stores the best plan.
+/// The function repeats these steps for one hill climb:
+///
+///   1. neighbour() makes a copy of the order and changes the copy at random.
+///   2. attempt() makes a plan from the changed order. If the arena of this
+///      plan is smaller than all arenas so far, attempt() stores the plan in
+///      `best`.
+///   3. If the arena of this plan is not larger than the arena of the old order,
+///      the changed order replaces the old order of the hill climb.
+///
+/// After `neighboursPerTurn` repetitions, the function continues with the next
+/// hill climb. After the last hill climb, it begins again with the first one.
+///
+/// The function ends if the smallest arena has only `bound` bytes, because no
+/// arena can have fewer bytes. It also ends if the planner has made `effort`
+/// comparisons of a buffer with a placed buffer. `effort` limits the time of
+/// the search.
 void ArenaPlanner::climb(std::vector<Climb> climbs) {
   for (size_t turn = 0; !done(); turn = (turn + 1) % climbs.size()) {
     Climb &climb = climbs[turn];

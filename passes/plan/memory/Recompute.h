@@ -106,12 +106,14 @@ Recomputation recomputeCheap(const StageGraph &stage);
 ///
 ///  1. It makes a list of the ops that the backward pass would run again if no
 ///     value stayed in memory.
-///  2. It removes the cheap ops whose operands are only weights, inputs of the
-///     stage, or results of other removed ops. The results of the removed ops
-///     do not stay in memory.
-///  3. It divides the list into segments. A segment is a range of consecutive
-///     ops. A value crosses between segments if an op of one segment computes
-///     the value and an op of a later segment reads the value.
+///  2. It removes early ops from the list. An op is early if it may run twice,
+///     if it takes little or no time, and if its operands are only weights,
+///     inputs of the stage, or results of other early ops. The results of early
+///     ops do not stay in memory. If the backward pass needs a result of an
+///     early op, it runs this op again.
+///  3. It divides the rest of the list into segments. A segment is a range of
+///     consecutive ops. A value crosses between segments if an op of one
+///     segment computes the value and an op of a later segment reads the value.
 ///
 /// A value stays in memory if the backward pass or a recomputed op reads the
 /// value, and if one of these conditions is also true:

@@ -19,22 +19,35 @@ class MemoryProfile {
 public:
   explicit MemoryProfile(size_t length) : changes(length + 1) {}
 
-  /// Adds bytes that are alive during the instants [first, last], both
-  /// included.
+  /// Adds `bytes` to the number of bytes of each instant from `first` to
+  /// `last`, both included. An instant is the time during which one op runs.
+  /// For example, add(1, 2, 8) adds 8 bytes to the instants 1 and 2. `bytes`
+  /// may be negative.
   void add(size_t first, size_t last, int64_t bytes) {
     changes[first] += bytes;
     changes[last + 1] -= bytes;
   }
   /// Subtracts `bytes` from the number of bytes of each instant after the
-  /// instant `last`. An instant is the time during which one op runs. An entry
-  /// of `changes` counts for its instant and for all later instants. Therefore,
-  /// the function changes only the entry of the instant `last + 1`.
+  /// instant `last`. An instant is the time during which one op runs.
+  ///
+  /// changes[i] is the difference between the bytes of the instant i and the
+  /// bytes of the instant i - 1. The bytes of all instants from `last` + 1 on
+  /// decrease by the same number. The differences between them do not change.
+  /// Therefore the function changes only changes[last + 1].
+  ///
+  /// Example: the instants 0 to 3 have 5, 5, 8 and 6 bytes, so `changes` begins
+  /// with 5, 0, 3 and -2. The call removeAfter(1, 2) subtracts 2 from
+  /// changes[2]. Then `changes` begins with 5, 0, 1 and -2, and the instants
+  /// have 5, 5, 6 and 4 bytes.
   void removeAfter(size_t last, int64_t bytes) { changes[last + 1] -= bytes; }
 
-  /// Returns the largest number of bytes of all instants. An instant is the
-  /// time during which one op runs. If the numbers of all instants are
-  /// negative, returns 0. For example, the number of an instant is negative if
-  /// `removeAfter` has subtracted more bytes than `add` has added.
+  /// Returns the largest number of bytes of any instant. An instant is the time
+  /// during which one op runs. For example, if the instants have 5, 5, 8 and 6
+  /// bytes, the result is 8.
+  ///
+  /// The bytes of an instant can be negative, because the caller may subtract
+  /// bytes that it has not added. If the bytes of all instants are negative,
+  /// the result is 0.
   int64_t most() const {
     int64_t now = 0, most = 0;
     for (size_t i = 0; i + 1 < changes.size(); ++i)
@@ -46,9 +59,12 @@ private:
   std::vector<int64_t> changes;
 };
 
-/// Computes the memory of the backward pass of a stage. A recomputed op runs
-/// right before the first backward op that needs its results. Each backward op
-/// and each recomputed op is one instant of the memory profile.
+/// Computes how much memory the backward pass of a stage needs. The backward
+/// pass runs backward ops. It also runs some ops of the forward pass again;
+/// these ops are called recomputed ops. A recomputed op runs right before the
+/// first backward op that needs its results. An instant is the time during
+/// which one of these ops runs. The class adds up the bytes that are in memory
+/// at each instant, and finds the instant with the most bytes.
 class BackwardMemory {
 public:
   BackwardMemory(const StageGraph &stage, const Recomputation &recomputation)
@@ -107,9 +123,25 @@ private:
     }
   }
 
-  /// Numbers the instants (points of the backward pass at which one op runs).
-  /// The ops recomputed for a backward op come right before it, in forward
-  /// order.
+  /// Numbers the instants of the backward pass from 0 on, in the order of time.
+  /// An instant is the time during which one op runs. The op is a backward op,
+  /// or an op of the forward pass that the backward pass runs again (a
+  /// recomputed op). A recomputed op runs right before the first backward op
+  /// that needs its results. If several recomputed ops run before one backward
+  /// op, they run in the order of the forward pass.
+  ///
+  /// Example: the backward pass has the backward ops 0 and 1. The backward op 1
+  /// is the first one that needs the recomputed ops 2 and 3:
+  ///
+  ///   instant 0   backward op 0
+  ///   instant 1   recomputed op 2
+  ///   instant 2   recomputed op 3
+  ///   instant 3   backward op 1
+  ///
+  /// The function stores these numbers: instantOfOp[2] is 1, instantOfOp[3] is
+  /// 2, and `instantOfBackward` is {0, 3}. It also stores the number of
+  /// instants in `length`. For each value of the forward pass, it stores in
+  /// `lastRead` the last instant at which an op reads the value.
   void findInstants() {
     std::vector<std::vector<size_t>> before(stage.backwardBytes.size());
     for (size_t i = 0; i < stage.ops.size(); ++i)

@@ -72,14 +72,15 @@ private:
   void markCrossing(size_t end);
 
   const StageGraph &stage;
-  /// Two lists of indices into `stage.ops`, in the order of execution. Each op
-  /// that the backward pass runs again if no value of the forward pass is kept
-  /// in memory is in one of the two lists:
+  /// Two lists of ops of the forward pass. Each entry is the index of an op in
+  /// `stage.ops`. Both lists have the order of execution. Assume that no value
+  /// of the forward pass is kept in memory. The backward pass then has to run
+  /// some ops of the forward pass again. Each of these ops is in one list:
   ///
-  ///  - `early`: an op is in this list if the op takes little or no time, and
-  ///    if each operand of the op is a weight, an input of the stage or a result
-  ///    of another op in this list.
-  ///  - `chain`: all other ops.
+  ///  - `early`: an op is in this list if the op may run twice, if the op takes
+  ///    little or no time, and if each operand of the op is a weight, an input
+  ///    of the stage or a result of another op in this list.
+  ///  - `chain`: all other ops that the backward pass has to run again.
   std::vector<int> early, chain;
   /// Two indices in `chain` for each value. `chain` is a list of ops in the
   /// order of execution. `maker` has the index of the op that computes the
@@ -224,8 +225,15 @@ std::vector<std::vector<TradeOff>> Segments::tradeOffsOfAll() const {
   return all;
 }
 
-/// Returns the numbers of segments to try for `length` ops: 1, 2, 3, 4, 6, 9,
-/// …, each about 1.5 times the number before.
+/// Returns numbers n for which the caller tries Segments::cut(n). The function
+/// Segments::cut(n) divides a list of ops into segments (ranges of consecutive
+/// ops). A greater n gives smaller segments. `length` is the number of ops in
+/// the list.
+///
+/// The result begins with 1. Each of the next numbers is about 1.5 times the
+/// number before it: 2, 3, 4, 6, 9, 13, 19. The result ends before the first
+/// number that is greater than `length`. For example, the result for 8 ops is
+/// {1, 2, 3, 4, 6}.
 static std::vector<size_t> numbersOfParts(size_t length) {
   std::vector<size_t> numbers{1};
   for (size_t next = 2; next <= length;
@@ -303,9 +311,19 @@ public:
     }
   }
 
-  /// Lets one segment (range of consecutive ops) after another keep more bytes,
-  /// and returns the final choice. If a change of a segment does not fit the
-  /// budget, all further changes of this segment are skipped.
+  /// Chooses which values of the forward pass one rank keeps in memory, and
+  /// returns the choice. `budget` is the number of bytes that may be in memory
+  /// at the peak. The rank has one or more pipeline stages.
+  ///
+  /// The ops of a stage are divided into segments. A segment is a list of ops.
+  /// At first, each segment keeps the fewest bytes. A change lets one segment
+  /// keep more bytes and saves flops of recomputation. A segment can have
+  /// several changes, one after another.
+  ///
+  /// The function tries the changes of all segments. It begins with the change
+  /// that saves the most flops per byte. If the rank then needs more than
+  /// `budget` bytes, the function undoes the change and skips all later changes
+  /// of the same segment.
   PositionChoice run(int64_t budget) {
     for (const LevelStep &step : steps())
       if (chosen[step.stage][step.segment] == step.level + 1)

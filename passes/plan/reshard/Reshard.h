@@ -36,15 +36,16 @@ namespace pcc::plan {
 /// One step of a reshard plan: a collective or a slice that changes the
 /// sharding `before` into the sharding `after`.
 struct ReshardStep {
-  /// Kind of the step. In most kinds, such as AllGather, ranks communicate. In
-  /// the following two kinds, ranks do not communicate:
+  /// Kind of this reshard step. A reshard step changes the sharding of a
+  /// tensor. In most kinds, such as AllGather, ranks communicate. In the
+  /// following two kinds, ranks do not communicate:
   ///  - Slice: each rank keeps a part of the elements that it holds.
   ///  - Mask: some ranks keep the elements that they hold. All other ranks
   ///    replace their elements by the neutral element of a reduction, such as 0
   ///    for a sum.
   ///
-  /// A step never has the kind Broadcast. This kind occurs only in compiled
-  /// programs.
+  /// A reshard step never has the kind Broadcast. The kind Broadcast occurs
+  /// only in compiled programs.
   dist::CollectiveKind kind = dist::CollectiveKind::Slice;
   /// Sub-axes along which ranks communicate. A sub-axis is a mesh axis or a
   /// part of a mesh axis. For example, an all-gather along {tp} runs in groups
@@ -105,8 +106,10 @@ struct AxisPrice {
   double beta = 1;
 };
 
-/// Prices of communication along the axes of a mesh. The default price of a
-/// collective is the number of bytes that a rank receives.
+/// Prices of communication along the axes of a mesh. If the member `cluster`
+/// describes the machines and the network, the price of a collective is a time
+/// in seconds. Otherwise, the price of a collective is the number of bytes that
+/// a rank receives in the collective.
 struct Prices {
   /// Price of every axis that is not in `axes`.
   AxisPrice any;

@@ -195,10 +195,17 @@ void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
 int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   assert(size_t(to) < dim.to.runs.size() &&
          size_t(from) < dim.from.runs.size() && "no such part");
-  // The table `dim.overlaps` stores the result for each pair of parts, so that
-  // it is computed only once. There is no table for more than 2^20 pairs: it
-  // would need more than 8 MiB and might not fit into the processor cache. In
-  // this case, every call computes the result again.
+  // The source sharding splits the dim into parts. The target sharding also
+  // splits the dim into parts. The function returns the number of indices that
+  // part `from` of the source sharding and part `to` of the target sharding
+  // share.
+  //
+  // The table `dim.overlaps` has one entry for each pair of a source part and a
+  // target part. The entry stores the number of shared indices, so that the
+  // function counts them only once. An entry has 8 bytes. There is no table if
+  // there are more than 2^20 pairs. The table would then need more than 8 MiB,
+  // and might not fit into the processor cache. Without a table, the function
+  // counts the shared indices in every call.
   constexpr size_t largestTable = size_t{1} << 20;
   size_t parts = dim.from.runs.size(), entries = parts * dim.to.runs.size();
   if (entries > largestTable)
@@ -212,15 +219,19 @@ int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
 }
 
 /// Returns the number of elements that one rank needs under `to` and does not
-/// hold under `from`. `digit[i]` is the coordinate of the rank along digit i. A
-/// digit is a common sub-axis of both shardings. Skips unchanged dims, as if
-/// their size were 1. A dim is unchanged if both shardings split it equally and
-/// `to` reads it without a view (a window with halos). Each rank then already
-/// holds the indices that it needs.
+/// hold under `from`. `digit` has the coordinates of the rank: digit[i] is the
+/// coordinate along the sub-axis Movement::digits[i]. A sub-axis is a mesh axis
+/// or a part of a mesh axis.
 ///
-/// For example, let a tensor have two dims, both changed. The rank needs 4
-/// indices of dim 0 and holds 3 of them. It needs 6 indices of dim 1 and holds
-/// 5 of them. The result is 4 * 6 - 3 * 5 = 9 elements.
+/// The function skips unchanged dims, as if the size of each unchanged dim were
+/// 1. A dim is unchanged if both shardings split the dim equally and `to` has
+/// no view of the dim. A view is a windowed read: a rank also needs indices
+/// outside of its own part of the dim, such as halos of a convolution. In an
+/// unchanged dim, each rank already holds the indices that it needs.
+///
+/// Example: a tensor has two dims. Both dims are changed. The rank needs 4
+/// indices of dim 0 and holds 3 of them. The rank needs 6 indices of dim 1 and
+/// holds 5 of them. The result is 4 * 6 - 3 * 5 = 9 elements.
 int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   assert(digit.size() == digits.size() && "one value per digit");
   int64_t out = 1, have = 1;
@@ -427,8 +438,15 @@ bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Returns whether the movement permutes shards between ranks: both shardings
-/// cut every dim into the same parts, but by different axes.
+/// Returns whether a permutation of shards between ranks can change the tensor
+/// from the sharding `from` to the sharding `to`. In a permutation, each rank
+/// receives the whole shard of one rank. The result is true if `from` and `to`
+/// split each dim into the same parts. The axes that split a dim may differ.
+///
+/// Example: the mesh axes x and y have size 2. A tensor has one dim of 4
+/// elements. `from` splits the dim over x, and `to` splits the dim over y.
+/// Under both shardings, one part has the elements 0 and 1, and the other part
+/// has the elements 2 and 3. The result is true.
 bool Movement::isPermute() const {
   for (size_t d = 0; d < dims.size(); ++d) {
     const std::vector<Factor> &a = from.dims[d].factors,

@@ -110,9 +110,14 @@ public:
   /// and 3 belong to one part under `to`, but to two parts under `from`.
   bool aligned() const { return isAligned; }
 
-  /// Returns the largest number of elements that a rank needs under `to` and
-  /// does not hold under `from`. In every plan, this rank receives at least as
-  /// many.
+  /// Returns the largest number of elements that one rank must receive. A rank
+  /// must receive each element that it needs under the sharding `to` and does
+  /// not hold under the sharding `from`. Different ranks can have different
+  /// numbers of these elements. The result is the largest of these numbers.
+  ///
+  /// Example: rank 0 must receive 4 elements, and rank 1 must receive 6
+  /// elements. The result is 6. In every plan, rank 1 receives at least 6
+  /// elements.
   int64_t lowerBound();
 
   /// Returns the sub-axes along which ranks exchange elements, as indices into
@@ -216,8 +221,12 @@ private:
                              const std::vector<int64_t> &parts,
                              const dist::Mesh &mesh,
                              const dist::Coordinates &where) const;
-  /// Converts a list of digits (common sub-axes) to flags: element i is true if
-  /// `group` contains i.
+  /// Converts the list `group` to flags. Each entry of `group` is an index into
+  /// the list `digits`. The result has one flag for each entry of `digits`.
+  /// Flag i is true if `group` contains the index i.
+  ///
+  /// For example, if `digits` has 3 entries and `group` is {0, 2}, the result
+  /// is {true, false, true}.
   std::vector<bool> membership(const std::vector<int> &group) const;
 
   bool isAligned = false;
@@ -255,8 +264,13 @@ ReshardPlan planMovement(const dist::Sharding &from, const dist::Sharding &to,
 ///    from `prices`, the prices of communication along the mesh axes.
 void append(ReshardPlan &plan, ReshardStep step, const Prices &prices);
 
-/// Appends the steps of `more` to `plan` and adds calls, bytes and prices.
-/// Takes over the error of `more` if `plan` has none.
+/// Appends the plan `more` to the plan `plan`. The function changes these
+/// members of `plan`:
+///
+///  - `steps`: the function appends the steps of `more`.
+///  - `calls`, `receivedBytes` and `seconds`: the function adds the number of
+///    `more` to the number of `plan`.
+///  - `error`: if `plan` has no error, `plan` gets the error of `more`.
 void append(ReshardPlan &plan, const ReshardPlan &more);
 
 /// Returns the bytes of the largest shard that a rank has, padding included.

@@ -268,7 +268,9 @@ private:
 };
 } // namespace
 
-/// Returns a plan without steps. `error` is the reason why there is no plan.
+/// Returns a ReshardPlan object which says that no plan exists. The list of
+/// steps in the object is empty. The member `error` of the object is the
+/// parameter `error`, a text with the reason.
 static ReshardPlan failed(std::string error) {
   ReshardPlan plan;
   plan.error = std::move(error);
@@ -282,17 +284,22 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
   std::optional<SubAxes> added = subtract(partialAxes(to), partialAxes(from));
   if (!reduced || !added)
     return failed("sub-axes of partial values do not align");
-  // If `added` is not empty, the last step is a mask, which makes the tensor
-  // partial along the axes `added`. In a mask, the ranks at coordinate 0 of
-  // these axes keep their values. All other ranks replace their values by the
-  // neutral element of the reduction, such as 0 for a sum.
+  // `added` has the axes along which `to` is partial and `from` is not partial.
+  // If `added` is not empty, the last step of the plan is a mask. The mask
+  // makes the tensor partial along the axes `added`: the ranks at coordinate 0
+  // of these axes keep their values. All other ranks replace their values by
+  // the neutral element of the reduction, such as 0 for a sum.
   //
-  // The steps before the mask lead from the sharding `start` to the sharding
-  // `unmasked`:
-  //  - `unmasked` is `to`, but not partial along the axes `added`.
-  //  - `start` is `from`, but not partial along the microbatch axis where `to`
-  //    is not. The plan has no step for a reduction over microbatches, because
-  //    it needs no communication between ranks.
+  // The steps before the mask change the tensor from the sharding `start` to
+  // the sharding `unmasked`:
+  //
+  //  - `unmasked` is `to` without the partial axes `added`.
+  //  - If `from` is partial along the microbatch axis and `to` is not partial
+  //    along this axis, `start` is `from` without this partial axis. The
+  //    microbatch axis is the mesh axis whose coordinates are microbatches, not
+  //    ranks. The plan has no step for a reduction over microbatches, because
+  //    this reduction needs no communication between ranks.
+  //  - Otherwise, `start` is equal to `from`.
   Sharding unmasked = dropPartials(to, *added);
   Sharding start = dropPartials(
       from,

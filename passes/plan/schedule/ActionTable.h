@@ -19,11 +19,15 @@ using runtime::parseKind;
 using runtime::print;
 using runtime::printKind;
 
-/// A pipeline schedule: the actions of each position in one step, in order.
+/// A pipeline schedule: a list of actions for each pipeline rank. An action is,
+/// for example, the forward pass of one stage for one microbatch. Each list has
+/// the order of execution. The lists have the actions of one step. A step is
+/// one iteration of training, or one run of inference.
 ///
-/// A position is one rank of the pipeline. It runs one or more stages
-/// (Megatron's virtual pipeline stages). Its data-parallel and tensor-parallel
-/// replicas run the same actions.
+/// The code calls a pipeline rank a position. A position runs one or more
+/// stages (Megatron's virtual pipeline stages). If the mesh also has
+/// data-parallel or tensor-parallel axes, several ranks belong to one position.
+/// All these ranks run the same actions.
 struct ActionTable {
   int numStages = 0;
   int numMicrobatches = 0;

@@ -125,16 +125,23 @@ private:
   /// For each pair of a sending and a receiving pipeline rank: the messages
   /// from the first to the second.
   std::map<std::pair<int, int>, Channel> channels;
-  /// Tables of flags.
-  ///  - `made` stores whether a stage has computed a value. It has three rows
-  ///    per stage: one for activations, one for gradients, and one for values
-  ///    of the optimizer update. Activations and gradients have one column per
-  ///    microbatch. The optimizer update of a stage can consist of several
-  ///    actions, U0, U1, and so on, and has one column per action.
-  ///  - `arrived` stores whether a receiver has executed the wait for a value.
-  ///    It has one row per transfer and one column per microbatch. A transfer
-  ///    is a value that one stage passes to another stage. A value of the
-  ///    optimizer update is passed once per step, and uses column 0.
+  /// Two tables of flags.
+  ///
+  /// A flag in `made` is true if a stage has computed a value. The table has
+  /// three rows for each stage:
+  ///  - A row for activations, with one column for each microbatch.
+  ///  - A row for gradients, with one column for each microbatch.
+  ///  - A row for values of the optimizer update. The update of a stage can
+  ///    consist of several actions, U0, U1, and so on. The row has one column
+  ///    for each of these actions.
+  ///
+  /// A flag in `arrived` is true if the receiver has executed the wait for a
+  /// value. The table has one row for each transfer. A transfer is a value that
+  /// one stage passes to another stage:
+  ///  - An activation or a gradient is passed once for each microbatch. Its row
+  ///    has one column for each microbatch.
+  ///  - A value of the optimizer update is passed only once in a training step.
+  ///    Its row has only column 0.
   Marks made, arrived;
   ReplayResult result;
 };

@@ -91,13 +91,16 @@ private:
   void indexActions();
   std::string linearise();
   std::string addRoutes(int position, size_t index);
-  /// Returns the index of the action that uses the value of `transfer` in
-  /// `microbatch`. A transfer is a value that one stage passes to another
-  /// stage. The index counts the actions of the pipeline rank that receives the
-  /// value. For example, the result is 2 if the third action of this rank uses
-  /// the value. If no action uses the value, the result is the constant
-  /// `nowhere`. A transfer of the optimizer update has one value per step: for
-  /// this kind of transfer, the function ignores `microbatch`.
+  /// Returns the index of the action that uses the value of `transfer` in the
+  /// microbatch `microbatch`. A transfer is a value that one stage passes to
+  /// another stage. The receiver is the pipeline rank that receives the value.
+  /// The result is an index into the list of actions of the receiver. For
+  /// example, the result is 2 if the third action of the receiver uses the
+  /// value. If no action uses the value, the result is the constant `nowhere`.
+  ///
+  /// If `transfer` is a value of the optimizer update, the function ignores
+  /// `microbatch`. The optimizer update runs once in a training step, not once
+  /// for each microbatch.
   size_t consumerOf(const Transfer &transfer, int microbatch);
   void postReceives();
   void releaseSends();
@@ -154,8 +157,18 @@ void append(PositionProgram &program, ProgramStep step) {
     program.push_back(std::move(step));
 }
 
-/// Returns an error unless activations go to later stages and gradients to
-/// earlier stages; otherwise an empty string.
+/// Checks `transfers`, the values that stages pass to each other. There are
+/// three rules:
+///
+///  - An activation goes to a later stage. For example, an activation from
+///    stage 0 to stage 1 is valid.
+///  - A gradient goes to an earlier stage. For example, a gradient from stage 1
+///    to stage 0 is valid.
+///  - The number of each stage is at least 0 and less than `numStages`.
+///
+/// The rules do not apply to values of the optimizer update. If a value
+/// violates a rule, the function returns an error text. If no value violates a
+/// rule, the function returns an empty string.
 std::string MessageInserter::malformed() const {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const Transfer &transfer = transfers[i];
@@ -275,20 +288,32 @@ void MessageInserter::postReceives() {
   }
 }
 
-/// Sets Route::released of each message: the action before which the sender
-/// waits until the message is delivered. A transfer is a value that one stage
-/// passes to another stage. Each microbatch has one message of the transfer.
-/// The function numbers the messages of a transfer from 0, in the order of the
-/// sends. The sender waits for message k right before the action that computes
-/// the value of message k + 2. For example, the sender waits for message 0
-/// before it computes the value of message 2.
+/// Sets Route::released of each message. This member is the index of an action
+/// of the sender. The sender waits right before this action until the message
+/// is delivered.
 ///
-/// The member `order` lists the actions of all pipeline ranks by simulated
-/// start time. The sender must not wait before the receiver has posted the
-/// receive in this order. If the action for message k + 2 comes too early in
-/// this order, the function tries the actions for message k + 3, message k + 4,
-/// and so on. If no action comes late enough, the sender waits at the end of
-/// its program.
+/// A transfer is a value that one stage passes to another stage. An activation
+/// or a gradient has one message for each microbatch. The messages of a
+/// transfer have the numbers 0, 1, 2, and so on, in the order of the sends.
+/// Usually, the sender waits for message k right before the action that
+/// computes the value of message k + 2. For example, the sender waits for
+/// message 0 right before the action that computes the value of message 2.
+///
+/// In one case, the sender waits later. The list `order` has the actions of all
+/// pipeline ranks, sorted by start time in a simulation. The receiver posts
+/// (begins) the receive of message k right before one of its actions. Let R be
+/// this action of the receiver. If the action that computes the value of
+/// message k + 2 comes before R in `order`, the function tries message k + 3,
+/// message k + 4, and so on. It takes the first message whose value is computed
+/// by an action that comes after R. The sender waits for message k right before
+/// this action. If there is no such message, the sender waits for message k at
+/// the end of its program.
+///
+/// Example: the actions S0, S1, S2 and S3 of the sender compute the values of
+/// the messages 0, 1, 2 and 3. The receiver posts the receive of message 0
+/// right before its action R. `order` has the actions in the order S0, S1, S2,
+/// R, S3. S2 comes before R. Therefore, the sender waits for message 0 right
+/// before S3.
 void MessageInserter::releaseSends() {
   std::vector<std::vector<Route *>> ofTransfer(transfers.size());
   for (Route &route : routes)

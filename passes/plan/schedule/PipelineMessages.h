@@ -42,9 +42,9 @@ inline bool belongsTo(const Action &action, TransferKind kind) {
 }
 
 /// A value that one stage passes to another stage. The two stages need not be
-/// adjacent. An activation or a gradient is passed in every microbatch. A value
-/// of the optimizer update is passed once per step. If one pipeline rank runs
-/// both stages, the rank sends no message.
+/// adjacent. An activation or a gradient is passed once for each microbatch. A
+/// value of the optimizer update is passed only once in a training step. If one
+/// pipeline rank runs both stages, the rank sends no message.
 struct Transfer {
   int fromStage = 0;
   int toStage = 0;
@@ -92,9 +92,11 @@ bool uses(const Action &action, const Transfer &transfer);
 
 /// Returns the microbatch in which `action` produces or uses the value of
 /// `transfer`. A transfer is a value that one stage passes to another stage.
-/// For example, the action 0F3 (stage 0, forward, microbatch 3) gives 3. The
-/// optimizer update runs once per step. For a value that the optimizer update
-/// passes, the function returns 0.
+/// For example, the result for the action 0F3 (stage 0, forward, microbatch 3)
+/// is 3.
+///
+/// If `transfer` is a value of the optimizer update, the result is 0. The
+/// optimizer update runs once in a training step, not once for each microbatch.
 int microbatchOf(const Action &action, const Transfer &transfer);
 
 /// A send or a receive of one value in one microbatch. The value is given by
@@ -151,10 +153,10 @@ struct PipelineProgram {
 ///  - Post: the rank begins sends and receives, and does not wait for them.
 ///  - Wait: the rank blocks until sends and receives are delivered.
 ///
-/// The function simulates `table` and sorts the actions of all ranks by their
-/// start time in the simulation. A rank sends its messages in the order of the
-/// actions that compute the values. Places of the sends and receives in the
-/// programs:
+/// The function simulates `table` and makes a list of the actions of all ranks,
+/// sorted by their start time in the simulation. A rank sends its messages in
+/// the order of the actions that compute the values. The sends and receives
+/// have these places in the programs:
 ///  - The sender posts a send right after the action that computes the value.
 ///  - The receiver posts a receive `early` actions before the action that uses
 ///    the value. The receives from one sender must have the order of the sends.
@@ -166,15 +168,23 @@ struct PipelineProgram {
 ///    1, 2, and so on. The sender waits for message k right before it computes
 ///    the value of message k + 2.
 ///
-/// The last rule has an exception. In the simulation, the action that computes
-/// the value of message k + 2 may start before the receiver posts the receive
-/// of message k. The sender then waits for message k right before it computes
-/// the value of message k + 3 or of a later message. If no such action starts
-/// late enough, the sender waits at the end of its program.
+/// The last rule has an exception. The receiver posts the receive of message k
+/// right before one of its actions. Let R be this action of the receiver. If
+/// the action that computes the value of message k + 2 comes before R in the
+/// sorted list of actions, the function tries message k + 3, message k + 4, and
+/// so on. It takes the first message whose value is computed by an action that
+/// comes after R. The sender waits for message k right before this action. If
+/// there is no such message, the sender waits for message k at the end of its
+/// program.
 ///
-/// Example: there are three microbatches, and `early` is 1. Rank 1 runs stage
-/// 1. The action 1F0 (stage 1, forward, microbatch 0) computes a value that is
-/// also called 1F0. A part of the program of rank 1 is:
+/// Example of the exception: the actions S0, S1, S2 and S3 of the sender
+/// compute the values of the messages 0, 1, 2 and 3. The receiver posts the
+/// receive of message 0 right before its action R. The sorted list is S0, S1,
+/// S2, R, S3. The sender waits for message 0 right before S3.
+///
+/// Example of a program: there are three microbatches, and `early` is 1. Rank 1
+/// runs stage 1. The action 1F0 (stage 1, forward, microbatch 0) computes a
+/// value that is also called 1F0. A part of the program of rank 1 is:
 ///
 ///     Compute    1F0
 ///     Post       send of 1F0 to rank 2, receive of 0F2 from rank 0

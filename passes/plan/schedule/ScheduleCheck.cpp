@@ -125,10 +125,13 @@ void ScheduleChecker::checkOrder() {
         note(action);
 }
 
-/// Checks that each stage has, per microbatch, one F (forward) and, if the
-/// table has a backward pass:
-///  - one B (backward), or
-///  - one I (input gradient) and one W (weight gradient).
+/// Checks the numbers of actions of each stage in each microbatch. Records a
+/// violation if one of these rules is not met:
+///
+///  - The stage has exactly one F (forward) of the microbatch.
+///  - If the table has a backward pass, the stage has exactly one B (backward)
+///    of the microbatch. In place of B, the stage can have exactly one I (input
+///    gradient) and exactly one W (weight gradient) of the microbatch.
 void ScheduleChecker::checkCounts() {
   for (int stage = 0; stage < table.numStages; ++stage)
     for (int mb = 0; mb < table.numMicrobatches; ++mb) {

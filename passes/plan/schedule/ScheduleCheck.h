@@ -19,19 +19,22 @@ namespace pcc::plan {
 ///  - F comes before B and before I of the same stage and microbatch. I comes
 ///    before W of the same stage and microbatch.
 ///  - No rank waits forever. The function `simulate` tests this.
-///  - Rank p has at most inFlightBound[p] forwards in flight at once. A forward
-///    is the forward pass of one stage for one microbatch. It is in flight from
-///    its F until its B or its W ends. If the list `inFlightBound` has fewer
-///    elements than there are ranks, this rule ignores the ranks that have no
-///    element.
-///  - UNSHARD gathers the weights of a stage with an all-gather. It comes
-///    before all F, B, I and W of its stage, or after a RESHARD of its stage.
-///  - RESHARD releases these weights. No F, B, I or W of its stage comes later,
-///    unless another UNSHARD gathers the weights again.
+///  - A forward is the forward pass of one stage for one microbatch. A forward
+///    is in flight from the start of its F to the end of its B or its W. Rank p
+///    has at most inFlightBound[p] forwards in flight at the same time. If the
+///    list `inFlightBound` has no element for a rank, the rule does not apply to
+///    this rank.
+///  - UNSHARD gathers the weights of a stage with an all-gather. RESHARD
+///    releases the gathered weights. After a RESHARD, the weights are missing
+///    until the next UNSHARD of the stage. No F, B, I or W of the stage comes
+///    while the weights are missing. An UNSHARD comes before all F, B, I and W
+///    of the stage, or while the weights are missing. For example, the order
+///    UNSHARD F RESHARD UNSHARD B is valid.
 ///  - REDUCE_GRAD adds up the gradients of a stage over data-parallel replicas.
 ///    It comes after all B, I and W of its stage.
 ///  - U is the optimizer update of a stage. It can consist of several actions,
-///    U0, U1, and so on. These come after all other actions of the stage.
+///    U0, U1, and so on. All actions U of a stage come after all other actions
+///    of the stage.
 std::vector<std::string>
 checkSchedule(const ActionTable &table,
               const std::vector<int> &inFlightBound = {});

@@ -23,27 +23,30 @@ struct ScheduleShape {
 };
 
 /// Parses `text`, the content of the file that the option `--schedule FILE.csv`
-/// names. The file has the CSV form of PyTorch's pipeline schedules: one line
-/// per pipeline rank, with commas between actions. For example, 0F1 is the
-/// forward action F of stage 0 in microbatch 1:
+/// names. Returns an action table. The table lists the actions of each pipeline
+/// rank in order.
+///
+/// The file has the CSV form of PyTorch's pipeline schedules: one line per
+/// pipeline rank, with commas between actions. For example, 0F1 is the forward
+/// action F of stage 0 in microbatch 1:
 ///
 ///     0F0,0F1,0B0,0B1
 ///     1F0,1B0,1F1,1B1
 ///
-/// Rules for reading the file:
-///  - An empty field, which stands for idle time, is skipped. An empty line is
-///    skipped, too.
+/// The function makes the table from the file by these rules:
+///  - An empty field stands for idle time. The function skips empty fields and
+///    empty lines.
 ///  - PyTorch can write two actions that overlap as one field, such as
-///    (0F1;3B0)OVERLAP_F_B. The table has the actions 0F1 and 3B0, one after
-///    another.
+///    (0F1;3B0)OVERLAP_F_B. For this field, the table has the actions 0F1 and
+///    3B0, one after another.
 ///  - All actions of a stage must be on one line.
 ///  - The backward pass of a stage is one action B, or it is split into I
 ///    (input gradient) and W (weight gradient). If the file has an I of a
 ///    stage, the table has I and W in place of each B of this stage.
 ///
-/// The function returns a table with the actions F, B, I and W of the file. It
-/// drops all other actions, because pcc derives the work of these actions from
-/// the model:
+/// The table has only actions of the kinds F, B, I and W. The function drops
+/// all other actions of the file, because pcc derives the work of these actions
+/// from the model:
 ///  - Sends and receives: pcc computes which values the stages pass to each
 ///    other.
 ///  - UNSHARD gathers the weights of a stage with an all-gather. Some work of a
@@ -55,10 +58,17 @@ struct ScheduleShape {
 ///    these sums from the shardings of the gradients.
 ///  - U is the optimizer update. pcc later adds its own U actions.
 ///
-/// Returns an error if the file does not have the number of ranks, stages per
-/// rank and microbatches that `shape` requires, or if `checkSchedule` does not
-/// accept the actions. The error has exit code 6. For example, it names the
-/// place in the file, the action and the expected value:
+/// Returns an error with exit code 6 if the file does not meet these
+/// requirements:
+///  - Each field is an action, or is empty.
+///  - The file has the numbers of ranks, stages per rank and microbatches that
+///    `shape` requires.
+///  - If `shape.trains` is true, the file has backward actions. Otherwise, the
+///    table has only actions of the kind F.
+///  - The function checkSchedule accepts the actions.
+///
+/// For example, the action 1F8 is an error if there are only 8 microbatches.
+/// The text of this error names the place of the action in the file:
 ///
 ///     line 2, column 5: 1F8 is of microbatch 8, but there are 8 (0 to 7)
 StatusOr<ActionTable> readSchedule(std::string_view text,

@@ -231,12 +231,16 @@ Row zbH1(const PositionView &view) {
 }
 
 /// Generates the actions of one pipeline rank in the zero-bubble schedule ZB-V.
-/// Generates them for n microbatches: n is the number of microbatches of the
-/// schedule, but at least 2p - 1, where p is the number of ranks. If n is
-/// larger than the number of microbatches of the schedule, the function `add`
-/// omits the actions of the microbatches that do not exist. For example, with 3
-/// ranks and 4 microbatches, n is 5. `add` omits the actions of microbatch 4,
-/// because the schedule has only the microbatches 0 to 3.
+/// The member function `build` determines the order of the actions. It calls
+/// the member function `add` once for each action, and `add` appends the action
+/// to the list of actions.
+///
+/// The order of the actions is made for at least 2p - 1 microbatches, where p
+/// is the number of ranks. If the schedule has fewer microbatches, `build`
+/// calls `add` for 2p - 1 microbatches, and `add` omits the actions of the
+/// additional microbatches. For example, with 3 ranks, 2p - 1 is 5. If the
+/// schedule has only the microbatches 0 to 3, `add` omits the actions of
+/// microbatch 4.
 class ZbVRow {
 public:
   explicit ZbVRow(const PositionView &view)
@@ -294,11 +298,13 @@ private:
 
   const int p, r, m;
   const std::array<int, 2> stages;
-  /// done[column][chunk]: number of calls of the function `add` so far with the
-  /// arguments `column` and `chunk`. `column` is the kind of action: F
-  /// (forward), I (input gradient) or W (weight gradient). `chunk` is 0 for the
-  /// first stage of the pipeline rank and 1 for the second stage. After the
-  /// last microbatch, a call appends no action, but the call is counted.
+  /// Numbers of calls of the member function `add` so far. For example,
+  /// done[F][0] is the number of calls add(F, 0). The first index is the kind
+  /// of action: F (forward), I (input gradient) or W (weight gradient). The
+  /// second index is 0 for the first stage of the pipeline rank, and 1 for the
+  /// second stage. The number of calls can be larger than the number of actions
+  /// in `row`. For example, with 4 microbatches, the fifth call add(F, 0)
+  /// appends no action, but it increases done[F][0] to 5.
   std::array<std::array<int, 2>, 3> done{};
   Row row;
 };

@@ -48,8 +48,13 @@ enum class ScheduleKind : uint8_t {
   ///   F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3
   ///   F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
   ZbH1,
-  /// Zero bubble ZB-V (Qi et al. 2023): pipeline rank r of p runs the stages r
-  /// and 2p - 1 - r. By stage, the ranks are 0, 1, …, p-1, p-1, …, 0, like a V.
+  /// Zero bubble ZB-V (Qi et al. 2023). The backward action is split into I
+  /// (input gradient) and W (weight gradient). With p pipeline ranks, there are
+  /// 2p stages, and rank r runs the stages r and 2p - 1 - r. For example, with
+  /// 3 ranks, rank 0 runs the stages 0 and 5, rank 1 runs the stages 1 and 4,
+  /// and rank 2 runs the stages 2 and 3. The letter V stands for the path of a
+  /// microbatch: from the first rank to the last rank, and back to the first
+  /// rank.
   ZbV,
 };
 

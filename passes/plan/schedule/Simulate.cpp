@@ -60,7 +60,10 @@ private:
   double ready(const Action &action);
   double readyToUpdate(int part);
   bool advance(int position);
-  /// Names the first missing input of `action`, for error messages.
+  /// Returns a text for an error message. The text describes one input of
+  /// `action` that has not been computed. For example, if `action` is the
+  /// forward action F of stage 2 in microbatch 3, the text is "1F3". This text
+  /// stands for F of stage 1 in microbatch 3.
   std::string missing(const Action &action);
 
   const ActionTable &table;
@@ -122,8 +125,11 @@ double Simulation::readyToUpdate(int part) {
   return latest;
 }
 
-/// Runs actions of a pipeline rank until the next one lacks an input. Returns
-/// whether any has run.
+/// Simulates actions of the pipeline rank number `position`, one after another.
+/// Begins at the first action of the rank that has not been simulated yet.
+/// Stops at the end of the rank's actions, or at an action with an input that
+/// has not been computed yet. Returns whether the function has simulated at
+/// least one action.
 bool Simulation::advance(int position) {
   const std::vector<Action> &row = table.positions[position];
   bool moved = false;

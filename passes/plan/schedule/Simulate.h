@@ -28,23 +28,38 @@ struct ActionCosts {
   /// during this time. If the function is empty, the result arrives at once.
   std::function<double(int fromStage, int toStage)> transferSeconds;
 
-  /// Returns the seconds of an action in a schedule with `numStages` stages on
-  /// `numPositions` pipeline ranks.
+  /// Returns the duration of `action` in seconds. If the member `seconds` has a
+  /// function, this function determines the duration. Otherwise, the duration
+  /// depends on the kind of the action and on the number of stages per pipeline
+  /// rank. `numPositions` is the number of ranks, and `numStages` is the number
+  /// of stages on all ranks together. For example, with 4 ranks and 8 stages,
+  /// each rank has 2 stages. An action F (forward) then takes 1 / 2 second.
   double secondsOf(const Action &action, int numPositions, int numStages) const;
 };
 
-/// Simulates an action table and returns the start and end of each action.
-/// Every pipeline rank runs its actions in order, one at a time. An action
-/// starts as soon as its rank is free and its inputs exist:
-///  - F (forward) of stage s needs F of stage s - 1.
-///  - B (backward) and I (input gradient) of stage s need F of stage s, and B
-///    or I of stage s + 1.
-///  - W (weight gradient) needs I of its own stage.
-///  - U (optimizer update) can have numbered parts U0, U1, …. A part needs all
-///    parts with smaller numbers, of all stages.
+/// Simulates one step of a pipeline and returns the start time and the end time
+/// of each action. `table` lists the actions of each pipeline rank in order.
+/// `costs` gives the duration of each action, and the time that a result needs
+/// to travel from one rank to another.
 ///
-/// If ranks wait forever, `stuck` of the result names the action at which each
-/// waits. The result then lacks this action and later ones.
+/// A rank runs its actions one after another. An action starts as soon as its
+/// rank is free and its inputs have arrived. The inputs of the following
+/// actions are results of the same microbatch:
+///  - F (forward) of stage s needs the result of F of stage s - 1.
+///  - B (backward) of stage s needs the result of F of stage s, and the
+///    gradient from stage s + 1. B or I of stage s + 1 computes this gradient.
+///  - I (input gradient) of stage s needs the same inputs as B of stage s.
+///  - W (weight gradient) of stage s needs the result of I of stage s.
+///
+/// The optimizer update of a stage can be divided into parts, which are counted
+/// from 0. Each part is one action U. An action U of part 2 starts after all
+/// actions U of the parts 0 and 1 have ended, on all ranks. All other kinds of
+/// actions need no inputs.
+///
+/// A rank waits forever if its next action needs an input that is never
+/// computed. The result then lacks this action and all later actions of the
+/// rank. The member `stuck` of the result is a text. It names each rank that
+/// waits forever, the action that cannot start, and the input that is missing.
 Timeline simulate(const ActionTable &table, const ActionCosts &costs = {});
 
 /// Returns, for each pipeline position, the largest number of forwards that are

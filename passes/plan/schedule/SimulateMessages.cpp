@@ -137,8 +137,10 @@ bool MessageSimulation::advance(int position) {
   return at[position] != before;
 }
 
-/// Adds a message to the timeline of a pipeline rank, as a send or as a
-/// receive. It departs at time `start`.
+/// Adds one entry to the timeline of the pipeline rank number `position`. If
+/// `isSend` is true, the entry is the send of `message`. Otherwise, the entry
+/// is the receive of `message`. The entry begins at time `start`, when the
+/// message departs. The entry ends when the message arrives.
 void MessageSimulation::show(const Message &message, int position, bool isSend,
                              double start) {
   const Transfer &transfer = program.transfers[message.transfer];
@@ -154,9 +156,15 @@ void MessageSimulation::show(const Message &message, int position, bool isSend,
        deliveryOf(message).arrived});
 }
 
-/// Delivers the messages of a lane, from one pipeline rank to another, in
-/// order. Stops at a message whose send or receive is not posted. Returns
-/// whether any message was delivered.
+/// Computes the arrival times of messages from pipeline rank `from` to pipeline
+/// rank `to`. Adds these messages to the timelines of both ranks. `lane` lists
+/// the messages that rank `from` has begun to send, in the order of the sends.
+/// A message departs after the previous message in `lane` has arrived.
+///
+/// The function begins at the first message that has no arrival time. It stops
+/// at the end of `lane`, or at a message that rank `to` has not begun to
+/// receive. Returns whether the function has computed at least one arrival
+/// time.
 bool MessageSimulation::travel(int from, int to, Lane &lane) {
   const size_t before = lane.next;
   for (; lane.next < lane.posted.size(); ++lane.next) {

@@ -174,12 +174,16 @@ private:
 
   /// Appends new sets of forms to `made`. A form is a sharding of the tensor.
   /// Each new set has the forms of made[index] and one more form that some user
-  /// of the tensor can need. The function leaves out a new set in three cases:
-  ///  - The set costs `bound` or more.
-  ///  - `isUseful` returns false: the additional form cannot lower the total
-  ///    cost.
-  ///  - No reshard may start from the additional form: `value.reform` has an
-  ///    empty list for this form.
+  /// of the tensor can need. The producer of the tensor makes the first form of
+  /// the set. Reshards make the other forms. The cost of the set is the sum of
+  /// the costs of these reshards.
+  ///
+  /// The function leaves out a new set in three cases:
+  ///  - The set costs as much as the member `bound` or more. `bound` is a limit
+  ///    that the caller of `addSharedValue` gives.
+  ///  - `isUseful` returns false, because the additional form cannot lower the
+  ///    total cost.
+  ///  - No reshard may start from the additional form.
   ///
   /// Two calls can create an equal set with different costs. For example, the
   /// set with the forms 0, 1 and 2 is {0, 1} plus form 2, and also {0, 2} plus

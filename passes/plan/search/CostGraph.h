@@ -104,8 +104,11 @@ using Variable = uint32_t;
 /// total cost.
 class CostGraph {
 public:
-  /// Costs of all pairs of values of the variables `a` and `b`. table[i *
-  /// domain(b) + j] is the cost of a = i and b = j.
+  /// Costs of all pairs of values of the variables `a` and `b`. The costs are
+  /// in row-major order: one row for each value of `a`, and one column for each
+  /// value of `b`. For example, let `a` have 2 values and let `b` have 3
+  /// values. `table` then has 6 costs. table[0] is the cost of a = 0 and b = 0.
+  /// table[4] is the cost of a = 1 and b = 1, because row 1 begins at table[3].
   struct Pair {
     Variable a, b;
     std::vector<Cost> table;
@@ -115,9 +118,14 @@ public:
   /// is the cost of value i.
   Variable addVariable(std::vector<Cost> unary);
 
-  /// Adds a cost for each pair of values of `a` and `b`. table[i * domain(b) +
-  /// j] is the cost of a = i and b = j. Costs from several calls for the same
-  /// variables add up. If a == b, only the entries with i = j count.
+  /// Adds a cost for each pair of values of the variables `a` and `b`. `table`
+  /// lists the costs in row-major order: one row for each value of `a`, and one
+  /// column for each value of `b`. For example, if `b` has 3 values, table[4]
+  /// is the cost of a = 1 and b = 1, because row 1 begins at table[3]. The
+  /// costs from several calls for the same variables add up.
+  ///
+  /// If `a` and `b` are the same variable, the two values of a pair cannot
+  /// differ. The function then uses only the costs of pairs of equal values.
   void addPair(Variable a, Variable b, const std::vector<Cost> &table);
 
   /// Adds a cost for each pair of values of the variables `a` and `b`. `cost`
@@ -149,7 +157,10 @@ public:
 private:
   std::vector<std::vector<Cost>> unaries;
   std::vector<Pair> allPairs;
-  /// Index in `allPairs` of each pair of variables, lower number first.
+  /// For each pair of variables that have common costs: the index of the pair
+  /// in `allPairs`. In a key of this map, the variable with the smaller number
+  /// comes first. For example, pairIndex[{2, 5}] is the index of the costs that
+  /// the variables 2 and 5 have in common.
   std::map<std::pair<Variable, Variable>, size_t> pairIndex;
 };
 

@@ -153,8 +153,10 @@ private:
   std::vector<EliminatedVariable> decisions;
   std::vector<Variable> frozen;
   size_t largestTable = 1;
-  /// Whether an assignment that costs less than the bound of `minimise` may
-  /// exist. False if all values of some variable cost too much.
+  /// Whether an assignment can exist that costs less than the limit `bound`.
+  /// The caller of `minimise` gives this limit. The member is false if some
+  /// variable has no value left. This can happen only if every assignment costs
+  /// `bound` or more.
   bool isPossible = true;
 };
 
@@ -193,9 +195,18 @@ std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   return least;
 }
 
-/// Drops each value whose lower bound from `leastCosts` is not less than
-/// `bound`. Repeats this until no value is dropped: with fewer values, the
-/// lower bounds of other variables can rise.
+/// Drops values with which every assignment costs `bound` or more. The caller
+/// of `minimise` does not need these assignments. For each value of each
+/// variable, the function leastCosts computes a number. No assignment with this
+/// value costs less than this number. If the number is `bound` or more, the
+/// value is dropped.
+///
+/// The function then computes the numbers again, because they can rise if there
+/// are fewer values. For example, value x of variable v has the common costs 1
+/// and 9 with the two values of variable w. The number of x contains the
+/// smaller cost, 1. If the value of w with the cost 1 is dropped, the number of
+/// x contains the cost 9. The function ends when no further value is dropped,
+/// or when some variable has no value left.
 void Eliminator::keepCheap(const Cost &bound) {
   for (bool changed = !bound.isForbidden(); changed;) {
     changed = false;
@@ -213,8 +224,20 @@ void Eliminator::keepCheap(const Cost &bound) {
   }
 }
 
-/// Drops values that are forbidden, and values with which every assignment
-/// costs `bound` or more. Then makes a cost table of each pair of variables.
+/// Prepares the elimination of the variables of `graph`. The constructor first
+/// drops values of the variables:
+///  - It drops forbidden values. If all values of a variable are forbidden, it
+///    keeps all of them.
+///  - It drops a value if it can show that every assignment with this value
+///    costs `bound` or more. The caller of `minimise` does not need these
+///    assignments.
+///
+/// The constructor then makes cost tables. Each pair of variables that has
+/// common costs in `graph` gives one table. The table has the costs of all
+/// pairs of the remaining values.
+///
+/// `tableLimit` is the largest number of entries of the tables that the
+/// elimination may make.
 Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
                        const Cost &bound)
     : graph(graph), tableLimit(tableLimit) {
@@ -322,13 +345,18 @@ size_t Eliminator::entries(const std::set<Variable> &scope) const {
 }
 
 /// Returns one TableOperand for each cost table that contains variable `v`. A
-/// cost table has one entry for each combination of values of its variables. A
-/// TableOperand refers to one entry of a table. Here it refers to the first
-/// entry, in which all variables have the value 0.
+/// cost table is an array with one entry for each combination of values of its
+/// variables. A TableOperand refers to one entry of a table. Each TableOperand
+/// that the function returns refers to the first entry, in which all variables
+/// have the value 0.
 ///
 /// `scope` lists the neighbors of `v` in ascending order. A neighbor is another
-/// variable that occurs in a cost table together with `v`. Number k in
-/// TableOperand::strides belongs to the neighbor scope[k].
+/// variable that occurs in a cost table together with `v`.
+/// TableOperand::strides has one number for each neighbor. If the value of the
+/// neighbor scope[k] grows by 1, the index of the entry in the array grows by
+/// strides[k]. For example, the table contains the neighbor scope[0] and `v`,
+/// and `v` has 3 values. If the value of `v` changes fastest in the array,
+/// strides[0] is 3.
 std::vector<Eliminator::TableOperand>
 Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   std::vector<TableOperand> operands;
@@ -485,9 +513,12 @@ Assignment Eliminator::decideAll() {
   return result;
 }
 
-/// Improves an assignment by local search. In a sweep, each variable in turn
-/// takes its cheapest value, given all others. Ends when a sweep changes
-/// nothing, or after 16 sweeps.
+/// Lowers the cost of an assignment by local search. An assignment has one
+/// value for each variable. The function visits the variables one after
+/// another. For each visited variable, it selects the value with which the
+/// assignment costs least. All other variables keep their values meanwhile. The
+/// function repeats these visits until no value changes, but visits each
+/// variable at most 16 times.
 void Eliminator::improve(Assignment &assignment) const {
   std::vector<std::vector<const CostGraph::Pair *>> pairsOf(
       graph.numVariables());

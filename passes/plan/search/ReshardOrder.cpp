@@ -10,8 +10,12 @@ using namespace pcc;
 using plan::ReshardOrder;
 
 namespace {
-/// Source of a reshard: the value itself, or a form that an earlier step has
-/// made and from which a reshard may start. A form is a sharding of the value.
+/// Source of a reshard of a value. A form is a sharding of the value. A
+/// sequence of reshards makes several forms of the value. The source of a
+/// reshard is the value itself, or a form that an earlier reshard of the
+/// sequence has made. For example, the first reshard makes form 2 from the
+/// value itself. The second reshard can then start from the value itself or
+/// from form 2. A form from which no reshard may start is not a source.
 struct ReshardSource {
   /// Number of the step that has made the form, if the source is a form. A step
   /// is one reshard. Steps are counted from 1. For example, `step` is 1 if the

@@ -14,10 +14,19 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Solves one StageCutRequest: cuts a list of items into consecutive stages. An
 /// item is a piece of work, such as an op. A stage starts at the index of its
-/// first item, and ends at the index of the first item after the stage.
-/// limits[k][i] is the largest end of stage k if the stage starts at item i. It
-/// respects all constraints except the one on time. If limits[k][i] is i, stage
-/// k cannot start at item i.
+/// first item, and ends at the index of the first item after the stage. For
+/// example, a stage with the items 2, 3 and 4 starts at 2 and ends at 5.
+///
+/// limits[k][i] is the largest index at which stage k may end if it starts at
+/// item i. If limits[k][i] is i, stage k cannot start at item i. If the stage
+/// ended at a larger index, at least one of these statements would be true:
+///  - The stage needs too much memory.
+///  - The stage has too many flops.
+///  - The stage has an item that must be on another stage.
+///  - An item after the first item of the stage must begin a stage.
+///
+/// limits[k][i] does not depend on the time that the stage takes. Other
+/// functions of this class limit the time.
 class StageCutter {
 public:
   explicit StageCutter(const StageCutRequest &request)
@@ -53,8 +62,13 @@ private:
   double entry(size_t start) const {
     return start == 0 ? 0 : request.crossingBytes[start - 1];
   }
-  /// Returns the bytes of an item on stage number `stage`: its weights, and its
-  /// activations of all microbatches in flight.
+  /// Returns the bytes of memory that an item needs if the item is on stage
+  /// number `stage`. An item is a piece of work, such as an op. The result is
+  /// the sum of the bytes of the item's weights and of the item's activations.
+  /// The stage can have the activations of several microbatches in memory at
+  /// the same time. For example, let an item have 100 bytes of weights and 10
+  /// bytes of activations for each microbatch. With 3 microbatches in memory,
+  /// the item needs 130 bytes.
   double memoryOf(size_t item, size_t stage) const {
     const WorkItem &work = request.items[item];
     const int alive = request.inFlight.empty() ? 1 : request.inFlight[stage];
@@ -71,7 +85,13 @@ private:
   std::vector<std::vector<size_t>> limits;
 };
 
-/// Returns an error if the request is inconsistent; otherwise an empty string.
+/// Checks the numbers in the request. Returns the text of an error in these
+/// cases, otherwise an empty string:
+///  - The number of stages is not positive, or is greater than the number of
+///    items.
+///  - A list in the request has the wrong length. For example, `inFlight` must
+///    have one number for each stage, or be empty.
+///  - An item that must begin a stage (`pinned`) is item 0 or does not exist.
 std::string StageCutter::malformed() const {
   if (request.numStages < 1)
     return "the number of stages must be positive, got " +

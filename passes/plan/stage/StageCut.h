@@ -18,8 +18,10 @@ namespace pcc::plan {
 
 /// One indivisible piece of work: an op, or ops that must stay together.
 struct WorkItem {
-  /// Modeled time for one microbatch, in seconds. All items and
-  /// `secondsPerByte` may use another unit instead, such as flops.
+  /// Modeled time that this piece of work takes for one microbatch. The unit is
+  /// seconds, but a caller can choose another unit for the times, such as
+  /// flops. All items of a request must then use this unit, and
+  /// StageCutRequest::secondsPerByte must use this unit, too.
   double seconds = 0;
   /// Bytes that stay on the rank for the whole step, such as weights.
   double weightBytes = 0;
@@ -66,7 +68,10 @@ struct StageCutRequest {
 /// such as the time of the slowest stage. If no division is possible, `error`
 /// gives the reason, and the other members keep their default values.
 struct StageCut {
-  /// By stage: index of its first item. begin[0] is 0. Empty on error.
+  /// For each stage: the index of the first item of the stage. An item is a
+  /// piece of work, such as an op. For example, if stage 0 has the items 0 and
+  /// 1, and stage 1 has the items 2 to 4, `begin` is {0, 2}. If no cut is
+  /// possible, `begin` is empty.
   std::vector<size_t> begin;
   /// Time that the slowest stage takes for one microbatch. The time of a stage
   /// is the sum of the times of its items, plus the time to receive its inputs.
@@ -83,7 +88,7 @@ struct StageCut {
   /// larger one of two numbers: twice the mean flops of all stages, and the
   /// flops of the item that has the most.
   bool balanced = false;
-  /// Reason why there is no cut; empty if there is one.
+  /// Reason why no cut exists. The text is empty if a cut has been found.
   std::string error;
 
   /// Returns a list with one element per item. An item is a piece of work, such

@@ -41,7 +41,9 @@ static std::vector<uint32_t> findCycle(const Producers &producers,
   }
   path.erase(path.begin(), path.begin() + seenAt[node]);
   std::reverse(path.begin(), path.end());
-  // Rotate the cycle so that it begins with the smallest index.
+  // `path` now contains the indices of the nodes that form the cycle. Rotate
+  // `path` so that it begins with the smallest index. For example, 5 2 7
+  // becomes 2 7 5.
   std::rotate(path.begin(), std::min_element(path.begin(), path.end()),
               path.end());
   return path;

@@ -14,9 +14,11 @@ namespace {
 
 /// The node, graph input or initializer that defines a value.
 struct Definition {
-  /// Kind of the definition: "node", "an input" or "an initializer". If an
-  /// input or an initializer defines a value that is defined twice, the error
-  /// message contains this text, for example as "first by an input".
+  /// Kind of the definition: "node", "an input" or "an initializer". The text
+  /// of an input or an initializer occurs in error messages. For example, a
+  /// graph has an input x, and a node of the graph also has a result x. The
+  /// error message about this graph contains "first by an input". An error
+  /// message about a node contains the label of the node instead.
   const char *what = "node";
   /// Position, in the graph's list of nodes, of the node that defines the
   /// value. The first node has position 0. Has no meaning if an input or an
@@ -55,8 +57,11 @@ public:
   /// `mayRepeat` is empty, and no repetition is permitted.
   void define(std::string_view name, const char *what,
               std::string_view mayRepeat = {});
-  /// Adds the results of all nodes to the symbol table. Must be called before
-  /// sortNodes.
+  /// Adds an entry to the map `definitions` for each named result of each node
+  /// in this graph. The key is the name of the result. The entry states which
+  /// node computes the result. Records an error if a node has no op type, or if
+  /// this graph or an enclosing graph already defines a value with the name of
+  /// the result. Must be called before sortNodes().
   void defineNodes();
   /// Checks that each value that a node reads is defined. Validates the nodes'
   /// subgraphs. Sorts the nodes topologically. Appends to `captures` the names

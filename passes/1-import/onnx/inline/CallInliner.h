@@ -95,8 +95,10 @@ private:
   /// inliner later adds an Identity node, which copies x to y.
   void bindOutputs();
   /// Adapts `node` to the graph that contains the call. `node` is a copy of a
-  /// node of the function, or of a node in a subgraph of the function. Makes
-  /// these changes:
+  /// node of the function, or of a node in a subgraph of the function. `inBody`
+  /// is true if the original of `node` is in the function's own list of nodes.
+  /// `inBody` is false if the original of `node` is in a subgraph. A node in a
+  /// subgraph cannot define an output of the function. Makes these changes:
   ///
   ///   - Gives `node` a new name.
   ///   - Renames the operands by the map `names`.
@@ -108,10 +110,6 @@ private:
   ///   - Renames the values and nodes in the subgraphs of `node`.
   ///   - Copies the pipeline stage and the shardings of the call to `node`.
   ///     Keeps the pipeline stage and the shardings that `node` already has.
-  ///
-  /// `inBody` is true if `node` copies a node of the function's own list of
-  /// nodes. `inBody` is false if `node` lies in a subgraph. A node in a
-  /// subgraph cannot define an output of the function.
   void renameNode(Node &node, bool inBody);
   /// Renames the values and nodes of `graph`, a subgraph of a copied node. Each
   /// value and each node that `graph` contains gets a new name. For example, if

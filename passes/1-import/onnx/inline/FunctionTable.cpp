@@ -33,10 +33,13 @@ public:
   CallGraphWalk(const FunctionTable &table, int depth)
       : table(table), depth(depth) {}
 
-  /// Visits `function` and the functions that it calls, directly or through
-  /// other functions. Returns an error if one of them calls itself, or if a
-  /// chain of calls has more than `depth` functions. In a chain of calls, each
-  /// function calls the next one.
+  /// Visits `function` and each function that `function` calls, directly or
+  /// through other functions. Returns an error in two cases:
+  ///
+  ///  - A visited function calls itself, directly or through other functions.
+  ///  - A chain of calls is too long. In a chain of calls, each function calls
+  ///    the next one. The member `depth` is the largest number of functions
+  ///    that a chain may have.
   Status enter(const Function &function);
 
 private:
@@ -47,10 +50,13 @@ private:
   /// names the functions on the way, such as "function A calls itself, through
   /// B" if A calls B and B calls A.
   Status circle(const Function &function) const;
-  /// Returns an error if a chain of calls has more than `depth` functions. In a
-  /// chain of calls, each function calls the next function. The chain begins
-  /// with the functions in `path`. `below` more functions follow. Example: if
-  /// `path` is [A, B] and `below` is 3, the chain has 5 functions.
+  /// Checks the length of one chain of calls. In a chain of calls, each
+  /// function calls the next one. The chain consists of two parts. It begins
+  /// with the functions in the member `path`: the functions that the traversal
+  /// is currently visiting. After them come `below` more functions. Returns an
+  /// error if the chain has more functions than the member `depth` allows.
+  /// Example: `path` is [A, B], and `below` is 3. The chain has 5 functions, so
+  /// the result is an error if `depth` is 4.
   Status checkDepth(int below) const;
 
   const FunctionTable &table;
@@ -98,8 +104,9 @@ Status CallGraphWalk::checkDepth(int below) const {
 ///
 ///  - `function` is already in `path`. Then `function` calls itself, directly
 ///    or through other functions.
-///  - A chain of calls has more than `depth` functions. In a chain of calls,
-///    each function calls the next one.
+///  - A chain of calls is too long. In a chain of calls, each function calls
+///    the next one. The member `depth` is the largest number of functions that
+///    a chain may have.
 ///
 /// At the end of the visit, `height` gets an entry for `function`: the number
 /// of functions in the longest chain of calls that begins with `function`.

@@ -41,15 +41,18 @@ namespace pcc::onnx {
 ///  - If the call has a sharding for the tensor x, each new node that reads or
 ///    defines x gets this sharding, unless it already has a sharding for x.
 ///
-/// `model` must have passed validateModel. The members of `limits` bound the
-/// work. Returns an error in these cases, among others:
+/// `model` must have passed validateModel. `limits` holds numbers that limit
+/// the memory and the depth of recursion. Two of these numbers apply here. The
+/// number `limits.depth` is 100 by default. The number `limits.messages` is
+/// about 16 million by default. Returns an error in these cases, among others:
 ///
 ///  - A function calls itself, directly or through other functions.
 ///  - A chain of calls (function A calls B, B calls C, and so on) has more than
 ///    `limits.depth` functions.
-///  - Calls and subgraphs are nested more than 2 * `limits.depth` deep.
-///  - The new nodes and names need more than about 16 * `limits.messages`
-///    bytes.
+///  - A node lies inside more than 2 * `limits.depth` inlined calls and
+///    subgraphs.
+///  - The new nodes and names together need more memory than about 16 bytes
+///    times `limits.messages`: 256 MiB by default.
 Status inlineFunctions(Model &model, const ReadLimits &limits);
 
 } // namespace pcc::onnx

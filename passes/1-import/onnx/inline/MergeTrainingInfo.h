@@ -17,10 +17,10 @@ namespace pcc::onnx {
 ///   2. nodes of the model's main graph
 ///   3. nodes of `algorithm`
 ///
-/// Does nothing if the model has no TrainingInfo. `model.training` is not
-/// changed. Returns an error with exit code 4 if the model has several
-/// TrainingInfos. Returns an error with exit code 3 if `initialization` has
-/// inputs.
+/// Does nothing if the model has no TrainingInfo. `model.training`, the list of
+/// the model's TrainingInfos, is not changed. Returns an error with the exit
+/// code Unsupported if the model has several TrainingInfos. Returns an error
+/// with the exit code CannotRead if `initialization` has inputs.
 Status mergeTrainingInfo(Model &model);
 
 /// Returns "initialization/" followed by `output`. `output` is the name of a

@@ -71,8 +71,11 @@ pcc::onnx::numElements(const std::vector<int64_t> &dims) {
   return static_cast<uint64_t>(product);
 }
 
-/// Elements of less than 8 bits are packed into bytes. The last byte may be
-/// partly used, so the size is rounded up.
+/// Returns the number of bytes that the elements of a tensor need. `type` is
+/// the type of an element, and `dims` is the shape of the tensor. Elements of 4
+/// or 2 bits share a byte, and the result is rounded up to whole bytes.
+/// Example: a byte holds 2 elements of 4 bits, so 3 elements need 2 bytes.
+/// Returns nothing if the number of bytes is not known or is too large.
 std::optional<uint64_t> pcc::onnx::byteSize(DataType type,
                                             const std::vector<int64_t> &dims) {
   const std::optional<uint64_t> elements = numElements(dims);

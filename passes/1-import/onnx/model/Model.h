@@ -160,7 +160,9 @@ enum class TypeKind { None, Tensor, Sequence, Map, Opaque, Sparse, Optional };
 /// The type of a value (TypeProto).
 struct Type {
   TypeKind kind = TypeKind::None;
-  /// Element type of a Tensor or Sparse; type of the keys of a Map.
+  /// Element type. For the kinds Tensor and Sparse, it is the type of the
+  /// elements of the tensor. For the kind Map, it is the type of the keys of
+  /// the map. For every other kind, it is Undefined.
   DataType elementType = DataType::Undefined;
   /// Shape, for the kinds Tensor and Sparse. Unset if the rank is unknown; an
   /// empty list is the shape of a scalar.
@@ -217,8 +219,8 @@ struct SimpleShardedDim {
 
 /// A dim of a tensor that is split over devices (ShardedDimProto).
 struct ShardedDim {
-  /// Index of the dim. A negative index counts from the end: -1 is the last
-  /// dim.
+  /// Index of the split dim in the shape of the tensor, from 0. A negative
+  /// index counts from the end of the shape: -1 is the last dim.
   int64_t axis = 0;
   /// Factors of the dim. The split treats the dim like several smaller dims,
   /// its factors. The product of the sizes of the factors is the size of the
@@ -248,9 +250,15 @@ struct ShardingSpec {
   /// All devices of a group hold the same shard. The shards are numbered in
   /// row-major order. Example: a tensor has two dims, and each dim is split
   /// into 2 parts. Shard 1 then consists of part 0 of dim 0 and part 1 of dim
-  /// 1. If `devices` is [4, 5, 6, 7], device 5 holds shard 1. There are two
-  /// exceptions: the list may be empty, and if the tensor has only one shard,
-  /// all entries of the list belong to this shard.
+  /// 1. If `devices` is [4, 5, 6, 7], device 5 holds shard 1.
+  ///
+  /// In two cases, the list does not have one entry for each shard:
+  ///
+  ///  - The list is empty. The annotation then gives the split of the tensor,
+  ///    but does not tell which devices hold which shard.
+  ///  - The tensor has only one shard. Then every entry of the list belongs to
+  ///    this shard. Example: if `devices` is [4, 5], the devices 4 and 5 both
+  ///    hold the whole tensor.
   std::vector<int64_t> devices;
   std::vector<DeviceGroup> groups;
   std::vector<ShardedDim> shardedDims;
@@ -265,7 +273,9 @@ int64_t numShards(const ShardingSpec &spec);
 /// The annotation of a node for one device configuration: its pipeline stage
 /// and the shardings of its tensors (NodeDeviceConfigurationProto).
 struct NodeDeviceConfiguration {
-  /// Name of the DeviceConfiguration for which this annotation holds.
+  /// Name of the device configuration, which is a set of devices. The members
+  /// `shardingSpecs` and `pipelineStage` apply if the model runs on these
+  /// devices.
   std::string_view configurationId;
   std::vector<ShardingSpec> shardingSpecs;
   std::optional<int32_t> pipelineStage;
@@ -329,9 +339,12 @@ struct Node {
   /// function call is replaced by the nodes of the function's body, each of
   /// these nodes gets the index of the call.
   uint32_t index = 0;
-  /// Names of the operands. The name "" stands for an optional operand that is
-  /// omitted. The list may also be shorter than the op's list of operands; the
-  /// operands after its end are then omitted.
+  /// Names of the operands. The name "" stands for an optional operand that the
+  /// node omits. If the node omits the last operands, the list ends before
+  /// these operands. Example: an op has four operands, and the last three are
+  /// optional. The node passes the value a as operand 0, passes the value c as
+  /// operand 2, and omits the operands 1 and 3. The list is then
+  /// ["a", "", "c"].
   std::vector<std::string_view> inputs;
   /// Names of the results. The name "" stands for a result that the node omits.
   /// In a parsed model, the last name in the list is not "": if the last
@@ -380,8 +393,9 @@ struct OperatorSetId {
   int64_t version = 0;
 };
 
-/// Returns the highest version that `opsets` lists for `domain`, where
-/// "ai.onnx" and "" are the same. Returns 0 if there is none.
+/// Returns the highest version that `opsets` lists for the operator domain
+/// `domain`. Returns 0 if `opsets` does not list the domain. The standard ONNX
+/// domain has two names: for `domain`, "ai.onnx" and "" give the same result.
 int64_t opsetVersion(const std::vector<OperatorSetId> &opsets,
                      std::string_view domain);
 

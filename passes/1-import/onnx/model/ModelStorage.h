@@ -39,8 +39,9 @@ public:
   /// Uses `bytes` as the contents of the model file. The caller must keep
   /// `bytes` alive as long as the storage.
   void view(std::string_view bytes) { content = bytes; }
-  /// Returns an error with exit code 3 if the mapped file changed while it was
-  /// read.
+  /// Returns an error with the exit code CannotRead if the model file changed
+  /// after map() mapped the file into memory. Returns success if the bytes of
+  /// the model come from the method `view`.
   Status checkUnchanged() const { return mapping.checkUnchanged(CannotRead); }
 
   ModelStorage() = default;

@@ -97,7 +97,12 @@ static void finishAttribute(Attribute &attribute, AttributeType found) {
     refuse("does not have exactly one value");
 }
 
-/// Parses an AttributeProto. It is an error if its values have different types.
+/// Parses `message`, an encoded AttributeProto, which is an attribute of a
+/// node. Stores the attribute in `attribute`. An AttributeProto has one field
+/// for each attribute type, such as the field i for an integer and the field f
+/// for a float. A valid AttributeProto has values in the field of only one
+/// type. Throws InvalidMessage if it has values of two types, such as i = 3 and
+/// f = 0.5.
 void ModelParser::attribute(std::string_view message, Attribute &attribute) {
   NestingLevel level(*this);
   AttributeType found = AttributeType::Undefined;
@@ -121,11 +126,13 @@ void ModelParser::attribute(std::string_view message, Attribute &attribute) {
   finishAttribute(attribute, found);
 }
 
-/// Parses the value in the current field of `wire`, and stores it in a member
-/// of `attribute`. `type` is the attribute type to which the field belongs; it
-/// selects the member. For example, a value of type Int is stored in
-/// `attribute.i`. A value of type Tensor or Tensors is appended to the list
-/// `attribute.tensors`.
+/// Parses a value of an attribute, and stores the value in `attribute`. The
+/// value lies in the current field of `wire`, which is the field that `wire`
+/// decoded last. `type` is the type of the value. It determines the member of
+/// `attribute` that stores the value. Examples:
+///
+///   `type` is Int                  sets the integer `attribute.i`
+///   `type` is Tensor or Tensors    appends to the list `attribute.tensors`
 void ModelParser::attributeValue(const WireReader &wire, AttributeType type,
                                  Attribute &attribute) {
   switch (type) {

@@ -36,8 +36,12 @@ void ModelParser::model(std::string_view message, Model &model) {
     throw WireError{"it imports no opset", /*endsEarly=*/true};
 }
 
-/// Parses one field of a ModelProto. The case numbers in this file are field
-/// numbers of onnx.proto.
+/// Parses one field of a ModelProto, the message that holds a whole ONNX model.
+/// The field is the current field of `wire`: the field that `wire` decoded
+/// last. Stores the value of the field in `model`. Each field has a number in
+/// the file onnx.proto. Example: the field graph of a ModelProto has the number
+/// 7, so `case 7` of the switch statement parses the graph. The other functions
+/// in this source file use numbers of fields, too.
 void ModelParser::modelField(const WireReader &wire, Model &model) {
   switch (wire.field()) {
   case 1:

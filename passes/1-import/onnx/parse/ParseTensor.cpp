@@ -17,7 +17,11 @@ struct TypedField {
   /// the number 4. `field` is 0 if TensorProto has no list of numbers for the
   /// element type. An example is the type string.
   uint32_t field = 0;
-  /// Number of bytes in raw_data that correspond to one number in the field:
+  /// Number of bytes that one number of the described field takes in
+  /// Tensor::raw. The field is a field of TensorProto, such as float_data, and
+  /// lists the elements of a tensor as numbers. Tensor::raw holds the elements
+  /// of the parsed tensor as bytes. `valueBytes` depends on the element type of
+  /// the tensor:
   ///
   ///   float      4   one number of float_data is one element
   ///   int8       1   one number of int32_data is one element

@@ -64,8 +64,11 @@ const OpSchema *findSchema(const Node &node);
 /// is 27. The result is 0 if no row has the domain.
 int64_t newestOpset(std::string_view domain);
 
-/// Returns the next entry of `list`, which is separated by `separator`, and
-/// removes it from `list`. Returns "" at the end.
+/// Returns the first entry of `list`, and removes this entry from `list`. The
+/// character `separator` stands between two entries. Example: `list` is
+/// "axis keepdims" and `separator` is ' '. The first call returns "axis" and
+/// leaves "keepdims" in `list`. The second call returns "keepdims" and leaves
+/// "" in `list`. If `list` is "", the result is "".
 std::string_view nextEntry(std::string_view &list, char separator);
 
 } // namespace pcc::onnx

@@ -51,8 +51,12 @@ private:
   /// begins with `annotation.locationPrefix`. Example: the prefix "../model/"
   /// changes the path "weights.bin" to "../model/weights.bin".
   MessageBuilder tensor(std::string_view message) const;
-  /// Returns a copy of one key-value entry of external_data. If the key is
-  /// "location", `annotation.locationPrefix` is prepended to the value.
+  /// Returns a copy of `message`, which is one entry of the list external_data
+  /// in a TensorProto. The list tells where the elements of the tensor lie in
+  /// another file. An entry has a key and a value. In the entry with the key
+  /// "location", the value is the path of the other file. The copy of this
+  /// entry has `annotation.locationPrefix` before the path. Example: the prefix
+  /// "../model/" changes the path "weights.bin" to "../model/weights.bin".
   MessageBuilder externalEntry(std::string_view message) const;
   /// Appends a copy of one ValueInfoProto to `graph`, which is the GraphProto
   /// of the new file. A ValueInfoProto is the message with the name, the type
@@ -64,12 +68,15 @@ private:
   void valueInfo(const WireReader &wire,
                  const std::map<std::string, std::string, std::less<>> &texts,
                  MessageBuilder &graph);
-  /// Appends a new ValueInfoProto to the message `graph` for each initializer
-  /// that has a text in `annotation.initializers`. A ValueInfoProto is the
-  /// message with the name, the type and the metadata of a value. The new
-  /// message has the name and the type of the initializer, and the text as its
-  /// metadata. The method skips an initializer whose name is in `informed`: the
-  /// copy already has a ValueInfoProto with a text for that name.
+  /// Appends a new ValueInfoProto to `graph`, the GraphProto of the new file,
+  /// for each initializer that has a text in `annotation.initializers`. A
+  /// ValueInfoProto is the message with the name, the type and the metadata of
+  /// a value. The new ValueInfoProto has the name and the type of the
+  /// initializer. Its metadata has one pair: the key is `annotation.valueKey`,
+  /// such as "pcc.sharding", and the value is the text.
+  ///
+  /// The method skips an initializer if its name is in the set `informed`. The
+  /// new file then already has a ValueInfoProto with a text for this name.
   void addInitializerInfos(MessageBuilder &graph) const;
 
   const Model &model;
@@ -86,11 +93,13 @@ private:
   /// addInitializerInfos. A second call of addInitializerInfos would add the
   /// same ValueInfoProto messages again.
   bool hasGraph = false;
-  /// Names of the values for which the method `valueInfo` has added a text to
-  /// the copy. The method adds the text to the value's ValueInfoProto, which is
-  /// the message with the name, the type and the metadata of a value. The
-  /// method addInitializerInfos reads this set: a value in the set needs no
-  /// other ValueInfoProto.
+  /// Names of the values that have a text of `annotation` in the metadata of
+  /// their ValueInfoProto in the new file. A ValueInfoProto is the message with
+  /// the name, the type and the metadata of a value. The method `valueInfo`
+  /// copies a ValueInfoProto from the old file to the new file. If `annotation`
+  /// has a text for the value, the method adds the text to the metadata, and
+  /// adds the name of the value to `informed`. The method addInitializerInfos
+  /// does not create a second ValueInfoProto for a name in `informed`.
   std::set<std::string_view> informed;
 };
 

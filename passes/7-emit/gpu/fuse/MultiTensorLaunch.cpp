@@ -58,9 +58,17 @@ class Tiling {
 public:
   explicit Tiling(rank::KernelOp kernel) : kernel(kernel) {}
 
-  /// Returns a kernel that computes one tile (a fixed number of elements) of
-  /// each tensor of `kernel`. It belongs to no module yet. Returns std::nullopt
-  /// if `kernel` is not element-wise.
+  /// Creates a version of `kernel` that computes one tile of each result. A
+  /// tile is a fixed number of consecutive elements of a tensor. Returns the
+  /// new kernel, and the lists of the arguments of `kernel` with one element
+  /// and with several elements. The new kernel is in no MLIR module. The caller
+  /// becomes the owner of the new kernel.
+  ///
+  /// Returns std::nullopt if there is no such version. Two examples:
+  ///
+  ///   - A result of `kernel` has only one element.
+  ///   - `kernel` transposes its operand. An element of the result then depends
+  ///     on an operand element at another index.
   std::optional<TiledForm> run() {
     if (kernel.getResultTypes().empty() || kernel.getScalarsAttr() ||
         kernel.getInParts())
@@ -254,9 +262,14 @@ public:
   }
 
 private:
-  /// Returns a version of the kernel of `launch` that computes one tile: a
-  /// fixed number of elements of each tensor. Returns std::nullopt if the
-  /// kernel is not element-wise. Computes the result once per kernel.
+  /// Returns a version of the kernel of `launch` that computes one tile of each
+  /// result. A tile is a fixed number of consecutive elements of a tensor. If
+  /// an earlier call had a launch of the same kernel, returns the result of the
+  /// earlier call.
+  ///
+  /// Returns std::nullopt if there is no such version. For example, the kernel
+  /// transposes its operand. An element of the result then depends on an
+  /// operand element at another index.
   const std::optional<TiledForm> &formOf(rank::LaunchOp launch) {
     auto [entry, isNew] = forms.try_emplace(launch.getKernelAttr().getAttr());
     if (!isNew)

@@ -70,8 +70,9 @@ struct AttentionPlan {
   int64_t otherTile = 8;
 
   /// Returns the number of queries of all query heads that share one key head.
-  /// Their queries are the rows of one matrix, head by head. Example with 2
-  /// query heads of 100 queries: row 103 is query 3 of the second head.
+  /// These queries are numbered from 0, one query head after another. Example:
+  /// two query heads with 100 queries each share a key head. The function
+  /// returns 200. Query 3 of the second query head has the number 103.
   int64_t queryRows() const { return group * queries; }
   /// Returns the number of keys or queries of one key head that are divided
   /// over the blocks of threads. If `rowsAreKeys` is true, the keys of the key
@@ -102,20 +103,25 @@ struct AttentionPlan {
   int64_t threads() const { return warps * 32; }
 
   /// Returns the pitch of a matrix in shared memory. The pitch is the number of
-  /// elements from the start of one row to the start of the next row. A row has
-  /// `size` elements. Unused elements follow each row, so that the threads of a
-  /// warp read from different memory banks at the same time. Example: for
-  /// `size` 64, the pitch is 72.
+  /// elements from the start of one row to the start of the next row. `size` is
+  /// the number of elements of a row. The pitch is `size`, rounded up to a
+  /// multiple of 8, plus 8 unused elements. Example: for `size` 60, the pitch
+  /// is 64 + 8 = 72. The unused elements shift the next row, so that the
+  /// threads of a warp read from different memory banks at the same time.
   ///
   /// Call this function for a matrix that WarpProduct::rightFromRows() reads.
   /// rightFromRows() loads the right operand of a matrix product. Each column
   /// of the right operand comes from a row of the matrix in shared memory.
   int64_t pitchOfRows(int64_t size) const;
   /// Returns the pitch of a matrix in shared memory. The pitch is the number of
-  /// elements from the start of one row to the start of the next row. A row has
-  /// `size` elements. Unused elements follow each row, so that the threads of a
-  /// warp read from different memory banks at the same time. Example: for
-  /// `size` 64, the pitch is 68 for f32, and 72 for bf16 and f16.
+  /// elements from the start of one row to the start of the next row. `size` is
+  /// the number of elements of a row. The pitch is `size`, rounded up to a
+  /// multiple of 8, plus a number of unused elements. There are 4 unused
+  /// elements for the element type f32, and 8 unused elements for the element
+  /// types bf16 and f16. Example: for `size` 60, the pitch is 64 + 4 = 68 for
+  /// f32, and 64 + 8 = 72 for bf16 and f16. The unused elements shift the next
+  /// row, so that the threads of a warp read from different memory banks at the
+  /// same time.
   ///
   /// Call this function for a matrix that WarpProduct::rightFromColumns()
   /// reads. rightFromColumns() loads the right operand of a matrix product.

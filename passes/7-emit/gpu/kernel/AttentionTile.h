@@ -13,7 +13,12 @@ namespace pcc::emit {
 /// Index clamped to the bounds of a dim, so that memory accesses with it are
 /// safe.
 struct Bounded {
-  /// Clamped index: the original index, but at most the last index of the dim.
+  /// Index along a dim, at most the last index of the dim. `index` comes from
+  /// another index, the original index. If the original index is larger than
+  /// the last index of the dim, `index` is the last index of the dim.
+  /// Otherwise, `index` is the original index. Example for a dim of size 100:
+  /// `index` is 99 if the original index is 105, and 98 if the original index
+  /// is 98.
   Index index;
   /// SSA value of type i1. The member `index` is an original index that was
   /// clamped to the bounds of a dim. The i1 is true if the original index is
@@ -87,10 +92,14 @@ protected:
   using Left = WarpProduct::Left;
   using Pair = WarpProduct::Pair;
   using Sums = WarpProduct::Sums;
-  /// Two SSA values. Each thread computes elements of two rows, and each row
-  /// has one of the SSA values. A row belongs to a query or a key. Example:
-  /// thread 5 of a warp computes elements of rows 1 and 9 of the warp's 16
-  /// rows.
+  /// Pair of SSA values for the two rows of this thread. The first SSA value
+  /// belongs to the first row, and the second SSA value belongs to the second
+  /// row. Example: the pair consists of the sum of the first row and the sum of
+  /// the second row.
+  ///
+  /// A row belongs to a query or a key. Each warp computes 16 rows, and thread
+  /// t of the warp computes elements of rows g and g + 8, where g = t / 4.
+  /// Example: thread 5 computes elements of rows 1 and 9.
   using Halves = std::array<mlir::Value, 2>;
 
   /// Returns the index a + b.

@@ -33,14 +33,17 @@ public:
         keys(allocate(plan.pitchOfRows(plan.depth))),
         values(allocate(plan.pitchOfColumns(plan.width))) {}
 
-  /// Emits the loop over the tiles of keys, then the stores of O / l into
-  /// `result`. For each query, the loop computes:
+  /// Emits the whole kernel: a loop over the tiles of keys, and then the stores
+  /// of the attention's result. For each query, the loop computes:
   ///
   ///   m   largest score
   ///   l   sum of the weights exp(score − m)
   ///   O   sum of the value vectors, each multiplied by the weight of its key
   ///
-  /// `outputs` are the pointers to the kernel's results.
+  /// The code after the loop stores O / l for each query, which is the
+  /// attention's result. `result` is the MLIR value of the attention's result.
+  /// `outputs` has a pointer for each value that the kernel returns. The kernel
+  /// returns `result`, or a transpose or reshape of `result`.
   void write(Value result, ArrayRef<Value> outputs) {
     query = readRows(op.getQuery());
     auto tile = [&](const Index &number, ValueRange so) {

@@ -33,8 +33,13 @@ namespace {
 /// the number of registers.
 class GradientTile : protected AttentionTile {
 protected:
-  /// Number of rows of a tile in shared memory that threads process at once.
-  /// One tensor core instruction on bf16 or f16 contracts 16 elements.
+  /// Largest number of rows of a tile that a warp processes at once: 16. A tile
+  /// is a matrix in shared memory. Each row of the tile is one vector, such as
+  /// a key.
+  ///
+  /// The kernels compute matrix products that are sums over these rows.
+  /// Example: the gradient of the queries is a sum over keys. One tensor core
+  /// instruction on bf16 or f16 sums over 16 rows.
   static constexpr int64_t chunk = 2 * WarpProduct::depth;
 
   /// Allocates two tiles in shared memory, `ofKeys` and `ofValues`. The kernel
@@ -257,12 +262,16 @@ private:
                   });
   }
 
-  /// Emits the first loop over the keys, which computes three numbers for each
-  /// of the thread's two queries:
+  /// Emits a loop over the tiles of keys. The loop computes three numbers for
+  /// each of the thread's two queries:
   ///
-  ///   top     largest score
-  ///   share   1 / Σ P, where P = exp(score − top) is the weight of a key
-  ///   mean    Σ P · dP / Σ P, where dP is the gradient of P
+  ///   top     largest attention score of the query
+  ///   share   1 / Σ exp(score − top) over all keys
+  ///   mean    Σ P · dP over all keys, where P = exp(score − top) · share is
+  ///           the softmax weight of a key, and dP is the gradient of P
+  ///
+  /// Stores the three numbers in the members `top`, `share` and `mean`. Each
+  /// member has two entries, one for each query.
   void describeRows() {
     ScalarBuilder s = w.scalar();
     Values start = OnlineSoftmax::start(w).flat();
@@ -321,9 +330,16 @@ private:
       }
   }
 
-  /// Emits a second loop over the keys, after the loop of describeRows().
-  /// Returns this thread's elements of the gradient of the queries. The loop
-  /// computes dQ = dS K, where dS is the gradient of the dot products Q Kᵀ.
+  /// Emits a loop over the tiles of keys. The loop computes the gradient of the
+  /// queries, dQ = dS K. In this matrix product, each row of K is a key. dS is
+  /// the gradient of the matrix of dot products Q Kᵀ, where each row of Q is a
+  /// query.
+  ///
+  /// Returns the elements of dQ that this thread holds. Each entry of the
+  /// returned list has four elements, in 8 neighboring columns of dQ.
+  ///
+  /// The emitted loop uses the numbers `top`, `share` and `mean` of each query.
+  /// The caller must call describeRows() first, which computes these numbers.
   std::vector<Sums> walkAgain() {
     Values start;
     const std::vector<Sums> none = zeros(plan.depth);

@@ -187,11 +187,18 @@ static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
     plan.teams = 1;
 }
 
-/// Sets the fields `isAcross`, `team` and `teams` of `plan` for a kernel that
-/// reduces columns of a tensor. Example: the sum of a [500, 64] tensor over dim
-/// 0 reduces 64 columns of 500 elements. One block reduces 32 columns. A team
-/// of threads reduces one column together. A team has 8 threads, or fewer if a
-/// column has at most 4 elements.
+/// Sets three fields of `plan` for a kernel that reduces columns of a tensor. A
+/// column is a set of elements that are reduced together and are strided in
+/// memory. Several threads, called a team, reduce one column together. Each
+/// block reduces 32 columns with 32 teams. The fields are:
+///
+///   isAcross   true
+///   team       number of threads in a team: 8 for columns of more than 4
+///              elements, and fewer for shorter columns
+///   teams      number of teams in a block: 32
+///
+/// Example: the sum of a [500, 64] tensor over dim 0 reduces 64 columns of 500
+/// elements. `team` is 8, and two blocks reduce 32 columns each.
 static void planAcross(GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.isAcross = true;

@@ -62,8 +62,14 @@ struct GpuPlan {
   /// Example: `team` is 32 and `teams` is 4. A block has 4 · 32 = 128 threads
   /// and reduces 4 rows.
   int64_t team = 1, teams = 1;
-  /// Whether the kernel reduces columns of a tensor, which are strided in
-  /// memory. If false, it reduces contiguous elements.
+  /// Whether the kernel reduces columns of a tensor. A column is a set of
+  /// elements that are reduced together and are strided in memory. Example: the
+  /// sum of a [500, 64] tensor over dim 0 reduces 64 columns of 500 elements.
+  ///
+  /// The value is false for a kernel that reduces rows of neighboring elements,
+  /// such as the sum of the tensor over dim 1. The value is also false for a
+  /// kernel without reductions, and for a kernel that reduces fewer than 8
+  /// neighboring columns.
   bool isAcross = false;
   /// Dim of the results to which a transpose moves the innermost dim of its
   /// operand. Example: a kernel transposes an operand of shape [64, 96] to a
@@ -86,8 +92,8 @@ struct GpuPlan {
   int64_t rounds() const;
 };
 
-/// Returns the division of `kernel` over blocks and threads. It depends only on
-/// the body and the types of `kernel`.
+/// Returns how the work of `kernel` is divided over the blocks and threads of a
+/// GPU. Two kernels with equal bodies and equal types have the same division.
 GpuPlan gpuPlanOf(rank::KernelOp kernel);
 
 /// Largest number of bytes that one instruction of a thread can load or store.
@@ -107,8 +113,11 @@ constexpr int64_t sharedBytes = 48 << 10;
 /// transposed.
 constexpr int64_t tileSize = 32;
 
-/// Number of elements from one row of a transposed tile to the next in shared
-/// memory. The padding avoids bank conflicts when threads read a column.
+/// Distance in shared memory from the start of one row of a tile to the start
+/// of the next row, in elements. A tile has 32 rows of 32 elements. One unused
+/// element follows each row, so the distance is 33. Without the unused element,
+/// neighboring elements of a column would often lie in the same memory bank.
+/// Threads that read a column would then have to wait for each other.
 constexpr int64_t tilePitch = tileSize + 1;
 
 /// Returns the dim of the result to which the transpose `op` moves the

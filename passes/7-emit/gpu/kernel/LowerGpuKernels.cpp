@@ -252,10 +252,15 @@ struct TableReader {
 };
 } // namespace
 
-/// Creates the function `name` of a multi-tensor kernel, which computes many
-/// tensors in one launch. Leaves the body empty. The first parameter, passed by
-/// value, is a table of the tensors. The others are pointers to operands that
-/// all tensors share, such as a learning rate.
+/// Creates the function `name` of a multi-tensor kernel, without a body. One
+/// launch of a multi-tensor kernel computes many tensors. The first parameter
+/// of the function is a table, which is passed by value. The table contains the
+/// address and the size of each tensor. `table` describes the sections of the
+/// table.
+///
+/// Each of the other parameters of the function is a pointer to an operand that
+/// is the same for all tensors, such as a learning rate. A block has
+/// `plan.threads` threads.
 static LLVM::LLVMFuncOp
 makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
                const runtime::TensorTable &table, const Twine &name) {

@@ -11,17 +11,19 @@ namespace pcc::emit {
 /// State of a softmax that is computed in one loop over scores (Milakov and
 /// Gimelshein 2018, arXiv 1805.02867). The scores form a matrix. Each row of
 /// the matrix has its own softmax. Each iteration of the loop processes some
-/// columns of the matrix. The state of a row consists of two numbers:
+/// columns of the matrix.
 ///
-///   top     largest score of the row so far
-///   total   sum of exp(score − top) over the scores of the row so far
+/// Four threads share a row. Each of the four threads has a quarter of the
+/// row's scores. Each thread has scores of two rows. This struct is the state
+/// of one thread. The state has two numbers for each of the thread's two rows:
 ///
-/// The struct has the state of two rows, because each thread has scores of two
-/// rows. Four threads share a row. Each of the four threads has a quarter of
-/// the row's scores. `top` is the largest score of all four threads, and equal
-/// in these four threads. `total` contains only the scores of this thread.
+///   top     largest score that the four threads have processed so far
+///   total   sum of exp(score − top) over the scores that this thread has
+///           processed so far
 struct OnlineSoftmax {
-  /// Two values of type f32, one for each of the thread's two rows.
+  /// Two SSA values of type f32. Each thread has attention scores of two
+  /// queries or two keys, called rows. Each of the two SSA values belongs to
+  /// one of the two rows.
   using Halves = std::array<mlir::Value, 2>;
   /// Number of SSA values of a softmax state: two of `top` (largest score) and
   /// two of `total` (sum of weights).
@@ -53,14 +55,17 @@ struct OnlineSoftmax {
   /// sum of the weights of the thread's scores so far.
   ///
   /// For each of the two rows, sets `top` to the largest score of all tiles so
-  /// far, including `scores`. Multiplies `total` by the factor
-  /// exp(old `top` − new `top`). Returns the factors of the two rows.
+  /// far, including `scores`. All old weights of the row change by the factor
+  /// exp(old `top` − new `top`). Multiplies `total` by this factor. Returns the
+  /// factors of the two rows. Example: if `top` grows from 3 to 5, the factor
+  /// is exp(−2).
   ///
-  /// The caller keeps, for each row, sums of values that are multiplied by
-  /// weights. After the update, the caller must do two things:
+  /// After the update, the caller must do two things:
   ///
-  ///   - Multiply these sums by the factor of the row.
   ///   - Add the weights of the scores in `scores` to `total`.
+  ///   - Multiply other sums that contain old weights by the factor of the row.
+  ///     For example, attention keeps a sum of value vectors, each multiplied
+  ///     by a weight.
   Halves update(KernelWriter &w, llvm::ArrayRef<WarpProduct::Sums> scores);
 };
 

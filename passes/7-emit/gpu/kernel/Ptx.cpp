@@ -25,9 +25,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the LLVM feature that selects the PTX version. Up to sm_90 this is
-/// version 8.1, which allows kernel parameters of more than 4352 bytes. Later
-/// GPUs use LLVM's default version, which is newer.
+/// Returns the LLVM feature that selects the version of PTX for the GPU
+/// architecture `arch`. If `arch` is "sm_90" or earlier, selects version 8.1.
+/// This is the first version in which the parameters of a kernel can have more
+/// than 4352 bytes. If `arch` is later than "sm_90", returns an empty string.
+/// LLVM then uses its default version, which is later than 8.1.
 static StringRef featuresOf(StringRef arch) {
   int number = 0;
   arch.ltrim("sm_").rtrim("af").getAsInteger(10, number);

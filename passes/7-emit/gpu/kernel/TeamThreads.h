@@ -24,8 +24,14 @@ namespace pcc::emit {
 /// must reach every join().
 class TeamThreads : public RowThreads {
 public:
-  /// `thread` is the index of the current thread in its block. `plan` must
-  /// outlive this object.
+  /// Determines the position of the current thread: the index of its team in
+  /// the block, and the index of the thread in this team. A team is a group of
+  /// threads that compute one row together. The parameters are:
+  ///
+  ///   indices   creates the two indices
+  ///   plan      has the sizes of teams and blocks. `plan` must outlive this
+  ///             object.
+  ///   thread    index of the current thread in its block
   TeamThreads(IndexSpace &indices, const GpuPlan &plan, const Index &thread);
 
   /// Returns the index, within the block, of this thread's team.
@@ -60,15 +66,21 @@ private:
   /// partial sum. Returns the loop-carried values after the iteration.
   llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits one iteration of the loop over a row, for this thread. The row is
-  /// divided into groups of `vector` neighboring elements. The thread handles
-  /// one group in each iteration. `chunk` is the index of the group in the row.
-  /// Example: if `vector` is 4, group 2 consists of elements 8 to 11. `number`
-  /// is the index of the iteration.
+  /// Emits code in which this thread computes one group of elements of a row. A
+  /// row is a set of elements that are reduced together. The row is divided
+  /// into groups of `GpuPlan::vector` neighboring elements. A team of threads
+  /// runs a loop over the row. In each iteration, each thread of the team
+  /// computes one group.
   ///
-  /// Emits `body` once for each element of the group. `carried` are the
-  /// loop-carried values before the iteration, such as a partial sum. Returns
-  /// these values after the iteration.
+  /// `number` is the index of the iteration. `chunk` is the index of the group
+  /// in the row. Example: a team has 2 threads, t0 and t1. t0 computes group 0
+  /// in iteration 0 and group 2 in iteration 1. t1 computes group 1 in
+  /// iteration 0 and group 3 in iteration 1.
+  ///
+  /// `body` emits the code for one element. turn() calls `body` once for each
+  /// element of the group. `carried` are the loop-carried values before the
+  /// iteration, such as a partial sum. Returns the loop-carried values after
+  /// the iteration.
   llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
                                       const Index &chunk,
                                       mlir::ValueRange carried, NestBody body);

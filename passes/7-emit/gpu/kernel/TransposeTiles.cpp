@@ -146,21 +146,23 @@ private:
   }
 
   /// Emits a check whether the kernel's results have an element at the
-  /// multi-index `at`. A tile has 32 indices along each of two dims of the
-  /// results. If the size of one of these dims is not a multiple of 32, the
-  /// last tile extends beyond the results. Example: two tiles cover the indices
-  /// 0 to 63 of a dim of size 40. The results have no elements at the indices
-  /// 40 to 63.
+  /// multi-index `at`. Returns the result of the check, an i1.
   ///
-  /// Returns the result of the check, an i1. Returns null if both sizes are
-  /// multiples of 32. In this case, the results have all elements of all tiles.
+  /// The element lies in a tile of 32 x 32 elements. The tile extends along two
+  /// dims of the results: dim `plan.transposedDim` and the last dim. If the
+  /// size of a dim is not a multiple of 32, the last tile extends beyond the
+  /// results. Example: two tiles cover the indices 0 to 63 of a dim of size 40.
+  /// The results have no elements at the indices 40 to 63. If the sizes of both
+  /// dims are multiples of 32, no check is needed. The function then emits
+  /// nothing and returns null.
   ///
-  /// Changes `at`, too. The compiler knows a range for each index in `at`, and
-  /// uses the range to simplify the emitted code. In the example, the range is
-  /// 0 to 63 before the check. After a successful check, the range is 0 to 39.
-  /// The function replaces the index in `at` by an index with the same value
-  /// and the smaller range. The caller must use the new `at` only in code that
-  /// runs after a successful check.
+  /// The function also changes `at`. The compiler knows a range of values for
+  /// each index, and uses the range to simplify the emitted code. In the
+  /// example, the range of the index along the dim of size 40 is 0 to 63. After
+  /// a successful check, the range is only 0 to 39. For each of the two dims
+  /// that needs a check, the function replaces the index in `at` along this
+  /// dim. The new index has the same value and the smaller range. The caller
+  /// must use the changed `at` only in code that runs after a successful check.
   Value boundsOf(MultiIndex &at) {
     Value all;
     for (int64_t dim : {plan.transposedDim, last()}) {

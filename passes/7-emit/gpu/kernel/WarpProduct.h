@@ -30,7 +30,8 @@ namespace pcc::emit {
 
 /// Matrix in the shared memory of a block of threads.
 struct SharedMatrix {
-  /// Pointer to the first element, aligned to 16 bytes.
+  /// Pointer to the first element of the matrix. The pointer is aligned to 16
+  /// bytes.
   mlir::Value memory;
   /// Number of elements from one row of the matrix to the next. A row must
   /// begin at a multiple of 16 bytes.
@@ -66,10 +67,18 @@ public:
   struct Left {
     Pair top, bottom;
   };
-  /// This thread's four elements of a 16 x 8 result, all f32. For thread t of
-  /// the warp, with g = t / 4 and c = 2 (t % 4), they are at
+  /// The four elements of a 16 x 8 result that one thread holds. The elements
+  /// are of type f32. Thread t of the warp holds these elements, where g is
+  /// t / 4 and c is 2 (t % 4):
   ///
-  ///   (g, c)   (g, c + 1)   (g + 8, c)   (g + 8, c + 1)
+  ///   element   row     column
+  ///   0         g       c
+  ///   1         g       c + 1
+  ///   2         g + 8   c
+  ///   3         g + 8   c + 1
+  ///
+  /// Example: for thread 5, g is 1 and c is 2. The thread holds columns 2 and 3
+  /// of rows 1 and 9.
   using Sums = llvm::SmallVector<mlir::Value, 4>;
 
   /// Prepares to emit matrix products left · right for the current thread.

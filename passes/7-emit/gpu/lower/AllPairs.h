@@ -54,9 +54,9 @@ public:
   ///   9 9 9
   ///
   /// `value` has the shape [outer, I, K]. I is the number of values of i. J is
-  /// the number of values of j. `inner` is the parameter of the constructor. If
-  /// `inner` is 1, K is also 1. The result has a dim of size 1 for j, which the
-  /// broadcast enlarges to size J:
+  /// the number of values of j. K is 1 or equal to `inner`, the parameter of
+  /// the constructor. The result has a dim of size 1 for j, which the broadcast
+  /// enlarges to size J:
   ///
   ///                result              after the broadcast
   ///   inner = 1    [outer, I, 1]       [outer, I, J]
@@ -73,9 +73,9 @@ public:
   ///   7 8 9
   ///
   /// `value` has the shape [outer, J, K]. J is the number of values of j. I is
-  /// the number of values of i. `inner` is the parameter of the constructor. If
-  /// `inner` is 1, K is also 1. The result has a dim of size 1 for i, which the
-  /// broadcast enlarges to size I:
+  /// the number of values of i. K is 1 or equal to `inner`, the parameter of
+  /// the constructor. The result has a dim of size 1 for i, which the broadcast
+  /// enlarges to size I:
   ///
   ///                result              after the broadcast
   ///   inner = 1    [outer, 1, J]       [outer, I, J]

@@ -36,10 +36,17 @@ static Value runningCount(LoweringBuilder &b, Value vector) {
   return b.reshape(sums, shapeOf(vector));
 }
 
-/// Returns 1 for each (token, expert) pair whose token is sent to the expert,
-/// else 0: [tokens, experts]. `gate` has the weight of each pair. A token is
-/// sent to all experts with a weight other than 0. If these are more than
-/// `chosen` experts, it is sent to the first `chosen` of them.
+/// Returns a tensor of shape [tokens, experts]. The element of a token and an
+/// expert is 1 if the token is sent to the expert, else 0.
+///
+/// `gate` has the shape [tokens, experts], too. `gate` holds the weight of each
+/// pair of a token and an expert. A token is sent to all experts for which the
+/// weight is not 0. If there are more than `chosen` experts with such a weight,
+/// the token is sent only to those `chosen` experts that have the smallest
+/// indices. Example for one token, 4 experts and `chosen` = 2:
+///
+///   weights   0.5   0   0.3   0.2
+///   result      1   0     1     0
 static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
   Value isZero = b.compare(Predicate::Equal, gate,
                            b.scalar(tensorType(gate).getElementType(), 0));
@@ -53,16 +60,22 @@ static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
 }
 
 /// Replaces one graph.group_rows. This op lists all (token, expert) pairs in
-/// which the token is sent to the expert. The list is sorted by expert. No sort
-/// is needed: a matrix [experts, tokens] holds 1 for each pair of the list,
-/// else 0. The list has the pairs in the order in which the matrix stores them,
-/// row by row. Example with 2 experts and 3 tokens:
+/// which the token is sent to the expert. The list is sorted by expert. The
+/// pairs of one expert are sorted by token.
+///
+/// The function does not need to sort. It builds a matrix [experts, tokens]
+/// that holds 1 for each pair of the list, else 0. The list has the pairs in
+/// the order in which the matrix stores them, row by row. The position of a
+/// pair in the list is therefore the number of ones before the pair in the
+/// matrix. The function computes these numbers by prefix sums. Example with 2
+/// experts and 3 tokens:
 ///
 ///               token 0   token 1   token 2
 ///   expert 0          1         0         1
 ///   expert 1          0         1         1
 ///
-/// The list is (0, 0), (2, 0), (1, 1), (2, 1).
+/// The list is (0, 0), (2, 0), (1, 1), (2, 1). The pair (1, 1) has the position
+/// 2, because two ones precede the pair in the matrix.
 static void lowerGroupRows(GroupRowsOp op) {
   LoweringBuilder b(op);
   const int64_t tokens = shapeOf(op.getGate())[0],

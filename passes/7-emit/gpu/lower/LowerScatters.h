@@ -7,11 +7,14 @@
 
 namespace pcc::emit {
 
-/// Replaces the graph.scatter_elements and graph.scatter_nd ops of `function`
-/// by reductions: each element of a result is a reduction over the updates with
-/// its index. Returns the number of replaced ops.
+/// Replaces the graph.scatter_elements and graph.scatter_nd ops of `function`.
+/// Returns the number of replaced ops.
 ///
-/// Results are deterministic, unlike those of atomic operations.
+/// A scatter applies updates to the elements of a tensor. Each update has an
+/// index, which selects an element. Several updates can select the same
+/// element. The new ops contain reductions that combine these updates, for
+/// example by a sum. Results are deterministic, unlike results of atomic
+/// additions.
 int64_t lowerScatters(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

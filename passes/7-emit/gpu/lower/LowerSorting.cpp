@@ -38,15 +38,20 @@ private:
   Value isNanOf(Value value) { return b.make<IsNanOp>(value); }
 
   /// Adds the rules for NaN to a comparison of elements x with elements y. In
-  /// sorted order, NaN comes before all numbers, and two NaN are equal.
-  /// `condition` is the result of one of two comparisons: "x comes before y" or
-  /// "x equals y". The parameter `second` is true if `condition` is the result
-  /// of "x equals y". `condition` is false where x or y is NaN. The function
-  /// returns a tensor of booleans that corrects these elements. `nan` is true
-  /// where x is NaN. `otherNan` is true where y is NaN.
+  /// sorted order, NaN comes before all numbers, and two NaN are equal. The
+  /// comparison is either "x comes before y" or "x equals y". The parameters
+  /// are:
   ///
-  /// The elements of the returned tensor are true where `condition` is true.
-  /// They are also true in one case with NaN:
+  ///   condition   boolean tensor with the result of the comparison, which is
+  ///               false where x or y is NaN
+  ///   nan         boolean tensor that is true where x is NaN
+  ///   otherNan    boolean tensor that is true where y is NaN
+  ///   second      false if the comparison is "x comes before y", true if the
+  ///               comparison is "x equals y"
+  ///
+  /// Returns a boolean tensor with the corrected result of the comparison. The
+  /// elements of this tensor are true where `condition` is true. They are also
+  /// true in one case with NaN:
   ///
   ///   second   comparison         case with NaN
   ///   false    x comes before y   x is NaN, and y is not NaN
@@ -62,8 +67,16 @@ private:
 };
 } // namespace
 
-/// Returns the rank of each element of `value`, [outer, size, inner], along the
-/// middle dim: the number of elements before it in sorted order.
+/// Returns the rank of each element of `value`. The rank of an element is the
+/// number of elements before the element in sorted order. The order is
+/// descending if `largest` is true, else ascending. Example for an ascending
+/// order:
+///
+///   values   8 9 7
+///   ranks    1 2 0
+///
+/// `value` and the result have the shape [outer, size, inner]. Two elements are
+/// compared only if their indices along the first and the last dim are equal.
 static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
   const int64_t size = shapeOf(value)[1];
   AllPairs pairs(b, shapeOf(value)[2]);

@@ -7,13 +7,18 @@
 
 namespace pcc::emit {
 
-/// Returns the first `count` indices (i64) that sort `value`, [outer, size,
-/// inner], along its middle dim: [outer, count, inner]. The order is descending
-/// if `largest` is true, else ascending. NaN comes first in both. Equal
-/// elements keep their order.
+/// Sorts the elements of `value` along the middle dim. Returns the indices of
+/// the first `count` elements in sorted order, as i64. `value` has the shape
+/// [outer, size, inner]. The result has the shape [outer, count, inner].
+/// Example for an ascending order and `count` = 2: the values 8 9 7 give the
+/// indices 2 0.
 ///
-/// The algorithm is rank sort (enumeration sort): it counts the elements that
-/// come before each element. Sorting n elements takes n² comparisons.
+/// The order is descending if `largest` is true, else ascending. NaN comes
+/// before all numbers in both orders. Equal elements keep their order.
+///
+/// The algorithm is rank sort (enumeration sort). For each element, it counts
+/// the elements that come before this element in sorted order. Sorting n
+/// elements takes n² comparisons.
 mlir::Value sortedIndices(LoweringBuilder &b, mlir::Value value, bool largest,
                           int64_t count);
 

@@ -50,15 +50,18 @@ static void lowerConvTranspose(ConvTransposeOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Computes the averages of an average pool. `sum` holds the sum of each
-/// window. Divides each sum by the number of elements of the window. In pools
-/// of kind AverageWithPadding, all elements of a window count. In other pools,
-/// elements in the padding do not count.
+/// window. Divides each sum by the number of elements of the window that count.
+/// In pools of kind AverageWithPadding, all elements of a window count. In
+/// other pools, elements in the padding do not count.
 ///
-/// The number of elements is the product of one count per spatial dim. Example:
-/// a window at the upper edge of an image counts 2 rows and 3 columns, which
-/// are 6 elements. The function divides the sum by 2 and then by 3. For each
-/// spatial dim, it builds a constant tensor that holds one count per index of
-/// the result along this dim.
+/// The number of elements that count is the product of one number per spatial
+/// dim. Example: a window of 3 x 3 elements starts in the padding, one row
+/// above an image. Two rows and three columns of the window lie in the image,
+/// which are 6 elements. The function divides the sum by 2 and then by 3.
+///
+/// For each spatial dim, the function builds a constant tensor. This tensor
+/// holds the number by which the function divides, for each index of the result
+/// along the dim.
 static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   Type element = tensorType(sum).getElementType();
   for (auto [dim, size] : llvm::enumerate(spatial(op.getResult()))) {

@@ -15,8 +15,10 @@ class LoweringBuilder : public graph::TensorBuilder {
 public:
   explicit LoweringBuilder(mlir::Operation *op) : TensorBuilder(op), op(op) {}
 
-  /// If all results of the op have no elements, replaces the op by empty
-  /// constants, erases it, and returns true.
+  /// Checks whether the results of the op that this builder replaces have
+  /// elements. If no result has elements, the function replaces each result by
+  /// an empty constant, erases the op, and returns true. Otherwise, it changes
+  /// nothing and returns false.
   bool replaceEmpty();
   /// Replaces result i of the op by `values[i]`, reshaped to the result's
   /// shape. Erases the op. The builder must not create ops afterwards.

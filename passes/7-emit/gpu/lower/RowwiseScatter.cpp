@@ -101,14 +101,27 @@ public:
   Value build() {
     if (kind == ScatterKind::Set)
       return taken();
-    // There are three ways to combine all updates that apply to the same row.
-    // Estimate the number of operations per update for each of them:
+    // Several updates can apply to the same row of `data`. These updates must
+    // be combined, for example by a sum. There are three ways to add these sums
+    // to the rows. Each variable belongs to one way, and is the estimated
+    // number of operations per update:
     //
-    //   byRow     Compare each update with each row.
-    //   byPairs   Compare each update with each other update. Then find the
-    //             last update of each row.
-    //   byOrder   Sort the updates by row, and combine neighbors. Then find the
-    //             last update of each row.
+    //   byRow     For each row, sum all updates of the row. This step examines
+    //             each pair of a row and an update. Add the sum to the row.
+    //   byPairs   Replace each update by the sum of all updates of its row.
+    //             This step examines each pair of two updates. Then add the
+    //             last update of each row to the row.
+    //   byOrder   Sort the updates by row. The sort compares each pair of two
+    //             updates. Replace each update by the sum of this update and
+    //             all earlier updates of its row. Then add the last update of
+    //             each row to the row.
+    //
+    // The search for the last update of each row also examines each pair of a
+    // row and an update.
+    //
+    // Example for `byPairs`: updates 0, 1 and 2 apply to rows 5, 7 and 5.
+    // Update 2 is the last update of row 5. After the replacement, update 2 is
+    // the sum of the old updates 0 and 2.
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -163,21 +176,26 @@ private:
                     {dim});
   }
 
-  /// Combines the updates of each of n rows into one. ScatterKind::Add, for
-  /// example, combines them by a sum. Returns a tensor of shape [outer, n,
-  /// inner]. Element i along the middle dim is the combination of all updates
-  /// of the i-th of the n rows. A row without updates gets the neutral element
-  /// (0 for a sum).
+  /// Combines all updates of a row into one update, for each of n rows. For
+  /// ScatterKind::Add, for example, the combination is a sum. Returns a tensor
+  /// of shape [outer, n, inner]. Element i along the middle dim is the
+  /// combination of all updates of the i-th of the n rows. A row without
+  /// updates gets the neutral element (0 for a sum).
   ///
-  /// `at` returns a tensor with the indices of the n rows. Example: updates a,
-  /// b and c apply to rows 5, 7 and 5. If `at` returns 5, 6 and 7, the result
-  /// is a + c, 0 and b.
+  /// `at` is a function that returns a tensor with the indices of the n rows.
+  /// Example: updates a, b and c apply to rows 5, 7 and 5. If `at` returns 5, 6
+  /// and 7, the result is a + c, 0 and b.
   ///
-  /// The function compares each of the n row indices with the row index of each
-  /// update. For this comparison, the tensor of `at` needs a shape that can be
-  /// broadcast to all pairs of a row and an update. `at` gets an AllPairs
-  /// object as its argument. The methods eachPosition() and each() of this
-  /// object return tensors of such a shape.
+  /// This function compares each of the n row indices with the row index of
+  /// each update. For the comparison, the n row indices are broadcast to a
+  /// tensor with one element for each pair of a row and an update. An AllPairs
+  /// object describes the shape of this tensor. `at` gets the AllPairs object
+  /// as its argument. `at` must create the tensor that it returns by one of two
+  /// methods of the AllPairs object:
+  ///
+  ///   eachPosition(n)   returns the row indices 0 to n − 1
+  ///   each(t)           returns the row indices in the tensor `t`, reshaped
+  ///                     for the broadcast
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);

@@ -90,10 +90,12 @@ static int64_t divisorFrom(int64_t size, int64_t least) {
 
 /// Returns how to split the reduction `op`. A row is a set of elements that are
 /// reduced together. A split divides each row into parts of equal length.
-/// Returns std::nullopt if `op` should not be split:
+/// Returns std::nullopt if `op` should not be split. There are two such cases:
 ///
 ///   - The rows are short enough for one block of GPU threads.
-///   - The parts would have fewer than 16 elements.
+///   - Each part would have fewer than 16 elements. Example: a row has 99991
+///     elements. 99991 is a prime number, so the row can only be divided into
+///     parts of 1 element.
 static std::optional<Cut> cutOf(ReduceOp op) {
   const auto rows = rowSpaceOf(op);
   if (!rows)
@@ -104,8 +106,12 @@ static std::optional<Cut> cutOf(ReduceOp op) {
     return std::nullopt;
   Cut cut = largestNeighbours(shapeOf(op.getInput()), op.getDims());
   cut.parts = divisorFrom(cut.size, llvm::divideCeil(length, most.part));
-  // Do not cut rows into parts of less than 16 elements: the second reduction
-  // would read almost as much as the first.
+  // Two reductions replace a split reduction. The first one reduces each part
+  // of a row. The second one reduces the results of all parts of the row. If a
+  // part has few elements, the second reduction is almost as expensive as the
+  // first one. Example: for parts of 2 elements, the second reduction reads
+  // half as many elements as the first one. Therefore, do not split rows into
+  // parts of fewer than 16 elements.
   constexpr int64_t shortest = 16;
   if (cut.parts > length / shortest)
     return std::nullopt;

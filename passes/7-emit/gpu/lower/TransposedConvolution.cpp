@@ -135,13 +135,22 @@ private:
                        2 * op.getStrides().size());
   }
 
-  /// Updates `place`, the number of an element in a tensor in row-major order,
-  /// for a tensor with one more dim at the end. `size` is the size of the new
-  /// dim, and `index` is the index of the element along it. `place` becomes
-  /// place · size + index. The first call sets `place` to `index`.
+  /// Computes the number of an element of a tensor, in row-major order, from
+  /// the indices of the element. The caller calls the function once for each
+  /// dim of the tensor, from the first dim to the last. `size` is the size of
+  /// the dim. `index` is the index of the element along the dim. The first call
+  /// sets `place` to `index`. Each later call sets `place` to
+  /// place · size + index. After the last call, `place` is the number of the
+  /// element.
   ///
-  /// Example: in the shape [3], the element with index 2 has number 2. In the
-  /// shape [3, 5], the element with indices 2 and 4 has number 2 · 5 + 4 = 14.
+  /// Example: an element of a [3, 5] tensor has the indices 2 and 4. There are
+  /// two calls:
+  ///
+  ///   append(3, 2)   sets `place` to 2
+  ///   append(5, 4)   sets `place` to 2 · 5 + 4 = 14
+  ///
+  /// `index` and `place` are tensors of integers. One call therefore updates
+  /// the numbers of many elements at once.
   void append(int64_t size, Value index) {
     place = place ? b.make<AddOp>(b.make<MulOp>(place, b.integer(size)), index)
                   : index;
