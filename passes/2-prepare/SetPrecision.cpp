@@ -522,6 +522,9 @@ private:
   /// function keeps the cast if the user requests a sharding of the result of
   /// the cast with the option --shard.
   void visitCast(CastOp op) {
+    // readInput() has already given a class to the casts that it creates.
+    if (precisions.contains(op.getResult()))
+      return;
     const Precision from = of(op.getInput());
     if (from < Precision::Narrow)
       return setResults(op, from);

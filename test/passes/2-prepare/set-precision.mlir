@@ -157,6 +157,24 @@ module attributes {graph.precision = f32} {
 
 // -----
 
+// An op that reads an input and a weight of one dim computes in f32, too.
+// CHECK-LABEL: @main
+module attributes {graph.precision = f32} {
+  graph.parameter @b : tensor<4xbf16>
+  graph.parameter @w : tensor<4x4xbf16>
+  func.func @main(%x: tensor<2x4xbf16>) -> tensor<2x4xbf16> {
+    // CHECK: %[[A:.*]] = graph.add %{{.*}}, %{{.*}} : tensor<2x4xf32>, tensor<4xf32>
+    // CHECK: graph.matmul %[[A]], %{{.*}} : tensor<2x4xf32>, tensor<4x4xf32>
+    %b = graph.get_parameter @b : tensor<4xbf16>
+    %w = graph.get_parameter @w : tensor<4x4xbf16>
+    %a = graph.add %x, %b : tensor<2x4xbf16>, tensor<4xbf16>
+    %y = graph.matmul %a, %w : tensor<2x4xbf16>, tensor<4x4xbf16>
+    return %y : tensor<2x4xbf16>
+  }
+}
+
+// -----
+
 // Rows of a narrow table that is trained, and therefore stored in f32, are f32 up to a contraction.
 // CHECK-LABEL: @main
 module attributes {graph.precision = bf16, graph.training = {freeze = []}} {
