@@ -8,11 +8,15 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns whether `op` casts a float type to a narrower float type.
+/// Returns whether `op` casts a float type to a float type that cannot
+/// represent all its numbers. Examples: f32 to bf16, f16 to bf16 (fewer digits)
+/// and bf16 to f16 (a smaller range).
 static bool isNarrowing(CastOp op) {
   auto from = dyn_cast<FloatType>(elementTypeOf(op.getInput()));
   auto to = dyn_cast<FloatType>(elementTypeOf(op));
-  return from && to && to.getWidth() < from.getWidth();
+  return from && to &&
+         !APFloat::isRepresentableBy(from.getFloatSemantics(),
+                                     to.getFloatSemantics());
 }
 
 bool pcc::prepare::isFoldWanted(Operation *op) {

@@ -177,3 +177,20 @@ func.func @outer_product(%x: tensor<2x3x1xf32>, %y: tensor<4x1xf32>) -> tensor<2
   %z = graph.matmul %x, %y {transpose_rhs} : tensor<2x3x1xf32>, tensor<4x1xf32>
   return %z : tensor<2x3x4xf32>
 }
+
+// -----
+
+// A cast that rounds stays, so that the model in f64 does not round; a cast that loses nothing is folded.
+// CHECK-LABEL: @casts_of_constants
+func.func @casts_of_constants() -> (tensor<2xbf16>, tensor<2xf16>, tensor<2xf32>) {
+  // CHECK-DAG: graph.constant dense<{{.*}}> : tensor<2xf32>
+  // CHECK-DAG: graph.cast %{{.*}} : tensor<2xf16> to tensor<2xbf16>
+  // CHECK-DAG: graph.cast %{{.*}} : tensor<2xbf16> to tensor<2xf16>
+  // CHECK-NOT: to tensor<2xf32>
+  %0 = graph.constant dense<[0.1, 0.2]> : tensor<2xf16>
+  %1 = graph.constant dense<[0.1, 0.2]> : tensor<2xbf16>
+  %2 = graph.cast %0 : tensor<2xf16> to tensor<2xbf16>
+  %3 = graph.cast %1 : tensor<2xbf16> to tensor<2xf16>
+  %4 = graph.cast %0 : tensor<2xf16> to tensor<2xf32>
+  return %2, %3, %4 : tensor<2xbf16>, tensor<2xf16>, tensor<2xf32>
+}
