@@ -62,10 +62,12 @@ struct AttributeSite {
 
 /// Requirement on the value of an attribute, such as "is a string".
 struct AttributeKind {
-  /// Noun phrase for the values that an attribute of this kind may have, such
-  /// as "a string". Error messages contain the phrase: "needs a string, got 3".
+  /// Noun phrase for the permitted values of an attribute, such as "a string".
+  /// Error messages contain the phrase: "needs a string, got 3".
   llvm::StringLiteral needs;
-  /// Returns whether an attribute of this kind may have the given value.
+  /// Function that returns whether the given value of an attribute is
+  /// permitted. For example, if the attribute must be a string, the function
+  /// returns true for "abc" and false for 3.
   bool (*fits)(mlir::Attribute);
   /// Function that checks the value of an attribute against the place of the
   /// attribute. For example, if the value is the index of a dim of a function
@@ -144,8 +146,8 @@ extern const AttributeKind numbersByNameKind, stringsByNameKind;
 /// Kinds of attribute values on a tensor argument or result: the index of a dim
 /// of that tensor, and an array with one string per dim of the tensor.
 extern const AttributeKind dimKind, dimNamesKind;
-/// Kind of an attribute that is in the metadata of an MLIR location, such as
-/// `dist.decisions`. The kind permits any value.
+/// Requirement on the value of an attribute that is in the metadata of an MLIR
+/// location, such as `dist.decisions`. The requirement permits any value.
 extern const AttributeKind metadataKind;
 
 /// Returns whether `attribute` is an integer of type i64 whose value is at

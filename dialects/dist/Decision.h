@@ -76,31 +76,44 @@ struct Choice {
   /// Text that tells the user how the op is computed, such as "split dim 1 of
   /// 'w'".
   std::string what;
-  /// Communications that ranks need if they compute the op in this way. Each
-  /// communication changes the sharding of an operand, of a result, or of an
-  /// intermediate value of the op. The list also contains communications whose
-  /// PricedStep::isShared is true. They serve another operand at the same time.
+  /// Communications that the ranks need to compute the op. A Choice is one way
+  /// to compute the op, and `steps` belongs to this way. Each communication
+  /// changes the sharding of an operand, of a result, or of an intermediate
+  /// value of the op.
+  ///
+  /// The list also contains shared communications (PricedStep::isShared). A
+  /// communication is shared if two operands need it, but the ranks run it only
+  /// once. Example: the ops A and B both need an all_gather of the tensor x.
+  /// The ranks run one all_gather, and then both A and B read its output.
   std::vector<PricedStep> steps;
   /// Number of bytes that one rank stores for the op: its shards of the op's
   /// results, and of the weights that only this op reads.
   int64_t memoryBytes = 0;
   /// Estimated time in picoseconds: the computation of the op, plus the
-  /// communications in `steps`. A communication whose PricedStep::isShared is
-  /// true also serves another operand, so its time is not included. The
-  /// estimate is 0 if the user gave no cluster file to the compiler. A cluster
-  /// file contains the speeds of the devices and of the network.
+  /// communications in `steps`. The time of a shared communication
+  /// (PricedStep::isShared) is not included. A communication is shared if two
+  /// operands need it, but the ranks run it only once. Example: the ops A and B
+  /// both need an all_gather of the tensor x. The ranks run the all_gather for
+  /// B in any case, so it adds no time to A.
+  ///
+  /// The estimate is 0 if the user gave no cluster file to the compiler. A
+  /// cluster file contains the speeds of the devices and of the network.
   int64_t picoseconds = 0;
   /// Reason why the sharding search must not choose this way to compute an op.
   /// Empty if the search may choose it.
   std::string refused;
 
   /// Returns the number of bytes that one rank receives: the sum over all
-  /// communications in `steps`. A communication whose PricedStep::isShared is
-  /// true also serves another operand, so its bytes are not included.
+  /// communications in `steps` that are not shared (PricedStep::isShared). A
+  /// communication is shared if two operands need it, but the ranks run it only
+  /// once. Example: the ops A and B both need an all_gather of the tensor x.
+  /// The ranks run the all_gather for B in any case, so it adds no bytes to A.
   int64_t receivedBytes() const;
-  /// Returns the number of communications in `steps`. A communication whose
-  /// PricedStep::isShared is true also serves another operand, so it is not
-  /// counted.
+  /// Returns the number of communications in `steps` that are not shared
+  /// (PricedStep::isShared). A communication is shared if two operands need it,
+  /// but the ranks run it only once. Example: the ops A and B both need an
+  /// all_gather of the tensor x. The ranks run the all_gather for B in any
+  /// case, so calls() does not count it for A.
   int64_t calls() const;
   bool operator==(const Choice &) const = default;
 };
@@ -115,7 +128,9 @@ struct Decision {
   /// about the op.
   std::string axis;
   Choice chosen;
-  /// Best other ways to compute the op, at most five, in this order:
+  /// Best alternatives to `chosen`, at most five. The member `chosen` is the
+  /// way in which the sharding search decided to compute the op. An alternative
+  /// is another way to compute the op. The list has this order:
   ///
   ///  1. ways that the sharding search was allowed to choose
   ///  2. ways that the sharding search was not allowed to choose: the member
@@ -132,27 +147,53 @@ struct Decision {
 /// The producer or one consumer of a resharded value: an op, an input or output
 /// of the model, or a pin (requested sharding).
 struct Endpoint {
-  /// Text that tells the user which kind of producer or consumer this is:
+  /// Kind of the Endpoint, as text for the user. An Endpoint is the producer or
+  /// one consumer of a tensor. The texts are:
   ///
-  ///  - "weight": a weight of the model
-  ///  - "input", "output": an input or output of the model
-  ///  - "pin": the user's request for a sharding of the value
-  ///  - any other text: the name of an op without its dialect, such as "matmul"
+  ///   text       kind of the Endpoint
+  ///   "weight"   weight of the model
+  ///   "input"    input of the model
+  ///   "output"   output of the model
+  ///   "pin"      request for the sharding of the tensor. The request is an
+  ///              option of the user, or an annotation in the model.
+  ///   any other  op. The text is the name of the op without its dialect, such
+  ///              as "matmul".
+  ///
+  /// A request counts as a consumer, because the compiler changes the sharding
+  /// of the tensor for the request, as it does for an op that reads the tensor.
   std::string op;
-  /// Name of this producer or consumer of a resharded value. For an op, the
-  /// name of the ONNX node from which it was imported. For a pin (requested
-  /// sharding), the name of the value that the user pinned.
+  /// Name of the Endpoint. An Endpoint is the producer or one consumer of a
+  /// tensor. The member `op` contains the kind of the Endpoint. The kind
+  /// decides which name the member `node` contains:
+  ///
+  ///   kind                          name
+  ///   "weight", "input", "output"   name of the weight, input or output
+  ///   "pin"                         name of the tensor that the request is for
+  ///   name of an op                 name of the ONNX node from which the op
+  ///                                 was imported
   std::string node;
-  /// Place in the source file of the program that exported the model, as
-  /// "FILE:LINE". Empty if the place is unknown.
+  /// Source line that this Endpoint comes from, as "FILE:LINE", such as
+  /// "model.py:12". An Endpoint is the producer or one consumer of a tensor.
+  /// For example, line 12 of the Python file model.py calls `matmul`, and the
+  /// exported ONNX model contains this matmul. Empty if the line is unknown.
   std::string source;
-  /// Requested sharding (pin) that fixes the sharding of the value, as text
-  /// such as "--shard 'y=[-,tp]'". Empty if no sharding was requested.
+  /// Request for the sharding of one tensor, as text such as
+  /// "--shard 'y=[-,tp]'". This text means that the user wants the mesh axis tp
+  /// to split dim 1 of the tensor y. Empty if there is no request for the
+  /// tensor. The member `op` decides for which tensor the request is:
+  ///
+  ///   op                            tensor
+  ///   "weight", "input", "output"   this weight, input or output of the model
+  ///   "pin"                         tensor whose sharding is requested
+  ///   name of an op                 result of the op
   std::string pin;
-  /// Decisions of the sharding search about the op that this Endpoint names, at
-  /// most one per mesh axis. For example, a decision for the axis tp is that tp
-  /// splits dim 1 of the result. Empty if there are no decisions, for example
-  /// because this Endpoint names an input or an output of the model.
+  /// Decisions of the sharding search about one op. An Endpoint is the producer
+  /// or one consumer of a tensor. If this Endpoint is an op, the list contains
+  /// the decisions about this op, at most one per mesh axis. For example, one
+  /// decision is that the mesh axis tp splits dim 1 of the result of the op.
+  ///
+  /// The list is empty if there are no decisions, for example because this
+  /// Endpoint is an input or output of the model.
   std::vector<Decision> decisions;
 
   bool operator==(const Endpoint &) const = default;

@@ -276,11 +276,16 @@ LogicalResult ReshardOp::verify() {
 ///   second mask            8      [i] is true if this rank needs row i of x
 ///   result (x)             8x512
 ///
-/// In a reduce_scatter, the operand has the shape of x, and the result has the
-/// shape of a shard of x. The masks have the same shapes as above. Element
-/// [i, r] of the first mask is true if rank r adds a row to the sum in row i of
-/// the shard. Element [i] of the second mask is true if this rank adds row i of
-/// its operand to a sum.
+/// In a reduce_scatter of x over 4 ranks, each rank has one summand of x. The
+/// result on a rank is a shard of the sum. Each rank has these tensors:
+///
+///   tensor                  shape  meaning
+///   operand (summand of x)  8x512
+///   first mask              2x4    [i, r] is true if the summand of rank r
+///                                  counts in row i of the shard
+///   second mask             8      [i] is true if row i of the operand counts
+///                                  in the sum
+///   result (shard of x)     2x512
 ///
 /// The collective has a sharding before the transfer, `from`, and a sharding
 /// after the transfer, `to`. Both shardings must be equal for all dims except

@@ -39,8 +39,9 @@ public:
   static bool classof(mlir::Attribute attribute);
   static CollectiveKindAttr get(mlir::MLIRContext *context,
                                 CollectiveKind kind);
-  /// Returns the kind as an enumerator. IntegerAttr::getValue(), which this
-  /// function hides, returns the kind as an APInt.
+  /// Returns the kind of the collective, such as AllGather. This function hides
+  /// IntegerAttr::getValue(), which returns the number of the enumerator as an
+  /// APInt.
   // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method)
   CollectiveKind getValue() const;
 };

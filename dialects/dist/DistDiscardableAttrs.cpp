@@ -35,8 +35,13 @@ static bool isTensorType(Attribute attribute) {
   return type && isa<RankedTensorType>(type.getValue());
 }
 
-/// Returns an error unless `type` is a ranked tensor of rank `actual`. `what`
-/// names the attribute value in the error, such as "sharding".
+/// Checks that an attribute of a tensor has as many dims as the tensor. For
+/// example, a sharding of two dims is an error for a tensor of three dims.
+///
+///  - `what` names the attribute in the error, such as "sharding".
+///  - `type` is the type of the tensor. It is an error if `type` is null or is
+///    not a ranked tensor.
+///  - `actual` is the number of dims of the attribute.
 static Error checkRank(StringRef what, Type type, size_t actual) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
   if (!tensor)

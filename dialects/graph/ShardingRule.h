@@ -91,11 +91,14 @@ struct ShardingRule {
   /// `partialTogether` says whether two operands of the list may be partial
   /// sums at once.
   llvm::SmallVector<int, 4> partialThrough;
-  /// Says which operands in `partialThrough` may be partial sums (one summand
-  /// per rank) at once:
+  /// Says how many operands of the op may be partial sums at once. In a partial
+  /// sum, each rank has one summand of a tensor. `partialThrough` lists the
+  /// operands that may be partial sums. For example, `add` and `mul` list both
+  /// of their operands, x and y:
   ///
-  ///   true   all or none, as for `add`
-  ///   false  at most one, as for `mul`
+  ///   value  example  permitted combinations
+  ///   true   add      x and y are partial sums, or no operand is
+  ///   false  mul      x is a partial sum, or y is, or no operand is
   bool partialTogether = false;
 
   /// A windowed read (halo exchange; GSPMD, Xu et al. 2021). If ranks split a
@@ -125,20 +128,28 @@ struct ShardingRule {
     /// [n,c,h,w] along h: `operand` is 0 and `dim` is 2.
     int operand, dim;
     llvm::SmallVector<Stretch, 2> stretches; ///< In ascending order.
-    /// Number of consecutive indices of the operand's dim that the op needs for
-    /// one index of the result's dim. `dim` is the number of both dims. A
-    /// convolution whose filters have 3 elements along the dim has `extent` 3.
-    /// If the dilation is 2, `extent` is 5: the filters read the indices 0, 2
-    /// and 4. An op that only copies elements, such as a slice or a pad, has
-    /// `extent` 0.
+    /// Size of the filter window of a convolution or pool along dim number
+    /// `dim`. The size counts the elements between two filter elements, too:
+    ///
+    ///   filter elements  dilation  indices that the filter reads  `extent`
+    ///   3                1         0, 1, 2                        3
+    ///   3                2         0, 2, 4                        5
+    ///
+    /// `extent` is 0 for an op that has no filter and only copies elements,
+    /// such as a slice.
     int64_t extent = 0;
-    /// True if the op reads only a part of the operand's dim, as a slice does.
+    /// True if the op copies only a part of dim number `dim` of the operand to
+    /// the result. For example, x has 100 elements, and the slice x[3:19]
+    /// copies 16 of them.
     bool narrows = false;
-    /// True if the windowed read is optional: ranks can also split the dim of
-    /// result 0 in a way that needs no communication. For example, x has three
-    /// blocks of 64 elements, and the slice y = x[64:128] is the second block.
-    /// Two ranks can split each block into two halves. Each rank then already
-    /// has the elements of x that it needs for its elements of y:
+    /// True if ranks can split dim number `dim` of result 0 without a windowed
+    /// read. A windowed read is a communication: each rank receives the operand
+    /// elements that it needs for its shard of result 0.
+    ///
+    /// For example, x has three blocks of 64 elements, and the slice y =
+    /// x[64:128] is the second block. Two ranks can split each block into two
+    /// halves. Each rank then already has the elements of x that it needs for
+    /// its elements of y, and no rank receives an element:
     ///
     ///   rank  elements of x on the rank         elements of y on the rank
     ///   0     x[0:32], x[64:96], x[128:160]     x[64:96]
@@ -172,11 +183,16 @@ struct ShardingRule {
     ///   Inner  all-gather            column sums in a cumsum along columns
     FactorKind kind;
     int64_t elementBytes;
-    /// Number of elements per row that each rank sends in an all-gather. A row
-    /// is a line of elements along the dim that ranks split. For example, each
-    /// rank of a topk with k = 5 has a part of each row. The rank sends the 5
-    /// largest elements of its part, so `perPart` is 5. An all-reduce does not
-    /// use `perPart`.
+    /// Number of elements per row that each rank sends in an all-gather of
+    /// intermediate results. A row is a line of elements along the dim that
+    /// ranks split. For example, each rank of a topk with k = 5 has a part of
+    /// each row. The intermediate results of the rank are the 5 largest
+    /// elements of its part. The rank sends these 5 elements to the other
+    /// ranks, so `perPart` is 5.
+    ///
+    /// If `kind` is Sum, Max, Min or Prod, the ranks combine their intermediate
+    /// results by an all-reduce, not by an all-gather. `perPart` is then
+    /// unused.
     int64_t perPart = 1;
   };
   llvm::SmallVector<InnerValue, 0> innerValues;

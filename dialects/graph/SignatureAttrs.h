@@ -11,8 +11,10 @@ namespace pcc::graph {
 /// changes at once. write() stores the changes in the function.
 class SignatureAttrs {
 public:
-  /// Reads the attributes of `function`, whose type must not change before
-  /// write().
+  /// Copies the attributes of all arguments and results of `function`. The
+  /// caller can then change the copy. The function write() stores the changed
+  /// copy in `function`. The type of `function` must not change before the call
+  /// of write().
   explicit SignatureAttrs(mlir::func::FuncOp function);
 
   void setArg(unsigned index, llvm::StringRef name, mlir::Attribute value) {
@@ -25,8 +27,9 @@ public:
     results[index].set(name, value);
   }
 
-  /// Stores the attributes of all arguments and results in the function that
-  /// the constructor got.
+  /// Stores the copied attributes in the function. A SignatureAttrs contains a
+  /// copy of the attributes of all arguments and results of one function. The
+  /// copied attributes replace all attributes of these arguments and results.
   void write();
 
 private:

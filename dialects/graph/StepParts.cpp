@@ -46,9 +46,17 @@ bool pcc::graph::isReproducible(Operation *op) {
 
 StepParts::StepParts(Block &block, Filter mayWait) {
   // A training step has three parts, in this order: forward pass, backward pass
-  // and update of the weights. Assign each op to the earliest part in which the
-  // op may run. An op must not run in an earlier part than the ops that compute
-  // its operands.
+  // and update of the weights. Assign each op to the earliest part that these
+  // rules permit:
+  //
+  // - The op loss_gradient must not be in the forward pass.
+  // - The ops accumulate and set_parameter must be in the update.
+  // - An op must not be in an earlier part than an op that computes one of its
+  //   operands.
+  //
+  // For example, a multiplication by the result of loss_gradient is in the
+  // backward pass. An add that depends on neither loss_gradient nor accumulate
+  // is in the forward pass.
   for (Operation &op : block.without_terminator()) {
     StepPart part = ownPart(&op);
     for (Value operand : op.getOperands())

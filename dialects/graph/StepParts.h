@@ -8,8 +8,10 @@
 
 namespace pcc::graph {
 
-/// Symbol of the i64 parameter that counts the updates of the weights.
-/// Optimizers and dropout read it.
+/// Name of the parameter that counts the updates of the weights. A parameter is
+/// a tensor that the program keeps from one training step to the next, such as
+/// a weight. The counter has the element type i64. Optimizers and dropout read
+/// the counter.
 inline constexpr llvm::StringLiteral stepName = "pcc.step";
 
 /// Returns whether the module that contains `op` has the attribute

@@ -65,11 +65,17 @@ inline bool runsOnce(mlir::Operation *function) {
   return actionOf(function).starts_with("U");
 }
 
-/// Content of the attribute `pipe.held` of a function argument: the function of
-/// the same stage that returned the argument's value. There are two cases:
+/// Content of the attribute `pipe.held` of a function argument. The attribute
+/// says that the value of the argument is a result of a function. The member
+/// `by` names the function. The member `result` is the number of the result.
+/// The argument belongs to a function of the same pipeline stage. There are two
+/// cases:
 ///
-///  - `by` is another function, which has run before.
-///  - `by` is the argument's own function, run for the previous microbatch.
+///  - `by` names another function, which has run before. For example, an
+///    argument of the backward function gets a value that the forward function
+///    returned.
+///  - `by` names the function to which the argument belongs. The argument gets
+///    the value that the function returned for the previous microbatch.
 struct Held {
   /// Symbol name of a function. The function argument that has the attribute
   /// `pipe.held` gets the value of a result of this function. The argument
@@ -83,14 +89,16 @@ struct Held {
   /// %y.
   unsigned result;
 };
-/// Returns the attribute `pipe.held` of a function argument, which names the
-/// function result that the argument holds. `attributes` has all attributes of
-/// the argument; it may be null. Returns nullopt if `pipe.held` is absent or
-/// malformed.
+/// Returns the content of the attribute `pipe.held` of a function argument. The
+/// attribute says that the value of the argument is a result of a function:
+/// `by` names the function, and `result` is the number of the result.
+/// `attributes` holds all attributes of the argument, and it may be null.
+/// Returns nullopt if the attribute `pipe.held` is absent or malformed.
 std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
-/// Returns the attribute `pipe.held` of `argument`, which names the function
-/// result that the argument holds. Returns nullopt if the attribute is absent
-/// or malformed.
+/// Returns the content of the attribute `pipe.held` of the function argument
+/// `argument`. The attribute says that the value of the argument is a result of
+/// a function: `by` names the function, and `result` is the number of the
+/// result. Returns nullopt if the attribute is absent or malformed.
 std::optional<Held> heldOf(mlir::BlockArgument argument);
 /// Returns the SSA value that is passed to `argument`, a function argument. The
 /// attribute `pipe.held` of `argument` contains the symbol of a function (`by`)
@@ -109,8 +117,9 @@ mlir::Value heldBy(mlir::BlockArgument argument);
 /// Returns whether `argument` holds a value that its own function returned for
 /// the previous microbatch, such as a sum of gradients.
 bool isAccumulator(mlir::BlockArgument argument);
-/// Returns an attribute `pipe.held` for a function argument. `held` names the
-/// function result that the argument holds.
+/// Returns an attribute `pipe.held` with the content `held`. A function
+/// argument with this attribute gets its value from a result of a function:
+/// `held.by` names the function, and `held.result` is the number of the result.
 mlir::NamedAttribute heldAttr(mlir::MLIRContext *context, const Held &held);
 
 } // namespace pcc::pipe

@@ -438,18 +438,23 @@ Status ModelImport::makeNode(const onnx::Node &node) {
 }
 
 /// Creates the MLIR ops that compute the outputs of the ONNX node `node`.
-/// `import` is the builder of the ops, and it also records errors. The table
-/// `values` maps ONNX names to MLIR values. The class OpTable has a C++
-/// function for each ONNX op that pcc supports. normalize() performs two steps:
+/// `import` creates the ops and records errors. The table `values` maps ONNX
+/// names to MLIR values. The class OpTable has one C++ function for each ONNX
+/// op that pcc supports. normalize() performs these steps:
 ///
 ///   1. Call the C++ function for the op of `node`. The C++ function creates
-///      the MLIR ops with `import`. Then `values` gets an entry for each output
-///      that the C++ function supports.
-///   2. Check that `values` has an entry for each output of `node`. If the
-///      entry of an output is missing, record an error in `import`. The error
-///      says that pcc does not support the output.
+///      the MLIR ops and returns the MLIR value of output 0. The C++ function
+///      itself adds the MLIR values of output 1 and of all later outputs to
+///      `values`.
+///   2. Add the MLIR value of output 0 to `values`. If the C++ function returns
+///      null, skip this step. Some C++ functions return null because they add
+///      the MLIR value of output 0 themselves.
+///   3. Check that `values` has an MLIR value for each output of `node`. The
+///      C++ function adds no value for an output that pcc does not support. If
+///      the value of an output is missing, record an error in `import`.
 ///
-/// If the C++ function records an error in `import`, step 2 is skipped.
+/// If the C++ function records an error in `import`, step 2 and step 3 do
+/// nothing.
 void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   Value first = OpTable::get().find(node)->normalize(import);
   if (first)
@@ -462,26 +467,31 @@ void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
 }
 
 /// Creates the return op of @main, and adds the results to the type of @main.
-/// There is one result for each output of the ONNX model. Each result has the
-/// attribute `graph.name`, the name of the output. A result also has the
-/// attribute `dist.sharding` if the ONNX model requests a sharding for the
-/// output. The function looks for a request in these places, in this order, and
-/// uses the first request that it finds:
+/// There are two cases:
 ///
-///   1. the metadata entry `pcc.sharding` of the graph output
-///   2. one of these places, or both:
-///       - the multi-device annotation of the node that computes the output
-///       - the metadata entry `pcc.sharding` of the value_info, input or
-///         initializer with the name of the output
-///   3. the multi-device annotations of the nodes that read the output
+///  - The ONNX model defines a training step, and the import includes the
+///    training step. A training step computes a loss and updates the weights.
+///    makeReturn() only calls makeTrainingReturn(), which creates the return
+///    op. The only result of @main is the loss.
+///  - In all other cases, @main gets one result for each output of the ONNX
+///    model. The result has the attribute `graph.name`, the name of the output.
+///    If the ONNX model requests a sharding for the output, the result also has
+///    the attribute `dist.sharding`, which holds the requested sharding.
 ///
-/// If the two places of item 2 have different requests, the function returns an
-/// error. If the annotations of item 3 have different requests, the result has
-/// no attribute `dist.sharding`.
+/// An ONNX model can request a sharding by an annotation of a node or by a
+/// metadata entry with the key `pcc.sharding`. makeReturn() tries the following
+/// rules for each output. The first rule that finds a request decides:
 ///
-/// If the import creates a training step, the function calls
-/// makeTrainingReturn() and does nothing else. makeTrainingReturn() then
-/// creates the return op.
+///   1. The graph output has the metadata entry `pcc.sharding`. This entry
+///      states the sharding.
+///   2. The node that computes the output has an annotation for the output, or
+///      a value_info, an input or an initializer with the name of the output
+///      has the metadata entry `pcc.sharding`. If the annotation and the
+///      metadata entry both exist and state different shardings, the function
+///      returns an error.
+///   3. Some nodes read the output and have annotations for the output. If the
+///      annotations state different shardings, the result gets no attribute
+///      `dist.sharding`.
 Status ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;

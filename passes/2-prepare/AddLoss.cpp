@@ -191,13 +191,15 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     auto model = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!request || !model)
       return;
-    // `text` is the value of the option --loss. It is empty if the user does
-    // not give this option. The user may omit the option only if the ONNX file
-    // contains a training step (ONNX TrainingInfo). The import has then added
-    // ops to @main that write new values to weights. Therefore, isTraining()
-    // returns true for such a model. The import has also made the loss the only
-    // result of @main. If `text` is empty for such a model, set `text` to the
-    // name of this result. LossAdder then finds the loss by this name.
+    // `text` is the value of the option --loss, or empty if the user does not
+    // give this option. The user may omit --loss if the ONNX file contains a
+    // training step (ONNX TrainingInfo). Phase 1-import has then made the loss
+    // the only result of @main. In this case, set `text` to the name of the
+    // result, so that LossAdder finds the loss by the name.
+    //
+    // The function isTraining() returns true if an op in @main writes a
+    // parameter. At this point of the compilation, only the training step of an
+    // ONNX file has such ops.
     StringRef text = request->text("loss");
     if (text.empty() && graph::isTraining(model.front()))
       text =

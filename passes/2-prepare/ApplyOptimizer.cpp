@@ -32,10 +32,16 @@ namespace {
 /// Builds the update of the weights at the end of @main. The pass
 /// `differentiate` has already made the gradients of the weights results of
 /// @main. If several ops use a weight, @main returns one gradient of this
-/// weight for each use. Each of these gradients belongs to one microbatch. The
-/// update has these steps:
+/// weight for each use.
 ///
-///   1. For each weight, add the gradients of all uses and all microbatches.
+/// A training step may split its batch into microbatches. The ops that compute
+/// the gradients then run once for each microbatch. The update runs once, after
+/// all microbatches. Example: with 2 uses of a weight and 4 microbatches, a
+/// training step computes 8 gradients of the weight. The update has these
+/// steps:
+///
+///   1. Add up all gradients of each weight. In the example, the sum has 8
+///      terms.
 ///   2. If the user gives the option --clip-norm, multiply all gradients by one
 ///      factor. Afterwards, the global norm of the gradients is at most the
 ///      value of this option. The global norm is the square root of the sum of

@@ -81,7 +81,13 @@ public:
         separate(get);
   }
 
-  /// Returns the results of all reads of trained weights.
+  /// Returns the values of the trained weights, one value for each use of a
+  /// trained weight as an operand. A trained weight is a weight whose gradient
+  /// the training step needs. Each value is the result of a separate op
+  /// `graph.get_parameter`, which reads the weight. Example: the trained
+  /// weights are v and w. One op uses v, and two ops use w. The method then
+  /// returns the results of three ops `graph.get_parameter`. One op reads v,
+  /// and two ops read w.
   ArrayRef<Value> values() const { return reads; }
 
 private:

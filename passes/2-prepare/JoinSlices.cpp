@@ -27,8 +27,10 @@ using namespace pcc;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of indices in the constant of a gather that this pass
-/// creates.
+/// Largest number of indices that a gather may have if this pass creates the
+/// gather. For example, gather(x, [1, 2, 3, 0]) has four indices. The pass
+/// replaces a concat of slices by a gather. If the gather would need more than
+/// 2^20 indices, the pass does not replace the concat.
 static constexpr int64_t mostIndices = int64_t(1) << 20;
 
 /// If `part` is a slice of some value along `dim` alone, returns that value.

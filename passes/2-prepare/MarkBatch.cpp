@@ -296,12 +296,14 @@ private:
   ///   1. Check dim 1 of the first input. The dim is a sequence dim if it has a
   ///      symbolic name, such as "seq", or if the input holds integers, such as
   ///      token ids. If the dim is not a sequence dim, no input has a sequence
-  ///      dim, and the next two steps do nothing.
+  ///      dim, and the function skips the steps 2 and 3.
   ///   2. Search for the sequence dim of each other input. If the dim found in
   ///      step 1 has a symbolic name, the first dim with the same name is the
   ///      sequence dim. Otherwise, dim 1 is the sequence dim if it has the same
   ///      size as the dim found in step 1.
-  ///   3. Remove the result for an input if the dim found is its batch dim.
+  ///   3. Compare each sequence dim with the batch dim of the same input. If the
+  ///      two are the same dim, the dim is only a batch dim, and the input has
+  ///      no sequence dim.
   ///   4. Store the index of each sequence dim in an attribute of the input.
   void markSequence() {
     DimMarks sequence(function);

@@ -170,7 +170,10 @@ private:
                           tensorType(value).clone(type), value);
   }
 
-  /// Creates `value` clamped to the finite numbers of `type`.
+  /// Creates ops that limit each element of `value` to the range of the finite
+  /// numbers of `type`. Returns the result, which has the same type as `value`.
+  /// For example, the finite numbers of f16 range from -65504 to 65504. If
+  /// `type` is f16, the elements [-1e30, 2, 1e5] become [-65504, 2, 65504].
   static Value clamped(OpBuilder &builder, Value value, FloatType type) {
     double most =
         APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
@@ -234,8 +237,9 @@ private:
 ///   Narrow   type that the user requests
 ///   Wide     f32
 ///
-/// Values that no op computes have these classes. A buffer is a stored tensor
-/// that is not a weight, such as the running mean of a batch norm:
+/// A model has two kinds of stored tensors: weights and buffers. A buffer is
+/// any stored tensor that is not a weight, such as the running mean of a batch
+/// norm. Constants, inputs, weights and buffers have these classes:
 ///
 ///   value                                      class
 ///   constant or buffer                         Known
@@ -340,24 +344,24 @@ private:
     input.replaceAllUsesExcept(whole, whole.getDefiningOp());
   }
 
-  /// Chooses the float type in which `op` computes. There are three cases:
+  /// Chooses the float type in which `op` computes. In these examples, the type
+  /// in the model is f16, and the user requests bf16:
   ///
-  ///   - The requested type: `op` computes in the type that the user requests,
-  ///     such as bf16. An example is a matrix product.
-  ///   - f32: `op` computes in f32 because it needs more accuracy, or because
-  ///     another op has computed an operand in f32 for this reason. An example
-  ///     is the exponential of the result of a matrix product.
-  ///   - The type in the model: all operands of `op` have their types from the
-  ///     model, and `op` is not a matrix product. An example is the sum of two
-  ///     inputs of the model. If the pass has changed the type of an operand
-  ///     from f16 or bf16 to f32, `op` computes in f32.
+  ///   `op`                                type        reason
+  ///   matrix product of two inputs        bf16        the user requests bf16
+  ///   exponential of a matrix product     f32         exp needs more accuracy
+  ///   sum of an input and the exp above   f32         an operand is f32
+  ///   sum of two inputs                   f16         all operands are f16
+  ///   sum of an input and a weight that   f32         pcc stores the weight in
+  ///   training changes                                f32
   ///
-  /// The comment of the class PrecisionSetter lists the exact rules. In the
-  /// first two cases, the function casts the float operands of `op` to the
-  /// chosen type, and gives this type to the float results. If `op` is a layer
-  /// norm or an RMS norm, the function casts only the tensor to normalize. The
-  /// scale and the bias keep their types. The types of the scale and the bias
-  /// do not affect the type in which `op` computes.
+  /// The comment of the class PrecisionSetter lists the exact rules. If the
+  /// chosen type is not the type in the model, the function casts the float
+  /// operands of `op` to the chosen type, and gives this type to the float
+  /// results. If `op` is a layer norm or an RMS norm, the function casts only
+  /// the tensor to normalize. The scale and the bias keep their types. The
+  /// types of the scale and the bias do not affect the type in which `op`
+  /// computes.
   ///
   /// If `op` reads a weight, the function chooses the type in which pcc stores
   /// the weight. If `op` is a cast between float types, the function chooses a
@@ -548,7 +552,8 @@ private:
 
   /// Chooses the float type in which pcc stores the tensor that `get` reads.
   /// The tensor is a weight or a buffer. A buffer is a stored tensor that is
-  /// not a weight, such as the running mean of a batch norm:
+  /// not a weight, such as the running mean of a batch norm. The kind of the
+  /// tensor determines the stored type:
   ///
   ///   kind of tensor                  stored type
   ///   buffer                          type in the model
@@ -651,10 +656,16 @@ private:
   std::optional<TrainingRequest> request;
   FloatType asked, wide;
   Casts casts;
-  /// Maps a float value to its class. The class tells which float type the
-  /// value has: the model's type, the requested type or f32 (see the enum
-  /// Precision). A value without an entry has the class Known: the value keeps
-  /// the model's type and depends on constants only.
+  /// Maps each float value that the pass has visited to the class of the value.
+  /// There are four classes (see the enum Precision):
+  ///
+  ///   class    example of a value                 type of this value
+  ///   Known    constant                           type in the model
+  ///   Stored   input of the model                 type in the model
+  ///   Narrow   result of a matrix product         type that the user requests
+  ///   Wide     exponential of a matrix product    f32
+  ///
+  /// Values of other types, such as integers, have no entry.
   DenseMap<Value, Precision> precisions;
   /// Contractions (matrix products, convolutions, attention), and all ops on
   /// which a contraction depends.

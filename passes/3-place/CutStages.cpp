@@ -8,11 +8,10 @@
 #include "passes/3-place/BackwardStages.h"
 #include "passes/3-place/Passes.h"
 #include "llvm/ADT/SetVector.h"
-
 #include "llvm/Support/DebugLog.h"
-#include <set>
 
 #include <limits>
+#include <set>
 
 #define DEBUG_TYPE "cut-stages"
 
@@ -100,16 +99,18 @@ public:
 
 private:
   /// Returns whether there are enough links for the stages. A link is a forward
-  /// op that exactly one stage runs, such as a matmul. The function checks
-  /// three conditions:
+  /// op that exactly one stage runs, such as a matmul. The links have indices:
+  /// link 0, link 1, and so on. The function checks three conditions:
   ///
   ///  1. There are at least as many links as stages.
-  ///  2. If `stageAt` is not null, it contains names of ONNX nodes or tensors.
-  ///     The user wants a stage to begin at each name. There must be a link
-  ///     before each name, and a link at or after each name.
-  ///  3. If `stageOfNodes` is not null, it maps names of ONNX nodes to numbers
-  ///     of stages. Each stage must have a link whose node is mapped to the
-  ///     number of the stage.
+  ///  2. `stageAt` is null or contains names. The user gives these names with
+  ///     the option --stage-at. A name belongs to an ONNX node, or to a tensor
+  ///     that a node computes. A stage begins at the first link at or after
+  ///     this node. This link must exist. It must not be link 0, because the
+  ///     previous stage needs a link, too.
+  ///  3. `stageOfNodes` is null or maps names of ONNX nodes to numbers of
+  ///     stages. Each stage must have a link whose node is mapped to the number
+  ///     of the stage.
   ///
   /// If there is only one stage, the function checks only condition 2.
   bool hasLinkForEachStage() const {

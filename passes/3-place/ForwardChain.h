@@ -32,15 +32,19 @@ namespace pcc::place {
 ///   %z = select %m, %y, %0   link 1, because it reads link 0
 ///
 /// A model may have too few links for its stages. An example is a model without
-/// weights. The chain can then also have the other forward ops that depend on
-/// an input of the model as links (see Links).
+/// weights. For such a model, the constructor is called with the value
+/// Links::OfInputs. Then each forward op that depends on an input of the model
+/// is a link, too.
 class ForwardChain {
 public:
   /// Rule that decides which forward ops are links. A link is a forward op that
   /// exactly one pipeline stage runs. A forward op that is not a link is cheap,
   /// and is cloned onto each stage that uses its result.
   enum class Links {
-    /// A forward op is a link if one of these is true:
+    /// Rule: the links are the forward ops with much work, and the forward ops
+    /// that depend on these ops. A link is a forward op that exactly one
+    /// pipeline stage runs. A forward op is a link by this rule if one of these
+    /// is true:
     ///
     /// - The op is a contraction, such as a matmul.
     /// - The op reads a trained weight, or a weight of more than 4096 elements.
@@ -48,8 +52,12 @@ public:
     ///
     /// A view or a cast of a weight, such as a transpose, is never a link.
     WithWork,
-    /// A forward op is a link if it is a link by the rule WithWork, or if it
-    /// depends on an input of the model.
+    /// Rule: the links are the links of the rule WithWork, and also all forward
+    /// ops that depend on an input of the model. A link is a forward op that
+    /// exactly one pipeline stage runs. For example, let x be an input of the
+    /// model. The op relu(x) is a link by this rule. It is not a link by the
+    /// rule WithWork, because it reads no weight and no result of a link, and
+    /// is not a contraction such as a matmul.
     OfInputs,
   };
 

@@ -169,27 +169,33 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
 ///
 /// The function may cut two kinds of dims into two factors:
 ///
-/// - Batch dim, which counts samples. The function cuts this dim if ranks
-///   cannot divide the samples of one microbatch evenly. The factors are the
-///   number of microbatches, and the number of samples in one microbatch. For
-///   example, 6 samples in 2 microbatches are 3 samples per microbatch. If 2
-///   ranks split the batch, they cannot divide 3 samples evenly. The 6 samples
-///   then become the factors 2 and 3.
-/// - Dim of tokens of a causal attention. If the mesh axis cp has more than one
-///   rank, the function tries to cut this dim into stripes. A stripe is a
-///   contiguous piece of the sequence. The factors are the number of stripes,
-///   and the number of tokens in one stripe. For example, 16 tokens in 4
-///   stripes become the factors 4 and 4.
+/// - Batch dim, which counts samples. A microbatch is a piece of the batch. The
+///   function cuts the batch dim if ranks cannot divide the samples of one
+///   microbatch evenly. The first factor is the number of microbatches. The
+///   second factor is the number of samples in one microbatch. For example, 2
+///   ranks split a batch of 6 samples, and there are 2 microbatches of 3
+///   samples. The ranks cannot divide 3 samples evenly, so the 6 samples become
+///   the factors 2 and 3. In each microbatch, one rank then has 2 samples, and
+///   the other rank has 1 sample.
+/// - Dim of tokens of a causal attention. A stripe is a contiguous piece of the
+///   sequence. The first factor is the number of stripes. The second factor is
+///   the number of tokens in one stripe. For example, 16 tokens in 4 stripes
+///   become the factors 4 and 4.
 ///
-/// If the mesh axis cp has more than one rank, the function builds one graph
-/// with stripes and one graph without stripes. In each graph, it counts the ops
-/// for which pcc has found a dim of tokens. If the graph with stripes has fewer
-/// of these ops, such as 90 instead of 100, the function returns the graph
-/// without stripes.
+/// If the mesh axis cp has only one rank, the function cuts no dim of tokens.
+/// If cp has several ranks, the function builds two graphs, one with stripes
+/// and one without stripes. It returns the graph without stripes in two cases:
 ///
-/// `seeds` are the shardings that the user or the model requests. If the batch
-/// dim is cut, the function changes `seeds`: a request to split 6 samples may
-/// become a request to split the 3 samples of each microbatch.
+/// - No attention of `function` can be cut into stripes.
+/// - In the graph with stripes, pcc recognizes a dim of tokens in fewer ops
+///   than in the graph without stripes, such as in 90 ops instead of 100 ops.
+///
+/// Otherwise, the function returns the graph with stripes.
+///
+/// `seeds` contains the shardings that the user or the model requests. If the
+/// function cuts the batch dim, it may change requests to split the batch dim.
+/// For example, a request to split 6 samples over 2 ranks becomes a request to
+/// split the factor 3 over 2 ranks.
 static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
                                  const dist::Mesh &mesh) {
   const int64_t microbatches = ShardedGraph::unevenMicrobatches(function, mesh);

@@ -141,10 +141,23 @@ private:
   /// Each of these operands then reads the result of a reshard instead of
   /// `value`.
   ///
-  /// A reshard may read the result of an earlier one, so the function chooses
-  /// the order of least cost. It may also add intermediate shardings to
-  /// `needs`. No operand needs an intermediate sharding, but two reshards that
-  /// start from it may cost less than two reshards that start from `value`.
+  /// A reshard reads either `value` or the result of another reshard. The
+  /// function chooses the reshards so that the sum of their costs is small. For
+  /// this purpose, the function may add intermediate shardings to `needs`. An
+  /// intermediate sharding is a sharding that no operand needs. Other shardings
+  /// are made from it. Example with the mesh axes dp, tp and cp:
+  ///
+  ///                           sharding       split dims
+  ///   `value`                 [-, 8@dp]      dp splits 8 columns
+  ///   operand of op A needs   [8@dp+tp, -]   dp and tp split 8 rows
+  ///   operand of op B needs   [8@dp+cp, -]   dp and cp split 8 rows
+  ///   intermediate sharding   [8@dp, -]      dp splits 8 rows
+  ///
+  /// Without the intermediate sharding, two reshards read `value`, one for A
+  /// and one for B. Each of these two contains an all-to-all. With the
+  /// intermediate sharding, one all-to-all changes `value` to the intermediate
+  /// sharding. Two reshards then slice the result of the all-to-all, one for A
+  /// and one for B. Slices need no communication.
   void insert(Value value, Attribute stage, SmallVector<Need> &needs) {
     OpBuilder builder(needs.front().uses.front()->getOwner());
     plan::ReshardOrder order = cheapestReshardOrder(value, needs);
@@ -185,10 +198,11 @@ private:
   /// The caller tests whether an intermediate sharding reduces the total cost
   /// of all changes.
   ///
-  /// Returns an empty list if `needs` has 5 (mostOrdered) or more elements.
-  /// With an intermediate sharding, the list would have 6 or more elements. The
-  /// function cheapestReshardOrder, which the caller uses, tries all orders of
-  /// the elements only if there are at most 5.
+  /// Returns an empty list if `needs` has 5 or more elements. The caller would
+  /// append an intermediate sharding to `needs`, so that `needs` would have 6
+  /// or more elements. The caller then calls cheapestReshardOrder, which tries
+  /// all orders of the elements only if there are at most 5 elements. The limit
+  /// 5 is the constant mostOrdered.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
     for (size_t i = 0; i < needs.size() && needs.size() < mostOrdered; ++i)

@@ -7,8 +7,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
-/// Declares the passes of phase 4-shard and the function that registers them.
-/// They are generated from Passes.td, which documents each pass.
+/// Declarations of the passes of phase 4-shard, and of a function that
+/// registers these passes. The build generates the declarations from the file
+/// Passes.td, which also describes each pass.
 namespace pcc::shard {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -35,14 +35,19 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
 
 /// Emits an error and fails unless these conditions hold for `op`:
 ///
-/// - `op` has the attribute `dist.split`, and the attribute fits the loops of
-///   the op. The attribute says which mesh axes split which loops of the op.
-///   For example, a matmul has the loops m, n and k.
-/// - Each operand and each result has the sharding that follows from this
-///   split. An operand may be a partial sum (one addend per rank) only if the
-///   attributes of `op` say so.
-/// - Ranks can compute `op` without communication inside the op. For example,
-///   no axis splits the dim of a softmax.
+/// - `op` has the attribute `dist.split`. For each loop of `op`, the attribute
+///   lists the mesh axes that split the loop. The attribute must have as many
+///   lists as `op` has loops. For example, a matmul with the loops m, n and k
+///   needs three lists.
+/// - Each operand and each result has the sharding that follows from
+///   `dist.split`. For example, if the axis dp splits the loop m of a matmul,
+///   dp must split the rows of the first operand and the rows of the result.
+/// - If an operand is a partial sum over an axis, `dist.split` marks this axis
+///   as partial, and the attribute `dist.through` allows a partial sum in this
+///   operand. In a partial sum over an axis, each rank along the axis has one
+///   addend of each element.
+/// - Ranks need no communication while they compute `op`. For example, no axis
+///   splits the dim along which a softmax computes its sums.
 static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   auto recorded = readShardedOp(op);
   if (!recorded)
@@ -90,8 +95,16 @@ static LogicalResult checkReshard(dist::ReshardOp op) {
 }
 
 namespace {
-/// Pass that checks the shardings of all arguments, ops and results of a
-/// function.
+/// Pass that checks the shardings of a function at the end of phase 4-shard.
+/// Fails unless these conditions hold:
+///
+/// - Each argument of the function and each result of an op has a sharding. The
+///   sharding fits the mesh and the shape of the tensor.
+/// - Each op except the return op has its operands and its results in the
+///   shardings that the op needs.
+/// - No result of the function is partial. In a partial tensor, each rank has
+///   only one part of a reduction, such as one addend of a sum.
+/// - The function contains no `dist.pin`, an op that requests a sharding.
 struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
   /// Checks the shardings of the whole function. Emits the first error and
   /// fails if there is one.

@@ -34,12 +34,16 @@ using namespace pcc;
 using namespace pcc::localize;
 
 namespace {
-/// A collective that moves tokens to or from experts. Its operand and its
-/// result are its two sides:
+/// Description of a collective that moves tokens to experts or from experts.
+/// The ranks that take part in the collective form a group. One tensor of the
+/// collective is divided: each rank has some of the tokens of the group. The
+/// other tensor is whole: each rank has all tokens of the group. For example, a
+/// group of 4 ranks has 8 tokens. The divided tensor has 2 tokens on each rank,
+/// and the whole tensor has 8 tokens on each rank:
 ///
-///   side      each rank of a group has   all_gather   reduce_scatter
-///   divided   some of the tokens         operand      result
-///   whole     all of the tokens          result       operand
+///   collective       operand   result
+///   all_gather       divided   whole
+///   reduce_scatter   whole     divided
 struct TokenCollective {
   /// Global sizes of the dims that count tokens. They are the leading dims of
   /// the tensor that the collective moves.
@@ -294,7 +298,8 @@ namespace {
 ///   divided   [2, 4]   a rank of the group needs a token of this rank
 ///   whole     [8]      this rank needs a token of the group
 struct SelectedRows {
-  /// The two masks. Example: a group of 4 ranks has 8 tokens, 2 on each rank.
+  /// Two masks of a collective. A mask says which rank needs which token. For
+  /// example, a group of 4 ranks has 8 tokens, 2 on each rank:
   ///
   /// - `divided` has the shape [2, 4]. Element [t, r] says whether rank r of
   ///   the group needs token t of this rank.
@@ -335,16 +340,17 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   /// masks say which rank needs which token. A rank needs a token if the token
   /// chose an expert of this rank. With the masks, a token moves only between
   /// the rank that stores the token and the ranks that need the token. `groups`
-  /// tells which experts the tokens chose. Returns false and changes nothing in
-  /// these cases:
+  /// tells which experts the tokens chose. `planner` plans how the ranks
+  /// exchange the masks. Returns false and changes nothing in these cases:
   ///
-  /// - TokenCollective::read() returns nullopt for `op`. For example, `op` has
-  ///   masks already.
-  /// - There is no sequence of collectives by which the ranks can exchange the
-  ///   masks.
-  /// - `op` is a reduce_scatter, and the masks may save no bytes. For example,
-  ///   `op` receives 72 bytes without masks. With masks it may receive up to 68
-  ///   bytes, and the exchange of the masks adds 6 bytes.
+  /// - The function TokenCollective::read() does not support `op`. For example,
+  ///   `op` has masks already.
+  /// - The planner finds no sequence of collectives by which the ranks can
+  ///   exchange the masks.
+  /// - `op` is a reduce_scatter, and it is not certain that the masks save
+  ///   bytes. For example, a rank receives 72 bytes in `op` without masks, and
+  ///   up to 68 bytes with masks. The exchange of the masks needs 6 bytes more.
+  ///   The sum 68 + 6 = 74 is not less than 72.
   bool narrow(dist::CollectiveOp op, graph::GroupRowsOp groups,
               plan::ReshardPlanner &planner) {
     const int64_t numRows = graph::tensorType(groups.getGate()).getDimSize(0);
@@ -389,9 +395,12 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return llvm::divideCeil(bytes * most, others);
   }
 
-  /// Returns the two masks for `op`, a collective that moves tokens between
-  /// ranks. The masks say which rank needs which token. The first call builds
-  /// the masks. A later call with equal `sides` returns the same masks.
+  /// Returns two masks for `op`, a collective that moves tokens between ranks.
+  /// A rank needs a token if the token chose an expert of the rank. The member
+  /// `whole` of the result says which tokens this rank needs. The member
+  /// `divided` says which ranks need the tokens that this rank stores. The
+  /// first call builds the masks. A later call with equal `sides` returns the
+  /// same masks.
   ///
   /// - `groups`: tells which experts the tokens chose.
   /// - `sides`: tells how `op` divides the tokens between the ranks.
@@ -410,8 +419,19 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return masks.emplace_back(sides, made).second;
   }
 
-  /// Builds the mask of the tokens that this rank needs: tokens with a gate
-  /// other than 0 for some expert of this rank.
+  /// Builds a mask that says which tokens this rank needs. This rank needs a
+  /// token if the token chose at least one of the experts of this rank. The
+  /// operand `gate` of `groups` is a tensor with the shape [tokens, experts].
+  /// It has one row for each token of the group, and one column for each expert
+  /// of this rank. An element of `gate` is 0 if the token did not choose the
+  /// expert. An example with 3 tokens and 2 experts:
+  ///
+  ///   token   row of `gate`   element of the mask
+  ///   0       [0, 0.7]        true
+  ///   1       [0, 0]          false
+  ///   2       [0.4, 0]        true
+  ///
+  /// `sides` determines the shape of the mask, such as [3] or [1, 3].
   static Value wantedRows(graph::GroupRowsOp groups,
                           const TokenCollective &sides, LocalBuilder &builder) {
     Value gate = groups.getGate();

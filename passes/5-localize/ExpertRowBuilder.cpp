@@ -146,10 +146,13 @@ Value ExpertRowBuilder::sumOf(Value rows) {
   shape[0] = sum.numTokens;
   Value weight = cast(reshape(groups.getWeight(), spread), sumType);
   Value zero = scalar(sumType, 0);
-  // `rows` has space for the largest possible number of rows. If there are
-  // fewer rows, the elements after the last row are undefined, and their weight
-  // is 0. Select 0 for these elements, because 0 times an undefined element may
-  // be NaN.
+  // Dim 0 of `rows` and dim 0 of `weight` count rows. A row is a pair of an
+  // expert and a token that chose this expert. The size of dim 0 is the largest
+  // possible number of rows. There may be fewer rows. Example: the size is 12,
+  // but there are only 10 rows. At the indices 10 and 11, the elements of
+  // `rows` are undefined, and the elements of `weight` are 0. The product of 0
+  // and an undefined element may be NaN. Select 0 instead of the product
+  // wherever `weight` is 0.
   Value weighed = make<graph::SelectOp>(
       compare(graph::Predicate::Equal, weight, zero), zero,
       make<graph::MulOp>(cast(rows, sumType), weight));

@@ -162,8 +162,11 @@ public:
   /// experts on this rank, there are at most 6 · 2 = 12 rows. With one expert
   /// on this rank, there are at most 6 · 1 = 6 rows.
   int64_t numRows() const;
-  /// Returns the number of rows (tokens) of each expert as an i64 tensor of
-  /// shape [experts].
+  /// Returns an i64 vector with one element for each expert on this rank.
+  /// Element e is the number of rows of expert e. A row is a pair of an expert
+  /// and a token that chose this expert. Example: there are 3 experts and 2
+  /// tokens. Token 0 chose the experts 0 and 2, and token 1 chose expert 2. The
+  /// vector is [1, 0, 2].
   mlir::Value counts() { return groups.getCounts(); }
 
   /// Clones `op` with other operands and the result type `type`. Returns the
@@ -196,7 +199,17 @@ private:
   /// new ops compute this sum from rows. A row is a pair of an expert and a
   /// token that chose this expert.
   const ExpertCombine &sum;
-  /// The op that lists the token, the expert and the gate of each row.
+  /// The op that lists all rows. A row is a pair of an expert and a token that
+  /// chose this expert. For each row, the op lists the number of the token, the
+  /// number of the expert, and the gate. The combine step `sum` computes, for
+  /// each token, the weighted sum of the outputs of the chosen experts. The
+  /// gate is the weight of one expert in this sum. Example: token 3 chose the
+  /// experts 0 and 2, with the gates 0.7 and 0.3. Token 3 then has these two
+  /// rows:
+  ///
+  ///   token   expert   gate
+  ///   3       0        0.7
+  ///   3       2        0.3
   graph::GroupRowsOp groups;
   /// Map from a value to its rows. A row is a pair of an expert and a token
   /// that chose this expert. Example: the key has the shape [8, 6, H] for all

@@ -50,12 +50,15 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
       if (role != DimRole::Feature && shape[i] == 1 &&
           shapeOf(op->getResult(0))[missing + i] != 1)
         role = DimRole::Repeated;
-    // `own` holds the roles of the operand's dims. Reject an operand that is
-    // broadcast along some of the token dims, but not along all of them.
-    // Example: the result [8, 2, 3, H] has two token dims, for 2 · 3 = 6
-    // tokens. The operand [2, 1, H] has 2 elements along the first token dim
-    // and is broadcast along the second token dim. A row refers to its token by
-    // a number from 0 to 5. This number is no valid index for 2 elements.
+    // `own` holds the roles of the dims of the operand. A role says whether a
+    // dim counts experts, counts tokens or holds features. Reject an operand
+    // that is broadcast along some of the token dims, but not along all of
+    // them. Example: the result [8, 2, 3, H] has two token dims, for 2 · 3 = 6
+    // tokens. The operand [2, 1, H] is broadcast along the second token dim.
+    // The compiler wants to replace the op by an op that computes only chosen
+    // pairs of an expert and a token. For each pair, the new op would read one
+    // vector of H features, at the index of the token, from 0 to 5. The operand
+    // has only 2 vectors, at the indices 0 and 1.
     if (hasRole(own, DimRole::Token) &&
         llvm::count(own, DimRole::Token) != llvm::count(result, DimRole::Token))
       return {};
@@ -156,8 +159,17 @@ static Value buildReshape(Operation *op, ArrayRef<DimRoles> operands,
                          builder.rowsType(op->getResult(0), result).getShape());
 }
 
-/// Returns the roles (expert, token or feature) of the dims of a slice's
-/// operand. Returns nullopt if the slice cuts experts or tokens.
+/// Returns the roles of the dims of the operand of `op`, a slice. A role says
+/// whether a dim counts experts, counts tokens or holds features. `result`
+/// holds the roles of the dims of the result. Dim i of the operand has the same
+/// role as dim i of the result. Example: a slice reads 4 of 10 features:
+///
+///   operand   [8, 6, 10]   Expert, Token, Feature
+///   result    [8, 6, 4]    Expert, Token, Feature
+///
+/// In each dim that does not hold features, the slice must read all elements in
+/// their order. Otherwise the function returns nullopt. For example, it returns
+/// nullopt if the slice reads only 4 of 8 experts.
 static OperandRoles rolesOfSlice(Operation *op, const DimRoles &result) {
   auto slice = cast<graph::SliceOp>(op);
   for (auto [dim, role] : llvm::enumerate(result))

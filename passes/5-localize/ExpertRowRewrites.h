@@ -40,10 +40,16 @@ struct RowRewrite {
   mlir::Value (*build)(mlir::Operation *op, llvm::ArrayRef<DimRoles> operands,
                        const DimRoles &result, ExpertRowBuilder &builder);
   /// Whether the op multiplies tokens by the matrices of experts, as a matmul
-  /// does. The compiler converts a mixture of experts only if at least one of
-  /// its ops multiplies tokens by matrices. Example of the gain: each token
-  /// chooses 2 of 8 experts. Before the conversion, each token is multiplied by
-  /// 8 matrices. After the conversion, each token is multiplied by 2 matrices.
+  /// does. The compiler can convert the ops of a mixture of experts, so that
+  /// they compute fewer elements. Before the conversion, an op computes all
+  /// pairs of an expert and a token. After the conversion, the op computes only
+  /// the pairs in which the token chose the expert.
+  ///
+  /// The compiler converts the ops of a mixture of experts only if this member
+  /// is true for at least one of the ops. Example: each token chooses 2 of 8
+  /// experts. Before the conversion, a matmul multiplies each token by 8
+  /// matrices. After the conversion, the matmul multiplies each token by 2
+  /// matrices.
   bool multiplies = false;
 };
 

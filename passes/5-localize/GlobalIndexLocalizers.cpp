@@ -26,14 +26,25 @@ static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
              : builder.make<graph::BroadcastOp>(type, index);
 }
 
-/// Adapts a gather along a split dim to local shapes. Each rank reads the rows
-/// that it owns and takes zeros for the others. The result is partial: a sum
-/// over the ranks. Returns null if the dim is not split. Example: rank 1 of 2
-/// owns the rows 4 to 7 of 8.
+/// Adapts a gather to local shapes (shapes of one rank's shard). There are
+/// three cases:
 ///
-///   indices   1    6
-///   owned     no   yes
-///   result    0    row 6
+/// - The indices are constant, and the sharding rule of the gather describes
+///   them as ranges. For example, the indices 0, 1, 2, 7 and 8 are the ranges 0
+///   to 2 and 7 to 8. The function calls localizeConstantGather(), and returns
+///   the result of this call.
+/// - Ranks do not split the dim along which the gather reads. The function
+///   returns null, because no new value replaces the result of the gather.
+/// - Ranks split the dim along which the gather reads. The function returns the
+///   value that replaces the result of the gather. If another rank holds the
+///   element at an index, the returned value is 0 for this index. A later
+///   collective adds the returned values of all ranks. Example: 2 ranks split a
+///   matrix of 8 rows, and the gather reads the rows at the indices 1 and 6:
+///
+///                            index 1   index 6
+///     rank 0, rows 0 to 3    row 1     0
+///     rank 1, rows 4 to 7    0         row 6
+///     sum of both ranks      row 1     row 6
 static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherOp>(local.op);
   if (!local.rule.windows.empty())

@@ -143,19 +143,26 @@ Value pcc::localize::localizeConstantGather(LocalOp &local,
                                  parts, builder.getI64IntegerAttr(dim));
 }
 
-/// Adapts a concat to local shapes if ranks split the dim along which it joins
-/// its operands. A reshard of each operand has already moved the elements to
-/// their places in the result, with zeros elsewhere. Selects then choose the
-/// operand by the global index. Example: a has 2 elements, b has 6, and there
-/// are 2 ranks.
+/// Adapts a concat to local shapes (shapes of one rank's shard) if ranks split
+/// the dim along which the concat joins its operands. A reshard before the
+/// concat has moved each element of an operand to the place of this element in
+/// the result. At all other places, the moved operand is 0. The function builds
+/// selects, and returns their result. For each place, the selects take the
+/// element from the operand to which the place belongs. Example: operand a has
+/// 2 elements, operand b has 6 elements, and there are 2 ranks. The table shows
+/// the operands after the reshards:
 ///
-///             rank 0         rank 1
-///   index     0  1  2  3     4  5  6  7
-///   a         a0 a1 0  0     0  0  0  0
-///   b         0  0  b0 b1    b2 b3 b4 b5
-///   result    index < 2 ? a : b
+///                           rank 0          rank 1
+///   place in the result     0  1  2  3      4  5  6  7
+///   operand a               a0 a1 0  0      0  0  0  0
+///   operand b               0  0  b0 b1     b2 b3 b4 b5
+///   result                  a0 a1 b0 b1     b2 b3 b4 b5
 ///
-/// Returns null if there are no such reshards.
+/// The places 0 and 1 belong to operand a, so the select takes the elements of
+/// a at these places. At the places 2 to 7, the select takes the elements of b.
+///
+/// Returns null if no reshard has moved the operands in this way. In this case,
+/// no new value replaces the result of the concat.
 static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
   auto concat = cast<graph::ConcatOp>(local.op);
   int64_t dim = concat.getDim();
@@ -253,7 +260,8 @@ static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
 /// negative element. For a max pool, the function therefore inserts a select
 /// that replaces the padding by the lowest value of the type.
 ///
-/// Always returns null, because the pool itself stays.
+/// The function changes the pool in place. It always returns null, because no
+/// new value replaces the result of the pool.
 static Value localizePool(LocalOp &local, LocalBuilder &builder) {
   auto pool = cast<graph::PoolOp>(local.op);
   ArrayRef<int64_t> pads = pool.getPads();

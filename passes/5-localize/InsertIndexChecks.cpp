@@ -132,8 +132,17 @@ private:
     return true;
   }
 
-  /// Adds a check of `access`, unless the indices are known to be in range or
-  /// are already checked.
+  /// Inserts a check of the indices in `access`. A check is an op that ends the
+  /// run with an error if an index is out of range. `access` describes an op
+  /// that uses indices, such as a gather. `access` contains the op, the tensor
+  /// of indices, and the range of valid indices. The function inserts no check
+  /// in these cases:
+  ///
+  /// - The tensor of indices has no elements.
+  /// - The compiler can prove that all indices are in the range.
+  /// - An earlier call of the function has inserted the same check. For
+  ///   example, two gathers read two tables of 7 rows at the same indices. The
+  ///   second gather needs no check.
   void visit(const Access &access) {
     if (graph::tensorType(access.indices).getNumElements() == 0 ||
         isInRange(access) ||
@@ -204,14 +213,18 @@ private:
     return maker ? graph::nodeName(maker->getLoc()).str() : std::string();
   }
 
-  /// Returns a phrase that names the tensor that `access` reads with its
-  /// indices. An error message contains this phrase. A node is an operator of
-  /// the ONNX model. The phrase depends on the tensor:
+  /// Returns a phrase for an error message about an index that is out of range.
+  /// The phrase names the tensor into which the index points. `access`
+  /// describes the op that uses the index. The function uses the first case
+  /// that applies:
   ///
-  ///   phrase                    tensor
-  ///   the classes of the loss   scores of classes, if the indices are labels
-  ///   "wte"                     the weight `wte`
-  ///   the table of "Gather_3"   any other tensor, read by node Gather_3
+  /// - The index is a label. A label is the number of a class, as in a
+  ///   classification loss. The phrase is: the classes of the loss
+  /// - The tensor is a weight. The phrase is the name of the weight in quotes.
+  ///   For a weight with the name wte, the phrase is: "wte"
+  /// - For any other tensor, the phrase contains the name of the ONNX node from
+  ///   which the op comes. For a node with the name Gather_3, the phrase is:
+  ///   the table of "Gather_3"
   static std::string tableOf(const Access &access) {
     if (access.fromZero)
       return "the classes of the loss";

@@ -124,18 +124,22 @@ static Range rangeOfElementWise(Operation *op, ArrayRef<Range> operands) {
   return std::nullopt;
 }
 
-/// Finds the elements of the operand `from` from which `op` computes a part of
-/// its result. This part is all elements with the index `component` in the last
-/// dim. Returns the index of the found elements in the last dim of `from`.
-/// Example: an add of x [5, 2] and y [5, 2] computes result[:, 1] from x[:, 1]
-/// and y[:, 1]. For the component 1, the function returns 1.
+/// Returns an index in the last dim of `from`, which is an operand of `op`.
+/// `component` is an index in the last dim of the result of `op`. Consider the
+/// elements of the result that have the index `component` in the last dim. To
+/// compute these elements, `op` reads only the elements of `from` that have the
+/// returned index in the last dim. Example: an add of x [5, 2] and y [5, 2]
+/// computes result[:, 1] from x[:, 1] and y[:, 1]. If `from` is x and
+/// `component` is 1, the function returns 1.
 ///
-/// Returns nullopt, which stands for all elements of `from`, in these cases:
+/// The value nullopt stands for all indices in the last dim. The function
+/// returns nullopt in these cases:
 ///
-/// - `component` is nullopt, which stands for all elements of the result.
-/// - The last dims of `from` and of the result have different sizes, or one of
-///   the two tensors has no dims.
-/// - `op` is a transpose or a slice.
+/// - `component` is nullopt.
+/// - The last dims of `from` and of the result have different sizes.
+/// - `from` or the result has no dims.
+/// - `op` is a transpose or a slice. Both may move elements to another index in
+///   the last dim.
 static std::optional<int64_t> componentOf(Operation *op, Value from,
                                           std::optional<int64_t> component) {
   auto given = graph::tensorType(from).getShape(),

@@ -18,8 +18,9 @@ namespace pcc::localize {
 struct OwnedIndices {
   /// Computes the members `mine` and `offset` for each element of the tensor
   /// `indices`. An element is a global index into one dim of an operand of the
-  /// op `local`. A negative index counts from the end. The other parameters
-  /// describe this dim:
+  /// op `local`. A negative index counts from the end. `mine` tells whether
+  /// this rank owns the element at the index. `offset` is the index minus the
+  /// first index that this rank owns. The other parameters describe the dim:
   ///
   /// - `factors` lists the loop indices of the op that form the dim, outermost
   ///   first. Each entry is an index into `local.splits`, which tells how ranks
@@ -52,7 +53,14 @@ struct OwnedIndices {
   /// counts from the end. The index -1 stands for the index 7, so its offset is
   /// 3.
   mlir::Value offset;
-  /// Boolean tensor: whether this rank owns the element at each index.
+  /// Boolean tensor with one element for each index. An index is the global
+  /// number of an element along a dim that ranks split. A negative index counts
+  /// from the end. An element of the tensor is true if this rank owns the
+  /// element at the index. A rank owns the elements of its own shard. Example:
+  /// rank 1 of 2 owns the elements 4 to 7 of 8.
+  ///
+  ///   index    1       6      -1
+  ///   `mine`   false   true   true
   mlir::Value mine;
 };
 

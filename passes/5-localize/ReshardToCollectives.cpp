@@ -25,9 +25,20 @@ namespace {
 struct ReshardToCollectives
     : pcc::localize::impl::ReshardToCollectivesBase<ReshardToCollectives> {
   /// Replaces `reshard`, a change of a value's sharding, by collectives.
-  /// `planner` finds the cheapest sequence of collectives for this change. It
-  /// uses the prices with which the compiler phase 4-shard chose the shardings.
-  /// Emits an error if no sequence exists.
+  /// `planner` finds the sequence of collectives with the lowest price. If the
+  /// user describes the network in a cluster file, the price is a time in
+  /// seconds. Otherwise the price is the number of bytes that a rank receives.
+  /// The compiler phase 4-shard used the same prices when it chose the
+  /// shardings. Example: a value is a sum over 2 ranks, and each rank holds one
+  /// addend of 8 bytes. After the change, each rank must hold one half of the
+  /// sum.
+  ///
+  ///   sequence                 bytes that a rank receives
+  ///   all-reduce, then slice   8
+  ///   reduce-scatter           4
+  ///
+  /// The function uses the reduce-scatter. Emits an error if no sequence
+  /// exists.
   LogicalResult lower(dist::ReshardOp reshard, plan::ReshardPlanner &planner) {
     if (!reshard.getShape())
       return reshard.emitOpError(

@@ -121,8 +121,17 @@ void ActivationCheckpointing::addReads(Operation *op) {
   }
 }
 
-// A backward value is live until the last op that reads it, directly or through
-// reshapes.
+// The function counts the memory of the values that the backward pass computes.
+// A value needs memory from the op that computes the value to the last op that
+// reads the value. A reshape needs no memory, because its result shares the
+// memory of its operand. An op that reads the result of a reshape therefore
+// also counts as an op that reads the operand of the reshape. Example:
+//
+//   op 0   a = add x, y
+//   op 1   b = reshape a
+//   op 2   c = relu b
+//
+// The value a needs memory from op 0 to op 2. The value b shares this memory.
 void ActivationCheckpointing::findBackwardBytes() {
   DenseMap<Value, size_t> last;
   for (auto [now, op] : llvm::enumerate(backward))
@@ -181,8 +190,20 @@ bool ActivationCheckpointing::isCheap(Operation *op) const {
   return bytesOf(op->getResult(0)) > read;
 }
 
-// The price of a collective is the flops that the device could compute during
-// the transfer.
+// The price of an op is the cost, in flops, of running the op a second time, in
+// the backward pass. The price depends on the op:
+//
+// - An op that only moves or converts elements on one rank has the price 0.
+// - An op in which ranks exchange data may depend only on weights and
+//   constants. An example is the all-gather of a weight that ranks split
+//   (FSDP). If `holdsWeights` is false, a gathered weight must not stay in
+//   memory from the forward pass to the backward pass. The backward pass must
+//   gather the weight again in any case, so the price is 0.
+// - For any other op in which ranks exchange data, the price is the number of
+//   flops that the device could compute while it receives the data. Example: a
+//   rank receives the data in 1 ms, and the device could compute 10^9 flops in
+//   1 ms. The price is 10^9.
+// - For any other op, the price is the number of flops of the op.
 double ActivationCheckpointing::priceOf(Operation *op) const {
   const bool mustGo = !holdsWeights && dependsOnWeightsOnly(op->getResult(0));
   if (isCopy(op) || (mustGo && communicates(op)))
@@ -258,8 +279,15 @@ ActivationCheckpointing::opsToClone(Value value) const {
   return sorted;
 }
 
-// Visits the readers of an op before the op. An op whose readers are all erased
-// is then erased, too.
+// The function visits the forward ops in reverse order. It therefore visits an
+// op after all ops that read the result of the op. If the function has erased
+// all these readers, it also erases the op. Example: no op reads b any more:
+//
+//   a = gelu x
+//   b = add a, y
+//
+// The function visits the add first, and erases it. No op reads a then, so the
+// function also erases the gelu.
 void ActivationCheckpointing::eraseUnread() {
   const auto ops = order.takeVector();
   for (auto [op, number] : llvm::reverse(ops))

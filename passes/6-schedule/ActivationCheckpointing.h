@@ -38,10 +38,12 @@ namespace pcc::schedule {
 ///   operand.
 /// - Weights, constants and function arguments are not values of the graph,
 ///   because they always stay in memory.
-/// - Ranks may split a weight and gather the whole weight before each use
-///   (FSDP). If a gathered weight must not stay in memory between the two
-///   passes, the graph gives the gather the price 0. The backward pass then
-///   gathers the weight again.
+/// - Each forward op has a price. The price is the cost of running the op a
+///   second time, in the backward pass. Ranks may split a weight and gather the
+///   whole weight before each use (FSDP). If a gathered weight must not stay in
+///   memory between the two passes, the backward pass must gather the weight
+///   again. The graph then gives the gather the price 0, so that the planner
+///   chooses to gather again.
 class ActivationCheckpointing {
 public:
   /// Reads the function `stage`, which contains all ops of one pipeline stage.

@@ -258,12 +258,17 @@ private:
                receivedTimesMembers(part);
   }
 
-  /// Returns the bytes that one rank receives, multiplied by the number m of
-  /// ranks in the call, so that the result is an integer. For each byte of its
-  /// operand, a rank receives:
+  /// Returns m · b for the collective `part`. m is the number of ranks that
+  /// communicate with each other. b is the number of bytes that one of these
+  /// ranks receives. b may be a fraction, but m · b is an integer. If the
+  /// operand has n bytes on each rank, b has this value:
   ///
-  /// - in an all-reduce: 2 (m - 1) / m bytes
-  /// - in an all-gather: m - 1 bytes
+  ///   all-reduce   b = 2 · n · (m - 1) / m
+  ///   all-gather   b = n · (m - 1)
+  ///
+  /// Example: 3 ranks communicate, and the operand has 4 bytes on each rank. In
+  /// an all-reduce, b is 16 / 3, and the function returns 16. In an all-gather,
+  /// b is 8, and the function returns 24.
   static int64_t receivedTimesMembers(const BucketPart &part) {
     const int64_t members = part.numMembers();
     const int64_t bytes =
@@ -417,13 +422,21 @@ private:
     return dist::canonical(made);
   }
 
-  /// Returns the location of the call that replaces the collectives in
-  /// `bucket`. The location joins the locations of these collectives, so it
-  /// names the ONNX nodes of all of them. The location can also have a record
-  /// (dist::Cause) of the reason for the call. The record names the op that
-  /// computes the operand, and the ops that need the result. The function takes
-  /// the record of the first collective that has a record, and adds the ops
-  /// that need the results of the other collectives.
+  /// Returns the location of the call, which is the collective that replaces
+  /// all collectives in `bucket`. The location joins the locations of these
+  /// collectives, so it names the ONNX nodes of all of them.
+  ///
+  /// The location of a collective may contain a record (dist::Cause) of the
+  /// reason for the collective. The record names the producer of a value, and
+  /// the consumers that need the value in another sharding. The location of the
+  /// call gets a record if at least one collective in `bucket` has a record.
+  /// The producer comes from the first collective with a record. The consumers
+  /// come from all collectives. Example:
+  ///
+  ///                  producer   consumers
+  ///   collective 0   a          b
+  ///   collective 1   c          d, e
+  ///   call           a          b, d, e
   static Location locationOf(ArrayRef<BucketPart> bucket) {
     SmallVector<Location> all;
     std::optional<dist::Cause> cause;
@@ -500,7 +513,11 @@ private:
   func::FuncOp function;
   const dist::Mesh &mesh;
   const plan::Prices &prices;
-  /// Collectives that may share a call with others, in program order.
+  /// Candidates for a bucket, in program order. A bucket is a list of
+  /// collectives that the ranks perform together, in one call. A candidate is
+  /// an all-reduce or an all-gather that is small enough for a bucket. The
+  /// function findCalls() fills this list. The function formBuckets() then
+  /// decides which candidates form a bucket.
   std::vector<BucketPart> parts;
   /// Map from a text to a number. The text describes a kind of collective, such
   /// as "all_reduce tp sum f32": its type, its mesh axes, its reduction and its

@@ -148,8 +148,10 @@ private:
     return part && part.getInt() >= updatePart;
   }
 
-  /// Returns whether `op` stays in the stage function, which runs once per
-  /// microbatch.
+  /// Returns whether `op` runs once per microbatch. `op` is an op of the stage
+  /// function, which runs once per microbatch. This class moves some ops of the
+  /// stage function to a new function, which runs once per step. Returns true
+  /// if the stage function needs `op` after the move.
   bool runsEach(Operation *op) const {
     return op == body.getTerminator() || hoisting.runsEach[numberOf.at(op)];
   }
@@ -241,13 +243,19 @@ private:
   /// `numberOf`: index of each op in `ops`.
   SmallVector<Operation *> ops;
   DenseMap<Operation *, int> numberOf;
-  /// Descriptions of the ops in `ops`, in the order of `ops`. A description has
-  /// the data that the function `plan::chooseHoisting` needs, such as the
-  /// number of bytes of the op's results.
+  /// Descriptions of the ops of the stage function, one for each op, in program
+  /// order. The terminator has no description. A description has the data that
+  /// the function plan::chooseHoisting() reads, such as the number of bytes of
+  /// the results of the op. plan::chooseHoisting() chooses the ops that run
+  /// once per step instead of once per microbatch.
   std::vector<plan::StageOp> stageOps;
-  /// Decision for each op of `ops`, in the order of `ops`: whether the op runs
-  /// once per step, in every microbatch, or both. `plan::chooseHoisting` makes
-  /// the decision from `stageOps`.
+  /// Tells for each op of the stage function whether the op runs once per step,
+  /// in every microbatch, or both. The function plan::chooseHoisting() makes
+  /// this decision. `hoisting` has several lists. Each list has one flag for
+  /// each op of the stage function, in program order. For example,
+  /// `hoisting.runsOnce[2]` tells whether the third op runs once per step, and
+  /// `hoisting.runsEach[2]` tells whether the third op runs in every
+  /// microbatch.
   plan::Hoisting hoisting;
   /// Values of the stage function that are computed once per step, and that ops
   /// read in every microbatch. For example, a value can be the result of the

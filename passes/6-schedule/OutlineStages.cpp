@@ -21,8 +21,12 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// Builds the function of one pipeline stage for one microbatch. When training,
-/// each op gets a `pipe.part`, such as forward or backward pass (StageParts.h).
+/// Builds the function of one pipeline stage. The class clones the ops of the
+/// stage from the function of the whole model into a new function. The tensors
+/// in both functions have the shapes of one microbatch. If the model is
+/// trained, each op of the new function gets the attribute `pipe.part`. This
+/// attribute is the number of the part of the training step in which the op
+/// runs. For example, 0 is the forward pass, and 1 is the backward pass.
 class StageOutliner {
 public:
   StageOutliner(func::FuncOp model, int64_t stage,
@@ -179,7 +183,10 @@ private:
   /// Indices of the model's arguments that the stage reads; ascending after
   /// collect().
   llvm::SmallSetVector<unsigned, 8> arguments;
-  /// Temporary list in which collect() sorts `arguments`.
+  /// Temporary list that collect() uses. The member `arguments` contains
+  /// indices of arguments of the model. The indices in a SmallSetVector cannot
+  /// be sorted. collect() therefore moves the indices to `order`, sorts them
+  /// there, and inserts them into `arguments` again.
   SmallVector<unsigned, 0> order;
   /// Indices of the model's results that the stage returns, ascending.
   SmallVector<unsigned> results;

@@ -51,13 +51,17 @@ static DenseSet<Operation *> opsBehindSends(Block &body) {
   return behind;
 }
 
-/// Returns each op of `body` on which at least two `graph.accumulate` ops
-/// depend. The operand of a `graph.accumulate` usually is the gradient of a
-/// weight. In this example, dw and db are the gradients of two weights:
+/// Returns each op of the forward and backward pass that contributes to at
+/// least two gradients of weights. `body` has the ops of a stage. A gradient of
+/// a weight is the operand of a `graph.accumulate`. This op usually sums the
+/// gradient over all microbatches. In this example, dw and db are the gradients
+/// of two weights:
 ///
 ///   d = mul y, g        returned: dw and db depend on d
 ///   dw = matmul x, d    not returned
 ///   db = reduce d       not returned
+///   accumulate dw
+///   accumulate db
 static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   DenseSet<Operation *> several;
   DenseMap<Operation *, std::set<Operation *>> reached;
@@ -168,10 +172,11 @@ private:
     /// activation.
     SmallVector<Value> results;
     SmallVector<DictionaryAttr> argumentAttributes, resultAttributes;
-    /// Map from values of the undivided stage function to indices of `results`.
-    /// The map contains the values that the new function computes and that
-    /// another new function reads. For example, if a value has the index 2, the
-    /// new function returns the value as `results[2]`.
+    /// Map from values of the undivided stage function to indices. Each value
+    /// in the map is computed by this function, and is read by another function
+    /// of the same stage. The index is the number of the value among the
+    /// results of this function. For example, if the index is 2, this function
+    /// returns the value as `results[2]`.
     DenseMap<Value, unsigned> resultOf;
   };
 
@@ -246,14 +251,19 @@ private:
 
   ActionFunction &functionOf(int64_t part) { return functions.at(part); }
 
-  /// Clones `op` into the function of its part. A part is a part of the
-  /// training step, such as the backward pass. If `op` is a `graph.accumulate`,
-  /// the method does not clone `op`. Instead, accumulated() returns a value of
-  /// the new function, and ops that are cloned later read this value. For
-  /// example, `a` is an argument of the function of the update. The caller
-  /// passes the sum of the gradient g over all microbatches as `a`:
+  /// Clones `op`, an op of the stage function, into one of several new
+  /// functions. Each new function contains one part of the training step, such
+  /// as the backward pass or the optimizer update. The attribute `pipe.part` of
+  /// `op` tells the part.
   ///
-  ///   stage function             function of the update
+  /// A `graph.accumulate` is not cloned. It usually sums a gradient over all
+  /// microbatches. In the new function, another value replaces the result of
+  /// the `graph.accumulate`. The method accumulated() returns this other value.
+  /// In the example, accumulated() returns `a`. `a` is an argument of the
+  /// function of the optimizer update. The caller of this function passes the
+  /// sum of the gradient g over all microbatches as `a`:
+  ///
+  ///   stage function             function of the optimizer update
   ///   s = graph.accumulate g     (not cloned)
   ///   n = graph.sub w, s         n = graph.sub w, a
   void copy(Operation *op) {
@@ -269,21 +279,26 @@ private:
   }
 
   /// Returns the value that replaces `value` in the function of `part`. `value`
-  /// is a value of the stage function, and `part` is a part of the training
-  /// step, such as the backward pass. There are five cases:
+  /// is a value of the stage function. `part` is a part of the training step,
+  /// such as the backward pass. This class divides the stage function into one
+  /// function for each part. There are five cases:
   ///
   /// - `value` is an argument of the stage function. The function of `part`
-  ///   gets the same argument.
+  ///   gets the same argument. Returns this argument.
   /// - A constant or the read of a weight computes `value`. The function of
   ///   `part` gets its own clone of this op. Returns the result of the clone.
-  /// - An op of `part` computes `value`. The method copy() has already cloned
-  ///   this op. Returns the result of the clone.
-  /// - A `graph.accumulate` of `part` computes `value`. The method copy() has
-  ///   not cloned this op, and has called accumulated() instead. Returns the
-  ///   value that accumulated() returned.
+  /// - A `graph.accumulate` of `part` computes `value`. This op usually sums
+  ///   the gradient of a weight over all microbatches. The function of `part`
+  ///   has no clone of this op. An earlier call of copy() has chosen another
+  ///   value that replaces the result of the op. For example, this other value
+  ///   is an argument of the function of `part` that takes the sum. Returns the
+  ///   other value.
+  /// - Another op of `part` computes `value`. An earlier call of copy() has
+  ///   cloned this op into the function of `part`. Returns the result of the
+  ///   clone.
   /// - An op of another part computes `value`. The function of `part` gets a
   ///   new argument. The argument takes a result of the function of the other
-  ///   part.
+  ///   part. Returns the argument.
   ///
   /// Later calls with the same arguments return the same value.
   Value valueIn(int64_t part, Value value) {
@@ -416,15 +431,17 @@ private:
                        op.getLoc());
   }
 
-  /// Makes the functions of the parts return the outputs of the model. The
-  /// undivided stage function returns some outputs of the model. Exactly one
-  /// function must return each of these outputs:
+  /// Makes the new functions return the outputs of the model. This class
+  /// divides the stage function into several new functions. Each new function
+  /// contains one part of the training step, such as the forward pass or the
+  /// optimizer update. The stage function returns some outputs of the model.
+  /// Exactly one new function must return each of these outputs:
   ///
   /// - If an op of a part computes the output, the function of this part
   ///   returns the output.
   /// - The output can also be an argument of the stage function, the value of a
-  ///   weight, or a constant. The function of the last part then returns the
-  ///   output. The last part is the part that runs last in the training step.
+  ///   weight, or a constant. In this case, the function that runs last in the
+  ///   training step returns the output.
   void returnOutputs() {
     for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
       Operation *maker = operand.get().getDefiningOp();
@@ -439,8 +456,10 @@ private:
                 stage.getResultAttrDict(number));
   }
 
-  /// Completes `function`, whose body already contains the ops of its part. The
-  /// method does three things:
+  /// Completes `function`, which contains one part of the training step.
+  /// Examples of a part are the backward pass and the optimizer update. The
+  /// body of `function` already contains all ops of this part. The method does
+  /// three things:
   ///
   /// 1. Move each op that writes a weight to the end of the body. All ops that
   ///    read the weight then run earlier, and read the old value.

@@ -29,11 +29,13 @@ namespace {
 /// annotations of its ONNX model.
 class ModelAnnotation {
 public:
-  /// Computes the member `annotation`, which contains the annotations of all
-  /// nodes. `module` is the MLIR module that was imported from the ONNX model
-  /// `model`, after phase 4-shard. The object keeps pointers to names in
-  /// `model`, such as names of tensors. Therefore, `model` must outlive the
-  /// object.
+  /// Computes the member `annotation`. `annotation` has the data that pcc adds
+  /// to a copy of the ONNX model `model`, such as the shardings of the inputs
+  /// and outputs of each ONNX node. `module` is the MLIR module that was
+  /// imported from `model`. The compiler must have run phase 4-shard on
+  /// `module`, because this phase chooses the shardings. `annotation` contains
+  /// pointers to texts in `model`, such as names of tensors. Therefore, `model`
+  /// must exist as long as `annotation` is used.
   ModelAnnotation(const onnx::Model &model, ModuleOp module);
 
   /// The annotations that the constructor computes: the devices, and the
@@ -74,13 +76,15 @@ private:
   /// of position 1 run the stages 1 and 3.
   int64_t numStages = 1, numPositions = 1;
   /// Names of the initializers (weights) of the ONNX model. The method
-  /// addSpec() reads this set. The annotation of a tensor can state the size of
-  /// each dim that is split. The annotation of an initializer states these
-  /// sizes, because the shape of an initializer never changes. The annotation
-  /// of another tensor usually does not state the sizes, because the dims may
-  /// be dynamic. There is one exception: a dim can be a product of several
-  /// factors, such as 192 = 3 x 64. The annotation always states the sizes of
-  /// several factors.
+  /// addSpec() reads this set. addSpec() writes the annotation of a tensor. If
+  /// mesh axes split a dim of the tensor, the annotation states the number of
+  /// parts of the dim. The annotation also states the size of the dim in two
+  /// cases:
+  ///
+  /// - The tensor is an initializer. The shape of an initializer never changes.
+  ///   The shape of another tensor may be dynamic.
+  /// - The dim is a product of several factors, such as 192 = 3 x 64. The
+  ///   annotation then states the size of each factor: 3 and 64.
   std::set<std::string_view> initializers;
 };
 } // namespace

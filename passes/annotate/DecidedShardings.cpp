@@ -99,27 +99,29 @@ void DecidedShardings::readOp(Operation *op) {
 
 /// Adds a sharding of `value` and the pipeline stage of `value` to the map
 /// `values`. `value` is the result of an op. `name` is the name of `value` in
-/// the ONNX model, and is the key in the map. Three terms are used below:
-///  - A partial sum is a value of which each rank holds one term. The terms
-///    must still be added over ranks.
-///  - A reshard is an op that changes the sharding of a tensor.
-///  - A halo exchange is a special reshard that also gives each rank elements
-///    of neighbor ranks. In this comment, "reshard" does not mean a halo
-///    exchange.
+/// the ONNX model, and is the key in the map. The cases below use three terms:
+///
+/// - A partial sum is a value of which each rank holds one term. The terms must
+///   still be added over ranks.
+/// - A halo exchange is an op that gives each rank elements of neighbor ranks,
+///   in addition to the elements that the rank already has.
+/// - A reshard is an op that changes the sharding of a tensor and is not a halo
+///   exchange.
 ///
 /// The function uses the first case that applies:
-///  1. `value` has no sharding: the function adds nothing.
-///  2. `value` is a weight: the function adds the sharding in which ranks store
-///     the weight. The function also adds this sharding to the map
-///     `weightShardings`.
-///  3. `value` is a partial sum, all readers of `value` are reshards, and the
-///     result of the first reshard is not a partial sum: the function adds the
-///     sharding of this result.
-///  4. `value` is any other partial sum: the function does not change the map.
-///     Instead, the function adds 1 to the counter `partial`.
-///  5. `value` has only one reader, and the reader is a reshard: the function
-///     adds the sharding of the result of the reshard.
-///  6. `value` is any other value: the function adds the sharding of `value`.
+///
+/// 1. `value` has no sharding: the function adds nothing.
+/// 2. `value` is a weight: the function adds the sharding in which ranks store
+///    the weight. The function also adds this sharding to the map
+///    `weightShardings`.
+/// 3. `value` is a partial sum, all readers of `value` are reshards, and the
+///    result of the first reshard is not a partial sum: the function adds the
+///    sharding of this result.
+/// 4. `value` is any other partial sum: the function does not change the map.
+///    Instead, the function adds 1 to the counter `partial`.
+/// 5. `value` has only one reader, and the reader is a reshard: the function
+///    adds the sharding of the result of the reshard.
+/// 6. `value` is any other value: the function adds the sharding of `value`.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)
@@ -129,13 +131,17 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   unsigned numReshards = 0, numOthers = 0;
   for (Operation *user : value.getUsers())
     if (auto reshard = dyn_cast<dist::ReshardOp>(user)) {
-      // `reshard` is an op that reads `value` and changes the sharding. If
-      // hasView() is true, `reshard` is a halo exchange: the result of
-      // `reshard` also contains elements of neighbor ranks. `value` does not
-      // contain these elements. The function therefore must not use the
-      // sharding of the result as the sharding of `value`. `numReshards` counts
-      // the readers of `value` that are reshards but not halo exchanges.
-      // `numOthers` counts all other readers of `value`.
+      // `reshard` is an op that reads `value` and changes the sharding. There
+      // are two kinds:
+      //
+      // - hasView() is true: `reshard` is a halo exchange. It gives each rank
+      //   elements of neighbor ranks, in addition to the elements that the rank
+      //   has of `value`. The function therefore must not use the sharding of
+      //   the result as the sharding of `value`. `numOthers` counts this
+      //   reader. `numOthers` also counts each reader that does not change the
+      //   sharding.
+      // - hasView() is false: the function may use the sharding of the result
+      //   as the sharding of `value`. `numReshards` counts this reader.
       if (dist::hasView(reshard.getTo().getSharding())) {
         ++numOthers;
         continue;

@@ -104,8 +104,15 @@ public:
   unsigned numUnsaid() const { return partial + ambiguous.size(); }
 
 private:
-  /// Returns the entry of `map` for `key`. Returns null if there is no entry,
-  /// or if the entry is nullopt, which marks contradictory values.
+  /// Returns a pointer to the content that `map` has for `key`. Returns null in
+  /// two cases:
+  ///
+  /// - `map` does not have the key.
+  /// - The content is nullopt, because the module gives different contents for
+  ///   the same key. For example, the key is the name of an ONNX node, and the
+  ///   content is the pipeline stage of the node. The content is nullopt if the
+  ///   compiler made two MLIR ops from the node, and the two ops are on
+  ///   different stages.
   template <typename Key, typename Value>
   static const Value *lookUp(const std::map<Key, std::optional<Value>> &map,
                              const Key &key) {
@@ -157,13 +164,18 @@ private:
   /// Sharding and stage of each value, by the value's name. An entry is nullopt
   /// if the module gives several shardings or stages for one name.
   std::map<std::string, std::optional<StagedSharding>> values;
-  /// Sharding in which an ONNX node reads a value, and pipeline stage of the
-  /// node. The key is the name of the node and the name of the value. The
-  /// compiler may make several MLIR ops from one node. An entry is nullopt in
-  /// two cases:
-  ///  - The MLIR ops of the node read the value in different shardings or on
-  ///    different stages.
-  ///  - The value is a weight that two stages store in different shardings.
+  /// Map from the inputs of ONNX nodes to shardings and pipeline stages. The
+  /// key is a pair: the name of the node, and the name of the input. The
+  /// content is the sharding in which the node reads the input, and the stage
+  /// of the node. The compiler may make several MLIR ops from one node. The
+  /// content is nullopt in two cases:
+  ///
+  /// - The MLIR ops of the node read the input in different shardings or on
+  ///   different stages.
+  /// - The input is a weight, and two stages store the weight in different
+  ///   shardings. The annotated ONNX model can state only one sharding of a
+  ///   weight. In this case, the annotated model states no sharding of the
+  ///   weight.
   std::map<std::pair<std::string, std::string>, std::optional<StagedSharding>>
       uses;
   /// Stage of each node, by name; nullopt if the node is on several stages.

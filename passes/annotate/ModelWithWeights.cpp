@@ -183,9 +183,12 @@ private:
     return file.checkUnchanged(CannotRead);
   }
 
-  /// Writes the elements of `tensor` to `out`: new elements if `changed`
-  /// contains the tensor, its original elements otherwise. Stores the first
-  /// error in `failure`. After an error, writes nothing.
+  /// Writes the elements of `tensor` to `out`. `tensor` is a weight of the
+  /// original model. The map `changed` contains the weights that get new
+  /// elements. If `changed` contains the weight, the function writes the new
+  /// elements. If not, the function writes the elements from the original
+  /// model. Stores the first error in `failure`. After an error, the function
+  /// writes nothing.
   void writeElements(const onnx::Tensor &tensor, std::ostream &out) {
     std::string bytes;
     if (failure.ok())
@@ -236,12 +239,15 @@ private:
   }
 
   /// Writes the copy of the model as two files: a model file, and a data file
-  /// that holds weights. The path of the data file is the path of the model
-  /// file with ".data" at the end, for example m.onnx.data for m.onnx.
+  /// that contains weights. The path of the data file is the path of the model
+  /// file with ".data" at the end, for example m.onnx.data for m.onnx. Returns
+  /// an error if the original model stores weights in a file at the path of the
+  /// data file.
   ///
-  /// Both files are first written under temporary names. The function then
-  /// renames the data file, and after it the model file. A new model file under
-  /// its final name thus always has its data file.
+  /// The function first writes both files under temporary names. The function
+  /// then renames the data file, and after that the model file. The model file
+  /// gets its final name only after the data file has its final name. A reader
+  /// of the new model file therefore always finds the data file.
   Status writeBoth() {
     const std::string path = options.output + ".data";
     if (isOwnData(path))
@@ -255,8 +261,10 @@ private:
     return modelFile.finish();
   }
 
-  /// Returns whether the file at `path` holds weights of the original model.
-  /// Returns false if there is no file at `path`.
+  /// Returns whether the original ONNX model stores weights in the file at
+  /// `path`. An ONNX model can store weights in separate files. The copy of the
+  /// model must not overwrite a separate file of the original model. Returns
+  /// false if there is no file at `path`.
   bool isOwnData(const std::string &path) {
     return std::any_of(model.graph.initializers.begin(),
                        model.graph.initializers.end(),

@@ -23,10 +23,10 @@ struct ReplacedWeight {
   /// original model.
   runtime::ElementType type = runtime::ElementType::F32;
   std::vector<int64_t> shape;
-  /// Function that replaces the elements of this weight. The argument is a
-  /// buffer with the original elements, row-major and little-endian. The
-  /// function writes new elements into the buffer. An element that the function
-  /// does not overwrite keeps its original value.
+  /// Function that computes new elements for the weight `name`. The argument is
+  /// a buffer that contains the original elements of the weight, row-major and
+  /// little-endian. The function writes new elements into the buffer. An
+  /// element that the function does not overwrite keeps its original value.
   ///
   /// writeModelWithWeights() calls the function once, or not at all after an
   /// earlier error. If the function returns an error, writeModelWithWeights()

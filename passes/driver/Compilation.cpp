@@ -173,9 +173,16 @@ Status Compilation::internalError(const std::string &what) {
                              before ? *before : ModuleOp());
 }
 
-/// Returns the mesh axes that the user gives, with their sizes, major to minor.
-/// Returns nullopt if the user gives none; the annotations in the model then
-/// define the mesh.
+/// Returns the mesh axes and their sizes from the options of the user. The
+/// first axis is the major axis. There are three cases:
+///
+/// - The user gives --mesh, such as --mesh a=2,b=4. The axes are a (size 2) and
+///   b (size 4).
+/// - The user gives --dp, --cp or --tp. The axes are dp, cp and tp.
+///   CompileOptions::axis() returns the size of each axis. For example, --tp 4
+///   gives dp = 1, cp = 1 and tp = 4.
+/// - The user gives none of these options. The function returns nullopt. The
+///   annotations in the ONNX model then define the mesh.
 static std::optional<std::vector<std::pair<std::string, int64_t>>>
 axesOf(const CompileOptions &options) {
   if (!options.mesh.empty())

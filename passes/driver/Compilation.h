@@ -33,25 +33,35 @@ public:
   /// of this compilation. The caller must call load() before advanceTo(),
   /// writeBundle(), writeOnnx() and getModule(). The file is one of three
   /// kinds:
-  ///  - An .onnx model. The function imports the model, and stores the options
-  ///    of the user as attributes of the module.
-  ///  - A model in an .mlir file, in pcc's graph dialect. The function parses
-  ///    the file, and stores the options of the user as attributes of the
-  ///    module.
-  ///  - A dump: an .mlir file that an earlier call of pcc has written. The file
-  ///    contains the module after a phase, and the options of the earlier call.
   ///
-  /// If the file is a dump, the function compares the options of this call with
-  /// the options of the earlier call. Only options that change the compiled
-  /// program are compared. If the user gives such an option now, it must have
-  /// the same value as in the earlier call. If the earlier call did not have
-  /// the option, the user must not give it now. There is one exception: the
-  /// user may give the size of a mesh axis, --microbatches or --virtual-stages
-  /// with the value that the earlier call used by default. If an option breaks
-  /// one of these rules, the function returns an error. For example, the
-  /// earlier call had the option --tp 2 and not the option --dp, whose default
-  /// value is 1. Then --tp 2 and --dp 1 are allowed, but --tp 4 and --dp 2 are
-  /// errors.
+  /// - An .onnx model. The function imports the model, and stores the options
+  ///   of the user as attributes of the module.
+  /// - A model in an .mlir file, in pcc's graph dialect. The function parses
+  ///   the file, and stores the options of the user as attributes of the
+  ///   module.
+  /// - A dump: an .mlir file that an earlier call of pcc has written. The file
+  ///   contains the module after a phase, and the options of the earlier call.
+  ///
+  /// If the file is a dump, the function checks each option that the user gives
+  /// now. The function skips options that do not change the compiled program.
+  /// The user need not repeat the options of the earlier call. For each checked
+  /// option, one of these rules must hold:
+  ///
+  /// - The earlier call had the option with the same value.
+  /// - The earlier call did not have the option. The option is --tp, --pp,
+  ///   --dp, --cp or --ep (size of a mesh axis), and its value is 1.
+  /// - The earlier call did not have the option. The option is --microbatches
+  ///   or --virtual-stages, and its value is the number that the earlier call
+  ///   used by default.
+  ///
+  /// Otherwise, the function returns an error. In these examples, the earlier
+  /// call had the option --tp 2, but not the option --dp:
+  ///
+  ///   option of this call   result
+  ///   --tp 2                allowed
+  ///   --tp 4                error
+  ///   --dp 1                allowed
+  ///   --dp 2                error
   Status load();
   /// Runs the next phases on the module, one after the other, up to and
   /// including the phase `last`. The first of them is the phase after the last
@@ -139,11 +149,16 @@ private:
   ///    rules of the last phase that ran in the earlier call.
   Status loadText();
   /// Checks a module that was read from an .mlir file. The file may have been
-  /// edited or written by hand. The module must obey limits of pcc, such as at
-  /// most 65,536 ranks. If the module has passed a phase, the gate of its last
-  /// phase must also accept the module. (The gate of a phase is a pass that
-  /// checks the result of the phase.) If a check fails, returns an error with
-  /// exit code 3 that names a line of the file.
+  /// edited or written by hand. There are two checks:
+  ///
+  /// - The module must obey limits of pcc, such as at most 65,536 ranks.
+  /// - A compilation has seven phases. Each phase ends with a pass that checks
+  ///   the result of the phase. If the module has passed a phase, the checking
+  ///   pass of its last phase must accept the module. After some phases, the
+  ///   checking pass of an earlier phase must also accept the module.
+  ///
+  /// If a check fails, returns an error with exit code 3 that names a line of
+  /// the file.
   Status checkDump();
   /// Checks the option --cpu, which names instruction sets such as x86-64-v3.
   /// pcc compiles the CPU kernels for these instruction sets. Returns an error

@@ -19,10 +19,17 @@
 using namespace pcc;
 
 namespace {
-/// Reason of a crash. abortWith() stores the reason before the function calls
-/// std::abort(). runsWithoutCrash() later reads the reason. `why` is the reason
-/// in one line. `why` is empty if abortWith() has stored no reason. `end` tells
-/// whether memory or another resource was exhausted.
+/// Reason of a fatal error, such as a failed allocation. Two functions use a
+/// CrashReason:
+///  - abortWith() is called when a fatal error occurs. abortWith() stores the
+///    reason in the CrashReason and then calls std::abort().
+///  - runsWithoutCrash() calls a function and continues if this function
+///    crashes. After a crash, runsWithoutCrash() reads the reason.
+///
+/// `why` is the reason in one line. `why` is empty if the function has crashed
+/// without a call of abortWith(), for example by the signal SIGFPE. `end` is
+/// GuardedEnd::Exhausted if memory or another resource was exhausted, otherwise
+/// GuardedEnd::Crashed.
 struct CrashReason {
   std::string why;
   GuardedEnd end = GuardedEnd::Crashed;
@@ -34,13 +41,14 @@ static CrashReason &crashReason() {
   return reason;
 }
 
-/// Ends the process after a crash. Writes an error message to stderr. `why` is
-/// the reason of the crash in one line. Deletes all files and folders that pcc
-/// has not finished. The exit code is 13 if `end` is GuardedEnd::Exhausted
-/// (memory or another resource was exhausted), otherwise 1.
+/// Ends the process because a thread has crashed. First writes the error
+/// message `why` to stderr. `why` is the reason of the crash in one line. Then
+/// deletes all files and folders that pcc has not finished. The exit code is 13
+/// if `end` is GuardedEnd::Exhausted (memory or another resource was
+/// exhausted). Otherwise, the exit code is 1.
 ///
-/// Called if the crashed thread is not in a call of runsWithoutCrash(). While
-/// one call of leave() runs, a second call ends the process at once.
+/// Another thread may crash and call leave() while the first call of leave()
+/// runs. The second call ends the process at once, without an error message.
 [[noreturn]] static void leave(const std::string &why, GuardedEnd end) {
   static std::atomic<bool> isLeaving{false};
   if (isLeaving.exchange(true))
@@ -55,14 +63,17 @@ static CrashReason &crashReason() {
   _exit(end == GuardedEnd::Exhausted ? NoDevice : Defect);
 }
 
-/// Handles a fatal error. `why` is the reason in one line. `end` tells whether
-/// memory or another resource was exhausted.
-///  - If the calling thread is in a call of runsWithoutCrash(), this call ends
-///    and returns `end`. The process continues. To achieve this, abortWith()
-///    stores `why` and `end` and then calls std::abort(). runsWithoutCrash()
-///    catches the resulting signal.
-///  - Otherwise, abortWith() writes the error message `why` and ends the
-///    process.
+/// Handles a fatal error, such as a failed allocation. `why` is the reason in
+/// one line. `end` tells whether memory or another resource was exhausted.
+///
+/// The function runsWithoutCrash() calls another function and continues if this
+/// other function crashes. There are two cases:
+///  - The thread of the fatal error runs a function that runsWithoutCrash() has
+///    called. abortWith() stores `why` and `end` and then calls std::abort(),
+///    which raises the signal SIGABRT. runsWithoutCrash() catches the signal
+///    and returns `end`. The process continues.
+///  - The thread does not run such a function. abortWith() writes the error
+///    message `why` and ends the process.
 static void abortWith(const std::string &why,
                       GuardedEnd end = GuardedEnd::Crashed) {
   if (!llvm::CrashRecoveryContext::GetCurrent())
@@ -105,9 +116,13 @@ static void onInvalidAccess(int signal, siginfo_t *, void *) {
         GuardedEnd::Crashed);
 }
 
-/// Installs onInvalidAccess() as the handler of SIGSEGV. Gives the calling
-/// thread a second stack for this handler, because its first stack may have
-/// overflowed.
+/// Installs onInvalidAccess() as the handler of the signal SIGSEGV. An invalid
+/// memory access raises this signal. onInvalidAccess() reports the access as an
+/// error.
+///
+/// Also gives the calling thread a second stack, on which the thread runs the
+/// handler. The handler could not run on the first stack if the first stack has
+/// overflowed. A stack overflow also raises SIGSEGV.
 static void handleInvalidAccess() {
   static thread_local char stack[1 << 16];
   stack_t other{};
@@ -182,8 +197,10 @@ private:
   static inline std::mutex mutex;
   /// Number of `Handlers` objects that exist.
   static inline int users = 0;
-  /// The process's own handlers for failed allocations and for uncaught
-  /// exceptions. install() saves them here, and remove() restores them.
+  /// Handlers that the process had before install(). remove() installs these
+  /// handlers again. C++ calls `newHandler` after a failed allocation
+  /// (std::set_new_handler). C++ calls `terminate` if no code catches an
+  /// exception (std::set_terminate).
   static inline std::new_handler newHandler = nullptr;
   static inline std::terminate_handler terminate = nullptr;
 };

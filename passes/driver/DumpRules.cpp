@@ -11,7 +11,8 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Limits for a plan:
+/// Limits for a module that pcc compiles. checkSizes() refuses a module that
+/// exceeds a limit:
 ///  - `mostRanks`: largest number of ranks.
 ///  - `mostForwards`: largest product of the number of pipeline stages and the
 ///    number of microbatches. Each stage runs a forward pass for each
@@ -34,14 +35,18 @@ static int64_t countOf(ModuleOp module, StringRef name) {
   return attribute ? attribute.getInt() : 1;
 }
 
-/// Checks the axes of the mesh. An axis normally divides a tensor among ranks.
-/// The axis `mb` is an exception: it divides the batch of a tensor into
-/// microbatches, and each rank processes all microbatches one after another.
-/// The rules are:
+/// Checks the axes of `mesh`, the mesh of `module`. An axis normally divides a
+/// tensor among ranks. The axis `mb` is an exception: it divides the batch of a
+/// tensor into microbatches, and each rank processes all microbatches one after
+/// another. The rules are:
 ///  - No two axes have the same name.
 ///  - No axis has the name `pp`, which pcc reserves for the pipeline.
-///  - If there are several microbatches, a mesh has the axis `mb`.
-///  - The axis `mb` is the first axis. Its size is the number of microbatches.
+///  - If `module` has several microbatches, the mesh has the axis `mb`. If
+///    `module` has only one microbatch, the mesh may have the axis `mb`.
+///  - If the mesh has the axis `mb`, the axis `mb` is the first axis, and its
+///    size is the number of microbatches.
+///
+/// A module without a mesh breaks no rule.
 static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
   const int64_t microbatches = countOf(module, pipe::microbatchesName);
   for (auto [i, axis] : llvm::enumerate(mesh.axes)) {
@@ -128,8 +133,13 @@ static LogicalResult checkNames(func::FuncOp main) {
   return success();
 }
 
-/// Checks that `value` is a tensor of static shape, and that computations with
-/// its size in bytes do not overflow.
+/// Checks that `value` is a tensor of static shape with at most 2^50 elements.
+/// With this limit, computations with the size of the tensor in bytes do not
+/// overflow. The number of elements is the product of the sizes of all dims,
+/// but a dim of size 0 counts as a dim of size 1.
+///
+/// `value` is a result of `op` or an argument of a region of `op`. If the check
+/// fails, the function emits an error at `op`.
 static LogicalResult checkValue(Value value, Operation *op) {
   auto tensor = dyn_cast<RankedTensorType>(value.getType());
   if (!tensor || !tensor.hasStaticShape())

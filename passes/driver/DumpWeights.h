@@ -30,17 +30,17 @@ namespace pcc {
 /// skips the file. Returns an error if a weight file exists and cannot be read.
 Status recordWeightFiles(mlir::ModuleOp module);
 
-/// Checks each weight file that `module` refers to. pcc has read `module` from
-/// the .mlir file `options.model`. A .mlir file from a stranger may refer to
-/// any file of the user. Therefore pcc accepts a weight file only in three
-/// cases:
+/// Checks each weight file that `module` refers to. A weight file is a file
+/// with the elements of weights. pcc has read `module` from the .mlir file
+/// `options.model`. A .mlir file from a stranger may refer to any file of the
+/// user. Therefore pcc accepts a weight file only in three cases:
 ///  - The weight file does not exist.
 ///  - The weight file has the size and the hash that `module` records.
-///  - The weight file lies in the directory of the .mlir file, in the directory
-///    that the user gives by --external-data-root, or in a subdirectory. The
-///    weight file also meets the further conditions of
-///    onnx::ExternalData::check(). For example, the weight file is a regular
-///    file.
+///  - The weight file meets the conditions of onnx::ExternalData::check(). For
+///    example, the weight file must be a regular file. The weight file must
+///    also lie in a permitted directory or in a subdirectory of a permitted
+///    directory. The permitted directories are the directory of the .mlir file
+///    and the directory that the user gives by --external-data-root.
 ///
 /// For any other weight file, returns an error with the path of the weight
 /// file. The exit code is 7 if the system denies access to the weight file,

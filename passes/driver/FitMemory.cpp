@@ -84,19 +84,19 @@ public:
 private:
   using Names = std::vector<std::string>;
 
-  /// Returns true if a plan without recomputation meets the memory limit. In a
-  /// plan without recomputation, all activations stay in memory until the
-  /// backward pass reads them. If the result is true, MemoryFitter shards no
-  /// weight.
+  /// Returns true if two conditions hold:
+  ///  1. The attribute `pipe.recompute` of the module is "auto". With "auto",
+  ///     the compiler may choose activations that the backward pass computes
+  ///     again (activation checkpointing).
+  ///  2. Each rank meets the memory limit without recomputation: all
+  ///     activations stay in memory until the backward pass reads them.
   ///
-  /// The function makes this test only if the attribute `pipe.recompute` of the
-  /// module is "auto". Otherwise, the function returns false. With "auto", the
-  /// compiler chooses activations, and the backward pass computes the chosen
-  /// activations again (activation checkpointing).
+  /// If the result is true, MemoryFitter shards no weight.
   ///
-  /// To measure a plan, measure() compiles a copy of the module. If the copy
-  /// had the attribute "auto", the plan would recompute as many activations as
-  /// possible. Therefore, this function removes the attribute from the module,
+  /// To test condition 2, the function calls measure(). measure() compiles a
+  /// copy of the module and returns the memory of each rank. If the copy had
+  /// the attribute "auto", the ranks would recompute as many activations as
+  /// possible. Therefore, the function removes the attribute from the module,
   /// calls measure(), and then sets the attribute to "auto" again.
   bool fitsWithoutRecomputation() {
     auto mode = module->getAttrOfType<StringAttr>(pipe::recomputeName);

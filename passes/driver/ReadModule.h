@@ -15,9 +15,10 @@ struct ModuleText {
   std::string text;
 };
 
-/// Reads the .mlir file at `path`. Errors:
-///  - exit code 3: `path` is no regular file, or the file changes during the
-///    call;
+/// Reads the .mlir file at `path`. Stores the text of the .mlir file and `path`
+/// in `file`. Errors:
+///  - exit code 3: `path` is no regular file, the file has more than 2^32 - 1
+///    bytes, or the file changes during the call;
 ///  - exit code 7: the system refuses access.
 Status readModuleText(const std::string &path, ModuleText &file);
 

@@ -139,17 +139,28 @@ private:
            !complete.ends_with(":") && !complete.ends_with("->");
   }
 
-  /// Reads the name of an alias, such as `#a1`. The name begins at the position
-  /// `at`. Moves `at` to the last character of the name. There are three cases:
+  /// Reads the name of an alias, such as `#a1`. An alias gives a name to a
+  /// text, and the text may contain other aliases. The name begins at the
+  /// position `at`. Moves `at` to the last character of the name.
+  ///
+  /// The map `known` contains the size of each alias that the scan has found.
+  /// The size has two members:
+  ///  - `aliases` is 1 for the alias itself, plus the number `aliases` of each
+  ///    alias in its text.
+  ///  - `depth` is the greatest depth of nested brackets in the text.
+  ///
+  /// There are three cases:
   ///  - The name begins a definition: the name is outside of all brackets, and
   ///    `=` follows. An example is `#a1` in the line `#a1 = [#a0, #a0]`. The
-  ///    function adds the size of `#a1` to the map `known`. The size has two
-  ///    members: `aliases` is 1 at first, and `depth` is 0 at first.
+  ///    function adds the size of `#a1` to the map `known`. At first, `aliases`
+  ///    is 1 and `depth` is 0.
   ///  - The name is part of the definition of another alias. An example is
-  ///    `#a0` in the same line. The function updates the size of `#a1`, as the
-  ///    example below shows. If the map `known` does not contain the size of
-  ///    `#a0`, the function does nothing.
-  ///  - Otherwise, the function does nothing.
+  ///    `#a0` in the line `#a1 = [#a0, #a0]`. The function updates the size of
+  ///    `#a1` with the size of `#a0`, as the example below shows. If the map
+  ///    `known` does not contain the size of `#a0`, the function changes no
+  ///    size.
+  ///  - The name is neither the beginning nor a part of a definition. The
+  ///    function changes no size.
   ///
   /// Example: `#a0` stands for the text `[[5]]`. This text contains no other
   /// alias, and its brackets are nested 2 levels deep. In the size of `#a0`,

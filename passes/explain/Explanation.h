@@ -25,20 +25,30 @@ namespace pcc::explain {
 ///
 /// Both pointers point into `ExplainedCollective::cause`.
 struct EndpointDecision {
-  /// Producer or reader of the value whose sharding the collective changes.
-  /// `place` usually describes an op. It can also describe an input, a weight
-  /// or an output of the model, or a sharding that the user has requested. The
-  /// pointer is not null in the elements that ExplainedCollective::decisions()
-  /// returns.
+  /// Producer or reader of a value. An EndpointDecision is one reason for a
+  /// collective that changes the sharding of this value.
+  ///
+  /// The producer of the value is an op, or an input or a weight of the model.
+  /// A reader of the value is an op or an output of the model. A request for a
+  /// sharding of the value also counts as a reader. The request is an option of
+  /// the user or an annotation in the model.
+  ///
+  /// The pointer is not null in the elements that
+  /// ExplainedCollective::decisions() returns.
   const dist::Endpoint *place = nullptr;
   /// Decision of the compiler's sharding search about the op that `place`
-  /// describes. For example, the op is a matmul with the weight 'w', and the
-  /// collective runs along the mesh axis tp. The decision "split dim 1 of 'w'"
-  /// then means that each rank along tp computes with its own part of 'w'.
+  /// describes. An EndpointDecision is one reason for a collective. The
+  /// decision belongs to a mesh axis along which this collective runs.
   ///
-  /// The pointer is null if the sharding search has made no decision about the
-  /// op along the mesh axes of the collective. In this case, the user has
-  /// requested a sharding, and Endpoint::pin contains the request.
+  /// Example: a matmul reads the value x and the weight w. An all_gather along
+  /// the mesh axis tp gathers x for the matmul. `place` describes the matmul.
+  /// The decision "split dim 1 of 'w'" means that each rank along tp computes
+  /// with its own part of w.
+  ///
+  /// The pointer is null if the sharding search has made no such decision. In
+  /// this case, the reason for the collective is a request for a sharding. The
+  /// member Endpoint::pin of `place` contains the request as text, such as
+  /// "--shard 'y=[-,tp]'".
   const dist::Decision *decision = nullptr;
 };
 
@@ -65,24 +75,27 @@ struct ExplainedCollective {
   std::optional<dist::Cause> cause;
 
   /// Returns the reasons for this collective: a list of at most two elements.
-  /// The collective changes the sharding of a value. There are two kinds of
-  /// reasons:
-  ///  - the producer of the value: an op, an input or a weight
-  ///  - a reader of the value: an op, a model output, or a sharding that the
-  ///    user has requested
+  /// The collective changes the sharding of a value. A reason is the producer
+  /// or a reader of this value:
+  ///  - The producer of the value is an op, an input or a weight.
+  ///  - A reader of the value is an op or a model output. A request for a
+  ///    sharding of the value also counts as a reader. The request is an option
+  ///    of the user or an annotation in the model.
   ///
   /// The producer or a reader is a reason if one of two conditions holds:
   ///  - The producer or the reader is an op, and the compiler's sharding search
-  ///    has made a decision about this op. A decision is the chosen way to
-  ///    compute the op along one mesh axis, such as "split dim 1 of 'w'" along
-  ///    the axis tp. The collective must run along the same mesh axis.
-  ///  - The user has requested a sharding for the producer or for the reader.
-  ///    The member Endpoint::pin contains the request.
+  ///    has made a decision about this op along a mesh axis of the collective.
+  ///    A decision is the chosen way to compute the op along one mesh axis,
+  ///    such as "split dim 1 of 'w'" along the axis tp.
+  ///  - The member Endpoint::pin of the producer or of the reader is not empty.
+  ///    This member contains the text of a request for a sharding, such as
+  ///    "--shard 'y=[-,tp]'".
   ///
-  /// If the collective is a reduction, such as an all_reduce, the function
-  /// first tests the producer and then the readers. Otherwise, the function
-  /// first tests the readers and then the producer. The function adds each
-  /// reason to the list, with two exceptions:
+  /// The function tests the producer and the readers, and adds each reason to
+  /// the list:
+  ///  - If the collective is a reduction, such as an all_reduce, the function
+  ///    tests the producer first and the readers second. Otherwise, the
+  ///    function tests the readers first and the producer second.
   ///  - After the function has added one reader, the function skips all other
   ///    readers.
   ///  - The function skips a reason if the list already contains a reason with
@@ -132,8 +145,11 @@ struct Explanation {
   std::string model;
   /// Number of ranks of the whole program.
   int64_t world = 1;
-  /// Name and size of each mesh axis that has more than one rank, the pipeline
-  /// axis included.
+  /// Name and size of each mesh axis with a size of more than 1. For example,
+  /// the list is {{"pp", 2}, {"tp", 8}} if the program has 2 groups of 8 ranks,
+  /// and the two groups run different pipeline stages. "pp" is the axis of the
+  /// pipeline. The list does not contain the axis "mb", which divides a batch
+  /// into microbatches.
   std::vector<std::pair<std::string, int64_t>> mesh;
   /// Target device ("cpu" or "cuda"), and name of the pipeline schedule, such
   /// as "1f1b".

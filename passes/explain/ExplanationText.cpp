@@ -13,8 +13,12 @@ using runtime::bytesText;
 
 /// Largest number of entries that a list in the text shows, such as the list of
 /// the ops that read a value. Example: 7 ops read the value. The text names 5
-/// of them and ends with "and 2 more". The list of wayText() is longer: it
-/// shows at most twice this number.
+/// of them and ends with "and 2 more".
+///
+/// There is one exception. wayText() formats a path through the program from
+/// one value to another. If the path has at most 2 * 5 = 10 steps, the text
+/// shows all steps. Otherwise, the text shows 9 steps and the number of the
+/// other steps.
 static constexpr size_t mostListed = 5;
 
 /// Formats a duration in a suitable unit, such as "12.5 us".
@@ -360,18 +364,25 @@ static std::string wayText(const std::vector<std::string> &steps) {
 }
 
 /// Formats the effect of one mesh axis on a value, and the reason for this
-/// effect. The text has these parts:
+/// effect. Example for the axis tp and the weight w2:
 ///
-///  1. The effect. Example: "over tp: dim 1 is split" means that the axis tp
-///     splits dim 1 of the value.
+///     over tp: dim 0 is split
+///         by weight 'w2' <- matmul 'fc1'
+///         decided there (everything else unchanged)
+///         chosen   1.0 KiB   0.2 us  split dim 0 of 'w2': all_reduce 1.0 KiB
+///
+/// The text has these parts:
+///
+///  1. The effect. In the example, tp splits dim 0 of w2.
 ///  2. The path through the program from the value to the op or value that is
-///     the reason for the effect. Example: "by weight 'w2' <- matmul 'fc1'"
-///     means that the value is the weight w2, and that the matmul fc1 is the
-///     reason.
-///  3. The reason. Example: "dp splits the batch only".
+///     the reason for the effect. In the example, the path begins at w2 and
+///     ends at the matmul fc1, which is the reason.
+///  3. The reason. In the example, the sharding search has decided how to
+///     compute the matmul along tp.
 ///  4. The decisions of the sharding search that led to the effect. Each
 ///     decision lists the chosen way to compute an op, and rejected ways to
-///     compute it. This part is empty if no decision led to the effect.
+///     compute it. The example contains one decision without rejected ways.
+///     This part is empty if no decision led to the effect.
 ///
 /// The bandwidths in `cluster` determine the durations that the compiler has
 /// not recorded.

@@ -253,11 +253,17 @@ private:
     return groups;
   }
 
-  /// Adds the lints PCC-L002 to `lints`. They warn about large weights that
-  /// certain mesh axes should split, but do not split. weightAxes() returns
-  /// groups of mesh axes, such as {tp} and {a, b}. For each group, the function
-  /// collects all large weights that no axis of the group splits. If there are
-  /// such weights, the function adds one lint that names all of them.
+  /// Adds the lints PCC-L002 to `lints`. They warn about large weights that a
+  /// mesh axis should split, but does not split. weightAxes() returns the mesh
+  /// axes that should split large weights, in at most two groups. The first
+  /// group is the axis tp (tensor parallelism). The second group consists of
+  /// all axes with other names than tp, dp, cp and mb, for example the axes a
+  /// and b.
+  ///
+  /// For each group, the function collects all large weights that no axis of
+  /// the group splits. If there are such weights, the function adds one lint
+  /// that names all of them. A weight is large if it has at least two dims, and
+  /// more bytes than largeWeight() returns.
   ///
   /// Example: the axis a splits the weight v, and no axis splits the weight w.
   /// Both weights are large. The lint of the group {tp} names v and w, because

@@ -104,11 +104,16 @@ static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
 
 namespace {
 /// Kinds of reasons why a mesh axis splits a value, the strongest first:
-///  - Pinned: the user has requested the sharding.
-///  - ByRole: the axis splits the batch or the sequence of a model input.
-///  - Priced: the sharding search chose the split by its cost, or a reshard
-///    made the split.
-///  - Weight: the value is a weight, and each rank stores only a part.
+///  - Pinned: the user has requested the sharding of the value.
+///  - ByRole: the value is an input of the model, and the axis splits the batch
+///    dim or the sequence dim of the input.
+///  - Priced: there are two cases. In the first case, an op computes or reads
+///    the value. The compiler's sharding search has compared the costs of
+///    several ways to compute this op along the axis, and has chosen one way.
+///    In the second case, a reshard (an op that changes the sharding of a
+///    value) has caused the split.
+///  - Weight: the value is a weight. Each rank along the axis stores only a
+///    part of the weight.
 ///  - Nothing: no other reason was found.
 enum Strength { Pinned, ByRole, Priced, Weight, Nothing };
 
@@ -165,15 +170,21 @@ private:
       order.push_back(value);
   }
 
-  /// Examines each operand and each result of `op`. Adds an operand or a result
-  /// to the list `order` if two conditions hold: `axis` splits the operand or
-  /// result, and the list does not contain it. `from` is the value from which
-  /// the search has reached `op`.
+  /// Examines each operand and each result of `op`. The class searches for the
+  /// reason why `axis` splits a value. The search goes from value to value,
+  /// because the split of one value may be the reason for the split of another
+  /// value. The list `order` contains all values that the search has reached.
+  ///
+  /// The function appends an operand or a result of `op` to the list if two
+  /// conditions hold: `axis` splits the operand or result, and the list does
+  /// not contain it. `from` is the value from which the search has reached
+  /// `op`. For each appended value, the function stores `from` in `cameFrom`,
+  /// as the previous value on the path of the search.
   ///
   /// There is one exception. `op` may be a reshard, which changes the sharding
   /// of a value, or a transfer, which sends a value to another pipeline stage.
   /// The function compares the dims that `axis` splits in the operand and in
-  /// the result. If the two dims differ, the function adds no value. For
+  /// the result. If the two dims differ, the function appends no value. For
   /// example, `axis` splits dim 0 of the operand and dim 1 of the result. The
   /// reason for the split of dim 0 is then not the reason for the split of dim
   /// 1.
@@ -187,12 +198,17 @@ private:
       visit(result, from);
   }
 
-  /// Continues the search from `value`. Calls spreadOver() for the op that
-  /// computes `value` and for all ops that read `value`. spreadOver() adds an
-  /// operand or a result of the op to the list `order` if two conditions hold:
-  /// `axis` splits the operand or result, and the list does not contain it.
-  /// Example: a matmul computes y from x and w, and a relu computes z from y.
-  /// If `axis` splits all four values, the call for y adds x, w and z.
+  /// Examines the ops that compute or read `value`. The class searches for the
+  /// reason why `axis` splits a value. The search goes from value to value,
+  /// because the split of one value may be the reason for the split of another
+  /// value. The list `order` contains all values that the search has reached.
+  ///
+  /// The function calls spreadOver() for the op that computes `value` and for
+  /// all ops that read `value`, except the return op of the model. spreadOver()
+  /// appends an operand or a result of the op to the list if two conditions
+  /// hold: `axis` splits the operand or result, and the list does not contain
+  /// it. Example: a matmul computes y from x and w, and a relu computes z from
+  /// y. If `axis` splits all four values, the call for y appends x, w and z.
   void spread(Value value) {
     if (Operation *op = value.getDefiningOp())
       spreadOver(op, value);
@@ -269,16 +285,21 @@ private:
     return dim && dim.getInt() == dimOf(argument, axis.name);
   }
 
-  /// Writes the reason `best` to three members of `origin`:
+  /// Writes `best` to three members of `origin`. The class has searched for the
+  /// reason why `axis` splits a certain value. `best` is this reason. The
+  /// members are:
   ///
-  ///  - `steps`: the path from the start of the search to the op or value that
-  ///    is the reason. If the reason is a reshard (a change of sharding), the
-  ///    path ends at the producer of the resharded value.
+  ///  - `steps`: the path through the program from the split value to the op or
+  ///    value that is the reason. Example: the path from the weight w2 to a
+  ///    matmul is "weight 'w2'", "matmul 'fc1'". If the reason is a reshard (an
+  ///    op that changes the sharding of a value), the path ends at the producer
+  ///    of the resharded value.
   ///  - `reason`: a line of text. Example: "pinned by --shard 'y=[-,tp]'" means
   ///    that the user passed this option to the compiler. The option requests
   ///    that the mesh axis tp splits dim 1 of the value y.
-  ///  - `decisions`: decisions of the sharding search that led to the split.
-  ///    The list stays unchanged if no decision led to the split.
+  ///  - `decisions`: the decisions of the compiler's sharding search that led
+  ///    to the split. A decision is the chosen way to compute one op along one
+  ///    mesh axis. The list stays unchanged if no decision led to the split.
   void finish(const Anchor &best, Origin &origin) const {
     if (best.strength == Priced && best.op != best.value.getDefiningOp())
       origin.steps.push_back(textOf(best.op->getResult(0)));

@@ -24,11 +24,14 @@ namespace pcc::explain {
 ///    `value` depends on no value that the axis splits.
 ///
 /// If the axis splits `value`, the function also examines other values that the
-/// axis splits. The search begins at `value`. From each value, the search goes
-/// to the op that computes the value and to all ops that read the value. The
-/// search continues with those operands and results of these ops that the axis
-/// splits. Example: a matmul computes y from x and w. The axis splits x and y,
-/// but not w. If `value` is y, the function examines y and x.
+/// axis splits. The function finds these values by a breadth-first search that
+/// begins at `value`. From each value, the search goes to the op that computes
+/// the value and to all ops that read the value, except the return op of the
+/// model. The search continues with those operands and results of these ops
+/// that the axis splits. Example: a matmul computes y from x and w. The axis
+/// splits x and y, but not w. If `value` is y, the function examines y and x.
+/// The search does not cross a reshard if the axis splits different dims in the
+/// operand and in the result of the reshard.
 ///
 /// For each examined value, the function looks for these reasons:
 ///
@@ -45,9 +48,10 @@ namespace pcc::explain {
 /// Reason 1 is stronger than reason 2. Reason 2 is stronger than the reasons 3
 /// and 4, which are equally strong. The function returns the strongest reason
 /// that it has found. If several reasons are equally strong, the function
-/// returns the first of them in the order of the search. If the function has
-/// found no reason, it returns the default reason "this needs no communication,
-/// and each rank stores less".
+/// returns the reason of the value that the breadth-first search has reached
+/// first. If the function has found no reason, it returns a default reason: the
+/// split of `value` needs no communication, and each rank stores fewer elements
+/// than without the split.
 ///
 /// `value` must be in the IR directly after the compiler phase 4-shard. This
 /// phase gives a sharding to each value and inserts the reshards. The next

@@ -27,7 +27,9 @@ struct Origin {
   /// decided the sharding. Each element is a text such as "matmul 'fc1'".
   std::vector<std::string> steps;
   /// Reason for the effect of the mesh axis on the value, as one line of text.
-  /// Example: "dp splits the batch only".
+  /// Example: the user gives the option --shard 'y=[-,tp]'. This option
+  /// requests that the mesh axis tp splits dim 1 of the value y. The reason why
+  /// tp splits dim 1 of y is then the text "pinned by --shard 'y=[-,tp]'".
   std::string reason;
   /// Decisions of the sharding search that led to the effect of the mesh axis
   /// on the value. A decision is about one op and one mesh axis. It contains
@@ -37,26 +39,33 @@ struct Origin {
   std::vector<dist::Decision> decisions;
 };
 
-/// One reader of a value: an op, a pin (sharding requested by the user) or an
-/// output of the model.
+/// One reader of a value. A reader is an op that reads the value, or an output
+/// of the model.
 struct ValueUse {
-  /// The reader: an op, an output of the model, or a pin (a sharding that the
-  /// user requests).
+  /// Description of one reader of a value. A reader is an op that reads the
+  /// value, or an output of the model. For example, the description of a matmul
+  /// contains the kind of the op, "matmul", and the name of its ONNX node.
   dist::Endpoint place;
   /// Number of the pipeline stage that reads the value. For a transfer between
   /// stages, the number of the receiving stage.
   int64_t stage = 0;
-  /// Sharding in which this reader takes the value, as text. Example: "[tp, -]"
-  /// means that the mesh axis tp splits dim 0 and that no axis splits dim 1.
+  /// Sharding in which one reader needs the value, as text. A reader is an op
+  /// that reads the value, or an output of the model. Example: "[tp, -]" means
+  /// that the mesh axis tp splits dim 0 and that no axis splits dim 1. The text
+  /// is empty if the value has no sharding.
   std::string sharding;
-  /// Communications between ranks that change the sharding of the value for
-  /// this reader, in the order of their execution. Before the communications,
-  /// the value has the sharding ValueExplanation::sharding. The op that
-  /// computes the value gives this sharding to the value. After the
-  /// communications, the value has the sharding ValueUse::sharding. The reader
-  /// needs this sharding. Example: an all_gather along the mesh axis tp changes
-  /// [tp, -] to [-, -]. Each rank then has the whole dim 0. The list is empty
-  /// if no communication is needed.
+  /// Communications between ranks that change the sharding of the value for one
+  /// reader, in the order of their execution. A reader is an op that reads the
+  /// value, or an output of the model. ValueExplanation::sharding is the
+  /// sharding of the value before the communications. ValueUse::sharding is the
+  /// sharding of the value after the communications, which the reader needs.
+  ///
+  /// Example: the mesh axis tp splits dim 0 of a value with 2 dims. The reader
+  /// is a matmul that needs the whole value on each rank. The sharding is
+  /// "[tp, -]" before the communications and "[-, -]" after the communications.
+  /// The list contains one communication, an all_gather along tp.
+  ///
+  /// The list is empty if the reader needs no communication.
   std::vector<dist::PricedStep> reshard;
 };
 

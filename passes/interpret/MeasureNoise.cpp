@@ -12,15 +12,17 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// Number of executions with random rounding errors. measureNoise() compares
-/// each of these executions with an execution without random errors, and takes
-/// the largest difference. This difference is the estimate of how large
-/// rounding errors can be. In one execution, the random errors may cancel each
-/// other by chance. An estimate from this execution alone is then too small. It
-/// is unlikely that the random errors cancel each other in all ten
-/// executions. Example: Adam changes a parameter by about the learning rate,
-/// up or down. If rounding errors decide the direction, a sample shows it with
-/// a probability of about 1/3.
+/// Number of executions of the model with random rounding errors.
+/// measureNoise() also executes the model once without random errors. For each
+/// tensor, it compares each of the ten executions with the execution without
+/// random errors, and takes the largest difference. The largest difference
+/// shows how much rounding errors can change the tensor.
+///
+/// In one execution, the random errors may cancel each other by chance. The
+/// difference is then too small. It is unlikely that the random errors cancel
+/// each other in all ten executions. Example: the random errors cancel each
+/// other in one execution with the probability 2/3. They cancel each other in
+/// all ten executions with the probability (2/3)^10, which is about 0.02.
 static constexpr uint64_t numSamples = 10;
 
 using NamedTensors = llvm::StringMap<TensorPointer>;

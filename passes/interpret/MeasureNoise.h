@@ -34,18 +34,26 @@ std::string nameInStep(llvm::StringRef name, int step, int numSteps);
 /// compute 1e-9, and the ranks may compute -3e-9. Both results are correct,
 /// although their relative difference is large.
 ///
-/// The function executes `whole` once without random errors. It then executes
-/// `whole` ten times with random errors. These errors are as large as
-/// rounding errors, and are added to the results of ops that compute sums (see
-/// RandomRounding). For each tensor, the function compares each of the ten
-/// executions with the first execution. It takes the largest difference of an
-/// element. The number in the map is 20 times this difference. Example: a loss
-/// is 5 in the first execution. The loss is 5.01, 4.98 and 5 in the other
-/// executions. The largest difference is 0.02, so the map contains 0.4 for the
-/// loss.
+/// The function executes `whole` eleven times: once without random errors, and
+/// then ten times with random errors. A random error is as large as a rounding
+/// error. Random errors change the operands and results of ops that compute
+/// sums, such as a matrix multiplication. The class RandomRounding describes
+/// the random errors.
+///
+/// For each tensor, the function computes the differences between two
+/// executions: one of the ten executions with random errors, and the execution
+/// without random errors. It takes the largest difference of an element over
+/// all ten executions. The number in the map is 20 times this difference.
+///
+/// Example: a loss is 5 in the execution without random errors. With random
+/// errors, the loss is 5.01 in two executions, 4.98 in one execution, and 5 in
+/// seven executions. The largest difference is 0.02, so the map contains 0.4
+/// for the loss.
+///
+/// The parameters are:
 ///
 ///  - `inputs` contains the tensors of the model's inputs, by name.
-///  - `numerics` is the precision of all four executions: f64 or the element
+///  - `numerics` is the precision of all eleven executions: f64 or the element
 ///    types of the model.
 ///  - `numSteps` is the number of training steps in each execution; 1 for
 ///    inference.

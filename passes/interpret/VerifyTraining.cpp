@@ -89,12 +89,14 @@ private:
   /// Appends an entry with the name `name` to `findings.outputs`. `expected` is
   /// the tensor of an output or a parameter that the unpartitioned model has
   /// computed. Later, check() compares this tensor with the shards that the
-  /// simulated ranks have computed. An element counts as equal in two cases:
+  /// simulated ranks have computed. Let x be an element of `expected`, and let
+  /// y be the same element in a shard. The number m is the largest finite
+  /// magnitude of an element of `expected`. The elements x and y count as equal
+  /// if one of these conditions is true:
   ///
-  ///  - Its relative error is at most `tolerance`.
-  ///  - Its difference from the expected element is at most noise[name]. The
-  ///    member `noise` contains the differences that are accepted because
-  ///    rounding errors can cause them.
+  ///  - |x − y| / m is at most `tolerance`.
+  ///  - |x − y| is at most noise[name]. The member `noise` contains differences
+  ///    that rounding errors can cause.
   void add(std::string name, const graph::HostTensor &expected,
            double tolerance) {
     const double own = noise.lookup(name);

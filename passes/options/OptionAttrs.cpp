@@ -191,16 +191,19 @@ static dist::Mesh meshOf(const CompileOptions &options,
   return mesh;
 }
 
-/// Checks the option --preset. A preset is a predefined sharding layout, which
-/// splits tensors over axes of `mesh`. Returns an error with exit code 6 if
-/// such an axis is missing:
+/// Checks the option --preset. A preset is a predefined sharding layout. Each
+/// preset splits tensors over certain mesh axes. `mesh` is the mesh of one
+/// pipeline stage. Returns an error with exit code 6 if `mesh` does not have an
+/// axis that one of the user's presets needs:
 ///
-///  - The presets megatron and sequence need the axis tp with more than one
-///    rank.
-///  - The presets fsdp, zero1, zero2 and zero3 need an axis other than tp with
-///    more than one rank, such as dp.
+///  - The presets megatron and sequence need the axis tp. The size of tp must
+///    be greater than 1.
+///  - The presets fsdp, zero1, zero2 and zero3 need an axis other than tp, such
+///    as dp. The size of this axis must be greater than 1. The axis must split
+///    tensors over ranks, and not into microbatches.
 ///
-/// Does not check the preset `expert`, because checkExperts() checks it.
+/// Does not check the preset `expert`, because checkExperts() checks this
+/// preset.
 static Status checkPresets(const CompileOptions &options,
                            const dist::Mesh &mesh) {
   const bool hasOwn = llvm::any_of(mesh.axes, [](const dist::Axis &axis) {
@@ -216,8 +219,14 @@ static Status checkPresets(const CompileOptions &options,
   return Status::success();
 }
 
-/// Checks each --batch-dim, such as "ids=0". It must name an input of the model
-/// and the number of one of this input's dims.
+/// Checks the option --batch-dim, which states the batch dim of an input of the
+/// model. For example, --batch-dim ids=0 means that the batch dim of the input
+/// `ids` is dim 0. The user may give the option several times. The function
+/// returns an error with exit code 2 in these cases:
+///
+///  - The model has no input with the given name.
+///  - The input has no dim with the given number. For example, dim 2 does not
+///    exist if the input has 2 dims, because the first dim is dim 0.
 static Status checkBatchDims(ModuleOp module, const CompileOptions &options) {
   auto model = module.lookupSymbol<func::FuncOp>("main");
   for (StringRef text : options.batchDims) {

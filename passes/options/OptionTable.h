@@ -27,9 +27,14 @@ public:
   constexpr OptionMember(Value CompileOptions::*member) : ofCompile(member) {}
   constexpr OptionMember(Value TrainingOptions::*member) : ofTraining(member) {}
 
-  /// Returns a reference to one member of `options`, or of `options.training`.
-  /// The OptionMember points to this member. For example, if the OptionMember
-  /// points to CompileOptions::target, the result refers to `options.target`.
+  /// Returns a reference to the value of one option. The value is stored in a
+  /// member of `options` or of `options.training`. This OptionMember is a
+  /// pointer to the member. Examples:
+  ///
+  ///  - This OptionMember points to CompileOptions::target. The result is a
+  ///    reference to `options.target`.
+  ///  - This OptionMember points to TrainingOptions::lr. The result is a
+  ///    reference to `options.training.lr`.
   Value &in(CompileOptions &options) const {
     return ofCompile ? options.*ofCompile : options.training.*ofTraining;
   }
@@ -158,7 +163,10 @@ struct OptionRow {
   const char *group = "";
   /// Description in --help and in the Python package.
   const char *help;
-  /// Pointer to the member of CompileOptions that stores the value.
+  /// Place where CompileOptions stores the value of the option. For most
+  /// options, the place is a pointer to a member of CompileOptions or of
+  /// TrainingOptions. For example, the place for the option --target is a
+  /// pointer to CompileOptions::target.
   OptionValue value;
   /// Text that --help prints in place of the value of the option. For example,
   /// --help prints "--schedule-svg FILE.svg", and "FILE.svg" is this text. If
@@ -171,7 +179,10 @@ struct OptionRow {
   /// Whether --help lists the allowed values `words` beside the option's name.
   /// If false, the help text itself names them.
   bool listsWords = true;
-  /// Range in which the value must lie, if the value is a number.
+  /// Range in which each number in the value of the option must lie. For
+  /// example, the range for the option --tp is `Positive`, and --tp 0 is an
+  /// error. The range is `None` if the option accepts all numbers, or if the
+  /// value of the option is no number.
   OptionBounds bounds = OptionBounds::None;
   /// Callback that returns an error message if `text` is no valid value, else
   /// an empty string. Null if the option needs no such check.

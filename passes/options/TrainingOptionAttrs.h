@@ -24,17 +24,20 @@ namespace pcc {
 ///    of microbatches is less than 1.
 Status checkTraining(const CompileOptions &options);
 
-/// Checks whether --loss is necessary. `module` is the imported model. Does
-/// nothing if the user does not give --train, or gives --loss. Otherwise, there
-/// are two cases:
+/// Checks the training options of a user who gives --train, but not --loss.
+/// `module` is the imported model. There are two cases:
 ///
-///  - The model has a training step of its own (ONNX TrainingInfo). The model
-///    then defines the loss and the optimizer, and needs no --loss. The
-///    options --train, --dropout, --seed, --recompute, --loss-scale and
-///    --reproducible are allowed. Any other training option, such as
-///    --optimizer, is an error with exit code 2.
-///  - The model has no training step. The missing --loss is an error with exit
-///    code 2.
+///  - The model contains a training step (ONNX TrainingInfo). This training
+///    step defines the loss and the optimizer. The user may give only these
+///    training options: --train, --dropout, --seed, --recompute, --loss-scale
+///    and --reproducible. Any other training option, such as --optimizer, is an
+///    error with exit code 2.
+///  - The model contains no training step. The function returns an error with
+///    exit code 2, because only --loss can define the loss.
+///
+/// If the user gives --loss, the function does nothing, because --loss then
+/// defines the loss. If the user does not give --train, the function does
+/// nothing, because the user does not train the model.
 Status checkLoss(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Returns the number of pipeline stages that run on each rank of the pipeline.
@@ -60,13 +63,20 @@ int64_t numVirtualStages(const CompileOptions &options);
 ///    means that the user has given --train.
 void recordTraining(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Sets `options.training` to the training options that are stored in
-/// attributes of `module`. The attribute `graph.training` stores most options,
-/// and the attribute `graph.reproducible` stores --reproducible. If the module
-/// has `graph.training`, the function sets `options.training.train` to true.
-/// Otherwise, all training options get their default values, and `train` is
-/// false. --recompute always gets its default value, even if the module
-/// stores another value of this option.
+/// Sets `options.training` to the training options of an earlier compilation.
+/// The earlier compilation has stored the training options in attributes of
+/// `module`. There are two cases:
+///
+///  - `module` has the attribute `graph.training`. The earlier compilation had
+///    the option --train. The function sets `options.training.train` to true.
+///    The function reads the value of --reproducible from the attribute
+///    `graph.reproducible`. The option --recompute gets its default value, even
+///    if an attribute of `module` stores another value of this option. The
+///    function reads the values of all other training options from the
+///    attribute `graph.training`.
+///  - `module` has no attribute `graph.training`. The earlier compilation did
+///    not have the option --train. All training options get their default
+///    values. For example, `options.training.train` is false.
 void restoreTrainingOptions(mlir::ModuleOp module, CompileOptions &options);
 
 } // namespace pcc

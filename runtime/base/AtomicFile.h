@@ -10,14 +10,20 @@
 
 namespace pcc::runtime {
 
-/// Replaces the file at `path` by one that contains `text`, atomically. A
-/// reader sees either the whole old file or the whole new file.
+/// Writes `text` to `path`. If `path` is a regular file or does not exist, the
+/// function writes `text` to a new file, and then renames the new file to
+/// `path`. The rename is atomic. A process that opens `path` therefore sees
+/// either the whole old file or the whole new file.
 ///
-/// - A symbolic link at `path` is followed, and its target is replaced.
-/// - A device or pipe at `path`, such as /dev/stdout, receives `text` instead.
-/// - The new file is not synced: a crash of the machine may lose it.
+/// - If `path` is a symbolic link to a regular file, the function replaces the
+///   regular file. The link stays.
+/// - If `path` is a device or a pipe, such as /dev/stdout, the function writes
+///   `text` to the device or pipe. The device or pipe is not replaced.
+/// - The function does not sync the new file to disk. If the machine crashes,
+///   the content of the new file may be lost.
 ///
-/// Returns exit code 7 on failure. The old file is then unchanged.
+/// On failure, the function returns an error with exit code 7. A regular file
+/// at `path` is then unchanged.
 Status writeFileAtomically(const std::string &path, std::string_view text);
 
 /// Writes all of `text` to the open file descriptor `file`. `path` is the path

@@ -27,10 +27,18 @@ namespace pcc::runtime {
 /// holds an exit code and a message. endWithError() then ends the process.
 static void (*reporter)(const Status &) = nullptr;
 
-/// Returns a pointer to 256 KiB of reserved memory. reportExhaustion()
-/// allocates this memory. endWithError() frees this memory before it reports an
-/// error. The function that reports the error must allocate memory, and the
-/// process may have no other memory left.
+/// Returns a pointer to 256 KiB of memory that is reserved for an error report:
+///
+/// 1. reportExhaustion() allocates the 256 KiB.
+/// 2. Later the process uses up all its memory, and an exception such as
+///    std::bad_alloc is not caught. The C++ runtime calls the terminate handler
+///    endWithError().
+/// 3. endWithError() frees the 256 KiB.
+/// 4. endWithError() reports the error to the user. The report needs memory,
+///    for example for the message. The 256 KiB are free again, so that the
+///    report can allocate them.
+///
+/// The pointer is null before step 1 and after step 3.
 static std::unique_ptr<std::array<char, 1 << 18>> &reserve() {
   static std::unique_ptr<std::array<char, 1 << 18>> bytes;
   return bytes;

@@ -17,18 +17,19 @@ Status outOfMemory();
 /// Returns the error that reports that a thread or process could not be
 /// started. The exit code is 13. `claim` says what could not be started, such
 /// as "cannot start a thread for rank 2"; `error` is the system's error number.
-/// A note below the message says how many processes and threads the user runs,
-/// and how many the user may run (ulimit -u).
+/// If the number is EAGAIN, the cause can be the limit of processes and threads
+/// (ulimit -u). The error then has the note of withProcessLimit().
 Status cannotStart(const std::string &claim, int error);
 
-/// Adds a note to the error `status` if the user of this process may start
-/// fewer than 64 further processes and threads. For example, the user runs 980
-/// processes and threads, and the limit of the system is 1000 (ulimit -u). The
-/// user may start 20 more. The function then adds the note "the user runs 980
-/// processes and threads, and may run 1000 (ulimit -u)".
+/// Returns the error `status`. If the user of this process may start fewer than
+/// 64 further processes and threads, the returned error has one more note than
+/// `status`. For example, the user runs 980 processes and threads, and the
+/// limit of the system is 1000 (ulimit -u). The user may start only 20 more.
+/// The note then says "the user runs 980 processes and threads, and may run
+/// 1000 (ulimit -u)".
 ///
-/// If the system sets no limit, or if the limit is not known, the function adds
-/// no note. The function returns `status` in all cases.
+/// If the system sets no limit, or if the limit is not known, the returned
+/// error has no additional note.
 Status withProcessLimit(Status status);
 
 /// Returns whether this process cannot get a further MiB of memory. May be

@@ -54,8 +54,12 @@ static Range *rangeOf(const std::byte *address) {
 ///
 /// The function replaces the page that contains `address` and all later pages
 /// of the mapping. If the file was truncated, the file no longer contains the
-/// later pages either. The function also sets `range.failed`. Returns false if
-/// mmap() fails.
+/// later pages either. For example, a mapping has the pages 0 to 3, and
+/// `address` is in page 1. The function replaces the pages 1, 2 and 3.
+///
+/// To replace the pages, the function calls mmap(), which maps zeroed memory at
+/// the addresses of the pages. Returns true if mmap() succeeds, and false if
+/// mmap() fails. In both cases the function sets `range.failed` to true.
 static bool replace(Range &range, const std::byte *address) {
   const std::byte *const begin = range.begin.load();
   const size_t offset = size_t(address - begin) / pageSize * pageSize;
@@ -98,18 +102,22 @@ static void passOn(int signal, siginfo_t *info, void *context) {
 
 /// Handles the signal SIGBUS. The kernel raises SIGBUS in a thread that
 /// accesses a page of a mapped file if the page cannot be read. For example,
-/// another process has truncated the file.
+/// another process has truncated the file. The handler takes one of these
+/// actions:
 ///
 /// - If a MappingGuard object protects the mapping, the handler replaces the
 ///   page and all later pages of the mapping by pages of zeros. The thread then
 ///   repeats the access and reads zeros. The later pages are replaced too,
 ///   because a truncated file no longer contains the later pages either.
-/// - If no MappingGuard object protects the mapping, or if mmap() fails, the
-///   handler calls passOn(). passOn() calls the SIGBUS handler that was
-///   installed before this handler.
+/// - If no MappingGuard object protects the mapping, the handler calls
+///   passOn(). passOn() calls the SIGBUS handler that was installed before this
+///   handler, if there is one.
+/// - If a MappingGuard object protects the mapping, but the system call that
+///   replaces the pages fails, the handler calls passOn() too. The system call
+///   is mmap(), which maps zeroed memory at the addresses of the pages.
 ///
 /// The handler calls only functions that are safe in a signal handler. mmap()
-/// is a plain system call and therefore safe.
+/// is safe, because it is a plain system call.
 static void onBusError(int signal, siginfo_t *info, void *context) {
   const int error = errno;
   Range *range = rangeOf(static_cast<const std::byte *>(info->si_addr));

@@ -62,7 +62,14 @@ public:
   bool hasFailed() const;
 
   /// Description of one memory mapping that a MappingGuard object protects from
-  /// SIGBUS: the address, the size and the protection of the mapping.
+  /// SIGBUS. A Range object has these members:
+  ///
+  /// - `begin` is the address of the mapping.
+  /// - `size` is the size of the mapping in bytes.
+  /// - `protection` is the access rights that mmap() gave the mapping, such as
+  ///   PROT_READ.
+  /// - `failed` is true if an access to a page of the mapping has failed.
+  /// - `next` is the next Range object in the linked list of all Range objects.
   ///
   /// When the MappingGuard object stops protecting the mapping, `begin` becomes
   /// null. A later MappingGuard object may then use the same Range object for

@@ -16,12 +16,17 @@
 
 namespace pcc::runtime {
 
-/// Counters of the calls of this process into watched libraries (CUDA, NCCL). A
-/// watchdog thread uses the counters to detect a call that hangs:
+/// Two counters of the calls of this process to functions of CUDA and NCCL.
+/// `begun` is the number of calls that have begun, and `ended` is the number of
+/// calls that have returned. For example:
 ///
 ///   begun   ended
-///     7       7     no call is running
-///     8       7     call 8 is running; it hangs if this lasts too long
+///     7       7     Each of the 7 calls has returned.
+///     8       7     The eighth call has begun and has not returned yet.
+///
+/// A watchdog thread reads the counters repeatedly. If the counters stay at 8
+/// and 7 for longer than a deadline, the watchdog thread reports that the
+/// eighth call hangs.
 struct WatchedCalls {
   std::atomic<uint64_t> begun{0}, ended{0};
 };

@@ -213,13 +213,17 @@ private:
       noteFailure(folder, rank, status);
     if (rank != 0)
       return status;
-    // `status` is an error if rank 0 could not write its own file. Even then
-    // rank 0 calls collectRanks(), which waits until all ranks have written
-    // their files. Rank 0 must wait because the destructor of `guard` deletes
-    // `folder` when this function returns an error. Another rank may still
-    // write to `folder` before its file is complete.
+    // If rank 0 could not write its own file, `status` is an error. Before rank
+    // 0 returns this error, rank 0 must wait until no other rank writes to
+    // `folder`. The destructor of `guard` deletes `folder` when this function
+    // returns an error, and another rank may still be writing its own file to
+    // `folder`. Rank 0 therefore calls collectRanks() even if `status` is an
+    // error.
     //
-    // collectRanks() also adds the list of all saved tensors to `manifest`.
+    // collectRanks() waits until each rank has completed its file or has
+    // reported an error, but at most `options.timeout` seconds. If every rank
+    // has completed its file, collectRanks() then adds the list of all saved
+    // tensors to `manifest`.
     Manifest manifest{position, numRanks, options.model, options.weightsRoot,
                       options.planHash};
     Status collected =
@@ -239,11 +243,16 @@ private:
   FileChanges changes;
   std::vector<StateTensor> tensors;
   std::vector<OwnedPiece> pieces;
-  /// Copies of the sub-tensors that this rank saves, one per entry of `pieces`.
-  /// A save in the background needs the copies: the thread `writer` writes the
-  /// file while training changes the tensors. A save without this thread needs
-  /// no copies, because training waits until this rank has written its file.
-  /// The list is then empty.
+  /// Copies of the sub-tensors that this rank saves. Entry i is a copy of the
+  /// elements of the sub-tensor that `pieces[i]` describes.
+  ///
+  /// If `options.inBackground` is true, the thread `writer` writes the file of
+  /// this rank while training continues and changes the tensors. The thread
+  /// `writer` therefore writes the copies to the file, and not the tensors.
+  /// When the file is complete, the thread `writer` deletes the copies.
+  ///
+  /// If `options.inBackground` is false, training waits until this rank has
+  /// written its file. No copies are needed, and this list is empty.
   std::vector<std::unique_ptr<std::byte[]>> snapshot;
   int rank = 0, numRanks = 1;
   /// Random number in decimal digits; equal on all ranks of this run. The ranks
@@ -254,8 +263,9 @@ private:
   /// another random number. Two runs therefore write to different folders.
   std::string job;
   int numSaves = 0;
-  /// File descriptor that holds the lock of the directory of checkpoints; -1 if
-  /// the directory is not locked.
+  /// File descriptor of the directory of checkpoints. It holds the lock of the
+  /// directory, if the file system has locks. It is -1 before the directory is
+  /// opened.
   int lock = -1;
   /// Whether the destructor of this object has begun. During a save, rank 0
   /// waits until each rank has written its file to the folder of the

@@ -15,15 +15,22 @@
 
 namespace pcc::runtime {
 
-/// A trained weight (ONNX initializer) with all of its elements. `type` and
-/// `shape` describe the weight in the model's file. The training may use
-/// another type or shape. For example, the weight has shape 4x8 in the model's
-/// file, and the training changes the transpose of the weight, which has shape
-/// 8x4. `shape` is then {4, 8}. `bytes` contains the elements in row-major
-/// order, without gaps.
+/// A weight (ONNX initializer) after the training, with all of its elements:
 ///
-/// A trained parameter that was not derived from a weight also has an object of
-/// this type. The members then describe the parameter.
+/// - `type` and `shape` are the type and the shape that the weight has in the
+///   model's file.
+/// - `bytes` contains the elements of the weight in row-major order, without
+///   gaps.
+///
+/// The tensor that the optimizer updates is called a parameter. A parameter can
+/// be a transform of a weight. For example, the weight has shape 4x8 in the
+/// model's file, and the parameter is the transpose of the weight, with shape
+/// 8x4. `shape` is then {4, 8}, and `bytes` contains the transpose of the
+/// parameter.
+///
+/// A parameter that was not derived from a weight also has an object of this
+/// type. `type`, `shape` and `bytes` are then the type, the shape and the
+/// elements of the parameter.
 struct GatheredWeight {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape = {};
@@ -59,8 +66,12 @@ public:
 private:
   /// A whole tensor that the ranks assemble from their shards.
   struct Whole {
-    /// Name, type and shape of the tensor. `data` and `layout` belong to the
-    /// shard of a single rank and must not be used.
+    /// Description of the whole tensor. Only the name, the type, the shape and
+    /// the origin of the tensor are used. The members `tensor.data` and
+    /// `tensor.layout` must not be used. The struct StateTensor also describes
+    /// the shard of a rank, and `tensor` is a copy of the StateTensor object of
+    /// one rank. `tensor.data` therefore points to the shard of this rank, and
+    /// not to the whole tensor.
     StateTensor tensor;
     std::vector<std::byte> bytes;
   };
@@ -69,7 +80,9 @@ private:
   /// belongs. The first call for a tensor allocates the memory. Thread-safe.
   std::byte *memoryOf(const StateTensor &tensor);
 
-  /// Guards the map `wholes` while several ranks call memoryOf().
+  /// Mutex that memoryOf() locks while it uses the map `wholes`. The ranks are
+  /// threads of one process and share this object. Several ranks may call
+  /// memoryOf() at the same time, and each call may add an entry to `wholes`.
   std::mutex mutex;
   /// The tensors that the ranks assemble in this object. There is one entry per
   /// trained parameter. The key is the name of the parameter

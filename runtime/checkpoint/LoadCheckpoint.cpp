@@ -92,12 +92,18 @@ private:
   }
 
   /// Inserts the messages in `damages` at the front of `loaded.notes`, and
-  /// returns `status`. `loaded.notes` is the list of messages for the user.
-  /// `damages` has one message for each checkpoint that the search has skipped,
-  /// because the checkpoint is damaged or cannot be read. `loaded.notes` may
-  /// already contain a message about the last checkpoint that the search has
-  /// tried. The other checkpoints were skipped earlier. Their messages
-  /// therefore come first.
+  /// returns `status`. `loaded.notes` is the list of messages for the user. The
+  /// caller of this function has tried to load one checkpoint after another:
+  ///
+  /// - Each tried checkpoint except the last one was damaged or could not be
+  ///   read. `damages` has one message for each of these checkpoints.
+  /// - `status` is the result of loading the last tried checkpoint.
+  ///   `loaded.notes` contains at most one message, which is about this
+  ///   checkpoint. The message says that this run does not use some tensors of
+  ///   the checkpoint.
+  ///
+  /// After the call, `loaded.notes` lists the messages in the order in which
+  /// the checkpoints were tried.
   Status end(Status status, const std::vector<std::string> &damages) {
     loaded.notes.insert(loaded.notes.begin(), damages.begin(), damages.end());
     return status;

@@ -17,7 +17,11 @@ namespace pcc::runtime {
 struct LoadedCheckpoint {
   /// Path of the checkpoint that was loaded.
   std::string folder;
-  /// Step and sample at which the run continues.
+  /// Progress of the training when the checkpoint was saved. `position.step` is
+  /// the number of completed training steps. `position.samples` is the number
+  /// of samples that these steps have consumed. For example, 3 steps of 8
+  /// samples give `position.step` = 3 and `position.samples` = 24. This run
+  /// continues with the sample that has the index 24.
   TrainingPosition position = {};
   /// Messages of this rank for the user. There is one message per checkpoint
   /// that was skipped because it is damaged or cannot be read, and one message

@@ -30,8 +30,12 @@ struct OwnedPiece {
   /// sub-tensor of a matrix has rows 0 and 1, and columns 4, 5 and 8. Entry 0
   /// is then {[0, 2)}, and entry 1 is {[4, 6), [8, 9)}.
   std::vector<Runs> runs = {};
-  /// Shape of the sub-tensor that this rank saves, without padding. It is not
-  /// the shape of the whole tensor.
+  /// Shape of the sub-tensor that this rank saves, not of the whole tensor. The
+  /// shard of this rank may have a larger shape, because a shard may contain
+  /// unused elements. The unused elements make the shards of all ranks equally
+  /// large. For example, 5 rows are split over 2 ranks, and each shard has 3
+  /// rows. Rank 1 holds 2 rows of the tensor and 1 unused row. The sub-tensor
+  /// that rank 1 saves has 2 rows.
   std::vector<int64_t> shape = {};
   /// Loop nests that copy the sub-tensor from this rank's shard to a buffer.
   /// The buffer is dense and row-major, and has the shape of the sub-tensor.
@@ -48,7 +52,10 @@ struct OwnedPiece {
   /// The loop nest reads the elements 0, 1, 2, 4, 5 and 6 of the shard. If the
   /// shard consists only of padding, the list of loop nests is empty.
   std::vector<StridedCopy> copies = {};
-  /// Size in bytes of the sub-tensor that this rank saves, without padding.
+  /// Size in bytes of the sub-tensor that this rank saves. The shard of this
+  /// rank may be larger, because a shard may contain unused elements. The
+  /// unused elements make the shards of all ranks equally large, and are not
+  /// saved.
   uint64_t bytes = 0;
 };
 
@@ -75,8 +82,11 @@ std::vector<OwnedPiece> ownedPieces(std::span<const StateTensor> tensors,
                                     const Mesh &mesh, const Coordinates &at,
                                     const LowestPositions &lowest);
 
-/// Copies the sub-tensor `piece` from this rank's shard to `target`, without
-/// padding. `target` has space for `piece.bytes` bytes.
+/// Copies the elements of the sub-tensor `piece` from the memory of this rank's
+/// shard to the memory `target`. The elements are dense and row-major in
+/// `target`, and need `piece.bytes` bytes. A shard may contain unused elements,
+/// which make the shards of all ranks equally large. The function does not copy
+/// the unused elements.
 void pack(const OwnedPiece &piece, std::byte *target);
 
 } // namespace pcc::runtime

@@ -102,8 +102,13 @@ private:
                              (why.empty() ? "" : ": " + why));
   }
 
-  /// Returns the error of a missed deadline (exit code 14). The message names
-  /// the ranks in `missing`.
+  /// Returns an error with exit code 14. wait() waits for a file of each rank:
+  /// a report or an error message. wait() returns this error if it stops
+  /// waiting before all files exist, and no file is an error message. The list
+  /// `missing` has the numbers of the ranks that have written no file. The
+  /// message of the error contains these numbers. If the list has more than 8
+  /// numbers, the message contains the first 8 numbers and the count of the
+  /// others.
   Status tooLate() const {
     constexpr size_t most = 8;
     std::string ranks;

@@ -31,10 +31,22 @@ Status collectRanks(const FileChanges &changes, const std::string &folder,
                     double timeout, const std::atomic<bool> &isGivenUp,
                     Manifest &manifest);
 
-/// Makes a complete save visible to loaders: writes the manifest to `folder`,
-/// renames `folder` to `step` in `directory`, and writes `step` to the file
-/// `latest`. If a crash interrupts this, a loader finds the previous checkpoint
-/// or this one.
+/// Makes a new checkpoint visible to loaders. The ranks have written their data
+/// to a folder with a temporary name. `folder` is the path of this folder.
+/// `directory` is the path of the directory of all checkpoints. `step` is the
+/// final name of the folder, such as "step-00000008". The function has three
+/// steps:
+///
+/// - Write the manifest to `folder`. The manifest is the JSON file that
+///   describes the checkpoint.
+/// - Rename the folder from its temporary name to the name `step`. If an older
+///   checkpoint already has this name, the function first appends ".replaced"
+///   to the name of the older checkpoint.
+/// - Write the name `step` to the file with the name "latest" in `directory`. A
+///   loader first tries to load the checkpoint that this file names.
+///
+/// The machine may crash during the function. A loader then finds either the
+/// new checkpoint or the previous checkpoint, but never an incomplete one.
 Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest);

@@ -138,10 +138,14 @@ private:
   NewFile file;
   Manifest report;
   /// Buffer for the elements of one sub-tensor. In the memory of the tensor,
-  /// the elements of the sub-tensor may have gaps between them. They are copied
-  /// to this buffer without gaps, and then written to the file. All sub-tensors
-  /// use the same buffer, one after another. A save of the copies in `snapshot`
-  /// does not need the buffer.
+  /// the elements of the sub-tensor may have gaps between them. writePiece()
+  /// copies the elements to this buffer without gaps, and then writes the
+  /// buffer to the file. All sub-tensors use the same buffer, one after
+  /// another.
+  ///
+  /// The buffer stays empty if training continues during the save. `snapshot`
+  /// then has a copy of each sub-tensor, and writePiece() writes these copies
+  /// to the file.
   std::vector<std::byte> buffer;
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t *)> hash{
       XXH3_createState(), &XXH3_freeState};

@@ -39,8 +39,12 @@ Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      int rank, const std::vector<OwnedPiece> &pieces,
                      const Snapshot &snapshot);
 
-/// Writes the message of `status` to `folder`/rank-NNN.failed. The file tells
-/// rank 0 that this rank has failed. Errors of the write are ignored.
+/// Writes the error message of `status` to a text file in the folder `folder`
+/// of a checkpoint. `rank` is the number of this rank. The name of the file
+/// contains this number. For example, rank 3 writes the file rank-003.failed.
+/// Rank 0 waits for a file of each rank. If rank 0 finds rank-003.failed, rank
+/// 0 knows that rank 3 could not save its data. The function ignores errors
+/// when it writes the file.
 void noteFailure(const std::string &folder, int rank, const Status &status);
 
 } // namespace pcc::runtime

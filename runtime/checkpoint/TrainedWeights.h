@@ -21,9 +21,11 @@ namespace pcc::runtime {
 /// weight has shape 4x8, and the parameter is the transposed weight of shape
 /// 8x4.
 ///
-/// A checkpoint may also contain a parameter without the name of a weight. The
-/// parameter then has a TrainedWeight object of its own, in which `name`,
-/// `type` and `shape` describe the parameter.
+/// A checkpoint normally contains, for each parameter, the name of the weight
+/// from which the parameter was derived. If a checkpoint does not contain this
+/// name for a parameter, the parameter is treated as a weight. The parameter
+/// then has a TrainedWeight object of its own, in which `name`, `type` and
+/// `shape` are those of the parameter.
 struct TrainedWeight {
   std::string name;
   ElementType type = ElementType::F32;

@@ -27,10 +27,10 @@ struct StateTensor {
   /// ranks divide a tensor of 192 columns. Rank 0 holds columns 0 to 95, and
   /// rank 1 holds columns 96 to 191.
   ///
-  /// The elements of a rank do not depend on the microbatch. In contrast, an
-  /// object of the class Layout can also divide a tensor over the microbatches.
-  /// For example, microbatch 0 then has the rows 0 and 1, and microbatch 1 has
-  /// the rows 2 and 3.
+  /// The class Layout can also describe a tensor that is divided over the
+  /// microbatches, such as an input of the model. The layout of a tensor of the
+  /// training state is never divided over the microbatches. A rank holds the
+  /// same elements during all microbatches.
   Layout layout = {};
   /// Memory of this rank's shard. The elements are dense and row-major. The
   /// shard includes padding: unused elements that make the shards of all ranks
@@ -69,8 +69,11 @@ struct TrainingPosition {
   /// samples give 24. A run may resume with 4 samples per step. The next step
   /// then uses samples 24 to 27.
   int64_t samples = 0;
-  /// Counter of a random generator. Checkpoints save and restore the counter,
-  /// but the runtime does not use it.
+  /// Number that the manifest of a checkpoint contains under the key
+  /// "random_counter". The manifest is the JSON file that describes the
+  /// checkpoint. The number is reserved for a random generator, but the runtime
+  /// does not use the number. A new run starts with 0. A resumed run keeps the
+  /// number of the checkpoint from which it resumes.
   uint64_t randomCounter = 0;
   bool operator==(const TrainingPosition &) const = default;
 };

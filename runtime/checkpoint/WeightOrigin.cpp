@@ -203,13 +203,17 @@ public:
     }
   }
 
-  /// Returns the elements of the whole weight. `value` has the elements of the
-  /// parameter. The function inverts the transforms (transposes, slices and
-  /// reshapes) from the last transform to the first. A slice selects only some
-  /// elements of the weight. The other elements come from `stored`. For
-  /// example, the parameter is the first two rows of a weight with 4 rows.
-  /// Rows 0 and 1 of the result come from `value`, and rows 2 and 3 come from
-  /// `stored`.
+  /// Computes a weight of the model from a trained parameter, and returns the
+  /// elements of the whole weight. The parameter was derived from the weight by
+  /// the transforms in `steps`, such as a transpose or a slice. `value` has the
+  /// elements of the parameter, in the type of the weight. `stored` has the
+  /// current elements of the whole weight.
+  ///
+  /// The function inverts the transforms from the last transform to the first.
+  /// A slice selects only some elements of the weight. The function takes all
+  /// other elements from `stored`. For example, the parameter is a slice with
+  /// the first 2 of 4 rows of a weight. Rows 0 and 1 of the result come from
+  /// `value`, and rows 2 and 3 come from `stored`.
   Bytes back(Bytes value) const {
     for (size_t step = steps.size(); step-- > 0;) {
       const bool isPart = std::holds_alternative<program::SliceT>(steps[step]);
@@ -237,11 +241,13 @@ private:
   }
 
   /// Copies elements from the memory `from` to the memory `to`. `copy`
-  /// describes nested loops. Each iteration of the innermost loop copies one
-  /// element. `copy` contains the number of iterations of each loop, and the
-  /// distances between the elements that two iterations read and write. All
-  /// elements have the type that the weight has in the model's file. Does
-  /// nothing if a loop has no iterations.
+  /// describes nested loops, and each iteration of the innermost loop copies
+  /// one element. For example, `copy` has one loop with 3 iterations, a source
+  /// stride of 10 and a target stride of 1. The function then copies the
+  /// elements 0, 10 and 20 of `from` to the elements 0, 1 and 2 of `to`.
+  ///
+  /// The elements have the type that the weight has in the model's file. If a
+  /// loop has no iterations, the function does nothing.
   void run(const StridedCopy &copy, const Bytes &from, Bytes &to) const {
     if (numElements(copy) > 0)
       runCopy(copy, from.data(), to.data(), sizeOf(forms.front().type));

@@ -38,8 +38,10 @@ struct PeerBuffer {
   size_t size; ///< bytes; sender and receiver must pass the same size
 };
 
-/// Handle of an operation that post() has begun, for Group::wait(). Valid only
-/// in the group that issued it.
+/// Number that identifies communication which a Group object has begun. A call
+/// such as Group::post() begins the communication, and gives a ticket to the
+/// caller. The caller later passes the ticket to wait() of the same Group
+/// object. Other Group objects cannot use the ticket.
 using Ticket = uint64_t;
 
 /// A group is a fixed, ordered set of ranks that communicate. Each member has
@@ -246,12 +248,14 @@ public:
   /// other ranks that takes longer returns exit code 14.
   virtual double deadline() const = 0;
 
-  /// Ends the run on all ranks: every wait, on any rank, returns the error
-  /// `reason`. Later calls of abort() have no effect. A long text may be cut on
-  /// other ranks.
+  /// Ends the run on all ranks. Every wait, on any rank, then returns the error
+  /// `reason`. If abort() is called again, the later call has no effect. If the
+  /// error message of `reason` is long, other ranks may receive only the
+  /// beginning of the message.
   ///
-  /// If the ranks are threads or MPI processes, any thread may call. With NCCL,
-  /// only the rank's thread may call.
+  /// If the ranks are threads or MPI processes, any thread of a rank may call
+  /// abort(). If the ranks are connected by NCCL, only the thread that executes
+  /// the rank may call abort().
   virtual void abort(const Status &reason) = 0;
 };
 

@@ -60,13 +60,16 @@ protected:
     assert(status.ok() && everybody && "every rank is in the group of all");
   }
 
-  /// Creates this rank's object for one group. `members` lists the world ranks
-  /// of the group. Stores the object in `group`. `group` stays null if this
-  /// rank is not in the list.
+  /// Creates this rank's object for one group, and stores the object in
+  /// `group`. `members` lists the world ranks of the group. If this rank is not
+  /// in the list, `group` stays null.
   ///
-  /// Every rank calls join() once for each group, even if the rank is not a
-  /// member. All ranks call in the same order of groups, because they identify
-  /// a group by its number in this order.
+  /// Every rank must call join() once for each group, even if the rank is not a
+  /// member of the group. All ranks must call join() for the groups in the same
+  /// order. For example, all ranks first call join() for the group {0, 1}, and
+  /// then for the group {2, 3}. The reason is that each rank counts its calls
+  /// of join(). If two ranks make their second calls, both calls refer to the
+  /// same group.
   virtual Status join(const std::vector<int> &members,
                       std::unique_ptr<Group> &group) = 0;
 

@@ -12,8 +12,11 @@
 
 namespace pcc::runtime {
 
-/// Returns a list of ranks in words, such as "ranks 1, 3 and 5". Names at most
-/// 8 ranks; the end of a longer list is "… and 12 more".
+/// Returns a list of ranks in words, such as "rank 7" or "ranks 1, 3 and 5". If
+/// the list has at most 9 ranks, the text contains all ranks. A text about more
+/// ranks contains the first 8 ranks and the number of the other ranks. For
+/// example, the 20 ranks from 0 to 19 give "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 12
+/// more".
 inline std::string listRanks(std::span<const int> ranks) {
   constexpr size_t shown = 8;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -27,8 +30,11 @@ inline std::string listRanks(std::span<const int> ranks) {
   return text;
 }
 
-/// Returns the members of a group, such as "{1,3,5,7}". For more than 16
-/// members, returns their number: "the 64 in its group".
+/// Returns text about the members of a group, for an error message. `members`
+/// lists the world ranks of the members. If the group has at most 16 members,
+/// the text lists them, such as "{1,3,5,7}". If the group has more members, the
+/// text contains only the number of members. For example, the text for 64
+/// members is "the 64 in its group".
 inline std::string listMembers(std::span<const int> members) {
   if (members.size() > 16)
     return "the " + std::to_string(members.size()) + " in its group";

@@ -104,9 +104,11 @@ static Algorithms read(const std::string &path) {
   return parse(text);
 }
 
-/// Reads the cache from a file in `folder`, for example from
-/// "algorithms-cublaslt-130000-NVIDIA-H100". The file name contains `user`, in
-/// which hyphens replace all characters except letters and digits.
+/// Reads the cache from a file in the directory `folder`. `user` names a
+/// library, its version and the GPU. The file name consists of "algorithms-"
+/// and `user`. A hyphen replaces each character of `user` that is neither a
+/// letter nor a digit. For example, `user` is "cublaslt 130000 NVIDIA H100".
+/// The file name is then "algorithms-cublaslt-130000-NVIDIA-H100".
 void AlgorithmCache::open(const std::string &folder, std::string_view user) {
   std::string name = "algorithms-";
   for (const char letter : user)

@@ -57,11 +57,17 @@ public:
   void add(const std::string &problem, const AlgorithmBytes &algorithm);
 
   /// Writes the new algorithms to the cache file. An algorithm is new if add()
-  /// stored it after the last keep(). Other processes may have added algorithms
-  /// to the file after open(). The function preserves the algorithms of other
-  /// processes. If the file already has an algorithm for the same problem, the
-  /// new algorithm replaces the algorithm in the file. The function ignores
-  /// errors, because a later run can select the algorithms again.
+  /// stored the algorithm after the last call of keep().
+  ///
+  /// Another process may have written algorithms to the file after the call of
+  /// open(). The function therefore reads the file again, and then adds the new
+  /// algorithms to the algorithms from the file. The file has one algorithm for
+  /// each problem, which is a text that describes one computation. If the file
+  /// already has an algorithm for a problem, a new algorithm for this problem
+  /// replaces the algorithm in the file.
+  ///
+  /// The function ignores errors, because a later run can select the algorithms
+  /// again.
   void keep();
 
 private:

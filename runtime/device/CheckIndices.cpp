@@ -144,7 +144,8 @@ private:
   /// Page-locked host memory with one copy of the index tensor for each
   /// microbatch. The copies follow each other in the order of the microbatches.
   /// run() begins to fill the copy of its microbatch, and afterStep() checks
-  /// the copy. The device owns this memory.
+  /// the copy. The C++ object `context.device` has allocated this memory, and
+  /// frees it in its destructor.
   char *copies = nullptr;
 };
 } // namespace

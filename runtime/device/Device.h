@@ -110,7 +110,8 @@ class QueuedDevice;
 /// Operations keep copies of this struct. The objects that it references must
 /// outlive the operations.
 struct LoadContext {
-  /// The program that contains the instruction.
+  /// The program that this rank executes. Each call of Device::prepare()
+  /// receives one instruction of this program.
   const program::ProgramT &program;
   /// Kernels of the program, compiled by pcc.
   const ProgramImage &image;
@@ -135,7 +136,8 @@ struct LoadContext {
   /// This rank's shards of the parameters. A device may copy a shard into a
   /// memory format of its own, such as oneDNN's, and free the shard.
   ParameterSource &parameters;
-  /// The device whose prepare() is called.
+  /// The device of this rank. An operation may call functions of the device,
+  /// for example allocatePinned() to allocate host memory.
   Device &device;
 };
 
@@ -254,16 +256,19 @@ public:
   /// memory of the largest size.
   virtual Status finishLoading() = 0;
 
-  /// Sets `isDone` to whether the device has completed all work that earlier
-  /// calls began. Does not wait for this work. Returns an error if any work has
-  /// failed.
+  /// Sets `isDone` to true if the device has completed all work that earlier
+  /// calls began, and to false otherwise. Does not wait for this work. Returns
+  /// an error if any work has failed.
   ///
-  /// Exception: `isDone` ignores an upload that QueuedDevice::beginUpload() has
-  /// begun, until the next call of QueuedDevice::copyWithin(). For example:
+  /// There is one exception. QueuedDevice::beginUpload() begins an upload on a
+  /// second CUDA stream, but poll() checks only the first CUDA stream. `isDone`
+  /// may therefore be true before the upload is complete. The next call of
+  /// QueuedDevice::copyWithin() makes the first stream wait for the upload, and
+  /// then begins copies on the first stream. For example:
   ///
-  ///   beginUpload()
+  ///   beginUpload()  begins an upload
   ///   poll()         `isDone` may be true before the upload is complete
-  ///   copyWithin()   begins copies that wait for the upload
+  ///   copyWithin()   begins copies, which the GPU executes after the upload
   ///   poll()         `isDone` is true only after the upload and the copies
   virtual Status poll(bool &isDone) = 0;
 

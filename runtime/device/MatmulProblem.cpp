@@ -105,25 +105,30 @@ void MatmulProblem::mergeBatches() {
   }
 }
 
-/// Merges the innermost batch dim with the rows. The products of this batch dim
-/// then become one product with more rows. For example, 8 products of a 128x64
-/// matrix a and the same 64x32 matrix b become one product of a 1024x64 matrix
-/// and b.
+/// Merges batch dims with the rows of the matrices. A product has the factors
+/// `a` and `b` and the result `c`. The matrix `residual` is added to the
+/// result. The matrices `a`, `c` and `residual` have `m` rows.
 ///
-/// After a merge, the next outer batch dim has become the innermost one. The
-/// function merges it in the same way. The function stops if there is no batch
-/// dim left, or if one of two conditions does not hold:
+/// The function begins with the innermost batch dim. All products along this
+/// dim become one product with more rows. For example, 8 matrices `a` with 128
+/// rows and 64 columns are multiplied by one matrix `b` with 64 rows and 32
+/// columns. After the merge, one matrix `a` with 1024 rows and 64 columns is
+/// multiplied by `b`. Then the function merges the next outer batch dim.
 ///
-/// - All products along the innermost batch dim use the same matrix b. In other
-///   words, the batch stride of b is 0.
-/// - In a, c and residual, one row stride fits the rows of all products. In
-///   other words, the batch stride equals the row stride times m, the number of
-///   rows of one matrix. For example, if m is 128 and the row stride is 64, the
-///   batch stride must be 8192.
+/// The function merges a batch dim only if both conditions hold:
 ///
-/// If m is 1, each matrix has only one row, so its row stride has no effect.
-/// Any batch stride then satisfies the second condition, and becomes the new
-/// row stride.
+/// - All products along the batch dim use the same matrix `b`. The stride of
+///   the batch dim is then 0 in `b`.
+/// - In `a`, in `c` and in `residual`, the stride of the batch dim equals `m`
+///   times the row stride. All merged rows then have the same stride. For
+///   example, if `m` is 128 and the row stride is 64, the stride of the batch
+///   dim must be 8192.
+///
+/// There is one exception. If `m` is 1, the second condition need not hold.
+/// Each of the three matrices then has only one row, so its row stride has no
+/// effect. The stride of the batch dim becomes the new row stride.
+///
+/// The function ends at the first batch dim that it cannot merge.
 void MatmulProblem::mergeIntoRows() {
   while (!batch.empty() && b.batch.back() == 0) {
     for (const MatrixStrides *matrix : {&a, &c, &residual})

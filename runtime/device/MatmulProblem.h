@@ -89,12 +89,21 @@ struct MatmulProblem {
   ///
   /// Each dim of a factor in front of the rows and columns is a batch dim. For
   /// example, a factor a [2, 3, 128, 64] has two batch dims, of sizes 2 and 3.
-  /// The constructor removes batch dims of size 1, and merges batch dims if the
-  /// strides of the tensors allow this. In the example, the batch dims of sizes
-  /// 2 and 3 may become one batch dim of size 6.
+  /// The constructor removes each batch dim of size 1. The constructor also
+  /// merges two adjacent batch dims if one condition holds in each tensor of
+  /// the product: the stride of the outer dim equals the stride of the inner
+  /// dim times the size of the inner dim. In the example, let the dim of size 2
+  /// have stride 24576, and let the dim of size 3 have stride 8192. The
+  /// condition holds in a, because 24576 is 3 * 8192. If the condition also
+  /// holds in b, in the result and in the residual, the two batch dims become
+  /// one batch dim of size 6. Its stride in a is 8192.
+  ///
+  /// If `oneByOne` is false, the constructor then calls mergeIntoRows(), which
+  /// merges batch dims with the rows of the matrices.
   explicit MatmulProblem(const program::MatmulT &matmul, ElementType type);
 
-  /// Element type of a and b.
+  /// Element type of the two factors of each product. The factors are the
+  /// matrices `a` and `b`.
   ElementType type;
   /// Sizes of the batch dims, outermost first. If empty, there is one product.
   std::vector<int64_t> batch;
@@ -120,7 +129,8 @@ struct MatmulProblem {
   /// Returns the number of matrix products in the batch. For example, batch
   /// sizes 2 and 3 give 6 products.
   int64_t numBatches() const;
-  /// Returns whether c has no elements.
+  /// Returns whether the result of the products has no elements. For example,
+  /// the function returns true if the result has 0 rows.
   bool isEmpty() const { return numBatches() * m * n == 0; }
 
 private:
@@ -129,15 +139,26 @@ private:
   /// inner size. For example, sizes 2 and 3 with strides 30 and 10 become size
   /// 6 with stride 10.
   bool canMerge(const MatrixStrides &matrix, size_t outer) const;
-  /// Removes batch dims of size 1, and merges adjacent dims if canMerge()
-  /// allows this for all matrices.
+  /// Reduces the number of batch dims. Removes each batch dim of size 1. Merges
+  /// two adjacent batch dims if canMerge() returns true for all four matrices:
+  /// the two factors `a` and `b`, the result `c`, and the matrix `residual`,
+  /// which is added to the result. For example, batch sizes {2, 3} with strides
+  /// {30, 10} in all four matrices become the size {6} with the stride {10}.
   void mergeBatches();
-  /// Merges batch dims with the rows of a, c and residual, so that fewer and
-  /// larger products are computed. A batch dim is merged only if all products
-  /// along the dim use the same matrix b, and if the strides of a, c and
-  /// residual allow the merge. For example, let a be [8, 128, 64] and b be [64,
-  /// 32], which is a batch of 8 products. Then a becomes [1024, 64], and the
-  /// batch becomes one product.
+  /// Merges batch dims with the rows of the matrices, so that fewer and larger
+  /// products are computed. A product has the factors `a` and `b` and the
+  /// result `c`. The matrix `residual` is added to the result.
+  ///
+  /// For example, 8 matrices `a` with 128 rows and 64 columns are multiplied by
+  /// one matrix `b` with 64 rows and 32 columns. After the merge, one matrix
+  /// `a` with 1024 rows and 64 columns is multiplied by `b`.
+  ///
+  /// The function merges a batch dim only if both conditions hold:
+  ///
+  /// - All products along the batch dim use the same matrix `b`.
+  /// - In `a`, in `c` and in `residual`, the merged rows have one common
+  ///   stride. In the example, rows of `a` with stride 64 require a batch
+  ///   stride of 128 * 64 = 8192.
   void mergeIntoRows();
   /// Returns the addresses of the members `a`, `b`, `c` and `residual`.
   std::vector<MatrixStrides *> matrices();

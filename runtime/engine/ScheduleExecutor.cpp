@@ -64,15 +64,17 @@ Status ScheduleExecutor::loadCollective(
   Status status = prepareSplitCollective(context, instruction, group, split);
   step.split = std::move(split);
   startedOver.push_back(step.split);
-  // The list `started` contains the asynchronous collectives that are in
-  // progress during a step. A collective is in progress from its Start
-  // instruction to its Finish instruction. Reserve memory for the list here, so
-  // that the list allocates no memory during a step.
+  // During a step, the list `started` contains the asynchronous collectives
+  // that are in progress. A collective is in progress from its Start
+  // instruction to its Finish instruction. This function is called before the
+  // first step. It reserves memory for the list, so that the list allocates no
+  // memory during a step.
   //
-  // `mostStarted` is the length of the list after this Start instruction. For
-  // example, a function has collectives A, B and C. Its instructions are Start
-  // A, Start B, Finish A and Start C. After Start C, B and C are in progress,
-  // and `mostStarted` is 2.
+  // At this point, `instruction` is a Start. The loop below counts the
+  // collectives that are in progress after `instruction`, and stores the number
+  // in `mostStarted`. For example, a program function has the instructions
+  // Start A, Start B, Finish A and Start C, in this order. If `instruction` is
+  // Start C, the collectives B and C are in progress, and the number is 2.
   size_t mostStarted = 0;
   for (const auto &[group, splits] : startedHere)
     mostStarted += splits.size();

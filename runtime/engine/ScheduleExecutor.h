@@ -43,7 +43,10 @@ public:
   }
 
   /// Converts every instruction of the program to an object that can be
-  /// executed. `device` and `groups` are borrowed.
+  /// executed. `context` contains the program and the table of the buffers'
+  /// addresses. `groups` contains the communicators of this rank. `device` is
+  /// the CPU or GPU that executes the instructions. `groups`, `device` and the
+  /// objects to which `context` refers must outlive this object.
   Status load(const LoadContext &context, const Groups &groups, Device &device);
   /// Prepares the messages between pipeline stages. For each send and each
   /// receive of this rank, determines the other rank and the local buffer. Also
@@ -174,8 +177,15 @@ private:
       const LoadContext &context, const Groups &groups, Device &device,
       const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
       std::vector<BoundInstruction> &steps);
-  /// Finds the messages that `action` begins or awaits. Stores them in `act` as
-  /// indices into `ends`, the list of this rank's sends and receives.
+  /// Copies the messages of an action of the pipeline schedule from `action` to
+  /// `act`. `action` is the action in the program. `act` is the same action in
+  /// the form that runStep() executes. `context` contains the program and the
+  /// addresses of the buffers.
+  ///
+  /// In `act`, a message is an index into `ends`, the list of this rank's sends
+  /// and receives. If the action begins messages, their indices are appended to
+  /// `act.posts`. If the action waits for messages, their indices are appended
+  /// to `act.waits`.
   void bind(const LoadContext &context, const program::ActionT &action,
             BoundAction &act);
   /// Returns an index into `ends`, the list of this rank's sends and receives.
@@ -204,9 +214,14 @@ private:
   /// all actions one by one.
   Status runActions(const Mesh &mesh, Coordinates at, TimeSpent &spent,
                     StepLog &log);
-  /// Executes the operations of one step that run on the host, and no others. A
-  /// CUDA graph does not contain these operations. Therefore begin() calls this
-  /// function in each step after the recording, before it launches the graph.
+  /// Executes all operations of one step that run on the host. Does not execute
+  /// operations that run on the device.
+  ///
+  /// On a GPU, step 2 records a CUDA graph of the operations that run on the
+  /// GPU. Step 2 and all later steps launch this graph. The graph does not
+  /// contain the operations that run on the host. Step 2 executes these
+  /// operations while it records the graph. In each later step, begin() calls
+  /// this function before it launches the graph.
   Status runOnHost(const Mesh &mesh, Coordinates at);
   /// Completes a step on the host, after the device has completed the step.
   /// Calls Operation::afterStep() for all operations. For example, if a GPU has
@@ -227,16 +242,22 @@ private:
                StepLog &log);
   /// Executes one instruction.
   Status run(BoundInstruction &step, const RunContext &run);
-  /// Begins to send or receive the messages in `act.posts`.
+  /// Begins to send or receive the messages of the action `act`, and does not
+  /// wait for them. `act.posts` lists these messages. Each element is an index
+  /// into `ends`, the list of this rank's sends and receives.
   Status post(const BoundAction &act);
-  /// Blocks until the messages in `act.waits` are sent or received.
+  /// Blocks until all messages for which the action `act` waits are sent or
+  /// received. `act.waits` lists these messages. Each element is an index into
+  /// `ends`, the list of this rank's sends and receives.
   Status wait(const BoundAction &act);
   /// Executes the instructions `steps` of one function for one microbatch.
   Status runList(std::vector<BoundInstruction> &steps, const RunContext &run,
                  TimeSpent &spent, size_t action, StepLog &log);
 
-  /// The group of ranks that differ only in their coordinate on the pipeline
-  /// axis. Borrowed.
+  /// Communicator of this rank and of all ranks that differ from this rank only
+  /// in the coordinate on the pipeline axis. For example, a mesh has the
+  /// pipeline axis pp=2 and the axis tp=2. On rank 2, the members are rank 0
+  /// and rank 2. The caller of bindMessages() owns the communicator.
   Group *pipeline = nullptr;
   Device *device = nullptr;
   World *world = nullptr;

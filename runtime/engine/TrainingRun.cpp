@@ -137,18 +137,19 @@ Status TrainingRun::findLoss() {
 /// the program. Reads the outputs that this rank's program computes, and leaves
 /// the other numbers empty.
 ///
-/// Rank 0 needs the numbers, because rank 0 prints them. In a pipeline, only
-/// ranks of the last stage compute the loss. `rankOfLoss` is the lowest rank
-/// that computes the loss. There are two cases:
+/// Rank 0 prints the numbers. In a pipeline, only ranks of the last stage
+/// compute the loss, so rank 0 may lack the loss. The member `rankOfLoss` is
+/// the lowest rank that computes the loss. There are two cases:
 ///
-/// - If `rankOfLoss` is a rank other than 0, this rank broadcasts its four
-///   numbers. All ranks store the received numbers in `metrics`.
-/// - If rank 0 computes the loss, or if no rank computes the loss, there is no
+/// - `rankOfLoss` is a rank other than 0. For example, `rankOfLoss` is 2. Rank
+///   2 broadcasts its four numbers. All ranks store the four numbers of rank 2
+///   in `metrics`.
+/// - Rank 0 computes the loss, or no rank computes the loss. There is no
 ///   broadcast.
 ///
-/// A number in the broadcast cannot be empty. If the program has no loss scale,
-/// rank `rankOfLoss` sends NaN as the fourth number. The ranks that receive NaN
-/// leave the loss scale empty. Any other missing number is sent as 0.
+/// The rank that broadcasts may lack a number. If it lacks the loss scale, it
+/// sends NaN instead, and all ranks leave the loss scale empty. If it lacks
+/// another number, it sends 0 instead.
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
   metrics.step = position.step;
   const std::pair<std::string_view, std::optional<double> &> wanted[] = {

@@ -22,9 +22,10 @@ namespace pcc::runtime {
 /// backward pass or an optimizer update.
 bool trains(const program::ProgramT &program);
 
-/// Returns the error with which a rank ends an aborted run. The exit code is
-/// 14. Before each step, the rank calls the function RunOptions::isGivenUp. The
-/// run is aborted if this function returns true.
+/// Returns the error with which a rank ends a run that another thread has
+/// aborted. The exit code is 14. Each rank calls the function
+/// RunOptions::isGivenUp before each step. If the result is true, the run is
+/// aborted: the rank does not execute the step, and ends with this error.
 inline Status givenUp() {
   return Status::error(PeerLost, "the run was aborted");
 }
@@ -120,8 +121,15 @@ private:
   Status openOutputs();
   /// Creates and opens the writer of checkpoints in `directory`.
   Status openWriter(const std::string &directory);
-  /// Writes a checkpoint after the last step, and after every --save-every
-  /// steps.
+  /// Writes a checkpoint if one is due after the step that has just ended. A
+  /// checkpoint is due in two cases:
+  ///
+  /// - `isLast` is true: no further step follows.
+  /// - The number of completed steps is a multiple of the option --save-every.
+  ///   For example, if the option is 10, a checkpoint is due after steps 10 and
+  ///   20.
+  ///
+  /// The function writes no checkpoint if the option --save is not given.
   Status saveIfDue(bool isLast);
   /// Decides whether all ranks stop training after this step. Sets `signal` to
   /// the same number on all ranks:
@@ -198,7 +206,9 @@ private:
   /// Writes checkpoints to `writersDirectory`; null before openWriter().
   std::unique_ptr<CheckpointWriter> writer;
   std::string writersDirectory;
-  /// Descriptor of the file of --metrics on rank 0; otherwise -1. Owned.
+  /// File descriptor of the metrics file (option --metrics). Only rank 0 opens
+  /// the file. The value is -1 if this rank has not opened the file. The
+  /// destructor closes the file.
   int metricsFile = -1;
   /// First error of rank 0 in writing the metrics to stdout or to the metrics
   /// file (option --metrics). The value is success if there is no error. The

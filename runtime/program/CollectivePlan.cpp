@@ -103,8 +103,26 @@ public:
     return std::move(plan);
   }
 
-  /// Plans a reduce-scatter. The contributions of all members, including this
-  /// rank, are collected in scratch and reduced there in a fixed order.
+  /// Plans a ReduceScatter. A ReduceScatter reduces the operands of all members
+  /// of the group to one tensor. Each member gets one part of this tensor. The
+  /// plan of this rank has three lists:
+  ///
+  /// - Messages that this rank sends to the other members. The message to a
+  ///   member has the elements of this rank's operand that are in the part of
+  ///   this member.
+  /// - Messages that this rank receives from the other members. Each message
+  ///   has the elements of the sender's operand that are in the part of this
+  ///   rank. This rank receives the messages in scratch (temporary memory). The
+  ///   list has an additional entry for this rank itself. The additional entry
+  ///   reserves space in scratch for this rank's own elements.
+  /// - Copies of the elements of this rank's operand that are in the part of
+  ///   this rank.
+  ///
+  /// For example, member 0 has the operand {1, 2, 3, 4}, and member 1 has the
+  /// operand {10, 20, 30, 40}. The sum is {11, 22, 33, 44}. Member 0 gets the
+  /// part {11, 22}, and member 1 gets the part {33, 44}. The plan of member 0
+  /// sends {3, 4} to member 1, receives {10, 20} from member 1, and copies
+  /// {1, 2}.
   CollectivePlan reduceScatter() {
     for (int member = 0; member < numMembers(); ++member) {
       if (member != me)
@@ -150,15 +168,16 @@ public:
 private:
   int numMembers() const { return static_cast<int>(members.size()); }
 
-  /// Returns copies from the operand of one member of the group to the result
-  /// of a member. `source` is the index of the first member in the group.
-  /// `target` is the index of the second member, which may be the same one. The
-  /// copies move all elements of the tensor that are in this operand and also
-  /// in this result.
+  /// Returns copies that read the operand of member `source` and write the
+  /// result of member `target`. `source` and `target` are indices of members in
+  /// the group. The two indices may be equal. The copies move all elements of
+  /// the tensor that are in the operand of member `source` and also in the
+  /// result of member `target`.
   ///
-  /// For example, in an AllGather, the operand of member 1 has elements 4 to 7
-  /// of a vector. The result of member 0 has elements 0 to 7. `source` is 1,
-  /// and `target` is 0. The copy moves elements 4 to 7.
+  /// For example, 2 members gather a vector of 8 elements. The operand of
+  /// member 1 has elements 4 to 7 of the vector. The result of member 0 has
+  /// elements 0 to 7 of the vector. If `source` is 1 and `target` is 0, the
+  /// function returns a copy of elements 4 to 7.
   std::vector<StridedCopy> between(int source, int target) const {
     return intersect({&spec.from, &members[source]},
                      {&spec.to, &members[target]}, mesh);
@@ -340,20 +359,26 @@ static bool isEvenInTime(const Layout &layout) {
   return true;
 }
 
-/// Calls `visit` with one set of mesh coordinates after another, until `visit`
-/// returns false. The coordinates are those of a rank in a microbatch. Does
-/// nothing for AllReduce and Broadcast, which have no plan.
+/// Calls `visit` with the mesh coordinates of one rank after another, until
+/// `visit` returns false. The last coordinate is the number of a microbatch.
+/// For example, `visit` may compute the number of elements that the rank sends
+/// in the collective `spec` in this microbatch.
 ///
-/// A plan depends only on the coordinates along some axes of the mesh: the axes
-/// of the group, and the axes that divide the operand or the result. Only these
-/// coordinates vary. All other coordinates are 0. For example, a mesh has the
-/// axes dp=2 and tp=4, and a collective uses only tp. `visit` is then called
-/// for 4 of the 8 ranks. Their coordinate along dp is 0.
+/// The sizes of a rank's messages depend only on the coordinates of the rank
+/// along some axes of the mesh: the axes of the group, and the axes that divide
+/// the operand or the result. The function calls `visit` for each combination
+/// of coordinates along these axes. The coordinates along all other axes are 0.
 ///
-/// The last axis of the mesh is "mb". A coordinate along this axis is the
-/// number of a microbatch. If all microbatches have the same size, their plans
-/// are equal, and the coordinate along "mb" is always 0. If microbatches differ
-/// in size, the coordinate along "mb" may vary.
+/// For example, the mesh has the axes dp=2, tp=4 and mb=8, and the collective
+/// uses only tp. `visit` is called with the coordinates {0, 0, 0}, {0, 1, 0},
+/// {0, 2, 0} and {0, 3, 0}.
+///
+/// The last axis "mb" divides tensors into microbatches. If all microbatches
+/// have the same size, the sizes of the messages do not depend on the
+/// microbatch. The coordinate along "mb" is then always 0.
+///
+/// The function does nothing for AllReduce and Broadcast, because
+/// planCollective() lists no messages for them.
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
@@ -402,7 +427,13 @@ static std::string findUnmatchedPiece(const CollectiveSpec &spec,
   struct Sizes {
     std::vector<int64_t> sent, received;
   };
-  // Element counts of the messages, by (sender, receiver).
+  // Sizes of the messages between each two members of the group. The key of an
+  // entry is the pair (index of the sender, index of the receiver). `sent` has
+  // the element counts of the messages that the plan of the sender sends.
+  // `received` has the element counts of the messages that the plan of the
+  // receiver receives. For example, member 0 sends one message of 8 elements to
+  // member 1. In the entry with the key (0, 1), `sent` is then {8}, and
+  // `received` must be {8} too.
   std::map<std::pair<int, int>, Sizes> sizes;
   int self = 0;
   for (const Coordinates &member : membersOf(spec.group, mesh, at)) {
@@ -502,21 +533,28 @@ static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
   return offsets;
 }
 
-/// Computes the indices of rows in the operand and in the result of `spec`. A
-/// row is the block of elements at one index of the first `rowDims` dims. For
-/// example, a tensor of shape [6, 16] with `rowDims` = 1 has 6 rows of 16
-/// elements.
+/// Computes the indices of rows in two tensors. A row is the block of elements
+/// at one index of the first `rowDims` dims. For example, a tensor of shape
+/// [6, 16] with `rowDims` = 1 has 6 rows of 16 elements. The two tensors are:
+///
+/// - The divided tensor has only the rows of one member of the group. This
+///   tensor is the operand of an AllGather, or the result of a ReduceScatter.
+/// - The whole tensor has the rows of all members. This tensor is the result of
+///   an AllGather, or the operand of a ReduceScatter.
 ///
 /// The function first removes all dims after the first `rowDims` dims from the
-/// layouts of the operand and the result. A layout describes how a tensor is
-/// divided over ranks. In the example, the shape [6, 16] becomes [6]. Each row
-/// is now one element.
+/// layouts of both tensors. A layout describes how a tensor is divided over
+/// ranks. In the example, the shape [6, 16] becomes [6]. Each row is now one
+/// element, so the index of an element is the index of a row.
 ///
-/// The function then calls intersect() for each member of the group.
-/// intersect() returns copies of elements from the tensor with the rows of this
-/// member to the tensor with the rows of all members. Each element of these
-/// copies stands for one row. The index of an element is therefore the index of
-/// a row.
+/// The function then calls intersect() once for each member of the group.
+/// intersect() returns copies from the divided tensor of the member to the
+/// whole tensor of the rank at the coordinates `at`. The copies read the
+/// indices of the member's rows in the divided tensor. The copies write the
+/// indices of the member's rows in the whole tensor.
+///
+/// For example, 2 members have 3 rows each. For member 1, the copies read the
+/// indices 0, 1 and 2, and write the indices 3, 4 and 5.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at) {
   const Layout divided = firstDims(dividedSide(spec), rowDims),

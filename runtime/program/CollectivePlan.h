@@ -80,11 +80,14 @@ struct PeerPiece {
   int member = 0;
   /// Number of elements of the message.
   int64_t elements = 0;
-  /// Whether the message uses scratch (temporary memory of this rank). If true,
-  /// a sender copies the elements from `in` to scratch, and sends from scratch.
-  /// A receiver receives in scratch, and then copies or reduces the elements
-  /// into `out`. If false, the message is sent directly from `in`, or received
-  /// directly in `out`.
+  /// Whether the message uses scratch, which is temporary memory of this rank.
+  ///
+  /// If true, a sender copies the elements from its operand `in` to scratch,
+  /// and sends from scratch. A receiver receives the elements in scratch, and
+  /// then copies or reduces them into its result `out`.
+  ///
+  /// If false, a sender sends the elements directly from its operand `in`. A
+  /// receiver receives the elements directly in its result `out`.
   bool packed = false;
   /// Index of the first element of the message. The index counts elements of
   /// the operand `in` if this rank sends the message, and elements of the
@@ -122,22 +125,34 @@ struct CollectivePlan {
   /// contribution is reduced too, and needs space in scratch. The list
   /// therefore also has an entry for this rank.
   std::vector<PeerPiece> receives = {};
-  /// Copies from this rank's own `in` to its `out`, which need no message.
+  /// Copies of the elements that this rank both has and needs. No message is
+  /// necessary for these elements. The copies read the operand `in` of this
+  /// rank, and write the result `out` of this rank.
+  ///
+  /// In a ReduceScatter, the elements must still be reduced with elements of
+  /// the other ranks. This rank therefore copies them from `in` to scratch
+  /// (temporary memory), not to `out`.
   std::vector<StridedCopy> local = {};
-  /// Whether the collective is a plain all-gather: every member sends its whole
-  /// `in` to all members. `sends`, `receives` and `local` are then empty.
+  /// Whether the collective is an AllGather in which every member of the group
+  /// sends its whole operand `in` to all members. An AllGather has this form if
+  /// all members hold different shards. The lists `sends`, `receives` and
+  /// `local` are then empty, because every message is a whole operand.
   bool gathers = false;
   /// Whether an AllGather receives the elements of all members directly in the
   /// result `out`. If false, the AllGather receives the elements in scratch,
   /// which is temporary memory of this rank. The copies in `unpack` then move
   /// the elements from scratch to `out`. Used only if `gathers` is true.
   bool gathersDirectly = false;
-  /// Copies after a plain all-gather that receives in scratch (temporary
-  /// memory). `unpack[m]` copies the shard of member m from scratch to `out`.
-  /// The source offset 0 is the first element of this shard. For example, every
-  /// shard has 4 elements. In `unpack[2]`, the source offset 1 then means
-  /// element 9 of scratch. If `gathersDirectly` is true, the copies are not
-  /// executed.
+  /// Copies that this rank executes at the end of an AllGather. The copies are
+  /// executed only if `gathers` is true and `gathersDirectly` is false. In this
+  /// case, the rank has received the operands of all members in scratch, which
+  /// is temporary memory. `unpack[m]` lists the copies that move the operand of
+  /// member m from scratch to the result `out` of this rank.
+  ///
+  /// A source offset in `unpack[m]` is relative to the first element of member
+  /// m's operand in scratch. For example, every operand has 4 elements. The
+  /// operand of member 2 is then elements 8 to 11 of scratch. In `unpack[2]`,
+  /// the source offset 1 means element 9 of scratch.
   std::vector<std::vector<StridedCopy>> unpack = {};
   /// Number of elements of scratch that this rank needs for the collective.
   /// Scratch is temporary memory.
@@ -262,12 +277,16 @@ int64_t rowElements(const CollectiveSpec &spec, size_t rowDims);
 /// masks select at run time. The result is large enough for masks that select
 /// all rows. Scratch has space for these rows:
 ///
-/// - The rows that the rank sends. They are copied to scratch first.
-/// - The rows that the rank receives. Exception: an AllGather receives in `out`
-///   if the rows of each member have consecutive indices there.
+/// - The rows that the rank sends. Before the rank sends a message, it copies
+///   the rows of the message to scratch.
+/// - The rows that the rank receives. Exception: an AllGather receives the rows
+///   directly in its result if the rows of each member have consecutive indices
+///   in the result.
 ///
-/// For example, each of 2 members has 3 rows of 10 elements. A ReduceScatter
-/// needs 30 elements to send and 30 elements to receive, so the result is 60.
+/// For example, 2 members execute a ReduceScatter. The operand of each member
+/// has 6 rows of 10 elements: 3 rows for member 0 and 3 rows for member 1. Each
+/// member sends 3 rows to the other member, and receives 3 rows from the other
+/// member. Scratch has space for these 6 rows, so the result is 6 * 10 = 60.
 ///
 /// Returns 0 if planRows() returns std::nullopt.
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,

@@ -293,8 +293,19 @@ static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   list.push_back(next);
 }
 
-/// Returns the elements that two ascending lists of segments (contiguous index
-/// ranges) have in common.
+/// Returns the elements of one dim that the source and the target of a copy
+/// have in common. `source` lists the segments of the dim that the source
+/// holds. `target` lists the segments of the dim that the target holds. A
+/// segment is a contiguous range of indices. Both lists are in ascending order.
+///
+/// The result lists runs. A run is a sequence of contiguous elements. Each run
+/// has a position in the shard of the source, and a position in the shard of
+/// the target.
+///
+/// For example, the source holds the indices [0, 12) of the dim, and the target
+/// holds the indices [8, 16). The common indices are [8, 12), so the result has
+/// one run of 4 elements. The run begins at position 8 in the shard of the
+/// source, and at position 0 in the shard of the target.
 static std::vector<CommonRuns> intersect(const std::vector<Segment> &source,
                                          const std::vector<Segment> &target) {
   std::vector<CommonRuns> common;
@@ -432,20 +443,26 @@ static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
                               : side.strides;
 }
 
-/// Adds one dim to copies that cover the first dims of a tensor. An entry of
-/// `copies` is a nest of loops over the first dims. `stretches` lists the
-/// elements of the new dim that source and target have in common. An entry of
-/// `stretches` describes a number of runs. A run is a sequence of contiguous
-/// elements. All runs of an entry have equal lengths and equal distances.
-/// `sourceStride` and `targetStride` are the strides of the new dim in the
-/// memory of the source and of the target, in elements.
+/// Adds one dim to copies that cover the first dims of a tensor. A copy moves
+/// elements from a source to a target. Each entry of `copies` is a nest of
+/// loops over the first dims. `sourceStride` and `targetStride` are the strides
+/// of the new dim in the memory of the source and of the target, in elements.
 ///
-/// The result has one copy for each pair of an entry of `copies` and an entry
-/// of `stretches`. For example, 2 entries of `copies` and 3 entries of
-/// `stretches` give 6 copies. Each copy of the result has the loops of the
-/// entry of `copies` and two further loops inside these loops. The first
-/// further loop iterates over the runs. The second further loop iterates over
-/// the elements of a run.
+/// `stretches` lists the elements of the new dim that source and target have in
+/// common. Each entry of `stretches` describes one or more runs. A run is a
+/// sequence of contiguous elements. All runs of an entry have the same length,
+/// and follow one another at a fixed distance. For example, an entry describes
+/// 4 runs of 3 elements, which begin at the indices 0, 6, 12 and 18.
+///
+/// The function combines each entry of `copies` with each entry of `stretches`.
+/// For example, 2 entries of `copies` and 5 entries of `stretches` give 10
+/// copies. Each copy of the result has all loops of its entry of `copies`.
+/// Inside these loops, the copy has two additional loops:
+///
+/// - The outer additional loop iterates over the runs of the entry of
+///   `stretches`. The 4 runs in the example give 4 iterations.
+/// - The inner additional loop iterates over the elements of one run. The 3
+///   elements in the example give 3 iterations.
 static std::vector<StridedCopy>
 multiply(const std::vector<StridedCopy> &copies,
          const std::vector<CommonRuns> &stretches, int64_t sourceStride,

@@ -116,18 +116,27 @@ const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
 /// Checks the view of a dim of `size` elements. Returns null if the view is
 /// valid, otherwise a description of the fault.
 ///
-/// A view lets a rank read another range of the dim than its own shard, such as
-/// a slice or a halo. A view maps each of its indices to an element of the dim.
-/// The indices are divided into blocks of equal length, and each block contains
-/// pieces. A piece is a range of indices whose elements have a fixed distance.
+/// A view is a windowed read of a dim, such as a slice or a halo. A view has
+/// indices of its own. Each index reads one element of the dim, or is padding
+/// and reads no element. The indices are divided into blocks of equal length.
+/// For example, a dim has 16 rows. Each of 4 ranks needs 4 of these rows, and
+/// one row on each side for a convolution. The view has one block of 6 indices
+/// per rank. Block 1 has the indices 6 to 11, which read the rows 3 to 8.
+///
+/// Each block has the same pieces. A piece is a range of indices in a block.
+/// The elements that two successive indices of a piece read have a fixed
+/// distance, the step. In the example, each block has one piece with the step
+/// 1. The slice x[3:11:2] is a view with one piece with the step 2: its indices
+/// 0, 1, 2 and 3 read the elements 3, 5, 7 and 9.
+///
 /// A valid view satisfies these conditions:
 ///
 /// - The view has at least one block, and each block has at least one index.
-/// - The pieces of a block are in ascending order, do not overlap, and have a
-///   distance other than 0.
-/// - The field `limit`, the end of the elements that may be read, is between 0
-///   and `size`.
-/// - The number of pieces in all blocks is at most a fixed number.
+/// - The pieces of a block are in ascending order, and do not overlap. Each
+///   piece has at least one index. The step of a piece is not 0.
+/// - The field `limit` is between 0 and `size`. The view reads only elements
+///   before the element with index `limit`.
+/// - The number of pieces in all blocks together is at most a fixed number.
 /// - All sizes fit into 64 bits.
 const char *findViewFault(const View &view, int64_t size);
 
@@ -228,12 +237,15 @@ std::vector<StridedCopy> intersect(const LocalPart &source,
 int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 
-/// Returns whether no rank with a lower number holds the same shard of a tensor
-/// as the rank with the coordinates `at`. `layout` describes how the tensor is
-/// divided over ranks. The first axis of `mesh` is the pipeline axis "pp". The
-/// function considers only ranks with the same coordinate on this axis. A shard
-/// can depend on the microbatch. The last coordinate in `at` is the number of
-/// the microbatch.
+/// Returns whether a rank has the lowest number of all ranks that hold the same
+/// shard of a tensor. `at` contains the coordinates of the rank in `mesh`.
+/// `layout` describes how the tensor is divided over the ranks.
+///
+/// The first axis of `mesh` is the pipeline axis "pp". The function compares
+/// the rank only with ranks that have the same coordinate on this axis. The
+/// last axis of `mesh` is "mb". The coordinate on the axis "mb" is the number
+/// of a microbatch. If the shards of a rank differ between microbatches, the
+/// function compares the shards of the microbatch in `at`.
 ///
 /// For example, the mesh is {pp=2, dp=2, tp=2, mb=8}, and the tensor is split
 /// over tp only. The ranks at {1, 0, 1, 0} and {1, 1, 1, 0} hold the same

@@ -13,7 +13,10 @@
 namespace pcc::runtime {
 
 namespace {
-/// First 64 bytes of a sealed program.
+/// First 64 bytes of a sealed program. A sealed program is a compiled program
+/// as a string of bytes. After the header, the string contains `tableBytes`
+/// bytes with the FlatBuffers encoding of the program, and `constantBytes`
+/// bytes with the constant tensors of the program.
 struct Header {
   char magic[8];
   uint64_t hash; ///< 64-bit xxh3 of all bytes behind this field
@@ -252,11 +255,20 @@ program::GroupT toProgram(const SubAxes &group, const Mesh &mesh) {
   return stored;
 }
 
-/// Computes the sum of `scalar.base` and of all products of a coefficient and a
-/// coordinate. `scalar` may come from an untrusted file. The file may contain
-/// coefficients that make the sum overflow. The function computes with unsigned
-/// integers, because unsigned overflow wraps around and signed overflow is
-/// undefined behavior.
+/// Computes an integer from the formula `scalar`. The formula has a constant
+/// `base` and a list of terms. Each term is the product of a coefficient and a
+/// coordinate of the rank in the mesh. `at` contains the coordinates of the
+/// rank. The result is the sum of `base` and all terms, clamped to the range
+/// from `low` to `high`.
+///
+/// For example, `base` is 10, and one term multiplies the coefficient 64 by the
+/// coordinate on the mesh axis tp. The rank with coordinate 2 on tp gets the
+/// integer 10 + 64 · 2 = 138.
+///
+/// `scalar` may come from an untrusted file. The file may contain coefficients
+/// that make the sum overflow. The function computes the sum with unsigned
+/// integers, because signed overflow is undefined behavior, but unsigned
+/// overflow wraps around.
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at) {
   uint64_t value = uint64_t(scalar.base);

@@ -28,8 +28,11 @@
 
 namespace pcc::runtime {
 
-/// Version of the format. Increment it when Program.fbs or the meaning of a
-/// field changes; openProgram() refuses other versions.
+/// Version of the format in which compiled programs are stored. Program.fbs
+/// defines this format. Increment the version when Program.fbs or the meaning
+/// of a field in Program.fbs changes. Each program contains the version with
+/// which it was compiled. openProgram() returns an error for a program with
+/// another version.
 inline constexpr uint32_t kFormatVersion = 9;
 /// Alignment in bytes. These numbers are multiples of the alignment:
 ///
@@ -72,10 +75,19 @@ std::vector<std::byte> sealProgram(const program::ProgramT &program,
 std::vector<std::byte> sealTables(std::span<const std::byte> tables,
                                   std::span<const std::byte> constants);
 
-/// Opens sealed bytes: checks the checksum, the FlatBuffers encoding and
-/// everything that verifyProgram() checks. The bytes may come from an untrusted
-/// file. They must be aligned to kAlignment and outlive `opened`. Returns an
-/// error with exit code 11 if a check fails.
+/// Decodes the program in `bytes`, and stores it in `opened`. `bytes` is a
+/// sealed program, the byte string that sealProgram() returns. The string
+/// consists of a header with a checksum, the FlatBuffers encoding of a program,
+/// and the constant tensors of the program.
+///
+/// `bytes` may come from an untrusted file. The function therefore checks the
+/// checksum and the FlatBuffers encoding, and calls verifyProgram().
+/// verifyProgram() checks, for example, that each matmul in the program reads
+/// and writes only elements of its buffers. If a check fails, the function
+/// returns an error with exit code 11.
+///
+/// The address of `bytes` must be a multiple of kAlignment. `opened` refers to
+/// the constant tensors in `bytes`, so `bytes` must exist longer than `opened`.
 Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened);
 
 /// Returns the mesh of the ranks of a program, with one more axis at the end.
@@ -118,19 +130,25 @@ SubAxes groupOf(const program::GroupT &group, const Mesh &mesh);
 /// `collective` does not store.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective);
-/// Converts an element type from the stored form (Program.fbs). Both
-/// enumerations have equal values.
+/// Converts an element type, such as F32, from the stored form to the form that
+/// the runtime uses. The stored form is the enumeration ElementType in
+/// Program.fbs. The other form is the enumeration ElementType of the runtime. A
+/// type has the same integer value in both enumerations.
 inline ElementType typeOf(program::ElementType type) {
   return static_cast<ElementType>(type);
 }
 
-/// Converts a kind of collective from the stored form (Program.fbs). Both
-/// enumerations have equal values.
+/// Converts a kind of collective, such as AllGather, from the stored form. The
+/// stored form is the enumeration CollectiveKind in Program.fbs. The result
+/// belongs to the enumeration dist::CollectiveKind. A kind has the same integer
+/// value in both enumerations.
 inline dist::CollectiveKind kindOf(program::CollectiveKind kind) {
   return static_cast<dist::CollectiveKind>(kind);
 }
-/// Converts a kind of reduction from the stored form (Program.fbs). Both
-/// enumerations have equal values.
+/// Converts a kind of reduction, such as Sum, from the stored form. The stored
+/// form is the enumeration Reduction in Program.fbs. The result belongs to the
+/// enumeration dist::ReductionKind. A kind has the same integer value in both
+/// enumerations.
 inline dist::ReductionKind kindOf(program::Reduction kind) {
   return static_cast<dist::ReductionKind>(kind);
 }

@@ -25,7 +25,9 @@ struct Trailer {
 
 static constexpr char kMagic[8] = {'P', 'C', 'C', 'S', 'E', 'A', 'L', 1};
 
-/// Returns the trailer of a file whose content is the `size` bytes at `data`.
+/// Returns the trailer for a file. A trailer is a record at the end of the file
+/// with the size and the hash of the content before the trailer. The content is
+/// the `size` bytes at `data`.
 static Trailer trailerFor(const void *data, size_t size) {
   Trailer trailer = {};
   std::memcpy(trailer.magic, kMagic, sizeof kMagic);

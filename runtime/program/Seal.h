@@ -14,9 +14,15 @@ namespace pcc::runtime {
 /// exit code 7 if the file cannot be written.
 Status sealFile(const std::string &path);
 
-/// Checks that the file at `path` ends with a trailer (size and hash) that
-/// matches its content. Returns an error with exit code 11 if there is none or
-/// any bit differs, 7 if the file cannot be read.
+/// Checks the trailer of the file at `path`. A trailer is a record at the end
+/// of a file, which the function sealFile() has appended. The record contains
+/// the size and the hash of all bytes before the record. Returns an error in
+/// these cases:
+///
+/// - exit code 11: there is no regular file at `path`, the file has no trailer,
+///   the size or the hash in the trailer is wrong, or another process changes
+///   the file during the check
+/// - exit code 7: the system cannot read the file
 Status checkSeal(const std::string &path);
 
 /// Returns the JSON object `json` with a last member `seal`, the hash of the

@@ -49,11 +49,16 @@ struct TensorTable {
   /// Every supported GPU allows 32764 bytes of parameters per kernel.
   static constexpr int64_t mostWords = 32764 / 8;
 
-  /// Returns the largest number of parts for which the table fits into the
-  /// parameters of one kernel. A part is a group of tensors that the kernel
-  /// updates together. `tensors` is the number of tensors in each part. The
-  /// table is the first parameter of the kernel. `shared` is the number of the
-  /// other parameters, each of 64 bits.
+  /// Returns the largest number of parts that a GPU kernel can update in one
+  /// launch. A part is a group of tensors that the kernel updates together,
+  /// such as a weight and its gradient. `tensors` is the number of tensors in
+  /// each part, such as 2.
+  ///
+  /// The first parameter of the kernel is a table with the addresses and sizes
+  /// of all tensors. `shared` is the number of the other parameters, each of 64
+  /// bits. The GPU limits the total size of all parameters to `mostWords` words
+  /// of 64 bits. The result is the largest number of parts for which the table
+  /// and the other parameters fit into this size.
   static constexpr int64_t mostParts(int64_t tensors, int64_t shared) {
     TensorTable table{tensors, 1};
     while (table.words() + shared <= mostWords)

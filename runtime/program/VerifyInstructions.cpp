@@ -476,10 +476,20 @@ public:
     return findStoredLayoutFault(collective.to.get(), mesh, viewed);
   }
 
-  /// Checks an instruction that tests at run time whether indices are in range.
-  /// The buffer must contain integers. `sizes` has one bound for all indices,
-  /// or one bound for each position of the last dim. For example, a buffer of
-  /// shape [100, 2] contains 100 pairs of indices and may have two bounds.
+  /// Checks a CheckIndices instruction. The instruction tests at run time
+  /// whether the indices in a tensor are in range. The buffer of this tensor
+  /// must have the element type I32 or I64.
+  ///
+  /// The field `sizes` of the instruction lists the bounds of the indices.
+  /// There are two cases:
+  ///
+  /// - `sizes` has one bound, which applies to all indices.
+  /// - `sizes` has one bound for each position in the last dim of the tensor.
+  ///   For example, a tensor of shape [100, 2] contains 100 pairs of indices.
+  ///   With `sizes` = {50, 80}, the first index of each pair must be less than
+  ///   50, and the second index must be less than 80.
+  ///
+  /// No bound may be negative.
   std::string check(const program::CheckIndicesT &indices) const {
     const auto *buffer = find(indices.buffer);
     if (!buffer)
@@ -551,10 +561,12 @@ private:
 
   bool isForGpus() const { return program.target == "cuda"; }
 
-  /// Returns whether the matmul adds its product to the old contents of `c`.
-  /// The residual is an optional operand that the matmul adds to the product.
-  /// Returns true if the program is for a GPU, and the residual has the buffer
-  /// and the strides of `c`.
+  /// Returns whether a matmul adds its product to the old contents of its
+  /// result. A matmul has an optional operand, the residual. The matmul adds
+  /// the residual to the product, and writes the sum to the result `c`. If the
+  /// residual has the same buffer and the same strides as `c`, the matmul adds
+  /// the product to the old contents of `c`. Only a program for GPUs may
+  /// contain such a matmul. For any other program, the function returns false.
   bool accumulates(const program::MatmulT &matmul) const {
     return isForGpus() && matmul.residual == matmul.c &&
            matmul.residual_strides == matmul.c_strides;

@@ -149,19 +149,24 @@ private:
            program.stage_positions[stage] == program.position;
   }
 
-  /// Checks the communicator groups of the program. A communicator group is a
-  /// set of ranks that execute collectives together. The program describes a
-  /// group by a list of sub-axes. A sub-axis is a mesh axis or a factor of a
-  /// mesh axis. The ranks of a group differ only in their coordinates along
-  /// these sub-axes. For example, in the mesh {dp=2, tp=4}, a group over the
-  /// axis tp has 4 ranks with the same coordinate on dp. Returns a description
-  /// of the first fault, or an empty string. A valid group satisfies these
-  /// conditions:
+  /// Checks the communicator groups of the program. Returns a description of
+  /// the first fault, or an empty string.
+  ///
+  /// A communicator group is a set of ranks that execute collectives together.
+  /// The program describes a group by a list of sub-axes. A sub-axis is a mesh
+  /// axis or a factor of a mesh axis. The ranks of a group differ only in their
+  /// coordinates along these sub-axes. For example, in the mesh {dp=2, tp=4}, a
+  /// group over the axis tp has 4 ranks with the same coordinate on dp.
+  ///
+  /// The member `mesh` also contains an axis with the name "mb". A coordinate
+  /// on this axis is the number of a microbatch. Each rank executes all
+  /// microbatches, so the ranks of a group cannot differ along the axis "mb".
+  ///
+  /// A valid group satisfies these conditions:
   ///
   /// - Each sub-axis exists in the mesh.
   /// - No two sub-axes of the group overlap.
-  /// - No sub-axis belongs to the axis "mb". A coordinate on the axis "mb" is
-  ///   the number of a microbatch, so the ranks do not differ along this axis.
+  /// - No sub-axis is the axis "mb" or a factor of the axis "mb".
   std::string checkGroups() {
     for (size_t i = 0; i < program.groups.size(); ++i) {
       const SubAxes group = groupOf(*program.groups[i], mesh);
@@ -491,11 +496,18 @@ private:
     return facts(start) == facts(finish);
   }
 
-  /// Checks the collectives of a function that are split into two instructions.
-  /// The instruction Start begins the communication. The instruction Finish
-  /// completes the communication. Every Start must have one later Finish. The
-  /// collectives of one communicator group must finish in the order in which
-  /// they started.
+  /// Checks the split collectives of a function. A split collective consists of
+  /// two instructions. The first instruction starts the communication, and the
+  /// second instruction finishes the communication. Returns a description of
+  /// the first fault, or an empty string. The function must satisfy these
+  /// conditions:
+  ///
+  /// - Each instruction that starts a collective has one later instruction that
+  ///   finishes the collective.
+  /// - Each instruction that finishes a collective has one earlier instruction
+  ///   that starts the collective.
+  /// - The collectives of one communicator group finish in the order in which
+  ///   they started.
   std::string checkHalves(const program::FunctionT &function) {
     std::map<int32_t, std::deque<const program::CollectiveT *>> startedOver;
     for (const auto &instruction : function.instructions) {
@@ -547,9 +559,20 @@ private:
     return {};
   }
 
-  /// Checks the instructions of all functions. Also checks the collectives that
-  /// are split into two instructions. The first instruction starts the
-  /// communication. The second instruction finishes the communication.
+  /// Checks the instructions of all functions. Returns a description of the
+  /// first fault, or an empty string.
+  ///
+  /// A collective is one instruction, or is split into two instructions. The
+  /// first instruction of a split collective starts the communication, and the
+  /// second instruction finishes the communication. The program must satisfy
+  /// these conditions:
+  ///
+  /// - Each instruction accesses only memory of its own buffers.
+  /// - The second instruction of a split collective follows the first
+  ///   instruction in the same function. The split collectives of one
+  ///   communicator group finish in the order in which they started.
+  /// - If one collective of a communicator group is split, all collectives of
+  ///   the group are split.
   std::string checkInstructions() {
     for (const auto &function : program.functions) {
       if (std::string fault = checkList(function->name, function->instructions);
@@ -588,18 +611,19 @@ private:
   }
 
   /// Checks the actions of the program. An action is one step of the schedule.
-  /// The action's stage, microbatch and function must exist. The fields of an
-  /// action depend on its kind:
+  /// Returns a description of the first fault, or an empty string. The action's
+  /// stage and microbatch must exist. The conditions for the other fields
+  /// depend on the kind of the action:
   ///
   /// - An action of kind Post begins to send or receive messages. An action of
   ///   kind Wait waits until messages are delivered. The messages are in the
   ///   lists `sends` and `receives`. The field `function` must be -1.
   /// - An action of any other kind executes a function. A function is a list of
   ///   instructions, such as the forward pass of one stage. The field
-  ///   `function` is the index of the function, or -1 if there is no function.
-  ///   The lists `sends` and `receives` must be empty.
+  ///   `function` is the index of an existing function, or -1. If it is -1, the
+  ///   action has no effect. The lists `sends` and `receives` must be empty.
   ///
-  /// Returns a description of the first fault, or an empty string.
+  /// Each message must also satisfy the conditions of checkMessages().
   std::string checkActions() {
     for (size_t i = 0; i < program.actions.size(); ++i) {
       const program::ActionT &action = *program.actions[i];

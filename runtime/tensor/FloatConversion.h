@@ -26,7 +26,8 @@ struct BFloat16 {
   }
 };
 
-/// Storage of an f16 element, by the compiler's type _Float16.
+/// Storage of an f16 element: a value of the type _Float16. The C++ compiler
+/// provides this type as an extension.
 struct Float16 {
   _Float16 value;
   Float16() = default;

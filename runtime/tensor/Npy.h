@@ -23,7 +23,8 @@ public:
   /// - is in Fortran order or has an unsupported type.
   static Status open(const std::string &path, NpyFile &file);
 
-  /// Returns the type of the elements; never BF16, which the format lacks.
+  /// Returns the type of the elements. The type is never BF16, because a .npy
+  /// file cannot contain bf16 elements.
   ElementType type() const { return elementType; }
   /// Returns the shape of the array: the size of each dim.
   const std::vector<int64_t> &shape() const { return dims; }
@@ -49,8 +50,10 @@ private:
 /// no bf16. Returns `type` for all other types.
 ElementType npyTypeOf(ElementType type);
 
-/// Returns the header of a .npy file of version 1. Its length is a multiple of
-/// 64 bytes, which aligns the elements after it. `type` must not be BF16.
+/// Returns the header of a .npy file of version 1. The elements of the array
+/// follow the header in the file. The length of the header is a multiple of 64
+/// bytes, so the first element is aligned to 64 bytes. `type` is the element
+/// type of the array, and must not be BF16. `shape` is the shape of the array.
 std::string npyHeader(ElementType type, const std::vector<int64_t> &shape);
 
 /// Returns a shape as error messages spell it, such as "[2, 3]".

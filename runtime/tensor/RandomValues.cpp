@@ -16,8 +16,9 @@ static uint64_t mix(uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/// Returns a hash of the seed and the tensor's name. The constant is the
-/// increment of splitmix64: 2^64 divided by the golden ratio.
+/// Returns a hash of the seed and the tensor's name. The function adds the
+/// constant 0x9e3779b97f4a7c15, which is 2^64 divided by the golden ratio. The
+/// random number generator splitmix64 adds this constant in each step.
 static uint64_t keyOf(uint64_t seed, std::string_view name) {
   uint64_t key = mix(seed + 0x9e3779b97f4a7c15u);
   for (char letter : name)

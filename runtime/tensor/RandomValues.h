@@ -81,12 +81,16 @@ double randomValue(const RandomTensor &tensor, uint64_t index);
 /// begins at the index 2 * 8 = 16 of the tensor, so `sourceOffset` is 16. Row 2
 /// begins at the index 0 of the memory, so `targetOffset` is 0.
 struct RandomScalars {
-  /// Number of nested loops that one launch of the GPU kernel executes to
-  /// generate elements. If a part of a tensor needs more loops, the host
-  /// executes the outermost loops, and launches the kernel once for each
-  /// iteration. For example, a part needs 6 loops, and the two outermost loops
-  /// have 3 and 5 iterations. The host then launches the kernel 3 * 5 = 15
-  /// times.
+  /// Largest number of nested loops that one launch of the GPU kernel can
+  /// execute. The loops visit the elements to generate. For example, two loops
+  /// visit the elements of rows 2 and 3 of a 4x8 matrix: one loop over the 2
+  /// rows, and one loop over the 8 elements of a row.
+  ///
+  /// If the elements need more than 4 loops, the host executes the outermost
+  /// loops, and the kernel executes the 4 innermost loops. The host launches
+  /// the kernel once in each iteration. For example, the elements need 6 loops,
+  /// and the two outermost loops have 3 and 5 iterations. The host then
+  /// launches the kernel 3 * 5 = 15 times.
   static constexpr int mostLoops = 4;
   /// Number of CUDA threads per block. Each thread generates one element.
   static constexpr int threads = 256;

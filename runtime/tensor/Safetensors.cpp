@@ -13,7 +13,8 @@ namespace pcc::runtime {
 
 using nlohmann::ordered_json;
 
-/// Names of the types in the format, indexed by ElementType.
+/// Names of the element types in the header of a safetensors file, indexed by
+/// ElementType.
 static constexpr std::array<std::string_view, 13> typeNames = {
     "F32", "F64", "F16", "BF16", "I8",  "I16", "I32",
     "I64", "U8",  "U16", "U32",  "U64", "BOOL"};

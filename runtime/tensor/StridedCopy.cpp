@@ -86,7 +86,10 @@ static void runLoops(std::span<const CopyLoop> loops, int64_t extent,
 }
 
 namespace {
-/// An element of N bytes without alignment.
+/// Type of a tensor element of N bytes. This type serves all element types of
+/// the same size, because a copy only moves the bytes of an element. For
+/// example, Bytes<4> serves F32 and I32. An object of this type can be at any
+/// address, because the alignment of unsigned char is 1.
 template <size_t N> struct Bytes {
   unsigned char value[N];
 };

@@ -108,10 +108,16 @@ std::optional<Action> parseAction(std::string_view text);
 /// Its `microbatch` is the number after U, or -1 if there is no number. Returns
 /// std::nullopt for any other text.
 std::optional<Action> parseKind(std::string_view text);
-/// Returns the name of `action` without its stage and without its microbatch:
-/// "F" for action 0F3 (stage 0, forward, microbatch 3). For an optimizer
-/// update, the number after U stays: "U1" for action 2U1 of stage 2.
-/// parseKind() parses this name.
+/// Returns the text that names the kind of `action`. For example, the function
+/// returns "F" for the action 0F3, which is the forward pass (F) of stage 0 for
+/// microbatch 3.
+///
+/// The optimizer update (U) of a stage can consist of several actions, which
+/// are numbered from 0. For these actions, the result also contains the number
+/// of the action. For example, the function returns "U1" for 2U1, which is the
+/// second update action of stage 2.
+///
+/// parseKind() parses the result of this function.
 std::string printKind(const Action &action);
 
 } // namespace pcc::runtime

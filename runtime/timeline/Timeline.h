@@ -66,14 +66,21 @@ struct Timeline {
   /// input of an action. This action and all later actions of the row are then
   /// missing. The field `stuck` describes the deadlock.
   std::vector<std::vector<TimedAction>> positions;
-  /// Communication of each row, ordered by start time. The vector is empty if
-  /// communication is unknown. Entries may overlap actions and each other.
+  /// Communication in the step: one list of entries for each row of the
+  /// timeline. A row shows one rank in a measured step, or all ranks that run
+  /// the same pipeline stages in a simulated step. The list of a row is ordered
+  /// by start time, and contains these entries:
   ///
   /// - Simulated step: each message between two rows has two entries. The
   ///   sender's row has a send, and the receiver's row has a receive. Both
-  ///   entries last from the departure of the message to its arrival.
-  /// - Measured step: an entry is the time that the rank spent in one
+  ///   entries last from the departure of the message to the arrival of the
+  ///   message.
+  /// - Measured step: an entry is the time that the row's rank spent in one
   ///   collective, or in one wait for messages.
+  ///
+  /// Two entries of a row may overlap in time. An entry may also overlap the
+  /// row's actions in the field `positions`. If the communication is unknown,
+  /// the vector is empty.
   std::vector<std::vector<TimedAction>> messages;
   /// Memory in use over time: one list of points for each row of the timeline.
   /// A row shows one rank in a measured step, or all ranks that run the same
@@ -82,8 +89,13 @@ struct Timeline {
   std::vector<std::vector<MemoryPoint>> memory;
   /// Time at which the last action or message ends, in seconds.
   double makespan = 0;
-  /// Idle seconds of each row: the makespan minus the durations of the row's
-  /// actions.
+  /// Idle time in seconds: one number for each row of the timeline. A row shows
+  /// one rank in a measured step, or all ranks that run the same pipeline
+  /// stages in a simulated step. The idle time of a row is `makespan` minus the
+  /// durations of the row's actions. The field `makespan` is the time at which
+  /// the step ends. For example, the step ends after 10 seconds, and a row has
+  /// two actions of 3 seconds. The idle time of the row is then 10 - 3 - 3 = 4
+  /// seconds.
   std::vector<double> idle;
   /// Description of a deadlock in a simulation, as text for the user. The text
   /// is empty if all actions have run. Otherwise, the text names each row that
@@ -102,12 +114,13 @@ struct Timeline {
 /// "rank N" for row N if there is no entry.
 std::string rowName(const Timeline &timeline, size_t row);
 
-/// Computes how long each row of the timeline is idle. Sets `timeline.makespan`
-/// to the time at which the last action or message ends. Sets `timeline.idle`
-/// to one number of seconds per row: the makespan minus the sum of the
-/// durations of the row's actions. For example, the makespan is 10 seconds, and
-/// a row has two actions of 3 seconds. This row is then idle for 10 - 6 = 4
-/// seconds.
+/// Computes how long each row of the timeline is idle. A row shows one rank in
+/// a measured step, or all ranks that run the same pipeline stages in a
+/// simulated step. Sets `timeline.makespan` to the time at which the last
+/// action or message ends. Sets `timeline.idle` to one number of seconds per
+/// row: the makespan minus the sum of the durations of the row's actions. For
+/// example, the makespan is 10 seconds, and a row has two actions of 3 seconds.
+/// This row is then idle for 10 - 6 = 4 seconds.
 void measureIdle(Timeline &timeline);
 
 } // namespace pcc::runtime

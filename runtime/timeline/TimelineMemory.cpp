@@ -73,8 +73,11 @@ private:
   /// The member `accumulating` is the set of stages whose gradients are in use.
   /// For an optimizer update, the function removes the stage from this set.
   int64_t givenBack(const Action &action);
-  /// Appends a point to the curve: at `seconds`, the bytes in use change by
-  /// `bytes`.
+  /// Changes the number of bytes of memory in use at the time `seconds`. The
+  /// number grows by `bytes`, which is negative if memory is released. Appends
+  /// a point {seconds, bytes in use} to the list `curve`. For example, if 100
+  /// bytes are in use, change(2, -30) appends the point {2, 70}. If `bytes` is
+  /// 0, the function appends no point.
   void change(double seconds, int64_t bytes) {
     if (bytes)
       curve.push_back({seconds, curve.back().bytes + bytes});

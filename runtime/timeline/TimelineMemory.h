@@ -14,11 +14,17 @@ namespace pcc::runtime {
 /// the intermediate results of a forward pass that the backward pass does not
 /// need.
 struct StageBytes {
-  /// Weights and optimizer state, occupied during the whole step.
+  /// Number of bytes of the stage's weights and of the optimizer state of these
+  /// weights. This memory is in use during the whole step.
   int64_t weights = 0;
-  /// Accumulated gradients of the weights, occupied from the stage's first B
-  /// (backward) or W (weight gradient) to its update. Without an update, they
-  /// are occupied to the end of the step.
+  /// Number of bytes of the gradients of the stage's weights. The gradients of
+  /// all microbatches are added up in this memory.
+  ///
+  /// The memory is in use from the start of the first action of kind B
+  /// (backward) or W (weight gradient) of the stage. The memory is released at
+  /// the end of the stage's first action of kind U (optimizer update). If the
+  /// step has no action of kind U for the stage, the memory is in use until the
+  /// end of the step.
   int64_t gradients = 0;
   /// Size of the activations of one microbatch that the forward pass keeps for
   /// the backward pass. The memory of the activations is in use from the start
@@ -33,10 +39,18 @@ struct StageBytes {
   /// - The step has no backward pass. The memory is released at the end of the
   ///   forward pass.
   int64_t activations = 0;
-  /// Number of bytes of `activations` that I (input gradient) needs and W
-  /// (weight gradient) does not need. They are released at the end of I. The
-  /// rest of `activations` is released at the end of W. If `activations` is 10
-  /// and this field is 4, I releases 4 bytes and W releases 6 bytes.
+  /// Number of bytes that the first half of a divided backward pass releases. A
+  /// backward pass can be divided into two actions. The first action, I (input
+  /// gradient), computes the gradients of the stage's inputs. The second
+  /// action, W (weight gradient), computes the gradients of the stage's
+  /// weights.
+  ///
+  /// The field `activations` is the number of bytes of all activations of one
+  /// microbatch. The field `activationsOfInput` is the number of bytes of the
+  /// activations that I needs and W does not need. I releases these activations
+  /// when I ends, and W releases all other activations when W ends. For
+  /// example, if `activations` is 10 and `activationsOfInput` is 4, I releases
+  /// 4 bytes and W releases 6 bytes.
   int64_t activationsOfInput = 0;
 };
 

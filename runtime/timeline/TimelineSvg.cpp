@@ -41,9 +41,15 @@ constexpr std::array<BoxStyle, 6> boxStyles{{
 }};
 constexpr std::string_view memoryColour = "#555", idleColour = "#ececec";
 
-/// Returns the index in `boxStyles` for a kind of action. Forward, backward,
-/// input gradient and weight gradient have separate styles. Other work of a
-/// stage shares the fifth style, and communication has the last one.
+/// Returns the index in `boxStyles` of the style for a kind of action:
+///
+/// - 0: forward pass
+/// - 1: backward pass in a single action
+/// - 2: gradients of the stage's inputs
+/// - 3: gradients of the stage's weights
+/// - 4: optimizer update, or other work of a stage, such as the all-gather of a
+///   weight for all microbatches (Unshard)
+/// - 5: messages between stages, collectives, and waits for messages
 size_t boxStyleOf(ActionKind kind) {
   if (kind >= ActionKind::SendForward)
     return boxStyles.size() - 1;

@@ -64,10 +64,12 @@ private:
   /// - `phase` is the type of the event: 'X' for an event with start and
   ///   duration, 'C' for the value of a counter, or 'M' for the name of a
   ///   process or thread.
-  /// - `row` is the number of a row of the timeline. The function writes this
+  /// - `row` is the number of a row of the timeline. A row shows one rank, or
+  ///   all ranks that run the same pipeline stages. The function writes this
   ///   number as the process id of the event.
-  /// - `thread` is the thread id of the event: 1 for the messages of the row,
-  ///   and 0 for all other events of the row.
+  /// - `thread` is the thread id of the event. Thread 1 of a row shows the
+  ///   communication with other ranks, such as sends, receives and collectives.
+  ///   Thread 0 shows all other events of the row, such as forward passes.
   ///
   /// For example, if `text` is empty, begin('X', 5, 1) appends
   /// `{"ph":"X","pid":5,"tid":1`.

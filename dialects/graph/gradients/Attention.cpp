@@ -209,8 +209,11 @@ private:
 };
 } // namespace
 
-/// Builds the gradients of query, key and value with the two fused gradient ops
-/// of attention.
+/// Builds the gradients of the query, key and value operands of the attention
+/// op `op` with two fused ops. `dy` is the gradient of the result of `op`. The
+/// first fused op, AttentionQueryGradientOp, computes the gradient of the query
+/// operand. The second fused op, AttentionKeyGradientOp, computes the gradients
+/// of the key and value operands.
 static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
                                          Value dy) {
   auto queries = b.makeOp<AttentionQueryGradientOp>(

@@ -156,9 +156,21 @@ static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
                             ShapedType::getNumElements(spatial(tensor))});
 }
 
-/// Builds the gradient of the input of a 1x1 convolution; `type` is the type of
-/// that input. Multiplies `dy`, the gradient of the result, by the transposed
-/// filter. Input elements that no window reads get 0.
+/// Builds the gradient of the input of a 1x1 convolution. `dy` is the gradient
+/// of the result of the convolution, and `type` is the type of the input.
+/// `sliding` holds the strides, the number of groups, and the padding before
+/// the start of the input.
+///
+/// The function multiplies the transposed filter by `dy`. The product has one
+/// element per window and input channel. Each window reads one position of the
+/// input, and the element of the window is the gradient at this position. The
+/// gradient is 0 at positions that no window reads. For example, the input has
+/// 1 channel and 5 positions, the stride is 2, and there is no padding. The
+/// product has the elements p, q and r:
+///
+///   position of the input           0  1  2  3  4
+///   window that reads the position  0     1     2
+///   gradient at the position        p  0  q  0  r
 static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
                           const SlidingWindow &sliding, RankedTensorType type) {
   ArrayRef<int64_t> shape = tensorType(filter).getShape();

@@ -23,9 +23,12 @@ static Value gaussian(GradientBuilder &b, Value x) {
   return b.apply<ExpOp>(b.neg(b.square(x)));
 }
 
-/// Defines buildGradients of an op with one operand x. GRADIENT builds the
-/// gradient of x from x, the result y and the gradient dy of y. For ops such as
-/// floor, whose derivative is 0 almost everywhere, GRADIENT is `Value()`.
+/// Defines buildGradients() of the op class OP. The op has one operand x and
+/// one result y. The argument GRADIENT is a C++ expression that builds the
+/// gradient of x. The expression may use the values x and y, and the value dy,
+/// which is the gradient of y. If GRADIENT is the null value `Value()`, the
+/// gradient of x is 0 everywhere. For example, the derivative of floor is 0
+/// almost everywhere, so GRADIENT of floor is `Value()`.
 #define PCC_GRADIENT(OP, GRADIENT)                                             \
   Gradients OP::buildGradients(GradientBuilder &b, ValueRange gradients) {     \
     [[maybe_unused]] Value x = getInput(), y = getResult(),                    \

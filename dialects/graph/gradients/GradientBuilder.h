@@ -17,8 +17,9 @@ using Gradients = llvm::FailureOr<llvm::SmallVector<mlir::Value>>;
 /// forward op.
 class GradientBuilder : public TensorBuilder {
 public:
-  /// Callback that is called for each new op: `made` is that op, and `forward`
-  /// is the op whose gradient it helps to compute.
+  /// Callback that is called for each new op. `made` is the new op. `forward`
+  /// is a forward op. The new op helps to compute the gradients of the operands
+  /// of `forward`.
   using OnOp =
       llvm::function_ref<void(mlir::Operation *forward, mlir::Operation *made)>;
 

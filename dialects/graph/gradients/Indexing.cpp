@@ -17,9 +17,11 @@ using namespace pcc::graph;
 // Gathers
 //===----------------------------------------------------------------------===//
 
-/// Builds a tensor with the elements 0, 1, 2, … along dim `dim`, which has the
-/// size of that dim of `data`. All other dims have size 1. The element type is
-/// that of `indices`.
+/// Builds a tensor with the elements 0, 1, 2, … along dim `dim`. The tensor has
+/// the rank of `data` and the element type of `indices`. The size of its dim
+/// `dim` is the size of dim `dim` of `data`. All other dims have size 1:
+///
+///   data of shape [4, 3], dim 1:  [[0, 1, 2]], which has the shape [1, 3]
 static Value positions(GradientBuilder &b, Value data, int64_t dim,
                        Value indices) {
   SmallVector<int64_t> shape(tensorType(data).getRank(), 1);
@@ -147,17 +149,24 @@ Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 //===----------------------------------------------------------------------===//
 
 /// Builds the gradients of the operands of `op`, a scatter of updates into
-/// data. `dy` is the gradient of the result. For example, a scatter writes the
-/// updates [u] to index 1 of the data [a b c]:
+/// data. `dy` is the gradient of the result. A scatter of kind Set replaces
+/// data elements by updates. A scatter of kind Add adds updates to data
+/// elements. For example, the updates are [u], the data are [a b c], and the
+/// scatter changes the data element at index 1:
 ///
 ///   kind  result       dy       gradient of data  gradient of updates
 ///   Set   [a u c]      [p q r]  [p 0 r]           [q]
 ///   Add   [a (b+u) c]  [p q r]  [p q r]           [q]
 ///
-/// For all other kinds, emits an error and fails. The callback `read` builds
-/// the gradient of the updates. The callback `clear` builds the gradient of the
-/// data for kind Set. The argument of `clear` is a tensor of zeros with the
-/// shape of the updates.
+/// If the kind of the scatter is neither Set nor Add, the function emits an
+/// error and fails. `read` and `clear` are callbacks:
+///
+///   read()        builds the gradient of the updates: the elements of `dy` at
+///                 the indices of the scatter
+///   clear(zeros)  builds the gradient of the data for kind Set: a copy of `dy`
+///                 with the value 0 at the indices of the scatter
+///
+/// The argument `zeros` is a tensor of zeros with the shape of the updates.
 template <typename Op, typename Read, typename Clear>
 static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,
                          Clear clear) {

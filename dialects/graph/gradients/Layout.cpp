@@ -189,9 +189,17 @@ static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
   return sum;
 }
 
-/// Builds the gradient of the operand of a pad, from the gradient of the
-/// result. Constant padding is cropped. In all other modes, the gradients of
-/// all copies of an element are added.
+/// Builds the gradient of the operand of a pad. `gradient` is the gradient of
+/// the result. In the following examples, `op` pads the operand [a b c] by 1 at
+/// both ends, and `gradient` is [t u v w x]. In mode constant, the padding
+/// contains no operand elements, so the function removes the elements of
+/// `gradient` that belong to the padding. In the modes reflect, edge and wrap,
+/// the padding contains copies of operand elements. The gradient of an operand
+/// element is then the sum of the gradients of all its copies:
+///
+///   mode      result of the pad  gradient of the operand
+///   constant  [0 a b c 0]        [u v w]
+///   edge      [a a b c c]        [t+u v w+x]
 static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   if (op.getMode() == PadMode::Constant) {
     auto negate = [](int64_t count) { return -count; };
@@ -203,7 +211,10 @@ static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   return gradient;
 }
 
-/// Builds a boolean tensor that is true at each element of the padding.
+/// Builds a boolean tensor with the shape of the result of the pad `op`. An
+/// element is true if it belongs to the padding, and false if it belongs to the
+/// operand. If `op` pads 3 elements by 1 at both ends, the tensor is
+/// [true false false false true].
 static Value padding(GradientBuilder &b, PadOp op) {
   Type boolean = b.getI1Type();
   auto type =

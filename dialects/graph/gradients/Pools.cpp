@@ -110,24 +110,31 @@ public:
   }
 
 private:
-  /// Returns the number of elements of the longest phase along spatial dim
-  /// `dim`. A phase consists of all input elements whose index along `dim` has
-  /// the same remainder modulo the stride. For 5 elements and stride 2, phase 0
-  /// has the indices 0, 2 and 4, and phase 1 has the indices 1 and 3. The
-  /// result is 3. Each tensor in `phases` has this size along `dim`.
+  /// Returns the size of each tensor in `phases` along spatial dim `dim`: the
+  /// size of the input along `dim`, divided by the stride, rounded up. Each
+  /// tensor in `phases` holds the gradients of the input elements whose indices
+  /// have the same remainders modulo the strides. For one spatial dim of 5
+  /// elements with stride 2, the function returns 3:
+  ///
+  ///   phases[0]  3 gradients, at the input indices 0, 2 and 4
+  ///   phases[1]  3 gradients, at the input indices 1, 3 and 5
+  ///
+  /// The input has no element at index 5. After all tensors are interleaved,
+  /// build() removes the gradient at index 5.
   int64_t coarseSize(size_t dim) {
     return llvm::divideCeilSigned(spatial(op.getInput())[dim],
                                   op.getStrides()[dim]);
   }
 
-  /// Adds gradients of result elements to the gradients of input elements,
-  /// which are in `phases`. Each result element is the maximum of one window.
-  /// `tap` is an index within a window. The first maximum of a window is the
-  /// first element, in row-major order, that equals the maximum: index 1 in the
-  /// window [1 7 7]. If the first maximum of a window is at `tap`, the gradient
-  /// of the result element is added to the gradient of the input element that
-  /// the window reads at `tap`. Must be called once for each index within a
-  /// window, in row-major order.
+  /// Processes the element at index `tap` of each window. Each result element
+  /// of the pool is the maximum of the input elements in one window. The first
+  /// maximum of a window is the first element, in row-major order, that equals
+  /// the maximum. For the window [1 7 7], the first maximum is the element at
+  /// index 1. If the first maximum of a window is at index `tap`, the function
+  /// adds the gradient of the result element to the gradient of the input
+  /// element that is the first maximum. The member `phases` stores the
+  /// gradients of all input elements. The function must be called once for each
+  /// index within a window, in row-major order.
   void addTap(ArrayRef<int64_t> tap) {
     int64_t phase = 0;
     SmallVector<int64_t> low(2, 0), high(2, 0);
@@ -143,17 +150,19 @@ private:
     sum = sum ? b.add(sum, part) : part;
   }
 
-  /// Interleaves the tensors in `phases` and returns the gradient of the input.
-  /// Each tensor holds the gradients of the input elements whose indices have
-  /// the same remainders modulo the strides. A null tensor counts as zeros. For
-  /// one spatial dim with stride 2:
+  /// Interleaves the tensors in `phases` and returns the interleaved tensor.
+  /// Each tensor in `phases` holds the gradients of the input elements whose
+  /// indices have the same remainders modulo the strides. A null tensor counts
+  /// as zeros. For an input with one spatial dim of 5 elements and stride 2:
   ///
-  ///   phases[0]  gradients at even indices  [a c e]
-  ///   phases[1]  gradients at odd indices   [b d f]
-  ///   result                                [a b c d e f]
+  ///   phases[0]  gradients at the input indices 0, 2 and 4  [a c e]
+  ///   phases[1]  gradients at the input indices 1, 3 and 5  [b d f]
+  ///   result     gradients at the input indices 0 to 5      [a b c d e f]
   ///
-  /// The size of each spatial dim is rounded up to a multiple of the stride. An
-  /// input of 5 elements with stride 2 has a result of 6 elements.
+  /// The tensors in `phases` have equal shapes. The size of each spatial dim of
+  /// the result is therefore a multiple of the stride, and can exceed the size
+  /// of the input. In the example, the input has no element at index 5. The
+  /// caller, build(), removes f from the result.
   Value takeTurns() {
     SmallVector<int64_t> shape(tensorType(dy).getShape().take_front(2));
     for (size_t dim = 0; dim < numDims; ++dim)

@@ -9,8 +9,12 @@ using namespace pcc::graph;
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Reshapes `reduced`, of the shape of the result of `op`, so that the reduced
-/// dims are present with size 1.
+/// Reshapes `reduced` to the shape of the operand of `op`, except that each
+/// reduced dim has size 1. `reduced` must have the shape of the result of `op`,
+/// in which the reduced dims may be absent. For example, `op` reduces an
+/// operand [2, 3, 4] over dim 1, and its result has the shape [2, 4]:
+///
+///   `reduced` [2, 4]:  reshaped to [2, 1, 4]
 static Value kept(GradientBuilder &b, ReduceOp op, Value reduced) {
   SmallVector<int64_t> shape(tensorType(op.getInput()).getShape());
   for (int64_t dim : op.getDims())

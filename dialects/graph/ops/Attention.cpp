@@ -180,8 +180,11 @@ double AttentionOp::getFlops() {
 double AttentionQueryGradientOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 2, 1);
 }
-/// Counts two matrix products per head: the gradient of the keys and the
-/// gradient of the values.
+/// Counts two matrix products per query head: one product gives the gradient of
+/// the keys, and the other product gives the gradient of the values. The op
+/// also uses the attention probabilities and their gradient. The function does
+/// not count the products that compute these two matrices, because
+/// AttentionQueryGradientOp::getFlops() counts them.
 double AttentionKeyGradientOp::getFlops() {
   return flopsOf(cast<AttentionOpInterface>(getOperation()), 1, 1);
 }

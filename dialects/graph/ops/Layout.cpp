@@ -145,8 +145,14 @@ int64_t pcc::graph::paddedIndex(PadMode mode, int64_t index, int64_t size) {
   return place < size ? place : period - place;
 }
 
-/// Infers the shape of the padded tensor. A negative padding removes elements,
-/// down to size 0.
+/// Infers the shape of the padded tensor. `low[i]` elements are added at the
+/// start of dim i of the operand, and `high[i]` elements are added at its end.
+/// A negative number removes elements. If a dim of size 3 is padded, the size
+/// in the result is:
+///
+///   low 1, high 2     6
+///   low -1, high 0    2
+///   low -2, high -2   0, because a size is never negative
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> loc,
                                       Adaptor adaptor,

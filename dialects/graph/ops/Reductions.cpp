@@ -98,9 +98,12 @@ LogicalResult CumSumOp::verify() {
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Emits an error and fails unless the operands of `op` are valid. The op is a
-/// norm of `input` over its dims from `dim` on. Each of `weights` (scale and
-/// bias) must have the shape of these dims. All operands must hold floats.
+/// Emits an error and fails unless the operands of `op` are valid. `op` is a
+/// layer norm or an RMS norm. `input` is the tensor that `op` normalizes over
+/// dim `dim` and all later dims. `weights` holds the scale and, if present, the
+/// bias. The shape of each weight must consist of the sizes of the normalized
+/// dims. For `input` [2, 3, 4] and `dim` 1, the weights must have the shape
+/// [3, 4]. All operands must hold floats.
 static LogicalResult checkNorm(Operation *op, Value input, ValueRange weights,
                                int64_t dim) {
   if (failed(checkDim(op, dim, input)))

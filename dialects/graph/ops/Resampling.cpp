@@ -14,8 +14,9 @@ using namespace pcc::graph;
 namespace {
 /// Sizes and scale of one dim of a resize op. `from` is the size of the dim in
 /// the operand, and `to` is the size of the dim in the result. `scale` is the
-/// scale of the dim in ONNX's Resize. `to` is `from` · `scale`, rounded to an
-/// integer. For example, `from` 4 and `scale` 0.6 give `to` 2.
+/// scale of the dim in ONNX's Resize. `scale` may differ from `to` / `from`,
+/// because `to` is an integer. For example, `from` is 4 and `scale` is 0.6.
+/// ONNX rounds the product 2.4 down, so `to` is 2, and `to` / `from` is 0.5.
 struct ResizedDim {
   int64_t from, to;
   double scale;

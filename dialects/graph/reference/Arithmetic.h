@@ -78,9 +78,12 @@ inline int64_t quotient(int64_t a, int64_t b) {
   return b == 0 ? 0 : b == -1 ? wrappingNeg(a) : a / b;
 }
 
-/// Returns the remainder of a / b, or 0 for integers if `b` is 0. It has the
-/// sign of `a` if `truncated` is true (fmod of C), else that of `b` (% of
-/// Python). For a = -7 and b = 3, the two remainders are -1 and 2.
+/// Returns the remainder of a / b. If `truncated` is true, the remainder has
+/// the sign of `a`, like the result of the C function fmod. If `truncated` is
+/// false, the remainder has the sign of `b`, like the result of the Python
+/// operator %. For a = -7 and b = 3, the remainder is -1 if `truncated` is
+/// true, and 2 if `truncated` is false. If `a` and `b` are integers and `b` is
+/// 0, the function returns 0.
 inline double remainder(double a, double b, bool truncated) {
   double rest = std::fmod(a, b);
   return !truncated && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;

@@ -244,10 +244,20 @@ struct GradientRow {
 } // namespace
 
 /// Calls `body` once for each query of each query head of each batch element.
-/// `e` evaluates attention_query_gradient or attention_key_gradient. The
-/// argument of `body` has the attention scores of the query, and the other
-/// numbers from which both ops compute their gradients. Operand 3 of both ops
-/// is dy, the gradient of the attention result.
+/// `e` holds the op that is evaluated, and the operands of this op. The op is
+/// attention_query_gradient or attention_key_gradient. For both ops, operand 3
+/// is dy. dy is the gradient of the attention result, and has one row per
+/// query.
+///
+/// `body` gets a GradientRow. The GradientRow contains the head and the index
+/// of the query, and these lists:
+///
+///   gradient  row of dy for this query
+///   scores    attention score of each key, after masking
+///   slopes    for each key, the derivative of the score with respect to the
+///             dot product of the query and the key
+///   products  for each key, the dot product of `gradient` and the value vector
+///             of the key
 static LogicalResult
 forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   auto op = cast<AttentionOpInterface>(e.op);
@@ -293,8 +303,25 @@ static LogicalResult queryGradient(Evaluation &e) {
   });
 }
 
-/// Evaluates attention_key_gradient. Adds the contribution of each query to the
-/// gradients of the keys and values of its head.
+/// Evaluates attention_key_gradient. Result 0 is the gradient of the keys, and
+/// result 1 is the gradient of the values. Each query head uses one key head,
+/// and several query heads may use the same key head. For each query of each
+/// query head, the function adds one vector to the gradient of each key t of
+/// the key head, and one vector to the gradient of each value t:
+///
+///   vector added to the gradient of key t    d(t) · query vector
+///   vector added to the gradient of value t  weight(t) · dy
+///
+/// d(t) is the gradient of the dot product of the query and key t. weight(t) is
+/// the softmax weight of key t. dy is the gradient of the attention result for
+/// the query. Operands 4, 5 and 6 of the op have one number per query. The
+/// function uses operands 4 and 5 to compute weight(t), and operand 6 to
+/// compute d(t):
+///
+///   4  top, the largest attention score of the query
+///   5  share, which is 1 / Σ exp(score − top), with one term per key
+///   6  mean, which is Σ weight(t) · dP(t), with one term per key; dP(t) is the
+///      dot product of dy and value t
 static LogicalResult keyGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const ScoredHead &head = at.head;

@@ -110,8 +110,12 @@ struct LetteredTensor {
 };
 } // namespace
 
-/// Returns those of `letters` that are in `among`, if `contained` is true.
-/// Otherwise returns those that are not in `among`.
+/// Selects letters from the string `letters`. If `contained` is true, the
+/// function returns the letters that occur in the string `among`. If
+/// `contained` is false, the function returns the letters that do not occur in
+/// `among`. The returned letters keep their order. For `letters` "abc" and
+/// `among` "bd", the result is "b" if `contained` is true, and "ac" if
+/// `contained` is false.
 static std::string filter(StringRef letters, StringRef among, bool contained) {
   std::string result;
   for (char letter : letters)

@@ -29,8 +29,15 @@ static LogicalResult groupRows(Evaluation &e) {
   const int64_t tokens = gate.shape[0], experts = gate.shape[1];
   std::vector<int64_t> free(tokens, cast<GroupRowsOp>(e.op).getChosen());
   int64_t row = 0;
-  // Visit the experts in ascending order, so that each token goes to its first
-  // `chosen` experts with a nonzero gate.
+  // Assign each token to at most `chosen` experts, where `chosen` is an
+  // attribute of the op. The gate of a token for an expert is a weight, an
+  // element of operand 0. A token is never assigned to an expert for which its
+  // gate is 0. If a token has a nonzero gate for more than `chosen` experts,
+  // the token is assigned to the first `chosen` of these experts. The loop
+  // therefore visits the experts in ascending order.
+  //
+  // Example: `chosen` is 1. A token has the gates 0, 0.5 and 0.25 for experts
+  // 0, 1 and 2. The token is assigned to expert 1.
   for (int64_t expert = 0; expert < experts; ++expert)
     for (int64_t token = 0; token < tokens; ++token) {
       const double weight = gate.floats[token * experts + expert];

@@ -20,9 +20,13 @@ static constexpr int64_t blockK = 256, blockN = 512;
 
 using Lane = double __attribute__((vector_size(32)));
 
-// Compile functions twice on x86-64: for CPUs with AVX2 and for all others.
-// Fused multiply-add (FMA) remains disabled, because it rounds differently.
-// Folded constants must not depend on the CPU.
+// A function marked PCC_CLONED is compiled twice on x86-64: once for CPUs with
+// AVX2, and once for all other CPUs. At run time, the program calls the version
+// for its CPU. Both versions compute bitwise equal results, because the version
+// for AVX2 does not use fused multiply-add (FMA) instructions. An FMA rounds
+// once, but a multiplication and an addition round twice. The results must be
+// equal, because folded constants must not depend on the CPU. On other
+// architectures, and with AddressSanitizer, PCC_CLONED has no effect.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                   \
     !__has_feature(address_sanitizer)
 #define PCC_CLONED __attribute__((target_clones("avx2", "default")))
@@ -105,16 +109,22 @@ struct Packed {
 };
 } // namespace
 
-/// Adds the matrix product of the blocks `lhs` and `rhs` to the matrix `out`.
-/// Each size is rows x columns:
+/// Adds the matrix product of `lhs` and `rhs` to the matrix `out`. Each size is
+/// rows x columns:
 ///
 ///   lhs  m x depth
 ///   rhs  depth x n
 ///   out  m x n
 ///
-/// `lhs` and `rhs` hold their elements in the order in which multiplyTile()
-/// reads them. Each row of `out` is contiguous, and its first element is
-/// `outStride` elements after the first element of the previous row.
+/// `lhs` is stored as a sequence of panels. A panel of `lhs` holds 4 adjacent
+/// rows: first column 0 of the 4 rows, then column 1 of the 4 rows, and so on.
+/// A panel of `rhs` holds 8 adjacent columns: first row 0 of the 8 columns,
+/// then row 1 of the 8 columns, and so on. If m is not a multiple of 4, the
+/// last panel of `lhs` ends with rows of zeros. If n is not a multiple of 8,
+/// the last panel of `rhs` ends with columns of zeros.
+///
+/// `out` is stored row by row. The elements of one row are contiguous. The
+/// first elements of two adjacent rows of `out` are `outStride` elements apart.
 static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
                            const Packed &lhs, const Packed &rhs, double *out,
                            int64_t outStride) {
@@ -132,18 +142,22 @@ static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
 }
 
 /// Adds the matrix product lhs · rhs to `out`, block by block. A block of lhs
-/// has at most blockM rows and blockK columns. A block of rhs has at most
-/// blockK rows and blockN columns. Does these steps for each block of rhs:
+/// has at most 128 rows and 256 columns. A block of rhs has at most 256 rows
+/// and 512 columns. Does these steps for each block of rhs:
 ///
-///  1. Copy the block of rhs into `right`.
-///  2. Take all blocks of lhs that are multiplied by this block of rhs. If the
-///     block of rhs has rows 256 to 511, these blocks of lhs have columns 256
-///     to 511.
-///  3. Copy each of these blocks of lhs into `left`. Add the product of `left`
-///     and `right` to `out`.
+///  1. Copy the block of rhs into the buffer `right`.
+///  2. Find all blocks of lhs that are multiplied by the block of rhs. For
+///     example, if the block of rhs has rows 256 to 511, find all blocks of lhs
+///     with columns 256 to 511.
+///  3. Copy each block of lhs found in step 2 into the buffer `left`. After
+///     each copy, add the matrix product of `left` and `right` to the block of
+///     `out` that has the rows of the block of lhs and the columns of the block
+///     of rhs.
 ///
-/// The copies hold the elements in the order in which multiplyTile() reads
-/// them.
+/// The buffer `left` stores 4 adjacent rows of the block of lhs together: first
+/// column 0 of the 4 rows, then column 1 of the 4 rows, and so on. The buffer
+/// `right` stores 8 adjacent columns of the block of rhs together: first row 0
+/// of the 8 columns, then row 1 of the 8 columns, and so on.
 void pcc::graph::gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
                       MatrixView<double> rhs, double *out, int64_t outStride) {
   constexpr int64_t blockM = 128;

@@ -129,8 +129,11 @@ static DenseElementsAttr floatAttribute(ArrayRef<double> values,
   return DenseElementsAttr::get(type, narrow);
 }
 
-/// Returns an integer constant of `type`, truncated to the element width.
-/// `values` has one entry per element, or a single entry for a splat.
+/// Returns a constant of type `type` with the elements `values`. `type` is a
+/// tensor type with integer elements of w bits. Each element of the constant
+/// holds the low w bits of the element of `values` with the same index. If
+/// `values` has only one element, all elements of the constant hold the low w
+/// bits of this element.
 static DenseElementsAttr intAttribute(ArrayRef<int64_t> values,
                                       RankedTensorType type) {
   unsigned width = type.getElementTypeBitWidth();

@@ -105,12 +105,23 @@ HostTensor toHost(mlir::DenseElementsAttr attr);
 mlir::DenseElementsAttr toAttribute(const HostTensor &tensor,
                                     mlir::RankedTensorType type);
 
-/// Rounds each float element of `tensor` to the nearest value of `elementType`,
-/// ties to even. Wraps each integer element to the width of `elementType`.
+/// Converts the elements of `tensor` to values of the MLIR type `elementType`:
+///
+///  - If `tensor` has kind Float, rounds each element to the nearest value of
+///    the float type `elementType`, ties to even.
+///  - If `tensor` has kind Int, adds a multiple of 2^w to each element, where w
+///    is the number of bits of the integer type `elementType`. The multiple is
+///    chosen so that the sum is in the range of `elementType`. For example, 200
+///    becomes 200 - 256 = -56 for i8.
+///  - If `tensor` has kind Bool, does not change the elements.
 void roundTo(mlir::Type elementType, HostTensor &tensor);
 
-/// Wraps each integer element of `tensor` to the width of `elementType`. Does
-/// not change floats and booleans.
+/// Converts the integer elements of `tensor` to the range of the integer type
+/// `elementType`. Adds a multiple of 2^w to each element, where w is the number
+/// of bits of `elementType`. The multiple is chosen so that the sum is in the
+/// range of `elementType`. For example, 200 becomes 200 - 256 = -56 for i8, and
+/// 300 becomes 300 - 256 = 44 for ui8. If `tensor` has kind Float or Bool, does
+/// not change the elements.
 void wrapTo(mlir::Type elementType, HostTensor &tensor);
 
 } // namespace pcc::graph

@@ -73,13 +73,15 @@ static LogicalResult concat(Evaluation &e) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Returns one vector per dim of a pad op. `in` is the operand, and `out` is
-/// the result. The vector of dim d has one element per index of `out` along d.
-/// The pad op copies elements from index j of `in` to index i of `out`. Element
-/// i of the vector is this j. Element i is -1 if the pad op stores the fill
-/// value at index i of `out`.
+/// Returns one vector per dim of a pad op. `in` is the operand of the op, and
+/// `out` is the result of the op. The vector of dim d has one element for each
+/// index i of `out` along d:
 ///
-/// Example: the pad op adds 2 elements in front of a dim of 3 elements.
+///   j   if the op copies the elements at index i of `out` from index j of `in`
+///   -1  if the op stores the fill value at index i of `out`
+///
+/// Example: the pad op adds 2 elements in front of a dim of 3 elements. The dim
+/// of `out` has 5 elements, so the vector has 5 elements.
 ///
 ///   mode constant:  -1 -1 0 1 2
 ///   mode edge:       0  0 0 1 2

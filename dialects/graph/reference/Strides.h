@@ -132,7 +132,14 @@ void copyStrided(llvm::ArrayRef<int64_t> shape, T *to, Strides toStrides,
 /// A dense tensor viewed as a tensor [outer, dim, inner] of rank 3. `outer`
 /// combines all dims before the chosen dim, and `inner` all dims after it.
 struct DimView {
-  /// Numbers of elements along the three dims [outer, dim, inner].
+  /// Sizes of the three dims of the view [outer, dim, inner]. The view has the
+  /// elements of a dense tensor. One dim of the tensor is chosen. `numOuter` is
+  /// the product of the sizes of all dims before the chosen dim. `size` is the
+  /// size of the chosen dim. `numInner` is the product of the sizes of all dims
+  /// after the chosen dim.
+  ///
+  /// Example: the tensor is [2, 3, 4, 5], and dim 1 is chosen. `numOuter` is 2,
+  /// `size` is 3, and `numInner` is 4 * 5 = 20.
   int64_t numOuter = 1, size = 1, numInner = 1;
 
   /// Creates the view of a tensor of `shape` with the chosen dim `dim`.
@@ -140,8 +147,14 @@ struct DimView {
       : numOuter(mlir::ShapedType::getNumElements(shape.take_front(dim))),
         size(shape[dim]),
         numInner(mlir::ShapedType::getNumElements(shape.drop_front(dim + 1))) {}
-  /// Returns the row-major index of element (outer, i, inner), where `i` is the
-  /// index along the chosen dim.
+  /// Returns the row-major index of one element in a dense tensor. One dim of
+  /// the tensor is chosen. `i` is the index of the element along the chosen
+  /// dim. `outer` is the row-major index over all dims before the chosen dim.
+  /// `inner` is the row-major index over all dims after the chosen dim.
+  ///
+  /// Example: the tensor is [2, 3, 4, 5], and dim 1 is chosen. For the element
+  /// [1, 2, 3, 4], `outer` is 1, `i` is 2, and `inner` is 3 * 5 + 4 = 19. The
+  /// result is (1 * 3 + 2) * 20 + 19 = 119.
   int64_t at(int64_t outer, int64_t i, int64_t inner) const {
     return (outer * size + i) * numInner + inner;
   }

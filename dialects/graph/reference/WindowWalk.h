@@ -64,15 +64,33 @@ struct WindowWalk {
     return {std::min(end, ceilDiv(first)), end};
   }
 
-  /// Visits the outputs for which the window element `tap` lies in the input,
-  /// not in the padding. Calls `visit(out, in, count)` for each row, which is a
-  /// run of `count` outputs along the last dim. Indices are row-major in one
-  /// channel.
+  /// Visits outputs together with the input elements that they read. Each
+  /// output has one window. Each element of the window reads one input element,
+  /// or reads padding. `tap` is the number of one element of the window: its
+  /// row-major index in the window. The function looks only at this element of
+  /// each window. It visits the outputs that meet both conditions:
   ///
-  ///   output out + i reads input in + i * strides.back(), for i < count
-  ///   input [4], 3 taps, stride 1, padding 1, tap 0:  visit(1, 0, 3)
+  /// - Element `tap` of the window reads an input element, not padding.
+  /// - The index of the output along spatial dim 0 is in [begin, end).
   ///
-  /// Visits only outputs whose index along spatial dim 0 is in [begin, end).
+  /// A row is a run of these outputs along the last dim. Calls `visit(out, in,
+  /// count)` for each row:
+  ///
+  ///   out    row-major index of the first output of the row
+  ///   in     row-major index of the input element that element `tap` of the
+  ///          window of this output reads
+  ///   count  number of outputs in the row
+  ///
+  /// Both indices count the elements of one channel. Output out + i of the row
+  /// reads the input element in + i * stride, where `stride` is the stride
+  /// along the last dim.
+  ///
+  /// Example: the input is [4], the window has 3 elements, the stride is 1, and
+  /// the padding is 1 at both ends. Element 0 of the window of output 0 reads
+  /// padding. Element 0 of the windows of the outputs 1, 2 and 3 reads the
+  /// input elements 0, 1 and 2. If `tap` is 0, `begin` is 0 and `end` is 4, the
+  /// only call is visit(1, 0, 3). If `end` is 3, output 3 is not visited, and
+  /// the only call is visit(1, 0, 2).
   template <typename Visit>
   void forEachRow(int64_t tap, int64_t begin, int64_t end, Visit visit) const {
     llvm::SmallVector<int64_t> taps = tapIndices(tap), shape;

@@ -133,25 +133,27 @@ static LogicalResult conv(Evaluation &e) {
 // conv_transpose
 //===----------------------------------------------------------------------===//
 
-/// Adds each entry of the matrix `columns` to one element of `out`. col2im() is
-/// the adjoint of im2col().
+/// Adds each entry of the matrix `columns` to one element of `out`. `walk`
+/// describes the windows of a convolution. `out` has `numChannels` channels,
+/// and each channel has the shape of an input channel of the convolution. The
+/// matrix has this layout:
 ///
-/// `walk` describes the windows of a convolution. `out` points to the
-/// `numChannels` input channels of the convolution. The matrix has this layout:
+///   row     a channel c and a window element (tap) t
+///   column  an output element o of the convolution
 ///
-///   row     a channel and a window element (tap)
-///   column  an output of the convolution
+/// The convolution multiplies tap t by one element of channel c when it
+/// computes output element o. The matrix entry is added to the element of `out`
+/// at the position of this element. If tap t lies in the padding for output
+/// element o, the matrix entry is ignored.
 ///
-/// With the tap, the output reads one element of the channel. col2im() adds the
-/// matrix entry to this element. If the tap lies in the padding, col2im()
-/// ignores the entry.
+/// Example: `out` has one channel with 3 elements, which are 0 before the call.
+/// The window has 2 taps, the stride is 1, and the convolution has 2 output
+/// elements. Tap t of output element o reads element o + t.
 ///
-/// Example: one channel has 3 elements, which are 0 before the call. The window
-/// has 2 taps, the stride is 1, and the convolution has 2 outputs.
+///   row of tap 0:  3  6   3 is added to out[0], 6 is added to out[1]
+///   row of tap 1:  4  8   4 is added to out[1], 8 is added to out[2]
 ///
-///   row of tap 0     3  6     added to elements 0 and 1
-///   row of tap 1     4  8     added to elements 1 and 2
-///   `out` after the call      3 10 8
+/// After the call, `out` is 3 10 8.
 static void col2im(const WindowWalk &walk, const double *columns,
                    int64_t numChannels, double *out) {
   int64_t step = walk.strides.back();
@@ -166,22 +168,30 @@ static void col2im(const WindowWalk &walk, const double *columns,
   }
 }
 
-/// Evaluates conv_transpose, the adjoint of conv. Example in one dim, with the
-/// operand {1, 2}, the filter {3, 4} and stride 1:
+/// Evaluates conv_transpose. The op multiplies each element of the operand by
+/// each element of the filter, and adds each product to one element of the
+/// result.
 ///
-///   product of operand element 0 and the filter   3  4
-///   product of operand element 1 and the filter      6  8
-///   result (sum of each column)                   3 10  8
+/// Example: the operand is {1, 2}, the filter is {3, 4}, the stride is 1, and
+/// there is no padding. The product of operand element o and filter element t
+/// is added to result element o + t.
 ///
-/// A matrix product computes the products. col2im() then adds each product to
-/// one result element.
+///   operand element 0 times the filter elements  3  4
+///   operand element 1 times the filter elements     6  8
+///   result (sum of each column)                  3 10  8
+///
+/// With several operand channels, the products are also summed over the operand
+/// channels. gemm() computes these sums. col2im() then adds each sum to one
+/// element of the result.
 static LogicalResult convTranspose(Evaluation &e) {
   auto op = cast<ConvTransposeOp>(e.op);
   const HostTensor &in = e.in(0), &filter = e.in(1);
   if (in.kind != ElementKind::Float)
     return e.fail("is defined for floats only");
-  // Describe the adjoint convolution. Its input has the shape of this op's
-  // result, and its output has the shape of this op's operand.
+  // The op conv_transpose is the transpose of a convolution. Describe the
+  // windows of this convolution. The input of the convolution has the spatial
+  // dims of the result of conv_transpose. The output of the convolution has the
+  // spatial dims of operand 0 of conv_transpose.
   WindowWalk walk = makeWalk(spatial(e.out()), spatial(in), spatial(filter),
                              op.getStrides(), op.getPads(), op.getDilations());
   int64_t numGroups = op.getGroup(), numFilters = filter.shape[1],

@@ -5,8 +5,11 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Makes all dims Whole factors (not to be split). Each row of the result
-/// depends on the gates (routing weights) of all tokens.
+/// Returns the sharding rule of group_rows. The rule forbids ranks to split any
+/// dim of an operand or of the result. The reason is that each row of the
+/// result depends on the gates (routing weights) of all tokens. In the rule,
+/// each dim of more than one element is a factor (loop index of the op) of the
+/// kind Whole (not to be split).
 ShardingRule GroupRowsOp::getShardingRule() { return wholeRule(*this); }
 
 /// Returns the sharding rule of grouped_matmul. The op multiplies each row by

@@ -19,15 +19,26 @@ ShardingRule TransposeOp::getShardingRule() {
 }
 
 namespace {
-/// Divides the dims of two shapes with equal numbers of elements, such as the
-/// operand and result of a reshape, into factors (loop indices). For example,
-/// the common factors of [6, 4] and [2, 12] are 2, 3 and 4:
+/// Divides the dims of two shapes into factors (loop indices of an op). The
+/// shapes have equal numbers of elements, such as the operand and the result of
+/// a reshape. The size of each dim is the product of the sizes of its factors.
+/// A common factor belongs to a dim of each shape. For [6, 4] and [2, 12], the
+/// common factors are 2, 3 and 4:
 ///
 ///   [6, 4]   {2, 3}, {4}
 ///   [2, 12]  {2}, {3, 4}
 ///
-/// Dims get separate Whole factors (not to be split) where neither size divides
-/// the other. Here, only the last dims have a common factor:
+/// The dims are compared from front to back. If one size divides the other,
+/// both dims get the smaller size as a common factor. The larger size is
+/// divided by this factor, and the comparison goes on with the quotient:
+///
+///   6 and 2    common factor 2, quotient 6 / 2 = 3
+///   3 and 12   common factor 3, quotient 12 / 3 = 4
+///   4 and 4    common factor 4
+///
+/// If neither of the two sizes divides the other, as for 6 and 4, the dims get
+/// separate factors of kind Whole, which ranks must not split. Here, only the
+/// last dims have a common factor:
 ///
 ///   [6, 4, 5]  {6 Whole}, {4 Whole}, {5}
 ///   [4, 6, 5]  {4 Whole}, {6 Whole}, {5}
@@ -252,12 +263,25 @@ static ShardingRule untouchedRule(Operation *op,
 }
 
 /// Returns the stretches of a padded dim. A stretch is a range of result
-/// indices that reads the operand at a constant step. `size` is the size of the
-/// operand, `low` and `high` are the padding. For size 3, low 2 and high 0, the
-/// result reads these operand indices:
+/// indices for which the operand index changes by a constant step. `mode` is
+/// the mode of the pad op. `size` is the number of operand elements along the
+/// dim. `low` and `high` are the numbers of padding elements before and after
+/// the operand elements.
 ///
-///   reflect   2, 1, then 0, 1, 2  (two stretches)
-///   constant  -2, -1, 0, 1, 2     (one stretch, begins in the padding)
+/// Example: `size` is 3, `low` is 2, and `high` is 0. In mode reflect, the
+/// result has two stretches:
+///
+///   result indices   operand indices   step
+///   0 and 1          2, 1              -1
+///   2, 3 and 4       0, 1, 2           1
+///
+/// In mode constant, the result has one stretch:
+///
+///   result indices   operand indices    step
+///   0 to 4           -2, -1, 0, 1, 2    1
+///
+/// The operand has no elements with the indices -2 and -1. These indices stand
+/// for the padding. In mode edge, each padding element is a stretch of its own.
 static SmallVector<ShardingRule::Window::Stretch, 2>
 paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
   int64_t end = low + size, all = end + high;
@@ -292,12 +316,14 @@ ShardingRule PadOp::getShardingRule() {
     int64_t low = getLow()[i], high = getHigh()[i];
     // Test whether the padding on each side is at least 0 and less than `size`,
     // the size of the operand's dim. In modes reflect, edge and wrap, ranks can
-    // split a padded dim only if this is true. For example, these are paddings
-    // in front of a dim of 3 elements in mode reflect:
+    // split a padded dim only if this is true, because paddedFrom() supports
+    // only these paddings. paddedFrom() describes the padding in mode reflect
+    // by one stretch, which is a run of operand indices with a constant step.
+    // Examples in mode reflect, with padding in front of a dim of 3 elements:
     //
     //   low   operand indices of the padding   can ranks split the dim?
-    //   2     2, 1                             yes
-    //   4     0, 1, 2, 1                       no: paddedFrom() lacks this case
+    //   2     2, 1                             yes: one stretch with step -1
+    //   4     0, 1, 2, 1                       no: the indices rise, then fall
     bool once = low >= 0 && high >= 0 && low < size && high < size;
     if ((low != 0 || high != 0) && !rule.results[0][i].empty() && size > 0 &&
         (getMode() == PadMode::Constant || once))

@@ -238,8 +238,15 @@ private:
     return failUnbound(unboundDims, unboundInputs);
   }
 
-  /// Returns an example size for the dim `name`, such as 8 for "batch", for
-  /// error messages.
+  /// Returns a size for the dim `name`. If the user must give a size for this
+  /// dim, an error message proposes a command with an option such as
+  /// --dim batch=8. The returned size is the number in this option:
+  ///
+  ///   128   if the name of the dim contains "seq" or "len"
+  ///   8     otherwise, if the name of the dim contains "batch"
+  ///   1     for any other dim
+  ///
+  /// The comparison ignores the case of letters.
   static int64_t exampleSize(StringRef name) {
     std::string lower = name.lower();
     if (StringRef(lower).contains("seq") || StringRef(lower).contains("len"))
@@ -268,18 +275,28 @@ private:
   }
 
   /// Returns one error about all dims for which neither the model nor the user
-  /// gives a size. If the model has a name for such a dim, the set
-  /// `unboundDims` has this name. Otherwise the set `unboundInputs` has the
-  /// name of the input that has the dim.
+  /// gives a size. The two parameters describe these dims:
   ///
-  /// A note is an extra line below an error message. The note of this error is
-  /// a command that the user may try. The command is the user's command with
-  /// these example options added:
+  ///   unboundDims     If the model gives a name to a dim without a size, the
+  ///                   set has the name of the dim.
+  ///   unboundInputs   If the model gives neither a size nor a name to a dim,
+  ///                   the set has the name of the input with this dim.
   ///
-  ///   --dim batch=8     for each name in `unboundDims`, such as batch
-  ///   --shape x=8x128   for each input in `unboundInputs`, such as x
+  /// The error has a note, an extra line below the error message. The note
+  /// shows a command that the user may try. For example, the user types the
+  /// command `pcc m.onnx`, and the model has an input x[batch, ?], where "?" is
+  /// a dim with neither a size nor a name. `unboundDims` then has "batch", and
+  /// `unboundInputs` has "x". The note is:
   ///
-  /// If the user's command is unknown, the note has "pcc MODEL" instead.
+  ///   for example: pcc m.onnx --dim batch=8 --shape x=8x1
+  ///
+  /// The command in the note consists of these parts, in this order:
+  ///
+  ///   1. `options.command`, the command of the user without the options --dim.
+  ///      If `options.command` is empty, the text "pcc MODEL".
+  ///   2. the options --dim of the user
+  ///   3. one option --dim for each name in `unboundDims`
+  ///   4. one option --shape for each name in `unboundInputs`
   Status failUnbound(const std::set<std::string> &unboundDims,
                      const std::set<std::string> &unboundInputs) {
     std::string names,

@@ -45,8 +45,11 @@ static std::string shapeText(const std::vector<onnx::Dim> &shape) {
 
 /// Returns the MLIR tensor type of the ONNX value `name`. `values` maps the
 /// name of each imported ONNX value to an SSA value or to an initializer.
-/// Returns null if `values` has neither for `name`. Also returns null for an
-/// initializer whose element type pcc does not support.
+/// Returns null in each of these cases:
+///
+///  - `values` has no SSA value and no initializer with the name `name`.
+///  - `name` is an initializer, and pcc does not support the element type of
+///    the initializer.
 static RankedTensorType typeOfValue(StringRef name, const ValueTable &values,
                                     MLIRContext *context) {
   if (Value value = values.lookup(name))

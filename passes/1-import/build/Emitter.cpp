@@ -228,10 +228,16 @@ Value Emitter::foldUniform(Operation *op) {
     if (!values.back())
       return {};
   }
-  // All elements of each operand are equal, and the op is element-wise. All
-  // elements of the result are therefore equal, too. Compute one element: clone
-  // the op, replace the operands of the clone by scalars, and fold the clone.
-  // Then broadcast the scalar result to the shape of the op's result.
+  // The op is element-wise, such as an addition. Each operand is a tensor whose
+  // elements are all equal. For example, all elements of operand 0 are 2, and
+  // all elements of operand 1 are 3. All elements of the sum are then 5. The
+  // op is replaced in these steps:
+  //
+  //   1. Clone the op.
+  //   2. Replace each operand of the clone by a scalar: by 2 and by 3.
+  //   3. Fold the clone to a scalar: to 5. If MLIR cannot fold the clone, stop
+  //      and return null.
+  //   4. Broadcast the scalar to the shape of the result of the op.
   Operation *small = builder.clone(*op);
   for (auto [operand, value] : llvm::zip_equal(small->getOpOperands(), values))
     operand.set(constant(cast<DenseElementsAttr>(value)));

@@ -257,16 +257,27 @@ public:
   ///      InferTypeOpInterface. The inferred types replace the result types
   ///      that the caller gave to `op`. If `op` does not have this interface,
   ///      `op` keeps the types from the caller.
-  ///   2. Verify `op`.
-  ///   3. Try to replace `op` by a cheaper op whose result is broadcast. For
-  ///      example, add(broadcast(a), broadcast(b)) becomes
-  ///      broadcast(add(a, b)).
-  ///   4. If step 3 does not replace `op`, try to fold `op`. For example, a
-  ///      constant replaces an addition of two constants.
+  ///   2. Check that the result shapes are valid, and run the MLIR verifier of
+  ///      `op`.
+  ///   3. Call sinkBroadcasts(), which moves broadcasts from the operands of
+  ///      `op` to the result. For example, `a` and `b` have the shape [4], and
+  ///      `op` adds broadcasts of `a` and `b` to the shape [8, 4]. This op
+  ///      computes 32 sums. Two new ops replace `op`: an addition of `a` and
+  ///      `b`, which computes 4 sums, and a broadcast of the 4 sums to [8, 4].
+  ///   4. If step 3 finds no replacement, call absorbBroadcasts(). For example,
+  ///      `op` adds a tensor of the shape [8, 4] and a broadcast of `b` to
+  ///      [8, 4]. `op` then reads `b` without the broadcast. An addition
+  ///      broadcasts its operands itself, as in NumPy.
+  ///   5. If step 3 finds no replacement, try to fold `op`. For example, one
+  ///      constant replaces the addition of two constants.
   ///
-  /// Returns the first result of `op`. If `op` was replaced, returns the value
-  /// that replaces the first result, and erases `op`. If step 1 or step 2
-  /// fails, records an error, erases `op` and returns null.
+  /// The returned value depends on the steps:
+  ///
+  ///  - Step 1 or step 2 fails. The function records an error, erases `op` and
+  ///    returns null.
+  ///  - Step 3 or step 5 finds a value that replaces the result of `op`. The
+  ///    function erases `op` and returns the value.
+  ///  - In all other cases, the function returns the first result of `op`.
   mlir::Value finish(mlir::Operation *op);
 
   /// Returns the MLIR builder with which this emitter creates ops. The emitter
@@ -276,8 +287,9 @@ public:
   mlir::Location getLoc() const { return loc; }
 
 protected:
-  /// Infers the result types of `op` and verifies it. Returns true on success.
-  /// On failure records an error, erases `op` and returns false.
+  /// Infers the result types of `op`, checks that the result shapes are valid,
+  /// and runs the MLIR verifier of `op`. Returns true if `op` is valid. If `op`
+  /// is not valid, records an error, erases `op` and returns false.
   bool inferAndVerify(mlir::Operation *op);
 
   mlir::OpBuilder &builder;
@@ -296,8 +308,9 @@ private:
   static bool isMissing(const mlir::ValueRange &values) {
     return llvm::is_contained(values, mlir::Value());
   }
-  /// Records the error that an operand is null, unless an earlier error is
-  /// already recorded. Returns null.
+  /// Records an error if no error is recorded yet. The error says that the ONNX
+  /// node lacks an operand. A method that creates an op calls missingOperand()
+  /// if the SSA value of an operand is null. Always returns null.
   mlir::Value missingOperand() { return invalid("lacks an operand"); }
 
   /// Returns a type for the result of a new op whose result type is not
@@ -309,15 +322,15 @@ private:
   /// these attempts in this order, and ends after the first attempt that finds
   /// a value:
   ///
-  ///   1. MLIR's method fold() of `op`, without the elements of the operands.
-  ///      The method finds a value that exists already. For example, the
-  ///      operand of a transpose replaces the result if the transpose keeps the
-  ///      order of the dims.
-  ///   2. foldMask(), which finds a value for an And, an Or or a Select. For
-  ///      example, x replaces and(true, x).
-  ///   3. foldUniform(), which finds a value if all elements of the result are
-  ///      equal.
-  ///   4. foldKnown(), which finds a value if all operands are constants.
+  ///   1. Call MLIR's method fold() of `op`. In this attempt, fold() does not
+  ///      get the elements of the operands, even if the operands are constants.
+  ///      For example, fold() returns the operand of a transpose if the
+  ///      transpose keeps the order of the dims.
+  ///   2. Call foldMask(), which finds a value for an And, an Or or a Select.
+  ///      For example, x replaces and(true, x).
+  ///   3. Call foldUniform(), which finds a value if all elements of the result
+  ///      are equal.
+  ///   4. Call foldKnown(), which finds a value if all operands are constants.
   ///
   /// Returns the value, or null if all attempts fail. The function does not
   /// erase `op`. If the function returns a value, the caller must erase `op`.
@@ -372,11 +385,17 @@ private:
   /// Returns the value at the right, broadcast to the shape of the result of
   /// `op`. Returns null for another op, and for an op without such an operand.
   mlir::Value foldMask(mlir::Operation *op);
-  /// Creates a constant with the elements of `value`. If all slices of `value`
-  /// along a dim are equal, creates a constant of one slice and a broadcast.
-  /// For example, 8 equal slices of shape [4, 4] become a broadcast of a
-  /// constant of shape [1, 4, 4]. A `value` of rank 1, or of fewer than 16
-  /// elements, is always stored in full.
+  /// Creates an SSA value that has the elements of `value`. There are two
+  /// cases:
+  ///
+  ///  - `value` has at least 2 dims and at least 16 elements, and all slices of
+  ///    `value` along a dim are equal. The function creates a constant that
+  ///    holds only one slice, and a broadcast of the constant to the shape of
+  ///    `value`. For example, `value` has the shape [8, 4, 4] and consists of 8
+  ///    equal slices of the shape [4, 4]. The function creates a constant of
+  ///    the shape [1, 4, 4] and a broadcast of the constant to [8, 4, 4].
+  ///  - In all other cases, the function creates a constant that holds all
+  ///    elements of `value`.
   mlir::Value compact(mlir::DenseElementsAttr value);
 
   /// The first recorded error; success if there was none.

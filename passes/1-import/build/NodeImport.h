@@ -207,8 +207,10 @@ public:
   void setSequence(size_t i, llvm::ArrayRef<mlir::Value> elements);
 
 private:
-  /// Returns the attribute `name`; null if it is absent. If its type is not
-  /// `type`, records an error and returns null.
+  /// Returns the attribute of the node with the name `name`. `type` is the type
+  /// that the attribute must have. For example, `name` is "axis" and `type` is
+  /// Int. If the node has no attribute with this name, returns null. If the
+  /// attribute has another type, records an error and returns null.
   const onnx::Attribute *attribute(llvm::StringRef name,
                                    onnx::AttributeType type);
   /// Table that maps the name of an ONNX tensor to the SSA value of the tensor.

@@ -27,10 +27,20 @@ namespace pcc::onnx_import {
 ///    and `b` has the shape [1, 4], add(a, b) also computes 32 sums.
 mlir::Value sinkBroadcasts(mlir::Operation *op, Emitter &emitter);
 
-/// Removes a broadcast from an operand of the element-wise op `op` if the
-/// implicit broadcasting of `op`, as in NumPy, has the same effect:
+/// Lets the element-wise op `op` bypass broadcast ops. If an operand of `op` is
+/// the result of a broadcast op, `op` then reads the operand of the broadcast
+/// op. The result of `op` stays the same, because `op` itself broadcasts its
+/// operands, as in NumPy. In the example, `x` has the shape [8, 4], and `b` has
+/// the shape [4]:
 ///
-///   add(x [8, 4], broadcast b [4] to [8, 4]) -> add(x [8, 4], b [4])
+///   before   add(x, broadcast(b, [8, 4]))
+///   after    add(x, b)
+///
+/// The function does not change an operand if the result of `op` would get
+/// another shape. For example, `a` and `b` have the shape [4], and `op` is
+/// add(broadcast(a, [8, 4]), broadcast(b, [8, 4])). The function changes `op`
+/// to add(a, broadcast(b, [8, 4])) and keeps the broadcast of `b`. Without this
+/// broadcast, the result would have the shape [4].
 void absorbBroadcasts(mlir::Operation *op);
 
 } // namespace pcc::onnx_import

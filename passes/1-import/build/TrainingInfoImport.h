@@ -57,9 +57,15 @@ public:
   void makeWrites(Emitter &emitter) const;
 
 private:
-  /// Imports one entry of the TrainingInfo's update_binding. Creates the op
-  /// that writes the value `binding.value` to the weight `binding.key`. Returns
-  /// the written value; null after an error.
+  /// Creates an op that writes a new value to a weight at the end of a training
+  /// step. `binding` is one entry of the list update_binding of the ONNX
+  /// TrainingInfo. The entry has two names:
+  ///
+  ///   binding.key     ONNX name of the weight
+  ///   binding.value   ONNX name of the new value
+  ///
+  /// `emitter` creates the op and records errors. Returns the SSA value of the
+  /// new value. Returns null after an error.
   mlir::Value write(const onnx::MetadataEntry &binding, Emitter &emitter) const;
   /// Imports `binding`, one entry of the list initialization_binding of the
   /// TrainingInfo. The TrainingInfo has a graph `initialization`, which

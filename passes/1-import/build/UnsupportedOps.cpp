@@ -27,8 +27,15 @@ void UnsupportedOps::add(const onnx::Node &node, const std::string &reason) {
     reasons.push_back({node.label(), reason});
 }
 
-/// Formats an unsupported op and its nodes for an error: `3 of org.example.Frob
-/// ('a', 'b', 'c')`. Lists at most 8 nodes; "…" stands for all others.
+/// Formats the op type `op` and the nodes of this op type that pcc cannot
+/// import, for an error message. For example, pcc cannot import three nodes of
+/// the op type Frob in the domain org.example. The names of the nodes are a, b
+/// and c. The text is:
+///
+///   3 of org.example.Frob ('a', 'b', 'c')
+///
+/// The text has the names of the first 8 nodes. If there are more than 8 nodes,
+/// the text has "…" after the 8 names.
 static std::string describe(const UnsupportedOp &op) {
   std::string text = std::to_string(op.nodes.size()) + " of " +
                      (op.domain.empty() ? "" : op.domain + ".") + op.op + " (";

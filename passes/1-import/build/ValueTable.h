@@ -51,16 +51,29 @@ public:
     auto found = sequences.find(name);
     return found == sequences.end() ? nullptr : &found->second;
   }
-  /// Returns the SSA value of the ONNX name `name`. For an initializer without
-  /// an SSA value, creates one. Returns null, with an error in `emitter`, on
-  /// failure.
+  /// Returns the SSA value of the ONNX name `name`. If `name` is the name of an
+  /// initializer that has no SSA value yet, the function first creates an SSA
+  /// value that has the elements of the initializer. The function records an
+  /// error in `emitter` and returns null in each of these cases:
+  ///
+  ///  - The table has neither an SSA value nor an initializer for `name`.
+  ///  - The function cannot create the SSA value. For example, pcc does not
+  ///    support the element type of the initializer.
   mlir::Value get(llvm::StringRef name, Emitter &emitter);
-  /// Returns the elements of the ONNX tensor called `name`. Returns null if the
-  /// elements are not known at compile time. Two examples of such a tensor are
-  /// a tensor that depends on the inputs of the model, and an initializer of
-  /// more than 16384 elements. Also returns null if the elements of an
-  /// initializer cannot be read from a file, and then records an error in
-  /// `emitter`. The function creates no SSA value.
+  /// Returns the elements of the ONNX tensor called `name`, if the elements are
+  /// known at compile time. For example, the elements of an initializer of 10
+  /// integers are known. The function creates no SSA value.
+  ///
+  /// If the elements are not known at compile time, the function returns null
+  /// without an error. Two examples are:
+  ///
+  ///  - The tensor depends on an input of the model.
+  ///  - The tensor is an initializer of more than 16384 elements, and an
+  ///    external data file has the elements.
+  ///
+  /// If the function cannot read the elements of an initializer from a file, or
+  /// if pcc does not support the element type of an initializer, the function
+  /// records an error in `emitter` and returns null.
   mlir::DenseElementsAttr elements(llvm::StringRef name, Emitter &emitter);
   /// Returns the SSA value for the ONNX name `name` if one exists already, else
   /// null.

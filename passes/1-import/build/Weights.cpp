@@ -121,23 +121,28 @@ bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
          (tensor.external || model.fileOffset(tensor.raw));
 }
 
-/// Creates one of these ops for `tensor`, and returns an SSA value with the
-/// elements of `tensor`:
+/// Creates one of three ops for `tensor`. Returns an SSA value with the
+/// elements of `tensor`. A `graph.parameter` is an op that declares a weight.
+/// The three ops are:
 ///
-///   1. A `graph.parameter` that stores where the bytes of `tensor` are. A
-///      `graph.parameter` is an op that declares a weight. The function creates
-///      this op if becomesParameter() returns true. becomesParameter() checks
-///      two conditions. First, `tensor` is a weight, but not a weight with one
-///      element that the TrainingInfo of the ONNX model changes. Second, the
-///      model file or another file contains the elements of `tensor` as raw
-///      bytes. An example is a tensor of 1000 floats in the field raw_data.
+///   1. A `graph.parameter` that stores the position of the bytes of `tensor`
+///      in a file. The function creates this op if becomesParameter() returns
+///      true. An example is a tensor of 1000 floats in the ONNX field raw_data.
+///      becomesParameter() returns true if the model file or another file
+///      contains the elements of `tensor` as raw bytes, and one of these
+///      statements is true:
+///        - `tensor` has several floats as elements.
+///        - `tensor` has more than 16384 elements.
+///        - `tensor` has one float as its element, and pcc trains `tensor`.
+///        - The ONNX model defines a training step (TrainingInfo) that changes
+///          `tensor`, and `tensor` does not have exactly one element.
 ///   2. A `graph.parameter` that stores a single number, the initial value of
 ///      all elements. The function creates this op if training changes
 ///      `tensor`, but case 1 does not apply. An example is a trained tensor
-///      with one element, 0.5, in the field float_data. The field float_data
-///      does not contain raw bytes. If the elements of `tensor` are not all
-///      equal, a single number cannot represent them. The function then records
-///      an error in `emitter` and returns null.
+///      with one element, 0.5, in the ONNX field float_data. The field
+///      float_data does not contain raw bytes. If the elements of `tensor` are
+///      not all equal, a single number cannot represent them. The function then
+///      records an error in `emitter` and returns null.
 ///   3. A `graph.constant` with the elements of `tensor`. The function creates
 ///      this op in all other cases. An example is a tensor of 2 integers.
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {

@@ -74,11 +74,20 @@ public:
   /// if pcc lacks the element type or cannot read the file.
   mlir::DenseElementsAttr elements(const onnx::Tensor &tensor,
                                    Emitter &emitter);
-  /// Creates an SSA value for `tensor`, which a node stores as an attribute.
-  /// For example, a Constant node stores a tensor in its attribute `value`. If
-  /// `tensor` has up to `foldLimit` = 16384 elements, creates a
-  /// `graph.constant`. Otherwise calls make(), which may create a
-  /// `graph.parameter` (weight).
+  /// Creates an SSA value with the elements of `tensor`. A node stores `tensor`
+  /// as an attribute. For example, a Constant node stores a tensor in its
+  /// attribute `value`. There are two cases:
+  ///
+  ///  - `tensor` has at most `foldLimit` = 16384 elements. The function creates
+  ///    a `graph.constant` with the elements.
+  ///  - `tensor` has more than 16384 elements. The function calls make(). If
+  ///    the model file or another file contains the elements as raw bytes,
+  ///    make() creates a `graph.parameter`, which is an op that declares a
+  ///    weight. If no file contains the elements as raw bytes, make() creates a
+  ///    `graph.constant`. However, make() fails in this case if training
+  ///    changes `tensor`.
+  ///
+  /// Returns null, with an error in `emitter`, on failure.
   mlir::Value makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter);
 
   /// Computes the elements that `value` has before the first training step. For
@@ -172,8 +181,14 @@ private:
   /// `graph.parameter` is an op that declares a weight. No two of these ops may
   /// have the same symbol name.
   llvm::StringSet<> symbols;
-  /// Initial values of one-element weights, by the SSA value that reads the
-  /// weight.
+  /// Elements of weights before the first training step. Only a weight with
+  /// exactly one element has an entry. The key of the entry is the result of
+  /// the `graph.get_parameter` that reads the weight. For example, the weight
+  /// "scale" has the single element 0.5, and `%s = graph.get_parameter @scale`
+  /// reads it. The map then contains the key %s with the value 0.5.
+  ///
+  /// A weight has no entry if the TrainingInfo of the ONNX model changes the
+  /// weight, or if the file with the bytes of the weight is missing.
   llvm::DenseMap<mlir::Value, mlir::DenseElementsAttr> initial;
 };
 

@@ -77,8 +77,15 @@ private:
   /// requests.
   Status pinOperand(const onnx::Node &node, std::string_view name,
                     Emitter &emitter);
-  /// Creates a pin (op that fixes a sharding) of the result `name` of `node`,
-  /// if the model requests a sharding for it.
+  /// Creates a `dist.pin` if the model requests a sharding for the result
+  /// `name` of `node`. A `dist.pin` is an op that returns its operand unchanged
+  /// and fixes the sharding of the returned value. The operand is the result
+  /// `name`. A later node that reads the name `name` reads the returned value
+  /// instead of the operand.
+  ///
+  /// Creates no `dist.pin` if the result `name` is a constant and the model
+  /// requests to replicate the constant. Each device holds a whole constant
+  /// anyway.
   Status pinResult(const onnx::Node &node, std::string_view name);
   /// Creates a `dist.pin` with the operand `value`, and returns its result. A
   /// `dist.pin` is an op that returns its operand unchanged and fixes the

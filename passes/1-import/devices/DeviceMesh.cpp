@@ -168,7 +168,11 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
   return sizes;
 }
 
-/// Splits `axis` into sub-axes of prime size, major first: 12 into 2, 2 and 3.
+/// Splits the mesh axis `axis` into sub-axes of prime size. A sub-axis is a
+/// part of a mesh axis. For example, an axis of size 12 has three sub-axes with
+/// the sizes 2, 2 and 3, as if the axis were reshaped to 2 x 2 x 3. Returns the
+/// sub-axes from major to minor. The sizes never become smaller from major to
+/// minor. In the example, the minor sub-axis has the size 3.
 static dist::SubAxes primeParts(const dist::Axis &axis) {
   dist::SubAxes parts;
   int64_t rest = axis.size, before = 1;

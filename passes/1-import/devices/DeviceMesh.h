@@ -126,26 +126,32 @@ StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
 /// larger than 1.
 std::string textOf(const dist::Mesh &mesh);
 
-/// Fills the list spec.devices of the ONNX annotation `spec`, which describes
-/// the sharding of one tensor. Entry i of the list tells which devices hold
-/// shard i of the tensor. If only one device holds the shard, the entry is the
-/// number of the device. If several devices hold the shard, the entry is a
-/// negative number, the key of a device group. The function then adds the
-/// device group to the list spec.groups. The other parameters are:
+/// Fills the lists spec.devices and spec.groups of the ONNX annotation `spec`.
+/// `spec` describes the sharding of one tensor. Both lists must be empty before
+/// the call. Entry i of spec.devices tells which devices hold shard i of the
+/// tensor:
 ///
-///   axes          axes[f] contains the mesh axes over which factor f is split.
-///                 A split dim of the tensor consists of one or more factors.
-///                 For example, a dim of 768 may be 12 x 64, with the factors
-///                 12 and 64.
+///  - One device holds shard i. The entry is the number of the device.
+///  - Several devices hold shard i. These devices form a device group. The
+///    function adds the device group to spec.groups. The key of the device
+///    group is -1 - i, and the entry is this key.
+///
+/// The tensor is split along one or more dims. Each split dim is a product of
+/// factors. For example, a split dim of 768 may be 12 x 64, with the factors 12
+/// and 64. A split dim may also have only one factor. The other parameters are:
+///
+///   axes          axes[f] contains the mesh axes over which factor f is split
 ///   mesh          mesh of the devices of one pipeline stage
-///   firstDevice   number of the first of these devices
+///   firstDevice   number of the first device of the pipeline stage
 ///
-/// In the example, the mesh is dp=2,tp=2, and `firstDevice` is 4. The mesh
-/// consists of the devices 4 to 7. The tensor has one factor, which is split
-/// over dp:
+/// Suppose that `mesh` is dp=2,tp=2 and that `firstDevice` is 4. The pipeline
+/// stage then has the devices 4 to 7. Suppose also that the tensor has one
+/// factor, which is split over the axis dp. The function fills the two lists in
+/// this way:
 ///
-///   shard 0   key -1   devices 4 and 5
-///   shard 1   key -2   devices 6 and 7
+///   shard   entry of spec.devices   device group in spec.groups
+///   0       -1                      key -1, devices 4 and 5
+///   1       -2                      key -2, devices 6 and 7
 void setDevices(const std::vector<dist::SubAxes> &axes, const dist::Mesh &mesh,
                 int64_t firstDevice, onnx::ShardingSpec &spec);
 

@@ -75,22 +75,35 @@ static int64_t worldOf(const ImportOptions &options) {
   return world;
 }
 
-/// Chooses the device configuration. A node refers to a configuration if the
-/// node has an annotation for it. The first of these rules that applies
-/// decides:
+/// Chooses one device configuration of the ONNX model. A device configuration
+/// is a named set of devices. Each annotation of a node contains the name of
+/// the device configuration for which the annotation holds. The first of these
+/// rules that applies decides:
 ///
-///   1. `options` or the model's metadata give the name of a configuration.
-///      Chooses this configuration.
-///   2. No node refers to a configuration. Chooses no configuration.
-///   3. Nodes refer to one configuration only. Chooses this configuration.
-///   4. Nodes refer to several configurations, and `options` contain a mesh.
-///      Chooses the one of these configurations whose number of devices is
-///      worldOf(options), the number of ranks that the user requests.
+///   1. `options` contain a name. The function chooses the device configuration
+///      with this name.
+///   2. The metadata entry `pcc.configuration` of the model contains a name.
+///      The function chooses the device configuration with this name.
+///   3. No node has an annotation. The function chooses no device
+///      configuration.
+///   4. All annotations contain the same name. The function chooses the device
+///      configuration with this name.
+///   5. The annotations contain several names, and `options` contain a mesh.
+///      worldOf(options) is the number of ranks that the user requests. Among
+///      the device configurations with these names, the function chooses the
+///      one with this number of devices. For example, the annotations contain
+///      the names "small" and "large". The device configuration "small" has 4
+///      devices, and "large" has 8 devices. If the user requests 8 ranks, the
+///      function chooses "large".
 ///
-/// Returns an error in two cases:
+/// Returns an error in three cases:
 ///
-///   - The model has no configuration with the given name.
-///   - Nodes refer to several configurations, and rule 4 does not determine one.
+///  - The name according to rule 1 or rule 2 is not the name of a device
+///    configuration of the model.
+///  - The annotations contain several names, and none of the five rules
+///    applies.
+///  - Rule 5 applies, but not exactly one of the device configurations has the
+///    requested number of devices.
 Status DevicePlan::chooseConfiguration(const ImportOptions &options) {
   std::set<std::string_view> used;
   addConfigurations(model.graph.nodes, used);
@@ -195,11 +208,13 @@ Status DevicePlan::setStage(const onnx::Node &node, int64_t stage) {
                           std::to_string(known->second));
 }
 
-/// Checks that `node` belongs to a pipeline stage that the devices of `layout`
-/// run. `layout` assigns the shards of an operand or result of `node` to
-/// devices. The devices of the model form groups of equal size. All devices of
-/// a group run the same stages. `layout` assigns the shards to the devices of
-/// one group. For example, 8 devices form two groups:
+/// Checks that the pipeline stage of `node` runs on the devices of `layout`, or
+/// assigns a stage to `node` if `node` has no stage. `layout` assigns the
+/// shards of one operand or result of `node` to devices.
+///
+/// The devices of the model form groups of equal size. All devices of a group
+/// run the same stages. The devices of `layout` are one group. For example, 8
+/// devices form two groups, and there are 4 stages:
 ///
 ///   group 0   devices 0 to 3   stages 0 and 2
 ///   group 1   devices 4 to 7   stages 1 and 3
@@ -289,23 +304,29 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   return mesh;
 }
 
-/// Sets `axes`, the mesh of one pipeline stage. The first of these rules that
+/// Sets the member `axes` to the mesh of one pipeline stage. The member
+/// `configuration` is the device configuration that pcc uses. A device
+/// configuration is a named set of devices in the ONNX model. `configuration`
+/// is null if pcc uses no device configuration. The first of these rules that
 /// applies decides:
 ///
-///   1. The user gives a mesh. pcc uses this mesh.
-///   2. The model's metadata `pcc.mesh` gives a mesh. pcc uses this mesh. This
-///      rule has an exception. The model's metadata `pcc.configuration` names a
-///      device configuration (named set of devices). If pcc uses another device
-///      configuration, rule 2 does not apply, because the mesh in `pcc.mesh`
-///      may not fit it.
-///   3. pcc uses a device configuration. commonAxes() derives the sizes of the
-///      mesh axes from the device lists of the sharding annotations. The axes
-///      are called a, b and so on.
+///   1. The user gives a mesh. The function stores the mesh of the user in
+///      `axes`.
+///   2. The metadata of the model contain the entry `pcc.mesh`, such as
+///      "dp=2,tp=4". In addition, `configuration` is null, or `configuration`
+///      has the name that the metadata entry `pcc.configuration` contains. The
+///      function stores the mesh from the entry `pcc.mesh` in `axes`.
+///   3. `configuration` is not null. Sharding annotations in the model list the
+///      devices that hold each shard of a tensor. commonAxes() derives the
+///      sizes of the mesh axes from these lists. The function names the axes a,
+///      b and so on.
 ///
-/// If no rule applies, `axes` stays empty. Returns an error if `pcc.mesh` has
-/// the wrong form. Also returns an error if pcc uses a device configuration and
-/// the mesh does not have the size `devicesPerStage`, the number of devices per
-/// stage.
+/// If no rule applies, `axes` stays empty. Returns an error if rule 2 applies,
+/// and the text in `pcc.mesh` has another form than "dp=2,tp=4" or asks for
+/// more than 65536 devices. Also returns an error if `configuration` is not
+/// null, and the number of devices in the mesh is not `devicesPerStage`.
+/// `devicesPerStage` is the number of devices that `configuration` has for each
+/// pipeline stage.
 Status DevicePlan::findMesh(const ImportOptions &options) {
   const std::string_view text = metadataOf(model.metadata, meshKey);
   const bool isOfText =

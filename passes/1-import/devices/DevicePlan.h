@@ -43,29 +43,35 @@ Status refuse(const onnx::Node &node, const std::string &what);
 Status refuse(const onnx::Node &node, std::string_view tensor,
               const std::string &what);
 
-/// Chooses a device configuration of an ONNX model. A device configuration is a
-/// named set of devices. Derives the mesh and the pipeline stages. Device
-/// numbers are ranks: with 2 stages of 4 devices, devices 0 to 3 run stage 0,
-/// and devices 4 to 7 run stage 1. A node refers to a configuration if the node
-/// has an annotation for it. The first of these rules that applies chooses the
-/// configuration:
+/// Chooses one device configuration of an ONNX model. A device configuration is
+/// a named set of devices. Each multi-device annotation of a node contains the
+/// name of the device configuration for which the annotation holds. The first
+/// of these rules that applies decides:
 ///
-///   1. The user gives --configuration NAME. pcc uses the configuration NAME,
-///      or no configuration if NAME is "none".
-///   2. The model's metadata `pcc.configuration` names a configuration. pcc
-///      uses this configuration.
-///   3. No node refers to a configuration. pcc uses no configuration.
-///   4. Nodes refer to one configuration only. pcc uses this configuration.
-///   5. Nodes refer to several configurations, and the user gives a mesh. pcc
+///   1. The user gives --configuration NAME. pcc uses the device configuration
+///      NAME. If NAME is "none", pcc uses no device configuration.
+///   2. The metadata entry `pcc.configuration` of the model contains a name.
+///      pcc uses the device configuration with this name.
+///   3. No node has an annotation. pcc uses no device configuration.
+///   4. All annotations contain the same name. pcc uses the device
+///      configuration with this name.
+///   5. The annotations contain several names, and the user gives a mesh. pcc
 ///      computes the number of ranks: the product of the sizes of the mesh
-///      axes, times the value of --pp. pcc uses the configuration with this
-///      number of devices. For example, the mesh dp=2,tp=2 and the option
-///      --pp 3 give 2 * 2 * 3 = 12 ranks. pcc uses the configuration with 12
-///      devices. Without --pp, there are 4 ranks.
+///      axes, times the value of --pp (1 by default). Among the device
+///      configurations with these names, pcc uses the one whose number of
+///      devices is the number of ranks. For example, the mesh dp=2,tp=2 and the
+///      option --pp 3 give 2 * 2 * 3 = 12 ranks. pcc then uses the device
+///      configuration with 12 devices.
 ///
-/// read() returns an error if the model has no configuration with the given
-/// name. read() also returns an error if nodes refer to several configurations
-/// and rule 5 does not determine one of them.
+/// The class also determines the pipeline stages and the mesh of one pipeline
+/// stage. It derives them from the options, the metadata and the annotations.
+/// The number of a device is the rank that uses the device. For example, there
+/// are 8 devices and 2 stages. The ranks 0 to 3 run stage 0 on the devices 0 to
+/// 3, and the ranks 4 to 7 run stage 1 on the devices 4 to 7.
+///
+/// read() returns an error if the model has no device configuration with the
+/// name of rule 1 or rule 2. read() also returns an error if the annotations
+/// contain several names and no rule determines one device configuration.
 class DevicePlan {
 public:
   /// Creates an empty plan. `model` must outlive the plan.
@@ -99,13 +105,18 @@ public:
   /// subgraph come after the node whose attribute holds the subgraph.
   const std::vector<AnnotatedNode> &annotated() const { return nodes; }
 
-  /// Returns, for each factor of the dims that `spec` splits, the mesh axes
-  /// over which the factor is split, major first. A dim is a product of
-  /// factors: a dim of 768 may be 12 x 64. For example, the result {{tp}, {}}
-  /// splits the factor 12 over the axis tp and does not split the factor 64.
-  /// `spec` must belong to a node in annotated(). Returns an error if the mesh
-  /// has no suitable axes. The error message begins with a verb. The caller
-  /// must prepend a subject, such as "the sharding of 'w'".
+  /// Returns the mesh axes over which one tensor is split. The annotation
+  /// `spec` of a node describes the split of this tensor. `spec` writes each
+  /// split dim as a product of factors. For example, a dim of 768 may be 12 x
+  /// 64, with the factors 12 and 64. A split dim may also have only one factor.
+  /// The result contains one list of mesh axes for each factor. Each list is
+  /// ordered from major to minor. For example, the result {{tp}, {}} splits the
+  /// factor 12 over the axis tp, and does not split the factor 64.
+  ///
+  /// The node with the annotation `spec` must be in the list that annotated()
+  /// returns. The function returns an error if the mesh has no suitable axes.
+  /// The error message begins with a verb. The caller must prepend a subject,
+  /// such as "the sharding of 'w'".
   StatusOr<std::vector<dist::SubAxes>>
   axesOf(const onnx::ShardingSpec &spec) const;
 
@@ -121,8 +132,11 @@ private:
   ///     refer to several device configurations, and pcc cannot choose one of
   ///     them.
   Status chooseConfiguration(const ImportOptions &options);
-  /// Appends the nodes with annotations to `nodes`, including those of
-  /// subgraphs.
+  /// Appends each multi-device annotation of the nodes in `nodesOfGraph` to the
+  /// list `nodes`, together with its node. Ignores annotations for other device
+  /// configurations than the member `configuration`. If a node contains a
+  /// subgraph, the function also appends the annotations of the nodes in the
+  /// subgraph. For example, an If node contains two subgraphs.
   void collect(const std::vector<onnx::Node> &nodesOfGraph);
   /// Divides the devices into groups. All devices of a group run the same
   /// pipeline stages. The annotations of the nodes and `options` determine the
@@ -146,9 +160,13 @@ private:
   /// function assigns `node` to this stage. If `node` has no stage, and the
   /// devices run several stages, the function returns an error.
   Status placeNode(const onnx::Node &node, const ShardLayout &layout);
-  /// Converts each sharding annotation to a layout (assignment of shards to
-  /// devices). Returns an error if the devices of a layout do not run the
-  /// pipeline stage of the annotated node.
+  /// Converts each sharding annotation of the model to a layout. A layout
+  /// assigns the shards of one tensor to the devices of one pipeline stage. The
+  /// function stores the layouts in the members `layouts` and `layoutOfSpec`.
+  /// The function also calls placeNode() for the node with the annotation.
+  /// placeNode() checks that the devices of the layout run the pipeline stage
+  /// of the node. Returns an error if this check fails, or if the annotation
+  /// lists other devices than the devices of one pipeline stage.
   Status findLayouts();
   /// Returns the index of `layout` in the list `layouts`. Appends `layout` if
   /// the list does not have it. A layout assigns the shards of a tensor to the

@@ -8,19 +8,22 @@
 
 namespace pcc::onnx_import {
 
-/// Collects the shardings that a model requests, and expresses them by the axes
-/// of the mesh. A model requests shardings in two ways: by multi-device
-/// annotations of nodes, and by `pcc.sharding` metadata of values. Several
-/// methods have these two parameters:
+/// Collects the shardings that an ONNX model requests, and expresses each
+/// sharding by the axes of the mesh. A model requests shardings in two ways: by
+/// multi-device annotations of nodes, and by `pcc.sharding` metadata of values.
+/// Several methods have these two parameters:
 ///
 ///   shape   static shape of the value to shard
 ///   asked   receives the requested sharding; empty if the model requests none
 ///
 /// Two annotations may describe the same sharding in different forms. For
-/// example, one annotation splits a dim of 12 over tp. Another annotation
-/// writes the dim as 4 x 3 and splits the factor 4 over tp. `asked` receives
-/// the same simple form for both: a dim of 12 that is split over tp. The
-/// methods return an error if a request is impossible.
+/// example, the mesh axis tp has size 2. Annotation A splits a dim of 12
+/// elements over tp. Annotation B writes the dim as 4 x 3, and splits the
+/// factor 4 over tp. Both annotations give the elements 0 to 5 to one device,
+/// and the elements 6 to 11 to the other device. For both annotations, `asked`
+/// receives the simpler form: a dim of 12 elements that is split over tp.
+///
+/// A method returns an error if the requested sharding is impossible.
 class ShardingAnnotations {
 public:
   /// Creates an object that collects the shardings that `model` requests.
@@ -67,11 +70,14 @@ public:
   Status shardingAtUse(const onnx::Node &node, std::string_view name,
                        const Shape &shape, RequestedSharding &asked) const;
   /// Sets `asked` to the sharding that the model requests for its output
-  /// `name`. `shape` is the shape of the output. If the output has
-  /// `pcc.sharding` metadata, the metadata decides. Otherwise the method
-  /// returns the result of shardingAtDefinition(): the sharding that the model
-  /// requests for the value where the value is produced. For example, the node
-  /// that produces the value may have an annotation with this sharding.
+  /// `name`. `shape` is the shape of the output. There are two cases:
+  ///
+  ///  - The output has `pcc.sharding` metadata. `asked` becomes the sharding in
+  ///    the metadata.
+  ///  - The output has no `pcc.sharding` metadata. The method calls
+  ///    shardingAtDefinition() for the value `name`. For example, the node that
+  ///    produces the value may have an annotation that splits the value over
+  ///    the mesh axis tp. `asked` then becomes this sharding.
   Status shardingAtOutput(std::string_view name, const Shape &shape,
                           RequestedSharding &asked) const;
 
@@ -84,12 +90,18 @@ private:
   };
   /// All requests for the sharding of one value.
   struct ValueAnnotations {
-    /// Annotation of the node that produces the value to which this struct
-    /// belongs. The member contains a pointer to the node and a pointer to the
-    /// annotation. Both pointers are null if there is no such annotation.
+    /// Request by the node that produces a value "x" of the ONNX model. (The
+    /// struct belongs to one value, which is called "x" here.) The member
+    /// contains a pointer to the node, and a pointer to the annotation in which
+    /// the node requests a sharding of its result "x". Both pointers are null
+    /// if the node requests no sharding of "x", or if no node produces "x".
     NodeAnnotation producer;
-    /// Annotations of the nodes that read the value to which this struct
-    /// belongs, in graph order.
+    /// Requests by the nodes that read a value "x" of the ONNX model. (The
+    /// struct belongs to one value, which is called "x" here.) Each entry
+    /// contains a pointer to one of these nodes, and a pointer to the
+    /// annotation in which the node requests a sharding of its operand "x". A
+    /// node that requests no sharding of "x" has no entry. The entries are in
+    /// the order of the nodes in the graph.
     std::vector<NodeAnnotation> users;
     /// `pcc.sharding` metadata of the value to which this struct belongs, such
     /// as "[tp,-]". `text` is the metadata of the graph input, initializer or

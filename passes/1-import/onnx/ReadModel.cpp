@@ -34,8 +34,11 @@ static std::string verdict(const ModelParser &parser, const WireError &error) {
   return error.endsEarly ? " is truncated: " : " is not an ONNX model: ";
 }
 
-/// Parses the ONNX file whose bytes `storage` holds into a Model. Turns
-/// exceptions, such as std::bad_alloc, into errors.
+/// Parses an ONNX file and returns the model. `storage` gives access to the
+/// bytes of the file. `path` is the path of the file. `limits` are upper bounds
+/// for the model, such as the largest number of functions. The parser may throw
+/// exceptions, such as std::bad_alloc. The function catches these exceptions
+/// and returns errors instead.
 static StatusOr<Model> parseModel(const std::shared_ptr<ModelStorage> &storage,
                                   const std::string &path,
                                   const ReadLimits &limits) {

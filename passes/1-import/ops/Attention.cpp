@@ -15,9 +15,15 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Splits the last dim of a tensor of rank 3 into heads: [B, S, heads · D]
-/// becomes [B, heads, S, D], where D is the head size. A tensor of rank 4 is
-/// returned unchanged.
+/// Splits the last dim of `x` into `heads` attention heads. If `x` has rank 3,
+/// the shapes are:
+///
+///   `x`      [batch, sequence, heads · head size]
+///   result   [batch, heads, sequence, head size]
+///
+/// Example: with 4 heads, the shape [2, 10, 32] becomes [2, 4, 10, 8]. If `x`
+/// has rank 4, its heads are already in a separate dim, and the function
+/// returns `x`.
 static Value splitHeads(NodeImport &n, Value x, int64_t heads) {
   if (n.failed() || shapeOf(x).size() == 4)
     return x;
@@ -29,8 +35,12 @@ static Value splitHeads(NodeImport &n, Value x, int64_t heads) {
   return n.transpose(apart, {0, 2, 1, 3});
 }
 
-/// Merges the heads into the last dim: [B, heads, S, D] becomes [B, S, heads ·
-/// D].
+/// Merges the attention heads of `x` into the last dim. The shapes are:
+///
+///   `x`      [batch, heads, sequence, head size]
+///   result   [batch, sequence, heads · head size]
+///
+/// Example: the shape [2, 4, 10, 8] becomes [2, 10, 32].
 static Value joinHeads(NodeImport &n, Value x) {
   if (n.failed())
     return {};
@@ -315,14 +325,17 @@ private:
   /// Query, key, value and attention mask. Query, key and value have rank 4.
   /// `mask` is null if every query attends to all keys.
   Value query, key, value, mask;
-  /// `threeDims` tells whether operand 0 of the node, which is the query
-  /// tensor, has rank 3. Otherwise it has rank 4.
+  /// `threeDims` tells whether operand 0 of the Attention node has rank 3.
+  /// Operand 0 is the query tensor. If `threeDims` is false, operand 0 has rank
+  /// 4.
   ///
-  /// `causal` tells whether each query attends only to the keys up to its own
-  /// position. The last query then attends to all keys, the query before it to
-  /// all keys but the last, and so on. Example: with 2 queries and 5 keys,
-  /// query 0 attends to the keys 0 to 3, and query 1 to the keys 0 to 4. `mask`
-  /// may hide more keys.
+  /// `causal` tells whether the attention is causal: the last query attends to
+  /// all keys, the query before it to all keys but the last, and so on. S is
+  /// the number of queries, and T is the number of keys. Query i then attends
+  /// to the keys 0 to i + (T - S). Example: with 2 queries and 5 keys, query 0
+  /// attends to the keys 0 to 3, and query 1 attends to the keys 0 to 4. The
+  /// attention mask, which is the member `mask`, may hide some of these keys
+  /// from a query.
   bool threeDims = false, causal = false;
   /// Number of past keys: the keys in operand 4, which come before the new
   /// keys.

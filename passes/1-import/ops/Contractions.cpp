@@ -234,11 +234,16 @@ private:
     }
   }
 
-  /// Removes each dim of size 1 whose letter stands for a larger size in
-  /// another operand. The operand is reshaped to the remaining dims. For
-  /// operands of shape [1, 3] and [2, 3], the first one becomes [3]:
+  /// Removes dims of size 1 from the operands of the Einsum node. In the
+  /// equation of the node, such as "ij,ij->ij", each letter names a dim. A
+  /// letter may name a dim of size 1 in one operand, and a dim of a larger size
+  /// in another operand. The method then removes the dim of size 1 by a
+  /// reshape. The method also removes the letter of this dim from the equation.
+  /// Example:
   ///
-  ///   "ij,ij->ij"  ->  "j,ij->ij"
+  ///            equation       shape of operand 0   shape of operand 1
+  ///   before   "ij,ij->ij"    [1, 3]               [2, 3]
+  ///   after    "j,ij->ij"     [3]                  [2, 3]
   void dropSizeOne() {
     if (n.failed())
       return;

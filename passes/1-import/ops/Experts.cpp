@@ -107,8 +107,11 @@ private:
   ///   k         the number of experts that each token uses: the attribute k
   ///   input     operand 0, reshaped to [1, tokens, size]
   ///
-  /// The method also checks these operands, the attribute k and operand 6. If a
-  /// check fails, the method records an error and returns false.
+  /// The method also checks the shapes of the three operands, and checks that k
+  /// is at least 1 and at most the number of experts. Then the method calls
+  /// checkGate, which checks whether operand 6 is present. Operand 6 is an
+  /// optional weight matrix of the first layers. If a check fails, the method
+  /// records an error and returns false.
   bool readSizes() {
     if (!n.has(4))
       return n.invalid("lacks operand 4"), false;
@@ -135,14 +138,16 @@ private:
     return expect(1, {tokens, experts}) && checkGate();
   }
 
-  /// Checks operand 6 of a node with the activation swiglu. All other nodes
-  /// pass the check. The activation swiglu multiplies the results of two linear
-  /// layers, so the first layer of each expert has two weight matrices.
-  /// `fusion` tells which operands contain these matrices:
+  /// Checks operand 6 of an MoE node with the activation swiglu. A node with
+  /// another activation passes the check. The activation swiglu has two inputs.
+  /// The first layer of each expert therefore has two weight matrices, W and V,
+  /// one for each input. The member `fusion` tells which operands of the node
+  /// contain W and V:
   ///
-  ///   Apart         operand 2 contains one matrix, operand 6 the other
-  ///   Interleaved   operand 2 contains both, and operand 6 must be absent
-  ///   Halves        operand 2 contains both, and operand 6 must be absent
+  ///   `fusion`      operand 2                               operand 6
+  ///   Apart         W                                       V
+  ///   Interleaved   row 0 of W, row 0 of V, row 1 of W, …   must be absent
+  ///   Halves        all rows of W, then all rows of V       must be absent
   ///
   /// If the check fails, the method records an error and returns false.
   bool checkGate() {
@@ -166,13 +171,15 @@ private:
     return !n.failed();
   }
 
-  /// Computes a linear layer, x · wᵀ + b, for every expert. The layer maps a
-  /// vector with `from` elements to a vector with `to` elements. The result has
-  /// the shape [experts, tokens, to]. Here are the shapes in the formula:
+  /// Creates ops that compute one linear layer of every expert, x · wᵀ + b.
+  /// Returns the result, which has the shape [experts, tokens, to]. The layer
+  /// maps a vector of `from` elements to a vector of `to` elements. x contains
+  /// one such vector for each token. The formula uses these tensors:
   ///
-  ///   x   [experts, tokens, from], or [1, tokens, from] for a common input
-  ///   w   [experts, to, from]: operand number `weight` of the node
-  ///   b   [experts, to]: operand number `bias` of the node, 0 if absent
+  ///   x   [experts, tokens, from] if each expert has a different input
+  ///       [1, tokens, from] if all experts have the same input
+  ///   w   [experts, to, from]: operand number `weight` of the MoE node
+  ///   b   [experts, to]: operand number `bias` of the MoE node, 0 if absent
   Value linear(Value x, size_t weight, size_t bias, int64_t to, int64_t from) {
     if (n.failed() || !expect(weight, {experts, to, from}))
       return {};
@@ -253,9 +260,18 @@ private:
                             : n.mul(activate(first), third);
   }
 
-  /// Returns the gates, of shape [tokens, experts]: the router's probabilities
-  /// for each token's best k experts, and 0 for all others. With
-  /// normalize_routing_weights, the gates of each token add up to 1.
+  /// Returns the gates, a tensor of shape [tokens, experts]. A gate is a factor
+  /// for the result that an expert computes for a token. Operand 1 of the MoE
+  /// node contains one score for each token and expert. A softmax converts the
+  /// scores of each token to probabilities. The attribute k of the node is the
+  /// number of experts that each token uses. The gates of a token are the k
+  /// highest probabilities, and 0 for all other experts. If the attribute
+  /// normalize_routing_weights is 1, the gates of each token are divided by
+  /// their sum. Example for one token, 3 experts and k = 2:
+  ///
+  ///   probabilities                      [0.5, 0.2, 0.3]
+  ///   gates                              [0.5, 0, 0.3]
+  ///   gates, divided by their sum, 0.8   [0.625, 0, 0.375]
   Value gates() {
     Value chance = n.make<SoftmaxOp>(n.operand(1), uint64_t(1));
     auto [values, places] = n.topK(chance, k, 1, /*largest=*/true);
@@ -272,7 +288,8 @@ private:
   /// Name of the activation: the attribute activation_type.
   std::string name;
   int64_t fusion = Apart;
-  /// Shape of operand 0, which is also the shape of the result.
+  /// Shape of operand 0 of the MoE node, which contains the tokens. The result
+  /// of the node has the same shape.
   SmallVector<int64_t> shape;
   int64_t size = 0, tokens = 0, experts = 0, inner = 0, k = 1;
   Value input; ///< [1, tokens, size]

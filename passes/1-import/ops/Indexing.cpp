@@ -20,9 +20,12 @@ static Value indexOperand(NodeImport &n, size_t i) {
   return n.cast(indices, n.getBuilder().getI64Type());
 }
 
-/// Returns the elements of `data` at the indices `places` along dim `dim`, as a
-/// slice. Returns null if the indices are not evenly spaced. An index out of
-/// range is an error.
+/// Creates a slice op that reads the elements of `data` at the indices `places`
+/// along the dim `dim`, and returns the result of the op. For example, the
+/// indices [1, 3, 5] become a slice with the start 1 and the step 2. A negative
+/// index counts from the end of the dim. Returns null without an error if the
+/// indices are not evenly spaced, such as [1, 2, 5]. Returns null and records
+/// an error if an index is out of range.
 static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
                         SmallVector<int64_t> places) {
   int64_t size = shapeOf(data)[dim];

@@ -50,8 +50,11 @@ static Value reshape(NodeImport &n) {
   return n.reshape(x, shape);
 }
 
-/// Imports Flatten: dims before the attribute `axis` are merged into dim 0 of
-/// the result, and the dims from `axis` on into dim 1.
+/// Imports Flatten, which reshapes the operand to a matrix. The attribute
+/// `axis` is the index of a dim of the operand. All dims before this dim are
+/// merged into dim 0 of the matrix. This dim and all dims after it are merged
+/// into dim 1 of the matrix. Example: if the operand has the shape [2, 3, 4, 5]
+/// and `axis` is 2, the result has the shape [6, 20].
 static Value flatten(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -159,8 +162,15 @@ static Value repeat(NodeImport &n, Value x, ArrayRef<int64_t> repeats) {
   return n.reshape(n.broadcast(n.reshape(x, apart), wide), shape);
 }
 
-/// Imports Tile. Before opset 6 it repeated along one dim only: operand 1 was
-/// the number of repeats and operand 2 the dim.
+/// Imports Tile, which repeats operand 0 along its dims. The other operands
+/// depend on the opset of the model:
+///
+///   6 or later   operand 1 contains the number of repeats of each dim
+///   before 6     operand 1 is the number of repeats of one dim; operand 2 is
+///                the index of this dim; all other dims are not repeated
+///
+/// Example for opset 6: if operand 0 is [[1, 2]] and operand 1 is [2, 3], the
+/// result is [[1, 2, 1, 2, 1, 2], [1, 2, 1, 2, 1, 2]].
 static Value tile(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> repeats = n.integers(1);

@@ -310,8 +310,18 @@ static Value meanVarianceNormalization(NodeImport &n) {
   return n.div(centred, n.add(deviation, n.scalarLike(deviation, 1e-9)));
 }
 
-/// Imports LRN: x / (bias + alpha / size · Σ x²) ^ beta, where the sum runs
-/// over the `size` channels around each channel.
+/// Imports LRN (local response normalization). `x` is operand 0. Dim 1 of `x`
+/// numbers the channels. `alpha`, `beta`, `bias` and `size` are attributes of
+/// the node. The result for an element of `x` is:
+///
+///   x / (bias + (alpha / size) · sum) ^ beta
+///
+/// `sum` is the sum of x² over `size` adjacent channels. The channel of the
+/// element is in the middle of these channels. The indices along all dims but
+/// dim 1 are the indices of the element. Example: if `size` is 3, the sum for
+/// an element of channel 5 is over the channels 4, 5 and 6. If `size` is 4, the
+/// sum is over the channels 4, 5, 6 and 7. A channel that does not exist adds 0
+/// to the sum.
 static Value localResponseNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t size = n.integer("size", 0), rank = shapeOf(x).size();

@@ -136,19 +136,24 @@ struct Positions {
 };
 } // namespace
 
-/// Returns the position numbers of keys or queries if the tensor `value` holds
-/// them. The position number of a token is its place in the sequence. If
-/// `ofKeys` is true, the numbers must lie along the last dim, otherwise along
-/// the dim before the last. This is an example for 3 tokens:
+/// Describes a tensor `value` that holds one number for each key or for each
+/// query, such as the position in the sequence. If `ofKeys` is true, the
+/// numbers are those of the keys, and must lie along the last dim. If `ofKeys`
+/// is false, the numbers are those of the queries, and must lie along the dim
+/// before the last. An example for 3 keys and 3 queries:
 ///
 ///             shape    elements
 ///   keys      [1, 3]   0 1 2 in one row
 ///   queries   [3, 1]   0 1 2 in one column
 ///
-/// Two forms of `value` are accepted. The first form is an iota op along that
-/// dim. The second form is a constant whose other dims all have size 1.
-/// Neighboring elements of the constant must have equal differences, like 0, 2,
-/// 4. Returns nullopt for all other tensors.
+/// All neighboring numbers must have the same difference, the step. Returns the
+/// first number and the step. For example, returns 5 and 2 for the numbers 5,
+/// 7, 9. `value` must be one of these tensors:
+///
+///   - the result of an iota op along the dim of the numbers
+///   - a constant of 2 to 2^24 numbers, in which all other dims have size 1
+///
+/// Returns nullopt for all other tensors.
 static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
   ArrayRef<int64_t> shape = shapeOf(value);
   const int64_t dim = static_cast<int64_t>(shape.size()) - (ofKeys ? 1 : 2);

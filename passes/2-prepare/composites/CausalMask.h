@@ -30,9 +30,10 @@ namespace pcc::prepare {
 struct CausalMask {
   /// Whether the mask hides every key t > s from query s.
   bool hidesLater = false;
-  /// Whether every key t <= s is visible to query s: the mask is true, or adds
-  /// 0 to the score. If `hidesLater` is true too, the flag `causal` of an
-  /// attention op can replace the mask.
+  /// Whether the mask keeps every key t <= s visible to query s. A boolean mask
+  /// keeps a key visible by the element true. A float mask, which the attention
+  /// adds to the scores, keeps a key visible by the element 0. If `hidesLater`
+  /// is true too, the flag `causal` of an attention op can replace the mask.
   bool keepsOthers = false;
 };
 

@@ -346,18 +346,18 @@ static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
     // The mask hides a key by a finite number f, such as -1e9. The model
     // replaces the score of the key by f, but `graph.attention` adds f to the
-    // score. The two softmaxes of a query must be equal. An example with two
-    // keys whose scores are 3 and 1:
+    // score. The two softmaxes of a query must be equal. In this example, the
+    // query has two keys. Key a has the score 3, and key b has the score 1:
     //
     //   hidden keys   softmax of the model   softmax of `graph.attention`
-    //   key 1         softmax([3, f])        softmax([3, f + 1])
-    //   both keys     softmax([f, f])        softmax([f + 3, f + 1])
+    //   b             softmax([3, f])        softmax([3, f + 1])
+    //   a and b       softmax([f, f])        softmax([f + 3, f + 1])
     //
     // In the first row, both softmaxes are [1, 0], because f is at most -1e9.
     // In the second row, both softmaxes are equal if f + 3 and f + 1 are
-    // rounded to f. This is the case if f is at most `absorbing`. If f is
-    // greater than `absorbing`, the function must prove that the mask never
-    // hides all keys of a query.
+    // rounded to f. This is the case if f is at most -1e30, the value of the
+    // constant `absorbing`. If f is greater than -1e30, the function must prove
+    // that the mask never hides all keys of a query.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;

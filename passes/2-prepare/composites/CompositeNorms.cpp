@@ -155,21 +155,29 @@ static Value makeNorm(Operation *op, Value value,
                            APFloat(found->epsilon));
 }
 
-/// Replaces the quotient x / sqrt(mean(x²) + epsilon) by a norm op. The norm op
-/// is a layer_norm if x is y - mean(y) for a tensor y. Both means must be over
-/// the same dims. The layer_norm then has the input y. Otherwise, the norm op
-/// is an rms_norm with the input x. All elements of the scale of the norm op
-/// are 1. Returns null for other quotients.
+/// Replaces the quotient x / sqrt(mean(x²) + epsilon) by a norm op. The form of
+/// x determines the norm op:
+///
+///   layer_norm(y)   if x is y - mean(y), and the mean of y is over the same
+///                   dims as the mean of x²
+///   rms_norm(x)     if x has any other form
+///
+/// All elements of the scale of the norm op are 1. Returns null if `op`
+/// computes any other quotient.
 static Value divided(DivOp op, PatternRewriter &rewriter) {
   return makeNorm(op, op.getLhs(), deviationUnderRoot(op.getRhs()), rewriter);
 }
 
 /// Replaces the product x · (1 / sqrt(mean(x²) + epsilon)) by a norm op. The
-/// norm op is a layer_norm if x is y - mean(y) for a tensor y. Both means must
-/// be over the same dims. The layer_norm then has the input y. Otherwise, the
-/// norm op is an rms_norm with the input x. All elements of the scale of the
-/// norm op are 1. The two factors may have either order. Returns null for other
-/// products.
+/// product may have its two factors in either order. The form of x determines
+/// the norm op:
+///
+///   layer_norm(y)   if x is y - mean(y), and the mean of y is over the same
+///                   dims as the mean of x²
+///   rms_norm(x)     if x has any other form
+///
+/// All elements of the scale of the norm op are 1. Returns null if `op`
+/// computes any other product.
 static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   if (Value norm =
           makeNorm(op, op.getLhs(), inverseDeviation(op.getRhs()), rewriter))

@@ -86,19 +86,21 @@ static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
 /// `rowSize` is the number of keys. The elements that hide a key depend on the
 /// type of the elements:
 ///
-///   element type      elements that hide a key
-///   boolean           false
-///   float             infinity and NaN
-///   other integers    none
+///   element type                  elements that hide a key
+///   boolean                       false
+///   float                         infinity and NaN
+///   integer that is not boolean   none
 ///
-/// The function considers the op that computes `mask`. For some ops, it calls
-/// itself for the operands. For example, if `mask` is the sum of two masks, the
-/// function calls itself for both masks and combines the two results.
+/// If `mask` is a constant, the function examines the elements of the constant.
+/// Otherwise, it considers the op that computes `mask`. For some ops, the
+/// function calls itself for the operands. For example, if `mask` is the sum of
+/// two masks, the function calls itself for both masks and combines the two
+/// results.
 ///
-/// `depth` limits these calls. The function passes `depth` - 1 to each call.
-/// With `depth` = 0, it makes no further call and returns Unknown. If `mask` is
-/// a constant or has another integer type, the function needs no further call,
-/// and `depth` has no effect.
+/// `depth` limits the number of nested calls. Each call for an operand gets
+/// `depth` - 1. If `depth` is 0, the function makes no nested call and returns
+/// Unknown. Two kinds of masks need no nested call: constants, and masks of
+/// integers that are not boolean. For these masks, `depth` has no effect.
 static RowMasking search(Value mask, int64_t rowSize, int depth) {
   auto type = elementTypeOf(mask);
   Operation *op = mask.getDefiningOp();

@@ -49,17 +49,19 @@ struct Query {
   /// Returns a query for the tensor `operand`. A query for a dim of a tensor
   /// asks: how many non-zero elements can a line of the tensor along the dim
   /// contain at most? For example, a line of a matrix along dim 0 is a column.
+  ///
   /// `operand` is an operand of the op that defines `value`. The op broadcasts
-  /// `operand` to the shape of `value`, as NumPy does. `operand` can have fewer
-  /// dims than `value`, so dim `dim` of `value` can have another number in
-  /// `operand`. The new query is for this dim of `operand`. For example,
-  /// `value` has the shape [2, 8, 5], and `dim` is 1:
+  /// `operand` to the shape of `value`, as NumPy does. NumPy matches the dims
+  /// from the end: the last dim of `operand` becomes the last dim of `value`,
+  /// and so on. The query is for the dim of `operand` that becomes dim `dim` of
+  /// `value`. For example, `value` has the shape [2, 8, 5], and `dim` is 1. Dim
+  /// 1 of `value` has the size 8:
   ///
   ///   shape of `operand`   result
   ///   [2, 8, 5]            query for dim 1 of `operand`
   ///   [8, 5]               query for dim 0 of `operand`
-  ///   [5]                  nullopt, because `operand` has no such dim
-  ///   [1, 5]               nullopt, because the op repeats the element 8 times
+  ///   [5]                  nullopt, because no dim becomes dim 1 of `value`
+  ///   [1, 5]               nullopt, because dim 0 of `operand` has the size 1
   std::optional<Query> ofBroadcast(Value operand) const {
     const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
                         static_cast<int64_t>(shapeOf(value).size());

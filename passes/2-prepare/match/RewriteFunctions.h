@@ -100,9 +100,11 @@ mlir::Value otherOperand(mlir::Operation *op,
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
                                  mlir::RewriterBase &rewriter);
 
-/// A rewrite function for ops of type `Op`. It returns the value that replaces
-/// the op, of the same type. If the op does not match, it returns null and has
-/// not changed the IR.
+/// Type of a function that rewrites an op of type `Op`. The function returns
+/// the value that replaces the result of the op. The value must have the same
+/// type as the result. The caller of the function performs the replacement. If
+/// the function cannot rewrite the op, it returns null and does not change the
+/// IR.
 template <typename Op>
 using Rewrite = mlir::Value (*)(Op, mlir::PatternRewriter &);
 

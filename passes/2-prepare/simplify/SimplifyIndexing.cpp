@@ -21,15 +21,17 @@ using namespace pcc::graph;
 using namespace pcc::prepare;
 
 /// Returns the new number of dim `dim` after a reshape. The reshape changes the
-/// shape `from` to the shape `to`, and must only add and remove dims of size 1.
-/// An example is a reshape from [1, 4, 5] to [4, 1, 5]:
+/// shape `from` to the shape `to`. The function handles only reshapes that add
+/// or remove dims of size 1. For example, a reshape changes [1, 4, 5] to
+/// [4, 1, 5]:
 ///
 ///   `dim`   result
 ///   0       nullopt, because dim 0 of `from` has size 1
 ///   1       0, because the dim of size 4 is dim 0 of `to`
 ///   2       2, because the dim of size 5 is dim 2 of `to`
 ///
-/// Also returns nullopt for all other reshapes.
+/// Returns nullopt if the reshape changes other dims. An example is a reshape
+/// from [4, 5] to [20].
 static std::optional<int64_t>
 throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
   auto isUnit = [](int64_t size) { return size == 1; };

@@ -50,11 +50,18 @@ static Value reshapeInsteadOfTranspose(TransposeOp op,
   return ReshapeOp::create(rewriter, op.getLoc(), op.getType(), op.getInput());
 }
 
-/// Returns one list for each dim of `to`. `from` and `to` are the shapes before
-/// and after a reshape. The list holds the dims of `from` that the reshape
-/// merges into this dim of `to`. For example, the reshape from [2, 3, 4] to
-/// [6, 1, 4] merges dims 0 and 1 into the dim of size 6. The result is {{0, 1},
-/// {}, {2}}. Fails if the reshape splits a dim of `from`.
+/// Returns which dims a reshape merges. `from` is the shape before the reshape,
+/// and `to` is the shape after the reshape. The result contains one list for
+/// each dim of `to`. The list contains the dims of `from` that are merged into
+/// the dim of `to`. For example, a reshape changes [2, 3, 4] to [6, 1, 4]. The
+/// result is {{0, 1}, {}, {2}}:
+///
+///   dim of `to`     list
+///   0, of size 6    {0, 1}, because dims 0 and 1 of `from` have sizes 2 and 3
+///   1, of size 1    {}, because the reshape adds this dim
+///   2, of size 4    {2}, because dim 2 of `from` has size 4
+///
+/// Fails if the reshape splits a dim of `from`. Also fails if a dim has size 0.
 static FailureOr<SmallVector<SmallVector<int64_t>>>
 mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   SmallVector<SmallVector<int64_t>> groups;

@@ -62,31 +62,37 @@ public:
     return split;
   }
 
-  /// Returns whether `value` can get the shape that it needs when the class
-  /// removes a reshape. For example, the reshape changes the shape [8, 5] to
-  /// [2, 4, 5]. The class replaces the ops before the reshape by clones. The
-  /// clones compute the shape [2, 4, 5] directly. `value` is the input of the
-  /// reshape, or an operand of one of the replaced ops.
+  /// Returns whether `value` allows the class Split to remove a reshape. For
+  /// example, the reshape changes the shape [8, 5] to [2, 4, 5]. The class
+  /// replaces the ops before the reshape by clones. The clones compute the
+  /// shape [2, 4, 5] directly. `value` is the input of the reshape, or an
+  /// operand of one of the replaced ops.
   ///
-  /// Returns true if `value` has fewer dims than the input of the reshape, such
-  /// as a bias [5]. This value keeps its shape. Also returns true in three
-  /// cases, if dim 0 of `value` has size 8 or 1:
+  /// The function returns true if `value` has fewer dims than the input [8, 5]
+  /// of the reshape. An example is a bias [5]. The bias keeps its shape.
+  ///
+  /// If `value` has the shape [8, 5], it must get the new shape [2, 4, 5]. If
+  /// `value` has the shape [1, 5], it must get the new shape [1, 1, 5]. The
+  /// function returns true for these shapes in three cases:
   ///
   ///  - `value` is a constant. A constant can get any shape.
-  ///  - `value` is the result of another reshape. The other reshape can get
-  ///    another result shape.
-  ///  - `value` is the result of an op, and a clone of the op can compute the
-  ///    shape [2, 4, 5]. The function movesUp() checks this. The result must
-  ///    have only one use. The op must not be pinned. An op is pinned if the
-  ///    user fixes its sharding.
+  ///  - `value` is the result of another reshape. The other reshape can compute
+  ///    the new shape.
+  ///  - `value` is the result of any other op, and a clone of the op can
+  ///    compute the new shape. The function movesUp() checks this. The result
+  ///    must have only one use. The op must not be pinned. An op is pinned if
+  ///    the user fixes its sharding.
   ///
-  /// Returns false for all other values. An example is an input of the model
-  /// with the shape [8, 5].
+  /// The function returns false for all other values. An example is an input of
+  /// the model with the shape [8, 5].
   ///
-  /// `depth` limits the number of ops that the class replaces one behind the
-  /// other. If `depth` is 1, the class may replace the op that computes
-  /// `value`. If `depth` is 2, the class may also replace the ops that compute
-  /// the operands of this op. If `depth` is 0, the class may replace no op.
+  /// `depth` limits the length of a chain of ops that the class may clone. For
+  /// example, `value` is the result of relu(add(a, b)):
+  ///
+  ///   `depth`   ops that the class may clone
+  ///   0         no op
+  ///   1         the relu
+  ///   2         the relu and the add
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -102,18 +108,24 @@ public:
            movesUp(op, depth - 1);
   }
 
-  /// Returns a tensor that has the elements of `value` and a split dim 0. A
-  /// reshape splits dim 0 of a tensor, such as [8, 5] to [2, 4, 5]. If the
-  /// shape of `value` is [8, 5], then the shape of the result is [2, 4, 5].
-  /// There are three cases:
+  /// Returns a tensor that replaces `value` when the class Split removes a
+  /// reshape. The tensor has the same elements as `value`. For example, the
+  /// reshape changes the shape [8, 5] to [2, 4, 5]:
   ///
-  ///  - `value` has fewer dims than the tensor that the reshape splits, such as
-  ///    a bias [5]. The function returns `value`.
-  ///  - `value` is a constant or the result of a reshape. The function creates
-  ///    a reshape of `value`, and folds the new reshape if it can.
-  ///  - `value` is the result of another op. The function calls itself for the
-  ///    operands of the op, but not for the right operand of a product of two
-  ///    matrices. It then clones the op with the new operands.
+  ///   shape of `value`   shape of the result
+  ///   [8, 5]             [2, 4, 5]
+  ///   [1, 5]             [1, 1, 5], which can be broadcast to [2, 4, 5]
+  ///   [5]                [5]
+  ///
+  /// The function handles three cases:
+  ///
+  ///  - `value` has fewer dims than the input [8, 5] of the reshape. The
+  ///    function returns `value`.
+  ///  - `value` is a constant or the result of another reshape. The function
+  ///    creates a reshape of `value`, and folds the new reshape if it can.
+  ///  - `value` is the result of any other op. The function calls itself for
+  ///    each operand of the op. It then clones the op with the new operands. If
+  ///    the op is a product of two matrices, the right operand does not change.
   ///
   /// The function may only be called if vanishesIn() returns true for `value`.
   Value apply(Value value, PatternRewriter &rewriter) const {
@@ -152,12 +164,16 @@ private:
   /// so it adds 1 dim.
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Returns whether `value` keeps its shape when the class splits dim 0 of
-  /// other tensors. For example, an add computes [8, 5] + [5] = [8, 5]. A
-  /// reshape changes the sum to [2, 4, 5]. The class removes the reshape: A
-  /// clone of the add computes [2, 4, 5] + [5] = [2, 4, 5]. The operand [5]
-  /// keeps its shape, because it has fewer dims than the input [8, 5] of the
-  /// reshape.
+  /// Returns whether `value` keeps its shape when the class Split removes a
+  /// reshape. This is the case if `value` has fewer dims than the input of the
+  /// reshape. For example, the reshape changes the shape [8, 5] to [2, 4, 5].
+  /// The class replaces the add before the reshape by a new add:
+  ///
+  ///   before   [8, 5] + [5] = [8, 5] -reshape-> [2, 4, 5]
+  ///   after    [2, 4, 5] + [5] = [2, 4, 5]
+  ///
+  /// The operand [5] of the add has one dim, and the input [8, 5] of the
+  /// reshape has two dims. Therefore the operand [5] keeps its shape.
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
   /// Returns the shape of `value` after its dim 0 is split. The member `parts`
@@ -176,9 +192,13 @@ private:
   }
 
   /// Returns whether a clone of `op` can compute the result of `op` with a
-  /// split dim 0. For example, the result of `op` has the shape [8, 5], and the
-  /// clone must compute a result with the shape [2, 4, 5]. The function checks
-  /// two conditions. The first condition is that `op` is one of these ops:
+  /// split dim 0. For example, `op` computes the shape [8, 5], and a reshape
+  /// changes the result to [2, 4, 5]. The class Split removes the reshape. To
+  /// do so, it replaces `op` by a clone that computes the shape [2, 4, 5]
+  /// directly.
+  ///
+  /// The function checks two conditions. The first condition is that `op` is
+  /// one of these ops:
   ///
   ///   - an element-wise op
   ///   - a softmax along a dim other than dim 0
@@ -193,11 +213,14 @@ private:
   /// a product of two matrices, the right operand keeps its shape. Then only
   /// the left operand is checked.
   ///
-  /// `depth` limits the number of ops before `op` that the class replaces one
-  /// behind the other. If `depth` is 0, the class may replace no op before
-  /// `op`. If `depth` is 1, the class may replace the ops that compute the
-  /// operands of `op`. If `depth` is 2, the class may also replace the ops that
-  /// compute the operands of these ops.
+  /// To split dim 0 of an operand, the class Split may have to clone ops before
+  /// `op`. `depth` limits the length of a chain of these ops. For example, the
+  /// ops compute relu(add(a, b)), and `op` is the relu:
+  ///
+  ///   `depth`   ops before `op` that the class may clone
+  ///   0         no op
+  ///   1         the add
+  ///   2         the add, and the two ops that compute a and b
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)

@@ -68,9 +68,12 @@ namespace {
 /// Builds one cross-entropy loss, a scalar. A label is the index of a class.
 /// The model's output has one score per class for each label. For example,
 /// scores of shape [2, 3, 10] belong to labels of shape [2, 3] and 10 classes.
-/// perLabel() builds one number for each label. mean() builds the loss: the
-/// mean of these numbers over all labels that are not ignored. A label is
-/// ignored if it equals the setting `ignore_index`.
+/// The softmax of the scores gives a probability p[c] for each class c.
+///
+/// The function perLabel() builds one term for each label. With the default
+/// settings, the term is -log(p[label]). The function mean() builds the loss.
+/// The loss is the mean of the terms of all labels that are not ignored. A
+/// label is ignored if it equals the setting `ignore_index`, such as -100.
 class CrossEntropy {
 public:
   CrossEntropy(ArithmeticBuilder &builder, Value scores, Value labels,
@@ -90,11 +93,13 @@ public:
   }
 
   /// Builds the cross-entropy loss, a scalar. The function perLabel() builds
-  /// one number for each label. The loss is the mean of these numbers over the
-  /// labels that are not ignored. A label is ignored if it equals the setting
-  /// `ignore_index`. For example, the numbers are [3, 5, 7], and the third
-  /// label is ignored. The loss is then (3 + 5) / 2 = 4. If all labels are
-  /// ignored, the loss is NaN (0 / 0), as in PyTorch.
+  /// one term for each label. With the default settings, the term is -log(p).
+  /// Here, p is the probability that the model computes for the label. The loss
+  /// is the mean of the terms of all labels that are not ignored. A label is
+  /// ignored if it equals the setting `ignore_index`. For example, three labels
+  /// have the terms 3, 5 and 7, and the third label is ignored. The loss is
+  /// then (3 + 5) / 2 = 4. If all labels are ignored, the loss is NaN (0 / 0),
+  /// as in PyTorch.
   Value mean() {
     Value one = b.scalar(b.getF32Type(), 1), zero = b.scalar(b.getF32Type(), 0);
     Value count = b.sum(b.select(ignored, zero, one));

@@ -8,11 +8,18 @@
 
 namespace pcc::prepare {
 
-/// A loss function of a model output and labels. The loss is a scalar: the mean
-/// of one number per label. In the loss function mse, for example, the number
-/// is (output - label)². The loss function cross_entropy leaves out each label
-/// that equals the setting `ignore_index`. The mean is taken over the whole
-/// batch. Invariant: the loss does not depend on how the batch is divided into
+/// Loss function. A loss function computes a loss from an output of the model
+/// and from labels. The labels are the correct answers. The loss function
+/// computes one number for each label. The loss is a scalar, the mean of these
+/// numbers. With the default settings, the number for one label is:
+///
+///   loss function   label              number for the label
+///   cross_entropy   index of a class   -log(probability of this class)
+///   mse             float number       (output - label)²
+///
+/// The loss function cross_entropy leaves out each label that equals the
+/// setting `ignore_index`. The mean is always taken over the whole batch.
+/// Invariant: the loss does not depend on how the batch is divided into
 /// microbatches and shards.
 struct Loss {
   /// Name of the function in `--loss`, such as "cross_entropy".

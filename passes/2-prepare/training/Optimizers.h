@@ -21,21 +21,26 @@ struct UpdateInputs {
   mlir::Value step;
   /// Coefficient of weight decay; 0 if the weight is excluded from decay.
   double decay = 0;
-  /// Builds a read of one optimizer state of the weight, and returns its value
-  /// before this step. An optimizer state is a tensor that the optimizer keeps
-  /// for the weight from one step to the next. It has the type of the weight,
-  /// and is zero in the first step. The argument is the name of the optimizer
-  /// state, such as "momentum". The optimizer may call `state` at most once for
-  /// each name.
+  /// Function that the optimizer calls to read an optimizer state. An optimizer
+  /// state is a tensor that the optimizer keeps for one weight from one
+  /// training step to the next. For example, SGD with momentum keeps the
+  /// optimizer state "momentum". The call `state("momentum")` builds an op that
+  /// reads this tensor. The call returns the result of the op, which is the
+  /// value before the current training step. An optimizer state has the type of
+  /// the weight, and is zero in the first training step. The optimizer may call
+  /// `state` at most once for each name.
   llvm::function_ref<mlir::Value(llvm::StringRef)> state;
-  /// Builds a write to one optimizer state of the weight. An optimizer state is
-  /// a tensor that the optimizer keeps for the weight from one step to the
-  /// next. The first argument is the name of the optimizer state, such as
-  /// "momentum". The second argument is the value of the optimizer state in the
-  /// next step. The member `state` builds the read of an optimizer state. The
-  /// optimizer must call `state("momentum")` before `keep("momentum", value)`.
-  /// If training uses a loss scale, a step with an infinite or NaN gradient
-  /// does not change the optimizer state.
+  /// Function that the optimizer calls to write an optimizer state. An
+  /// optimizer state is a tensor that the optimizer keeps for one weight from
+  /// one training step to the next. For example, SGD with momentum keeps the
+  /// optimizer state "momentum". The call `keep("momentum", value)` builds an
+  /// op that writes `value` to this tensor. `value` is then the optimizer state
+  /// at the start of the next training step.
+  ///
+  /// The member `state` is a function that builds an op that reads an optimizer
+  /// state. The optimizer must call `state("momentum")` before it calls
+  /// `keep("momentum", value)`. If training uses a loss scale, a training step
+  /// with an infinite or NaN gradient does not change the optimizer state.
   llvm::function_ref<void(llvm::StringRef, mlir::Value)> keep;
 };
 

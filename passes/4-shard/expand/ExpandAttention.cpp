@@ -538,18 +538,25 @@ private:
     return rows;
   }
 
-  /// Returns, for each query, the sum over the keys of power · value. In each
-  /// step of ring attention, a rank has one part of the queries and one part of
-  /// the keys. The shapes are
+  /// Multiplies weights by the values of the keys, and sums the products over
+  /// the keys. `value` contains one vector of n elements for each key. `power`
+  /// contains one weight for each query and each key. The result contains one
+  /// vector of n elements for each query. Example for one query and two keys,
+  /// with n = 3:
+  ///
+  ///   weights of the query   0.5 and 1
+  ///   vectors of the keys    (2, 4, 6) and (1, 1, 1)
+  ///   vector of the query    0.5 · (2, 4, 6) + 1 · (1, 1, 1) = (2, 3, 4)
+  ///
+  /// In each step of ring attention, a rank has one part of the queries and one
+  /// part of the keys. The shapes are
   ///
   ///   `power`   [batch, key heads, ranks, group, queries, keys]
   ///   `value`   [batch, key heads, ranks, keys, n]
   ///   result    [batch, key heads, ranks, group, queries, n]
   ///
-  /// The dims `queries` and `keys` count the tokens of one part. `group` is the
-  /// number of query heads per key head. `n` is the number of elements in the
-  /// value of one key. An element of `power` is the exponential of the score of
-  /// one query and one key.
+  /// The dims `queries` and `keys` count the tokens of one part. The dim
+  /// `group` counts the query heads that share one key head.
   Value weighted(Value power, Value value) {
     Type element = graph::tensorType(value).getElementType();
     Value flat =

@@ -6,15 +6,24 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Replaces a cumulative sum along a split dim by ordinary ops. Each part adds
-/// the totals of all parts before it to its own cumulative sum. With `reverse`,
-/// it adds those of all parts after it. Example with two parts:
+/// Replaces a cumulative sum by several simpler ops. Ranks split the dim along
+/// which the op adds elements. The dim is cut into parts, one part per rank.
+/// The new ops compute these values:
 ///
-///                   part 0   part 1
-///   input           1  2     3  4
-///   own sum         1  3     3  7
-///   totals before   0        3
-///   result          1  3     6 10
+/// 1. the cumulative sum of the elements of each part alone
+/// 2. for each part, the total of all elements in earlier parts
+/// 3. the result, which is the sum of 1 and 2
+///
+/// Example with two parts:
+///
+///               part 0   part 1
+///   input       1  2     3  4
+///   1           1  3     3  7
+///   2           0        3
+///   3, result   1  3     6 10
+///
+/// If the op has the attribute `reverse`, a cumulative sum starts at the last
+/// element. Value 2 is then the total of all elements in later parts.
 static SmallVector<Value, 2> expandCumSum(const ShardedOp &op,
                                           ShardedBuilder &b) {
   auto scan = cast<graph::CumSumOp>(op.op);

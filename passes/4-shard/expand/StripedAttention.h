@@ -7,15 +7,19 @@
 
 namespace pcc::shard {
 
-/// Replaces an attention whose tokens are in stripes (contiguous pieces of the
-/// sequence; Stripes.h) by one attention per stripe. Under the causal mask, a
-/// stripe of queries sees only the keys up to its end. This is also the base
-/// class of the expansion of ring attention.
+/// Replaces one causal attention op by several attention ops, one for the
+/// queries of each stripe. A stripe is a contiguous piece of the sequence
+/// (Stripes.h). The causal mask hides keys of later stripes. The attention op
+/// for one stripe of queries therefore reads only the keys of this stripe and
+/// of all earlier stripes. Example with 3 stripes:
 ///
-///   stripe of queries   stripes of keys that it sees
+///   queries of stripe   keys of stripes
 ///   0                   0
-///   1                   0 1
-///   2                   0 1 2
+///   1                   0, 1
+///   2                   0, 1, 2
+///
+/// The class RingAttentionExpansion is derived from this class. It replaces an
+/// attention op in which ranks send keys to each other (ring attention).
 class StripedAttention {
 public:
   /// Prepares to replace `op`, a `graph.attention`. `b` builds the new ops and

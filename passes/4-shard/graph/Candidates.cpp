@@ -65,14 +65,20 @@ struct FillMode {
   /// Whether the factor (dim, or part of a dim) may be split over more ranks
   /// than it has elements.
   bool overfill = false;
-  /// Whether new sub-axes may be inserted before an axis that already splits
-  /// the factor (dim, or part of a dim). A sub-axis is a part of a mesh axis.
-  /// The new sub-axes are inserted there only if some requested sharding has
-  /// this order. If false, the new sub-axes come last.
+  /// Whether a requested sharding may change the order in which mesh axes split
+  /// the factor (dim, or part of a dim). A mesh axis B already splits the
+  /// factor. The search now also splits the factor over sub-axes of a mesh axis
+  /// A. A sub-axis is a part of a mesh axis.
   ///
-  /// Example: the axis dp already splits the factor, and the new axis is tp. A
-  /// requested sharding of some tensor splits a dim first over tp, then over
-  /// dp:
+  /// - If `reorder` is false, the factor is split first over B, and then over
+  ///   the sub-axes of A.
+  /// - If `reorder` is true, requested shardings matter. The user or the model
+  ///   may request a sharding in which some dim is split first over A, and then
+  ///   over B. The factor is then split first over the sub-axes of A, and then
+  ///   over B. If there is no request of this kind, the order is as for false.
+  ///
+  /// Example: A is tp, and B is dp. The user requests the sharding [8@tp+dp] of
+  /// some tensor, which splits 8 elements first over tp, and then over dp:
   ///
   ///   reorder   axes of the factor, major first
   ///   false     dp, tp
@@ -304,8 +310,9 @@ static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
 }
 
 /// Appends copies of `op` to `candidates`. In each copy, sub-axes in `parts`
-/// split the factor number `factor`. A factor is a dim, or part of a dim. A
-/// sub-axis is a part of a mesh axis. The parameters are
+/// split the factor number `factor`. In some copies, further sub-axes in
+/// `parts` split other factors. A factor is a dim, or part of a dim. A sub-axis
+/// is a part of a mesh axis. The parameters are
 ///
 /// - `parts`: sub-axes of one mesh axis, each of a prime size
 /// - `how`: says which sub-axes in `parts` may split `factor`, and whether
@@ -314,27 +321,34 @@ static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
 /// - `strategies`: the allowed ways to use a sub-axis, such as the split of a
 ///   certain factor
 ///
-/// In the first copy, the sub-axes split only `factor`. The function adds the
-/// sub-axes that `how` allows, one after the other. If `how.overfill` is false,
-/// it stops before a sub-axis that would give `factor` more ranks than elements
-/// (`fill` states the exact condition). If it can add no sub-axis, it appends
-/// no copy at all.
+/// The first copy is made as follows. The function adds the sub-axes that `how`
+/// allows to `factor`, one after the other. If `how.overfill` is false, the
+/// function stops before a sub-axis that would give `factor` more ranks than
+/// elements (`fill` states the exact condition). If the function can add no
+/// sub-axis, it appends no copy at all.
 ///
-/// In `parts`, some sub-axes may come after the last sub-axis that was added.
-/// They are called the remaining sub-axes here. The first copy does not use
-/// them. In each further copy, the remaining sub-axes split one factor in
-/// `others`. This factor may have too few elements for all remaining sub-axes.
-/// The last sub-axes then split the factor that comes directly after it in a
-/// dim, if `strategies` contains this split (see addRest).
+/// The remaining sub-axes are the sub-axes in `parts` after the last sub-axis
+/// that was added. In the first copy, the remaining sub-axes split no factor.
+/// The function addRest appends further copies, in which all remaining sub-axes
+/// split factors. For each factor A in `others`, there are three cases:
 ///
-/// Example: `parts` are two sub-axes t0 and t1, of 2 ranks each. `factor` has 2
-/// elements, and `others` contains two factors of 8 elements and 1 element:
+/// - A has enough elements for all remaining sub-axes. In a further copy, all
+///   remaining sub-axes split A.
+/// - A has enough elements only for the first remaining sub-axes. In a further
+///   copy, the first remaining sub-axes split A, and the last ones split the
+///   factor that comes directly after A in a dim. This copy requires that
+///   `strategies` contains the split of the factor after A.
+/// - A already has as many ranks as elements. For example, A has 1 element.
+///   There is no further copy for A.
 ///
-///   copy                    t0 splits   t1 splits
-///   first copy              `factor`    no factor
-///   copy for the factor 8   `factor`    the factor of 8 elements
+/// Example: `parts` are three sub-axes t0, t1 and t2, of 2 ranks each. `factor`
+/// has 2 elements. `others` contains a factor A of 4 elements and a factor B of
+/// 2 elements. In some dim, a factor C of 8 elements comes directly after B:
 ///
-/// There is no copy for the factor of 1 element, because t1 has 2 ranks.
+///   copy               t0 splits   t1 splits   t2 splits
+///   first copy         `factor`    no factor   no factor
+///   further copy (A)   `factor`    A           A
+///   further copy (B)   `factor`    B           C
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       ArrayRef<Strategy> strategies, const Seeds &seeds,
@@ -395,12 +409,18 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
       candidate = candidate.with(part, strategy);
     candidates.push_back(std::move(candidate));
   }
-  // Some ops read only a part of an operand's dim. Example: the slice x[64:128]
-  // reads 64 elements of a dim of 1000 elements. In the candidates so far, a
-  // rank may receive all 1000 elements before it takes the slice. If
-  // `usesAllWindows` is true, the rank receives only elements that the slice
-  // reads, which may need less memory. Therefore a second copy of each
-  // candidate is added. In the second copy, `usesAllWindows` is true.
+  // `candidates` contains copies of `op`. Each copy is another way to compute
+  // `op` on ranks, such as a split of another dim. Some ops read only a part of
+  // an operand's dim. For example, the slice x[64:128] reads 64 elements of a
+  // dim of 1000 elements. The member `usesAllWindows` of a copy decides what a
+  // rank receives of x:
+  //
+  // - false: the rank may receive all 1000 elements.
+  // - true: the rank receives only elements that the slice reads. The rank then
+  //   may need less memory.
+  //
+  // In all copies so far, `usesAllWindows` is false. Append each copy once
+  // more, with `usesAllWindows` = true.
   if (llvm::any_of(op.rule->windows,
                    [](const auto &window) { return window.narrows; }) &&
       !op.usesAllWindows)
@@ -499,11 +519,15 @@ SmallVector<ShardedOp, 0> pcc::shard::pinnedCandidatesOf(
   const ShardedOp forced = splitLike(op, seed, decided);
   SmallVector<ShardedOp, 0> candidates{forced};
   const bool inTime = parts.front().axis == dist::timeAxis;
-  // `parts` are sub-axes of one mesh axis. If the requested sharding `seed`
-  // splits a dim over this mesh axis or over a part of it, the op uses the mesh
-  // axis exactly as `seed` requests. For example, if `seed` uses one half of
-  // the mesh axis, the op leaves the other half unused. Therefore no further
-  // candidates are added.
+  // `candidates` contains one copy of `op`, which is split as the requested
+  // sharding `seed` asks. The code below this `if` appends more copies, in
+  // which `parts` split one more factor (dim, or part of a dim). `parts` are
+  // sub-axes of one mesh axis.
+  //
+  // If `seed` splits a dim over this mesh axis or over a part of it, append no
+  // more copies: the op must use the mesh axis exactly as `seed` requests. For
+  // example, if `seed` uses one half of the mesh axis, the op must not use the
+  // other half.
   if (llvm::any_of(dist::splitAxes(seed), [&](const dist::SubAxis &axis) {
         return axis.axis == parts.front().axis;
       }))

@@ -109,9 +109,16 @@ static double localElements(const dist::Sharding &sharding, Value value,
   return elements;
 }
 
-/// Adds up the bytes of three tensors on one rank: scores, keys and values. For
-/// queries [batch, heads, S, depth] and keys [batch, key heads, T, depth], the
-/// scores have the shape [batch, heads, S, T].
+/// Adds up the bytes that three tensors of the attention `op` have on one rank:
+/// the scores, the keys and the values. A score is the product of one query and
+/// one key. The shapes for S queries and T keys are
+///
+///   queries   [batch, heads, S, depth]
+///   keys      [batch, key heads, T, depth]
+///   values    [batch, key heads, T, width]
+///   scores    [batch, heads, S, T]
+///
+/// The elements of all three tensors count as many bytes as those of the keys.
 double pcc::shard::workspaceBytes(const ShardedOp &op) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op.op);
   if (!attention)

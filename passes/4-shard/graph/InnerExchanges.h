@@ -42,9 +42,16 @@ struct InnerReshard {
 /// - Addition: no reshard, because each rank can add its parts alone.
 llvm::SmallVector<InnerReshard, 2> innerReshards(const ShardedOp &op);
 
-/// Returns the total cost of the values that ranks exchange while the split op
-/// `op` runs: received bytes per rank, number of calls, and time. The time is 0
-/// without a cluster profile (bandwidths and speeds).
+/// Returns the cost of the communication inside of the split op `op`. Ranks may
+/// exchange values while `op` runs. For example, in a softmax along a split
+/// dim, an all-reduce computes the row maxima, and another all-reduce computes
+/// the row sums. The cost is the sum over all exchanges of `op`. It contains
+///
+/// - the bytes that one rank receives
+/// - the number of communication calls: 2 for the two all-reduces
+/// - the time in picoseconds. The time is 0 if `planner` has no cluster
+///   profile. A cluster profile contains the bandwidths and the speeds of the
+///   hardware.
 plan::Cost innerCost(const ShardedOp &op, plan::ReshardPlanner &planner);
 
 /// Returns how many bytes the scores, the keys and the values of the attention

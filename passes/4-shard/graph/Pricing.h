@@ -27,9 +27,16 @@ inline bool mayBeSource(const dist::Sharding &form, size_t numForms) {
 /// Returns the bytes that one rank holds of a tensor, padding included.
 int64_t localBytes(mlir::RankedTensorType type, const dist::Sharding &sharding);
 
-/// Returns the cost of `plan`: received bytes per rank, number of calls, and
-/// time in picoseconds. The time is 0 if `planner` has no cluster profile
-/// (bandwidths and speeds).
+/// Returns the cost of one reshard. A reshard changes the sharding of a tensor.
+/// `plan` lists the steps of the reshard, such as a slice and an all-gather.
+/// The cost contains
+///
+/// - the bytes that one rank receives in all steps
+/// - the number of steps in which ranks communicate. An all-gather counts, but
+///   a slice does not.
+/// - the time in picoseconds. The time is 0 if `planner` has no cluster
+///   profile. A cluster profile contains the bandwidths and the speeds of the
+///   hardware.
 plan::Cost costOf(const plan::ReshardPlan &plan,
                   const plan::ReshardPlanner &planner);
 

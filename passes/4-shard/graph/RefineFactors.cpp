@@ -44,19 +44,30 @@ static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
   return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
 
-/// Divides one factor (part of a dim) into smaller factors at `boundaries`, and
-/// returns the sizes of the smaller factors. A boundary is a number: the
-/// product of the sizes of all factors before it. In a dim with the factors 2
-/// and 12, the factor 12 begins at the boundary 2 and ends at the boundary 24.
-/// `begin` and `end` are the boundaries at which the factor begins and ends.
+/// Divides one factor into smaller factors, and returns the sizes of the
+/// smaller factors. A factor is a dim, or part of a dim. The beginning of a
+/// factor is a number: the product of the sizes of all factors before this
+/// factor in the dim. The end of a factor is its beginning times its size. For
+/// example, in a dim with the factors 2 and 12, the factor 12 begins at 2 and
+/// ends at 2 · 12 = 24. `begin` and `end` belong to the factor that is divided.
 ///
-/// A boundary is used only if it lies between `begin` and `end`, is a multiple
-/// of the last used boundary (or of `begin`), and divides `end`:
+/// `boundaries` contains numbers in ascending order. At each of these numbers,
+/// a smaller factor should begin. A number is ignored unless it meets three
+/// conditions:
 ///
-///   begin   end   boundary   sizes
-///   1       24    3          3 and 8
-///   2       24    6          3 and 4, because 6 / 2 = 3 and 24 / 6 = 4
-///   1       24    5          24, because 5 does not divide 24
+/// - It is greater than `begin` and less than `end`.
+/// - It is a multiple of the last number that was not ignored. If all numbers
+///   before it were ignored, it is a multiple of `begin`.
+/// - It divides `end`.
+///
+/// Examples:
+///
+///   `begin`   `end`   `boundaries`   returned sizes
+///   1         24      3              3, 8
+///   1         24      2, 6           2, 3, 4
+///   2         24      6              3, 4, because 6 / 2 = 3 and 24 / 6 = 4
+///   1         24      4, 6           4, 6, because 4 does not divide 6
+///   1         24      5              24, because 5 does not divide 24
 static SmallVector<int64_t> cut(int64_t begin, int64_t end,
                                 ArrayRef<int64_t> boundaries) {
   SmallVector<int64_t> sizes;
@@ -330,25 +341,28 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// Returns the factor of a sequence dim that counts tokens. A factor is a dim,
-/// or part of a dim. `dim` lists the factors of the sequence dim, as indices
-/// into the factors of `rule`.
+/// Returns one factor of a dim of tokens. The caller gives this factor the tag
+/// Sequence, so that ranks can split it. A factor is a dim, or part of a dim.
+/// `dim` lists the factors of the dim of tokens, as indices into the factors of
+/// `rule`. There are two cases:
 ///
-/// The sequence may be cut into stripes. A stripe is a contiguous piece of the
-/// sequence. The first factor of the dim is then the number of stripes, and the
-/// second factor counts the tokens of one stripe. `numParts` is the number of
-/// ranks for which sequences are cut into stripes. If no sequence is cut,
-/// `numParts` is 1, and the first factor is returned. The function stripesFor
-/// returns the number of stripes for `numParts` ranks. If this number is
-/// greater than 1 and equal to the first factor, the second factor is returned.
-/// Otherwise, the first factor is returned.
+/// - The dim is cut into stripes. A stripe is a contiguous piece of the
+///   sequence. The first factor of the dim is the number of stripes. The second
+///   factor is the number of tokens in one stripe. The function returns the
+///   second factor.
+/// - The dim is not cut into stripes. The function returns the first factor.
 ///
-/// Example for 32 tokens and `numParts` = 2, where stripesFor returns 4:
+/// `numParts` is the number of ranks that share each stripe. If pcc uses no
+/// stripes, `numParts` is 1. If `numParts` is greater than 1, the function
+/// stripesFor computes the number of stripes for this number of ranks. The dim
+/// is cut into stripes if it has several factors, and if the first factor is
+/// equal to this number of stripes and greater than 1. Example with 32 tokens
+/// and `numParts` = 2, for which stripesFor returns 4 stripes:
 ///
-///                        factors   returned factor
-///   not cut              32        32
-///   cut into 4 stripes   4, 8      8
-///   cut in another way   2, 16     2
+///   factors   cut into stripes             returned factor
+///   32        no, there is one factor      32
+///   4, 8      yes                          8
+///   2, 16     no, 2 is not equal to 4      2
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)

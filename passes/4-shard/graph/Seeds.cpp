@@ -256,9 +256,15 @@ LogicalResult Seeds::collectFacts(func::FuncOp function,
   return success();
 }
 
-/// Emits an error and fails if two requests divide one axis into parts that do
-/// not fit together, such as the halves x:(1)2 and the thirds x:(1)3 of an axis
-/// x of size 6.
+/// Adds entries for the requested sharding `seed` of `value` to the members
+/// `overfull`, `order`, `cuts` and `priorities`. Seeds.h describes these
+/// members.
+///
+/// Emits an error and fails if `seed` and another request divide one mesh axis
+/// into parts that do not fit together. For example, x is an axis of size 6.
+/// One request uses x:(1)2, a part of x of size 2. Another request uses x:(1)3,
+/// a part of x of size 3. Both parts begin at the beginning of x. They do not
+/// fit together, because 2 does not divide 3.
 LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
   for (const dist::DimSharding &dim : seed.sharding.dims)
     for (const dist::Factor &factor : dim.factors) {

@@ -32,11 +32,12 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
 /// A vertex is in the set in two cases:
 ///
 /// - The op of the vertex adds up samples, as in the example.
-/// - The vertex reads an incomplete sum, and its result may be an incomplete
-///   sum as well. Example: the vertex transposes the gradient of each
-///   microbatch. The sum of the transposed gradients is the transpose of the
-///   sum. The function assumes this for each op whose list `partialThrough` is
-///   not empty. The list contains the operands that may be incomplete sums.
+/// - An operand of the op is an incomplete sum, and the op has a list
+///   `partialThrough` that is not empty. The list contains the operands that
+///   may be incomplete sums. If one of them is an incomplete sum, the result is
+///   an incomplete sum as well. Example: a transpose has the list {0}, because
+///   operand 0 may be the gradient of one microbatch. The result is then the
+///   transpose of this gradient only.
 ///
 /// A `graph.accumulate` is never in the set, because it adds the sums of all
 /// microbatches. If the function is not a training step, the set is empty.

@@ -187,8 +187,9 @@ public:
   /// Returns the index of the function result that vertex `op` stands for. `op`
   /// must be a sink, which is a vertex for a function result.
   unsigned sinkIndex(unsigned op) const { return op - (ops.size() - numSinks); }
-  /// Returns the vertex from which the users of `value` read it. It is a pin
-  /// (request for a sharding) of `value` or, without a pin, the op or the
+  /// Returns the vertex from which the users of `value` read `value`. If the
+  /// function addPin has added a vertex that requests a sharding of `value`,
+  /// returns this vertex. Otherwise returns the vertex of the op or of the
   /// function argument that produces `value`.
   unsigned opOf(mlir::Value value) const {
     return producers.lookup(value).first;
@@ -219,23 +220,26 @@ private:
   /// Adds a pin: a vertex that reads `value` and returns it in the sharding
   /// that `seed` requests. Users of `value` that are added later read the pin.
   void addPin(mlir::Value value, const Seed &seed);
-  /// Adds a vertex for a function result, which reads `value`. With a `seed`
-  /// (requested sharding), the vertex is a pin: it reads `value` in that
-  /// sharding.
+  /// Adds the vertex of one function result. `value` is the IR value that the
+  /// function returns. The new vertex has `value` as its only operand. `seed`
+  /// is the requested sharding of the function result, or null if there is no
+  /// request. If `seed` is not null, the operand must have this sharding.
   void addSink(mlir::Value value, const Seed *seed);
   /// Adds one edge for each of `operands`, from its producer to vertex `user`.
   void connect(unsigned user, mlir::ValueRange operands);
   /// Fills `seededReads`.
   void findSeededReads();
-  /// Returns the seed (requested sharding) for the vertex of `op`, or null:
+  /// Returns the seed that the vertex of `op` gets, or null if the vertex gets
+  /// no seed. A seed is a requested sharding of a value. There are three cases:
   ///
-  /// - If `op` has no operands, such as a `graph.get_parameter`, returns the
-  ///   seed of its result.
-  /// - If `op` is a `graph.set_parameter`, it writes a parameter. Returns the
-  ///   seed of a `graph.get_parameter` that reads the parameter on the pipeline
-  ///   stage of `op`. In this way, the parameter keeps its sharding.
-  /// - For any other op, returns null. If its result has a seed, `addOp` adds a
-  ///   separate vertex with the seed.
+  /// - `op` has no operands, such as a `graph.get_parameter`. The function
+  ///   returns the seed of the result of `op`.
+  /// - `op` is a `graph.set_parameter`, which writes a parameter. The function
+  ///   looks for a `graph.get_parameter` that reads this parameter on the same
+  ///   pipeline stage, and returns the seed of its result. The parameter is
+  ///   then written in the sharding in which it is read.
+  /// - `op` is any other op. The function returns null. If the result of `op`
+  ///   has a seed, `addOp` adds a separate vertex, which gets the seed.
   const Seed *leafSeedOf(mlir::Operation *op) const;
   /// Fills `readsAndWrites`, the pairs of vertices that read and write the same
   /// parameter.
@@ -261,9 +265,16 @@ private:
   /// `sequenceParts` is the number of ranks for which `refine` has cut the
   /// sequence into stripes (contiguous pieces). It is 1 if no sequence was cut.
   void tagBatchAndSequence(int64_t sequenceParts);
-  /// Sets the tag Head of factors (dims, or parts of dims) that count attention
-  /// heads, if vertex `index` is a fused attention op or a product of queries
-  /// and keys.
+  /// Gives the tag Head to the dim of attention heads in two kinds of ops. If
+  /// the op of vertex `index` is not one of them, the function does nothing.
+  ///
+  /// - fused attention, or the gradient of a fused attention. The queries have
+  ///   the dims [batch, heads, tokens, size of a head]. Dim 1 gets the tag.
+  /// - product of queries and keys. An example is [batch, heads, queries, d] x
+  ///   [batch, heads, keys, d], with the result [batch, heads, queries, keys].
+  ///   The dim of the heads occurs in both operands and in the result. All dims
+  ///   of this kind get the tag, except those that already have another tag. In
+  ///   the example, the batch dim already has the tag Batch.
   void tagHeads(unsigned index);
   /// Returns whether vertex `index` does not pass the tag Head (dim of
   /// attention heads) on to its users. Two kinds of vertices do not pass it on:
@@ -302,9 +313,11 @@ private:
   llvm::DenseMap<mlir::Value, std::pair<unsigned, unsigned>> producers;
   /// For each pin (vertex with a requested sharding): the requested sharding.
   llvm::DenseMap<unsigned, const Seed *> pins;
-  /// For each vertex that the function addPin has added: the IR value whose
-  /// sharding the vertex requests. The value is the result of an op, and the
-  /// vertex follows the vertex of this op.
+  /// Maps a vertex to an IR value. Contains exactly the vertices that the
+  /// function addPin has added. Each of these vertices requests a sharding for
+  /// the result of an op, and the IR value is this result. Example: the user
+  /// requests a sharding for the result %y of a matmul. Vertex 5 is the matmul,
+  /// and vertex 6 is the request. Then pinnedValues[6] is %y.
   llvm::DenseMap<unsigned, mlir::Value> pinnedValues;
   /// The seeds (requested shardings) of parameters, by the parameter's name and
   /// the pipeline stage that reads it.

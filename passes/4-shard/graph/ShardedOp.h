@@ -65,10 +65,13 @@ struct Strategy {
 };
 
 /// A sharding rule whose factors (dims, or parts of dims) have been cut to
-/// match the factors of adjacent ops. An example is the result of a fused QKV
-/// projection with 8 heads of size 8:
+/// match the factors of adjacent ops. Example: one matmul computes Q, K and V
+/// of an attention with 8 heads of size 8. Its result has a dim of 3 · 8 · 8 =
+/// 192 elements. In the rule of the matmul alone, this dim is one factor. The
+/// ops that read the result separate Q, K and V, and then the heads. Therefore
+/// the factor is cut into three:
 ///
-///   dim of 192   ->   factors 3, 8 and 8
+///   dim of 192   ->   factors 3 (Q, K, V), 8 (heads) and 8 (size of a head)
 struct RefinedRule : graph::ShardingRule {
   /// parts[f] lists the factors into which factor f of the original rule has
   /// been cut, major first. A factor is a dim, or part of a dim. Each number in
@@ -116,18 +119,32 @@ void refineLike(RefinedRule &rule,
                 const graph::ShardingRule::TensorFactors &tensor,
                 const dist::Sharding &sharding);
 
-/// A vertex of ShardedGraph with the sub-axes that have been assigned to its
-/// factors (dims, or parts of dims) so far. The vertex is an op, a function
-/// argument, a function result or a pin (a requested sharding of a value).
+/// A vertex of ShardedGraph, and how the vertex uses the mesh so far. The
+/// vertex is an op, a function argument, a function result or a pin (a
+/// requested sharding of a value). A factor is a dim, or part of a dim. A
+/// sub-axis is a mesh axis, or part of a mesh axis. Two members store the
+/// sub-axes that the vertex uses:
 ///
-/// Invariant: a sub-axis is unused, or has exactly one of these uses:
+/// - `axes` lists the sub-axes that split factors.
+/// - `through` lists the sub-axes along which operands and results are partial
+///   sums. In a partial sum, each rank has one addend of a tensor. Example: if
+///   the operand of a transpose is a partial sum along tp, its result is a
+///   partial sum along tp as well.
 ///
-/// - It splits one factor.
-/// - It splits the two factors of ring attention (RingAttention.h).
-/// - Operands and results are partial sums along it (`through`).
+/// Invariant: the vertex does not use a sub-axis at all, or uses it in exactly
+/// one of three ways:
 ///
-///   matmul [m, k] x [k, n] with axes[k] = {tp}:
-///     operand 0 [-, k@tp]  operand 1 [k@tp, -]  result [-, -] partial sum(tp)
+/// - The sub-axis splits one factor.
+/// - The sub-axis splits two factors of an attention, the queries and the keys.
+///   This is ring attention (RingAttention.h).
+/// - The sub-axis is in `through`.
+///
+/// Example of the first way: the sub-axis tp splits the factor k of the matmul
+/// [m,k] x [k,n]. Operands and result then have these shardings:
+///
+///   operand 0   [-, k@tp]
+///   operand 1   [k@tp, -]
+///   result      [-, -] partial sum(tp), because the matmul adds along k
 struct ShardedOp {
   /// The IR op. Null for a function argument, a function result, and a pin
   /// (requested sharding) that comes after an op.
@@ -170,9 +187,12 @@ struct ShardedOp {
   /// factors of each operand and result. It must not be null.
   ShardedOp(mlir::Operation *op, std::shared_ptr<const RefinedRule> rule);
 
-  /// Returns a copy of this op that uses the sub-axis `axis` as `strategy`
-  /// describes. Strategy::Ring is not allowed, because ring attention splits
-  /// two dims at once; candidatesOf creates such copies.
+  /// Returns a copy of this op that uses one more sub-axis of the mesh. `axis`
+  /// is the sub-axis. `strategy` says how the copy uses the sub-axis, for
+  /// example to split one dim. `strategy` must not have the kind Strategy::Ring
+  /// (ring attention). In ring attention, a sub-axis splits two dims: the
+  /// queries and the keys. This function can split only one dim over `axis`.
+  /// The function candidatesOf can create copies of an op with ring attention.
   ShardedOp with(const dist::SubAxis &axis, const Strategy &strategy) const;
 
   /// Returns the sharding in which the op needs operand number `operand`. The

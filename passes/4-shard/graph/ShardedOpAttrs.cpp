@@ -15,9 +15,14 @@ static SmallVector<int64_t> sizesOf(const dist::DimSharding &dim) {
   return sizes;
 }
 
-/// Returns the indices of the windows that `op` uses, in the list `windows` of
-/// its sharding rule. A window is the range of an operand's dim that the op
-/// reads.
+/// Returns the windows that `op` uses, as indices into the list `windows` of
+/// its sharding rule. A window says which elements of an operand's dim the op
+/// needs for each part of its result. For example, the first 4 elements of the
+/// slice x[3:11] need the elements 3 to 6 of x.
+///
+/// `op` uses a window, or does not use it. If `op` uses the window, each rank
+/// receives only the elements that the rank needs for its part of the result.
+/// If `op` does not use the window, a rank may receive all elements of the dim.
 static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   SmallVector<int64_t> windows;
   for (auto [i, window] : llvm::enumerate(op.rule->windows))
@@ -26,21 +31,22 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   return windows;
 }
 
-/// Sets `op.usesAllWindows` from the attribute `dist.windows`. A window is the
-/// range of an operand's dim that the op reads, such as the range of a slice.
-/// The sharding rule of the op lists all windows of the op. If the op uses a
-/// window, each rank receives only the operand elements that it needs. The
-/// attribute lists the indices of the windows that the op uses.
+/// Sets `op.usesAllWindows` from the attribute `dist.windows`, and returns
+/// whether the attribute fits `op`. A window says which elements of an
+/// operand's dim the op needs for each part of its result, as in a slice. The
+/// sharding rule of the op lists all windows of the op. If the op uses a
+/// window, each rank receives only the operand elements that the rank needs.
 ///
-/// - If the attribute lists all windows, `usesAllWindows` becomes true.
-/// - If the attribute is missing, or does not list all windows,
-///   `usesAllWindows` becomes false. The function ShardedOp::uses then returns
-///   for each window whether the op uses it. The answer depends on the axes
-///   that split the op.
+/// The attribute lists the indices of the windows that the op uses. A missing
+/// attribute means that the op uses no window. The function works in two steps:
 ///
-/// The attribute must list exactly the windows for which ShardedOp::uses
-/// returns true. Otherwise, the attribute does not fit the op, and the function
-/// returns failure.
+/// 1. `usesAllWindows` becomes true if the attribute lists all windows of the
+///    sharding rule. Otherwise, `usesAllWindows` becomes false.
+/// 2. The function asks ShardedOp::uses for each window whether the op uses the
+///    window. If `usesAllWindows` is true, the answer is always yes. If it is
+///    false, the answer depends on the axes that split the op. The attribute
+///    fits the op if it lists exactly the windows with the answer yes.
+///    Otherwise, the function returns failure.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =

@@ -64,9 +64,19 @@ int64_t stripesFor(int64_t numTokens, int64_t numParts);
 /// - `stripesFor` returns 1, so that the sequence is not cut.
 bool cutInStripes(mlir::Operation *op, RefinedRule &rule, int64_t numParts);
 
-/// Returns the number of stripes (pieces of the sequence) of `op`, a causal
-/// attention in which each rank has a part of every stripe. Returns 1 for any
-/// other op.
+/// Returns the number of stripes into which the tokens of the attention `op`
+/// are cut. A stripe is a contiguous piece of the sequence. The function
+/// returns 1 unless these conditions hold:
+///
+/// - `op` is a causal `graph.attention` with as many queries as keys.
+/// - The dim of tokens consists of two factors: the number of stripes, and the
+///   number of tokens in one stripe.
+/// - Mesh axes split the second factor, and no axis splits the first factor.
+///   Each rank then has a part of every stripe.
+///
+/// Example: 16 tokens have the factors 4 and 4, and the axis cp of 2 ranks
+/// splits the second factor. The function returns 4. Each rank has 2 tokens of
+/// each of the 4 stripes.
 int64_t stripesOf(const ShardedOp &op);
 
 } // namespace pcc::shard

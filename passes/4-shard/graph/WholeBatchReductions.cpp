@@ -19,9 +19,10 @@ bool pcc::shard::isReadByWholeBatchOp(Value argument) {
 }
 
 /// Returns whether the op `graph.ops[index]` reduces over the samples of the
-/// batch. For example, a sum over all samples does. A factor is a dim of the
-/// op, or part of a dim. The op must have a factor that counts samples (tag
-/// Batch) and over which the op computes a reduction, such as a sum.
+/// batch. An example is an op that adds up a value of all samples. A factor is
+/// a dim of the op, or part of a dim. The tag Batch marks the factors that
+/// count samples. The function returns true if the op computes a reduction,
+/// such as a sum, over a factor with this tag.
 static bool reducesBatch(const ShardedGraph &graph, unsigned index) {
   return llvm::any_of(
       llvm::zip_equal(graph.tags[index], graph.ops[index].rule->factors),
@@ -55,11 +56,18 @@ public:
   }
 
 private:
-  /// Returns whether the results of `op` depend only on inputs of the model and
-  /// on constants. An op that reads a weight depends on more, and so does every
-  /// op that uses its result. The caller must have called the function for all
-  /// ops before `op`, and must have added each op for which it returned true to
-  /// `ofInputs`.
+  /// Returns whether `op` computes its results only from inputs of the model
+  /// and from constants. Returns false in these cases:
+  ///
+  /// - `op` reads a weight, or an operand of `op` is computed from a weight.
+  /// - `op` has side effects, or has no sharding rule.
+  /// - `op` is a `graph.loss_gradient`, or an operand is computed from one.
+  ///
+  /// The function does not look at the operands of operands. Instead, it tests
+  /// whether each operand is a function argument or the result of an op in the
+  /// set `ofInputs`. The caller must therefore call the function for all ops in
+  /// program order. If the function returns true for an op, the caller must add
+  /// the op to `ofInputs`.
   bool dependsOnInputs(Operation *op) const {
     return isa<graph::ShardingRuleOpInterface>(op) && isPure(op) &&
            !isa<graph::GetParameterOp, graph::LossGradientOp>(op) &&

@@ -31,9 +31,11 @@ static bool isLookup(Operation *op) {
          dependsOnInputs(gather.getIndices());
 }
 
-/// Returns the index of an operand of `op` that is a large weight. Tensor
-/// parallelism must divide such a weight. Returns std::nullopt if there is
-/// none. `op` is vertex `index` of the graph.
+/// Returns the index of the operand of `op` that is a large weight. `op` is
+/// vertex `index` of the graph. Returns std::nullopt if `op` has no large
+/// weight, or is no contraction (matmul, einsum or convolution). A weight is
+/// large if it has more than 1 % of the bytes of all contraction weights in one
+/// transformer block.
 static std::optional<unsigned> weightOperand(const ContractionWeights &weights,
                                              unsigned index, Operation *op) {
   if (!isContraction(op) || weights.bytes(index) == 0)

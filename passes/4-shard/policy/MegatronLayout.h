@@ -47,26 +47,30 @@ public:
                 const dist::SubAxis &part) const;
 
 private:
-  /// State of a value. The state tells how the last large weight or embedding
-  /// table before the value is split. It is set in this way:
+  /// State of a value. The op that computes the value determines the state:
   ///
-  /// - A contraction with a large weight, such as a matmul, gives its result
-  ///   the state Open if its weight is split by columns, and the state Stream
-  ///   if its weight is split by rows.
-  /// - A lookup of an embedding gives its result the state Stream.
-  /// - Any other op gives its result the state of its operands. If the operands
-  ///   have different states, the result has the largest of these states: Open
-  ///   is larger than Stream, and Stream is larger than Table.
+  ///   op                                           state of its result
+  ///   contraction, large weight split by columns   Open
+  ///   contraction, large weight split by rows      Stream
+  ///   lookup in an embedding table                 Stream
+  ///   op without operands, function argument       Table
+  ///   any other op                                 largest state of an operand
+  ///
+  /// A contraction is an op such as a matmul. A weight is large if it has more
+  /// than 1 % of the bytes of all contraction weights in one transformer block.
+  /// Open is larger than Stream, and Stream is larger than Table. For example,
+  /// if an addition has one operand in the state Open and one operand in the
+  /// state Stream, its result is in the state Open.
   enum class ValueState : uint8_t {
     /// The value depends on no contraction and on no lookup: a mask or a table
     /// of token positions, for example.
     Table,
     /// The value is the result of an embedding lookup, or of a contraction
-    /// (such as a matmul) whose large weight is split by rows. Other ops pass
-    /// this state on to their results. For example, the norm of such a value is
-    /// also in this state. The state Open has priority: if another operand of
-    /// such an op is in the state Open, the result of the op is in the state
-    /// Open.
+    /// (such as a matmul) whose large weight is split by rows. An op without a
+    /// large weight passes this state on from an operand to its result. For
+    /// example, the norm of a value in this state is also in this state. There
+    /// is one exception: if another operand of the op is in the state Open, the
+    /// result is in the state Open.
     Stream,
     /// The value is the result of a contraction (such as a matmul) whose large
     /// weight is split by columns. Ops without a large weight pass this state
@@ -87,8 +91,12 @@ private:
   /// lookup. `before` contains the states of the operands of the vertex.
   ValueState stateOf(const ShardedGraph &graph, unsigned index,
                      llvm::ArrayRef<ValueState> before) const;
-  /// Requires that vertex `index` of the graph splits its weight: by rows if
-  /// `isRows`, otherwise by columns.
+  /// Requires that the mesh axis `tp` splits the weight of vertex `index` of
+  /// the graph. The vertex is a contraction, such as a matmul, or an embedding
+  /// lookup, whose weight is the table. `tp` must split the weight by rows if
+  /// `isRows` is true, and by columns if it is false. In the matmul [m,k] x
+  /// [k,n], the weight is [k,n]. Its rows are k, and its columns are n. The
+  /// requirement is stored in `required[index]`.
   void requireWeightSplit(const ShardedGraph &graph, unsigned index,
                           bool isRows);
   /// Requires that vertex `index` of the graph splits the sequence, if it has

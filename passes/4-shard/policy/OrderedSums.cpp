@@ -223,21 +223,30 @@ private:
   /// samples).
   static constexpr char blockLetter = 'A';
 
-  /// Returns the letters of one tensor in the equation of an einsum. The einsum
-  /// replaces a product that sums over the batch. `dims` lists the factors of
-  /// each dim of the tensor. A factor is a dim, or part of a dim. The member
-  /// `factor` is the factor that counts the samples.
+  /// Returns the letters of one tensor in the equation of an einsum, such as
+  /// "ABC" in "ABC,ABD->ACD". The class SumRewrite replaces a matmul or einsum,
+  /// `op`, by this einsum. `op` sums over the samples of the batch. The tensor
+  /// is an operand or the result of `op`.
   ///
-  /// Each factor has one letter. There is one exception: the factor that counts
-  /// the samples has two letters. The first letter is blockLetter. It stands
-  /// for a dim that counts the blocks. A block is a group of samples. The
-  /// second letter stands for a dim that counts the elements of one block. If a
-  /// block has only one element, the second letter is left out. Examples with 4
-  /// blocks:
+  /// The sharding rule of `op` numbers the factors of `op`. A factor is a dim,
+  /// or part of a dim. `dims` lists the numbers of the factors of each dim of
+  /// the tensor. In the einsum, factor 0 has the letter B, factor 1 has the
+  /// letter C, and so on.
   ///
-  ///   tensor                       letters   dims of the letters
-  ///   [12 samples, 3 features]     "ABC"     [4 blocks, 3 samples, 3 features]
-  ///   [4 samples, 3 features]      "AC"      [4 blocks, 3 features]
+  /// One factor counts the samples. The member `factor` of the class SumRewrite
+  /// describes this factor. In the einsum, this factor has two letters, which
+  /// stand for two dims. The first letter is A (blockLetter). It stands for a
+  /// dim that counts the blocks. A block is a group of samples. The second
+  /// letter is the letter of the factor. It stands for a dim that counts the
+  /// elements of one block. If a block has only one element, the second letter
+  /// is left out.
+  ///
+  /// Examples with 4 blocks, where factor 0 counts the samples and factor 1
+  /// counts the features:
+  ///
+  ///   tensor                      letters   dims of the letters
+  ///   [12 samples, 3 features]    "ABC"     [4 blocks, 3 samples, 3 features]
+  ///   [4 samples, 3 features]     "AC"      [4 blocks, 3 features]
   std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
     std::string letters;
     for (const ShardingRule::DimFactors &dim : dims)

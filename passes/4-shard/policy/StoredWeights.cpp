@@ -8,8 +8,13 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns whether two or more dims have more than one element. Scales and
-/// biases have only one such dim; they are too small to be worth a collective.
+/// Returns whether at least two dims of a tensor have more than one element.
+/// For example, the function returns true for the matrix [64, 256]. It returns
+/// false for the bias [256] and for the scale [1, 256].
+///
+/// The option `--preset` does not divide a tensor among ranks if the function
+/// returns false. The tensor is small, so each rank would save little memory,
+/// but the ranks would need an all-gather for the tensor.
 static bool hasTwoDims(RankedTensorType type) {
   return llvm::count_if(type.getShape(),
                         [](int64_t size) { return size > 1; }) >= 2;

@@ -57,8 +57,9 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
 /// op.axes[f] lists the sub-axes that split factor f, major first. The function
 /// sorts each list that contains `axis` or a part of `axis`.
 ///
-/// `op` and `own` are two ways of splitting one vertex of the graph. The search
-/// has chosen `own`. There are two cases for each list:
+/// `op` and `own` describe two ways of splitting the same op of the model. The
+/// sharding search has chosen the way `own`. The way `op` is an alternative.
+/// There are two cases for each list:
 ///
 /// - own.axes[f] has the same sub-axes as op.axes[f], in any order. op.axes[f]
 ///   then gets the order of own.axes[f].
@@ -104,8 +105,11 @@ static bool makesPartial(const ShardedGraph &graph, unsigned index,
 }
 
 /// Returns the shardings of all operands of `op`, followed by the shardings of
-/// all results. Each sharding is in canonical form, so that the shardings of
-/// two ops can be compared.
+/// all results. The function dist::placement() simplifies each sharding. After
+/// that, two shardings of a tensor are equal if they give each rank the same
+/// elements. For example, a dim of 12 elements can have the sharding [4@tp|3]
+/// or [12@tp]. If tp has 2 ranks, both shardings give each rank the same 6
+/// elements. The function dist::placement() turns [4@tp|3] into [12@tp].
 static SmallVector<dist::Sharding> placementsOf(const ShardedOp &op) {
   SmallVector<dist::Sharding> placements;
   for (unsigned i = 0; i < op.rule->operands.size(); ++i)
@@ -239,10 +243,15 @@ bool Alternatives::priceOperands(unsigned index, const ShardedOp &candidate,
 /// all orders and takes the cheapest one. For more than 4 shardings, the order
 /// is the one in which the member `forms` lists the shardings.
 ///
-/// For example, `candidate` splits the result by the mesh axis dp. One reader
-/// needs the result replicated, and another reader needs it split by the mesh
-/// axis tp. An all-gather makes the replicated tensor first. A slice of the
-/// replicated tensor is then split by tp, and needs no communication.
+/// For example, `candidate` splits the result over the mesh axis dp. One reader
+/// needs the result replicated, and another reader needs it split over the mesh
+/// axis tp. There are two orders:
+///
+/// - The replicated tensor is made first, by an all-gather. The tensor that tp
+///   splits is made from the replicated tensor. Each rank only takes its part,
+///   without communication.
+/// - The tensor that tp splits is made first. Both reshards then need
+///   communication, so this order costs more.
 ///
 /// Returns false if a reshard is impossible.
 bool Alternatives::priceResult(unsigned index, unsigned result,
@@ -320,13 +329,18 @@ static bool isMatrix(Value operand) {
          graph::tensorType(operand).getRank() > 1;
 }
 
-/// Returns a text that shows how `factor` (a dim, or part of a dim) is split.
-/// It is the name and the sharding of one tensor that has the factor, such as
-/// "'w' as [-, tp]". The tensor is, in this order of preference,
+/// Returns a text that shows how mesh axes split one factor of `op`. A factor
+/// is a dim, or part of a dim. `factor` is its index. The text names one tensor
+/// that has the factor, and shows the sharding of this tensor. For example, the
+/// text "'w' as [-, tp]" says that tp splits dim 1 of the weight w. The
+/// function takes the first of these tensors that has the factor:
 ///
-/// - a weight, because the user can pin it by its name;
-/// - the result of the op;
-/// - an operand.
+/// 1. an operand that is a weight of two or more dims. The user can request
+///    another sharding for this weight, because the text contains its name.
+/// 2. the first result of the op. The text then begins with "its result as".
+/// 3. any other operand
+///
+/// If no tensor has the factor, the text is "a dim of its own".
 static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
                               int factor, const dist::Mesh &mesh) {
   auto show = [&](unsigned operand, const std::string &name) {

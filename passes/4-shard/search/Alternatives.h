@@ -39,19 +39,30 @@ public:
   std::vector<dist::Decision> decisionsAt(unsigned index);
 
 private:
-  /// Returns the decision about `axis` at vertex `index` of the graph:
-  /// `chosen`, the choice that was taken, and the cheapest other choices.
+  /// Returns the decision about vertex `index` of the graph and the mesh axis
+  /// `axis`. The vertex is an op. The decision contains:
+  ///
+  /// - the way in which the op uses the axis, and the costs of this way. The
+  ///   search has chosen this way. The parameter `chosen` contains the costs.
+  ///   The function adds a text that describes the way.
+  /// - other ways in which the op could use the axis, and their costs. The list
+  ///   contains the best ways, at most five.
   dist::Decision decisionOf(unsigned index, const dist::Axis &axis,
                             dist::Choice chosen);
   /// Returns the price of `candidate`, a way of splitting vertex `index` of the
   /// graph. Returns std::nullopt if an operand or a result cannot be resharded
   /// as needed.
   std::optional<dist::Choice> price(unsigned index, const ShardedOp &candidate);
-  /// A sharding in which one op reads a value, and the index of the first
-  /// operand of the op that reads the value in this sharding. An op may read
-  /// one value through two operands, in different shardings. For example,
-  /// matmul(x, x) may read x as [-, 8@tp] (tp splits the columns) through
-  /// operand 0, and as [8@tp, -] (tp splits the rows) through operand 1.
+  /// One sharding in which an op reads a value. `operand` is the index of the
+  /// operand that reads the value in this sharding. If several operands of the
+  /// op read the value in this sharding, `operand` is the index of the first of
+  /// these operands.
+  ///
+  /// An op may read one value in two shardings. Example: the op is the matmul
+  /// of x and x. The mesh axis tp splits the columns of x for operand 0, and
+  /// the rows of x for operand 1. There are then two OwnForm objects for x. In
+  /// the first object, `sharding` splits the columns, and `operand` is 0. In
+  /// the second object, `sharding` splits the rows, and `operand` is 1.
   struct OwnForm {
     dist::Sharding sharding;
     unsigned operand;

@@ -21,14 +21,21 @@ static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
 }
 
 /// Returns the steps in which the search assigns the axes of `mesh`. To assign
-/// an axis means to decide which dims of each op the axis splits. One step
-/// assigns one axis, or some sub-axes of one axis. The steps are sorted by the
-/// round of their axis (priorityOf). Steps of equal rounds are in mesh order.
-/// `seeds` (requested shardings) sets the rounds, and the sub-axes into which
-/// an axis is cut.
+/// an axis means to decide which dims of each op the axis splits. A sub-axis is
+/// a part of an axis. For example, an axis of size 4 consists of two sub-axes
+/// of size 2. One step assigns one axis, or some sub-axes of one axis.
+///
+/// Each axis has a round (0, 1, …). The search assigns all axes of round 0
+/// before the axes of round 1, and so on. The steps are therefore sorted by the
+/// round of their axis. Steps of equal rounds are in mesh order. `seeds`
+/// contains the requested shardings, which determine two things:
+///
+/// - the round of each axis (priorityOf)
+/// - the sub-axes into which each axis is cut (Seeds::partsOf)
 ///
 /// `experts` lists the sub-axes that divide the experts of a mixture-of-experts
-/// model. If it contains only some sub-axes of an axis, the axis has two steps:
+/// model. If `experts` contains only some sub-axes of an axis, the axis has two
+/// steps:
 ///
 /// - The first step assigns the sub-axes that are not in `experts`.
 /// - The second step assigns the sub-axes that are in `experts`.

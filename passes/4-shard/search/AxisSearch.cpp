@@ -83,12 +83,12 @@ static constexpr double mostWorkOnForms = 2e4;
 ///   time that the search takes. The estimate is a sum over all tensors of the
 ///   graph. For example, a tensor with 10 possible shardings that 3 operands
 ///   read adds 10 · 10 · 3 = 300 to this sum.
-/// - `mostPairsPerUse` is the limit for AxisSearch::pairsPerUse, the mean
-///   number of pairs of an operand. A pair is one way of splitting the op that
-///   produces the operand, together with one way of splitting the op that reads
-///   the operand. For example, 3 ways of the first op and 4 ways of the second
-///   op result in 3 · 4 = 12 pairs. A convolution in a training step can be
-///   split over 4 ranks in 75 or more ways.
+/// - `mostPairsPerUse` is the limit for AxisSearch::pairsPerUse. A pair belongs
+///   to one operand. It is one way of splitting the op that produces the
+///   operand, together with one way of splitting the op that reads the operand.
+///   If the first op can be split in 3 ways and the second op in 4 ways, the
+///   operand has 3 · 4 = 12 pairs. AxisSearch::pairsPerUse counts the pairs of
+///   each operand in the graph, and returns the mean.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
@@ -212,16 +212,15 @@ public:
       graph.ops[i] = space.choicesOf(i)[chosen[i]].op;
   }
 
-  /// Emits an error and fails if the plan that `solve` found is impossible. The
-  /// search assigns the mesh axis of `assignment`. These cases are errors:
+  /// Emits an error and fails in three cases. Succeeds in all other cases.
+  /// `solve` has searched for a plan that decides which dims the mesh axis of
+  /// `assignment` splits. The cases are:
   ///
-  /// - `solve` has found no plan, because no plan meets all requests for
+  /// - `solve` has found no plan, because no plan meets all requested
   ///   shardings.
-  /// - The axis is the time axis `mb`, which cuts the batch into microbatches,
-  ///   and an op or an input does not allow this cut.
+  /// - The axis is `mb`, which cuts the batch into microbatches. An op needs
+  ///   the whole batch, or the batch of an input of the model cannot be cut.
   /// - The plan contains an impossible reshard (change of sharding).
-  ///
-  /// Succeeds in all other cases.
   LogicalResult reportBrokenRule(const AxisAssignment &assignment) {
     if (chosen.empty())
       return emitError(graph.function.getLoc())
@@ -379,19 +378,22 @@ private:
     }
   }
 
-  /// Computes the costs of the reshards of `value`, and stores them in
+  /// Computes the costs of the reshards of `value`, and stores the costs in
   /// `value.shared.reform`. A reshard changes the sharding of `value` from one
-  /// sharding in `value.forms` to another. The search must not use a reshard in
-  /// three cases, and the function computes no cost:
+  /// sharding in `value.forms` to another sharding in `value.forms`. In three
+  /// cases, the function computes no cost, and the search then never uses the
+  /// reshard:
   ///
-  /// - No user of `value` needs the new sharding.
-  /// - A rank would receive more bytes than the member `bound` allows. The
-  ///   search needs no plan that costs `bound` or more.
-  /// - The reshard starts from a sharding with a view, the producer of `value`
-  ///   never makes this sharding, and `value` has more than 64 shardings (see
-  ///   mayBeSource). A sharding has a view if it describes a window of a dim
-  ///   that a user reads, such as a slice. This case keeps the number of
-  ///   reshards small.
+  /// - No user of `value` needs the sharding after the reshard.
+  /// - A rank would receive too many bytes. Each plan with this reshard would
+  ///   cost more than the member `bound`. The search needs only plans that cost
+  ///   less than `bound`.
+  /// - `value` has more than 64 shardings, the sharding before the reshard has
+  ///   a view, and the producer of `value` never makes this sharding. A
+  ///   sharding has a view if it describes a window of a dim, such as the
+  ///   elements 3 to 10 of 16 elements. Without this case, the function would
+  ///   have to compute too many costs. For example, a value with 200 shardings
+  ///   has about 200 · 200 = 40,000 reshards.
   void price(Value &value) const {
     const auto &forms = value.forms;
     std::vector<bool> isWanted(forms.size(), false),
@@ -422,15 +424,20 @@ private:
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
       // `size` has one element for each sharding in `forms`: the number of
-      // bytes of `value` that one rank stores. Example: a rank stores 4 bytes
-      // before a reshard, and 10 bytes after the reshard. The rank then
-      // receives at least 10 - 4 = 6 bytes. The function skips the reshard if
-      // this lower bound is larger than `mostBytes`.
+      // bytes of `value` that one rank stores in this sharding. Example: a rank
+      // stores 4 bytes before a reshard, and 10 bytes after the reshard. The
+      // rank then receives at least 10 - 4 = 6 bytes. The loop below multiplies
+      // this lower bound by `value.frequency`, because some reshards run only
+      // once for several microbatches. The loop skips the reshard if the
+      // product is larger than `mostBytes`.
       //
-      // A sharding has a view if an op reads more of a dim than the part of the
-      // rank, as a convolution reads rows of the neighboring ranks. At the
-      // border of the tensor, some places of the buffer receive no element. The
-      // lower bound could be too large, so `size` is 0 for such a sharding.
+      // A sharding has a view if it describes a window of a dim. Example: x has
+      // 8 rows. A convolution with padding needs the rows -1 to 4 on rank 0.
+      // Row -1 does not exist. Rank 0 then stores 6 rows, but the first of
+      // these rows is padding, which no rank sends. The lower bound would count
+      // the padding as received bytes. The size of a sharding with a view is
+      // therefore 0, so that the function never skips a reshard to this
+      // sharding.
       size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());
@@ -553,17 +560,22 @@ private:
 };
 } // namespace
 
-/// Searches for a plan for the mesh axis of `assignment`. The search takes one
-/// sub-axis of the axis after another. A sub-axis is a part of a mesh axis. For
-/// each sub-axis, the search decides which dims of each op the sub-axis splits,
-/// and changes `graph`. For example, the axis x of size 4 has two sub-axes of
-/// size 2. The first sub-axis may split the rows of a weight, and the second
-/// sub-axis may split the columns.
+/// Searches for a plan for the mesh axis of `assignment`. A sub-axis is a part
+/// of a mesh axis. For example, the axis x of size 4 has two sub-axes of size
+/// 2. The search takes one sub-axis of the axis after another. For each
+/// sub-axis, the search decides which dims of each op the sub-axis splits, and
+/// stores the decision in `graph`. In the example, the first sub-axis may split
+/// the rows of a weight, and the second sub-axis may split the columns.
 ///
-/// Returns the cost of the plan. The penalties of all sub-axes are added in
-/// this cost. Fails if the plan for a sub-axis breaks a rule, such as the rule
-/// that all reshards (changes of sharding) must be possible. `graph` then still
-/// contains the splits by the earlier sub-axes.
+/// Returns the cost of the plan. One member of a cost is the penalty. It is a
+/// number for the undesired properties of a plan. The search for each sub-axis
+/// results in one penalty. The penalty that the function returns is the sum of
+/// the penalties for all sub-axes.
+///
+/// Fails if the plan for a sub-axis breaks a rule, such as the rule that all
+/// reshards (changes of sharding) must be possible. The function then does not
+/// search for the later sub-axes. `graph` still contains the splits by the
+/// earlier sub-axes.
 static FailureOr<plan::Cost> assignApart(ShardedGraph &graph,
                                          const AxisAssignment &assignment,
                                          const dist::SubAxes &before,
@@ -597,14 +609,21 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
   }
   plan::Cost cost = together->solve();
   if (knowsExperts(assignment.role)) {
-    // The model has experts that are divided among ranks. In the ops around the
-    // experts, the search `together` has let the axis split many dims. In these
-    // ops, the search `named` lets the axis split fewer dims: the batch (for
-    // `dp` and `mb`), the sequence or the attention heads (for `cp`), and the
-    // dim that counts experts (if the axis divides the experts). The search
-    // `named` therefore has fewer choices. It may find a cheaper plan if the
-    // graph is so large that the search `together` did not find the cheapest
-    // plan.
+    // The model has experts that are divided among ranks. The first search is
+    // `together`, which has been made above. It lets the axis split many dims
+    // of the ops around the experts. The second search is `named`, which is
+    // made here. It lets the axis split only these dims of the ops around the
+    // experts:
+    //
+    // - the batch, if the axis is `dp` or `mb`
+    // - the sequence or the attention heads, if the axis is `cp`
+    // - the dim that counts experts, if the axis divides the experts
+    //
+    // In a small graph, the search `together` finds the cheapest plan. In a
+    // large graph, the search `together` may miss the cheapest plan. The search
+    // `named` has fewer choices, and may then find a cheaper plan. The function
+    // uses the plan of the search `named` if this plan breaks no rule and the
+    // plan of the search `together` is not cheaper.
     AxisAssignment other = assignment;
     other.movesTokens = false;
     AxisSearch named(graph, {{other}}, before, seeds, planner);
@@ -615,15 +634,16 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
     }
   }
   if (assignment.parts.size() > 1 && assignment.role == AxisRole::Free) {
-    // Search again, but decide about one part (sub-axis) of the axis after
-    // another. For example, the axis x of 4 ranks has two parts of 2 ranks. The
-    // first part may then split the rows of a weight, and the second part may
-    // split the columns. This plan may be cheaper than a plan in which the
-    // whole axis splits the rows.
+    // Search again, but take one sub-axis of the axis after another. A sub-axis
+    // is a part of a mesh axis. For example, the axis x of 4 ranks has two
+    // sub-axes of 2 ranks. The first sub-axis may then split the rows of a
+    // weight, and the second sub-axis may split the columns. This plan may be
+    // cheaper than a plan in which the whole axis splits the rows.
     //
-    // This search is not made for the axes `dp`, `mb`, `cp` and `tp`. Users
-    // expect that the whole axis `tp` splits one dim of an op. The role of all
-    // other axes is Free.
+    // Only an axis with the role Free is searched again. An axis has this role
+    // if its name is not `dp`, `mb`, `cp` or `tp`. Users expect that each of
+    // these four axes splits one dim of an op as a whole. For example, the
+    // whole axis `dp` splits the batch.
     std::vector<ShardedOp> start = graph.ops;
     FailureOr<plan::Cost> apart =
         assignApart(graph, assignment, before, seeds, planner);

@@ -50,9 +50,15 @@ public:
     /// the addition. `next` is operand 0 of the multiplication.
     std::optional<Place> next;
 
-    /// Returns the first operand that needs the value in `sharding`, but skips
-    /// the operands of vertex `user`. Returns std::nullopt if all operands that
-    /// need the value in `sharding` belong to `user`.
+    /// Looks at all operands that need one value in one sharding, the member
+    /// `sharding`. Returns the first of these operands that does not belong to
+    /// vertex `user` of the graph. Returns std::nullopt if all of these
+    /// operands belong to vertex `user`.
+    ///
+    /// Example: vertex 3 and vertex 5 need the value x in the sharding
+    /// `sharding`. No other vertex needs x in this sharding. firstBeside(3)
+    /// returns an operand of vertex 5. firstBeside(5) returns an operand of
+    /// vertex 3.
     std::optional<Place> firstBeside(unsigned user) const {
       return first.user != user ? first : next;
     }

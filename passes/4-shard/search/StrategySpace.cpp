@@ -108,11 +108,11 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   if (assignment.role == AxisRole::Storage)
     return divideStored(index, assignment, states);
   ArrayRef<dist::SubAxis> parts(assignment.parts);
-  // `decided` has one entry for each mesh axis that has been assigned, or of
-  // which some sub-axes have been assigned. Add `parts` to the entry of their
-  // axis. Example: dp has the two sub-axes dp:(1)2 and dp:(2)2 of size 2. The
-  // first sub-axis has been assigned before, so the entry is dp:(1)2. `parts`
-  // contains the second sub-axis. The new entry is dp:(1)4, the whole axis.
+  // To assign an axis means to decide which dims the axis splits. `decided` has
+  // one entry for each mesh axis that has been assigned completely or in part:
+  // the assigned part of the axis. Add `parts` to this entry. Example: dp of
+  // size 4 consists of two sub-axes of size 2. The first has been assigned, and
+  // `parts` contains the second. The new entry is the whole axis dp.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
     return axis.axis == parts.front().axis;
   });
@@ -143,8 +143,7 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
     // - If `mustSplit` is true, the axis must split the dim if possible.
     //   taken[i] gets the penalty `most` - split[i].
     // - If `mustSplitInput` is true, the axis must split the batch of the model
-    //   input. If split[i] is 0 or less than `most`, taken[i] breaks this rule
-    //   and gets the penalty `brokenRulePenalty`.
+    //   input. taken[i] breaks this rule if split[i] is 0 or less than `most`.
     SmallVector<int> split(taken.size());
     if (mustSplit || mustSplitInput)
       llvm::transform(taken, split.begin(), [&](const ShardedOp &op) {
@@ -233,11 +232,16 @@ static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
          stored.contains(graph.operands[index][0].producer);
 }
 
-/// Lets the axis split the ops of the optimizer update, because these ops read
-/// stored tensors that the axis divides among ranks (ZeRO, FSDP). Example: each
-/// rank of `dp` stores a part of the optimizer state, and updates only this
-/// part of the weight. The rank therefore needs only this part of the gradient.
-/// The ranks add their gradients by a reduce-scatter instead of an all-reduce.
+/// Lets the mesh axis of `assignment` split two kinds of ops: ops of the
+/// optimizer update, and casts of stored tensors. These ops read tensors of
+/// which each rank along the axis stores only a part (ZeRO, FSDP).
+///
+/// Example: the axis is dp, and dp = 4. Each rank stores a quarter of a weight,
+/// and the same quarter of the optimizer state. The function lets dp split the
+/// optimizer update. A rank then updates only its own quarter of the weight.
+/// For this update, the rank needs only the same quarter of the gradient. The
+/// ranks therefore add their gradients by a reduce-scatter instead of an
+/// all-reduce.
 void StrategySpace::followStored(unsigned index,
                                  const AxisAssignment &assignment,
                                  States &states) const {
@@ -304,23 +308,25 @@ void StrategySpace::addBeforeSequenceAxes(
     }
 }
 
-/// The axis may split a dim of its role in every vertex. For `dp` and `mb`,
-/// this dim is the batch. For `cp`, it is the sequence, or the dim of attention
-/// heads. The expert region consists of the ops around the experts. In a vertex
-/// of this region, the axis may also split other dims. An axis divides experts
-/// if ranks along the axis have different experts. There are four cases in the
-/// region:
+/// Decides whether the mesh axis of `assignment` may split a dim of the vertex.
+/// `tag` says what this dim counts, such as samples or experts. The result is
+/// true in two cases:
 ///
-/// - The axis divides experts, and `assignment.movesTokens` is true: the axis
-///   may split every dim.
-/// - The axis divides experts, and `assignment.movesTokens` is false: the axis
-///   may also split the dim that counts experts.
-/// - The axis does not divide experts, and `assignment.movesTokens` is true:
-///   the axis may split every dim except the dim that counts experts. If the
-///   vertex is a `graph.get_parameter`, which reads a weight, the axis may
-///   split only dims of its role.
-/// - The axis does not divide experts, and `assignment.movesTokens` is false:
-///   the axis may split only dims of its role.
+/// - The axis may split the dim in every vertex. `dp` and `mb` may split the
+///   batch. `cp` may split the sequence and the attention heads.
+/// - The vertex is one of the ops around the experts of a mixture-of-experts
+///   model, and the dim is in this table:
+///
+///   do ranks along the axis   `assignment.
+///   have different experts?   movesTokens`   dims
+///   yes                       true           all dims
+///   yes                       false          the dim that counts experts
+///   no                        true           all dims except the dim that
+///                                            counts experts
+///   no                        false          no dim
+///
+/// In the third line of the table, there is an exception: the result is false
+/// if the vertex is a `graph.get_parameter`, which reads a weight.
 bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
                                        const AxisAssignment &assignment) const {
   if (isTagOfRole(tag, assignment.role))
@@ -409,22 +415,20 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    // With the strategy Through, an op reads a partial sum, and its result is a
-    // partial sum too. A partial sum is one addend of a sum that is not
-    // complete yet.
+    // With the strategy Through, an operand of the op is a partial sum, and the
+    // result of the op is a partial sum, too. A partial sum is one term of a
+    // sum. There are two cases:
     //
-    // If `inTime` is true, the axis is `mb`. Its coordinates are microbatches,
-    // not ranks. A partial sum is then the sum over the samples of one
-    // microbatch. The op may use the strategy only if it may read a sum over
-    // one microbatch.
-    //
-    // If `inTime` is false, each rank has one addend, and the ranks add them
-    // later. Every op except a transfer may use the strategy. A transfer sends
-    // a value to another pipeline stage. A transfer may use the strategy in two
-    // cases:
-    //
-    // - The axis has the role Batch.
-    // - The transfer belongs to the optimizer update.
+    // - `inTime` is true: the axis is `mb`. The coordinates of `mb` are
+    //   microbatches, not ranks. Each partial sum is the sum over the samples
+    //   of one microbatch. The op may use the strategy only if one of its
+    //   operands is computed as a sum over samples. For example, the op may be
+    //   a transpose of the gradient of a weight.
+    // - `inTime` is false: each rank has one term. A later collective adds the
+    //   terms of all ranks. Every op may use the strategy, except a transfer. A
+    //   transfer sends a value to another pipeline stage. A transfer may use
+    //   the strategy only if the axis has the role Batch, or if the transfer
+    //   belongs to the optimizer update.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);
@@ -451,20 +455,22 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   }
 }
 
-/// The penalty is the sum over all broken rules. For an axis that divides the
-/// experts of a mixture-of-experts model, the rule is:
+/// Checks whether `part` splits the tensors that it must split. `part` is a
+/// mesh axis, or a part of a mesh axis. Returns the sum of the penalties in
+/// these cases:
 ///
-///   the axis must split                           penalty if it does not
-///   an expert weight, or the outputs of experts   bytes of the tensor
+/// 1. Ranks along the axis have different experts of a mixture-of-experts
+///    model. The vertex has a weight of the experts, or the outputs of the
+///    experts. `part` can split this tensor along the dim that counts experts,
+///    but does not. The penalty is the number of bytes of the tensor.
+/// 2. The axis is `tp`. The vertex has a large weight of a matmul, an einsum or
+///    a convolution. `part` can split the weight, but does not. The penalty is
+///    the number of bytes of the weight.
+/// 3. The axis is `tp`. The option `--preset megatron` or `--preset sequence`
+///    requires that `tp` splits a certain dim of the vertex. `part` does not
+///    split this dim. The penalty is 1.
 ///
-/// For `tp`, the rules are as follows. The presets are `megatron` and
-/// `sequence`.
-///
-///   the axis must split                           penalty if it does not
-///   each large weight of a contraction            bytes of the weight
-///   a dim that a preset requires                  1
-///
-/// Other axes have no such rules.
+/// Returns 0 if there is no such case.
 double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
                                 const ShardedOp &after,
                                 const dist::SubAxis &part,

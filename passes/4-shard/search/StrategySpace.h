@@ -48,27 +48,26 @@ struct AxisAssignment {
   dist::SubAxes parts;
   /// Role of the axis, which decides what it may split.
   AxisRole role;
-  /// Says which dims the mesh axis of this step may split in the expert region.
-  /// The expert region consists of the ops around the experts of a
-  /// mixture-of-experts layer (ExpertDims.h). A mesh axis divides experts if
-  /// ranks along the axis have different experts. The value has an effect only
-  /// if at least one mesh axis divides experts. This axis may be the axis of
-  /// this step or another axis.
+  /// Decides which dims the mesh axis of this step may split in the ops around
+  /// the experts of a mixture-of-experts layer (ExpertDims.h). In every op,
+  /// `dp` and `mb` may split the batch, and `cp` may split the sequence and the
+  /// attention heads. In the ops around the experts, these axes may also split
+  /// the dims in this table:
   ///
-  /// The axis of this step may always split the dims of its role. For `dp`,
-  /// such a dim is the batch. In the expert region, the axis may also split
-  /// these dims:
+  ///   do ranks along the axis
+  ///   have different experts?   `movesTokens`   dims
+  ///   yes                       true            all dims
+  ///   yes                       false           the dim that counts experts
+  ///   no                        true            all dims except the dim that
+  ///                                             counts experts
+  ///   no                        false           no dim
   ///
-  /// - If the axis of this step divides experts, and the value is true: every
-  ///   dim.
-  /// - If the axis of this step divides experts, and the value is false: the
-  ///   dim that counts experts.
-  /// - If only other axes divide experts, and the value is true: every dim
-  ///   except the dim that counts experts. An exception is a
-  ///   `graph.get_parameter`, which reads a weight. The axis may split only the
-  ///   dims of its role there.
-  /// - If only other axes divide experts, and the value is false: no further
-  ///   dim.
+  /// In the third line of the table, there is an exception: in a
+  /// `graph.get_parameter`, which reads a weight, the axis may split no dim of
+  /// the table.
+  ///
+  /// `movesTokens` has no effect on other axes. It has no effect on any axis if
+  /// each rank has all experts.
   bool movesTokens = true;
   /// Whether two sub-axes of the axis may split two different dims of an op.
   /// Example: a weight has 2 rows and 8 columns. An axis of 4 ranks has two

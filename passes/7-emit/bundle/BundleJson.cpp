@@ -32,20 +32,23 @@ namespace {
 /// and casts the weight. If the program also slices or reshapes the weight,
 /// bundle.json uses the order in the program.
 struct StoredView {
-  /// Computes the field `order` for the weight `parameter`. `order[i]` is the
-  /// index that dim i of bundle.json has in the program.
+  /// Computes the member `order` for the weight `parameter`. bundle.json lists
+  /// the dims of the weight in some order. In the program, the dims of the
+  /// weight can have another order. `order[i]` is k if dim i in bundle.json is
+  /// dim k in the program.
   ///
   /// The program reads the weight from a file, and then applies all ops of the
   /// list `parameter.transforms` to the weight. There are two cases:
   ///
-  ///  - Each op is a transpose or a cast. The dims in bundle.json have the
-  ///    order of the dims in the file. Example: the file has the dims [in, out],
-  ///    and a transpose changes the order to [out, in]. Dim 0 of bundle.json is
-  ///    `in`, and the dim `in` has the index 1 in the program. The field `order`
-  ///    is [1, 0].
-  ///  - At least one op is a slice or a reshape. The dims in bundle.json have
-  ///    the order of the dims in the program. For a weight with three dims, the
-  ///    field `order` is [0, 1, 2].
+  /// - Each op is a transpose or a cast. bundle.json lists the dims in the
+  ///   order of the file. Example: the file has the dims [in, out], and a
+  ///   transpose changes the dims to [out, in]. The dims in bundle.json are
+  ///   [in, out]. The dims in the program are [out, in]. `order` is [1, 0],
+  ///   because dim 0 in bundle.json is dim 1 in the program, and dim 1 in
+  ///   bundle.json is dim 0 in the program.
+  /// - At least one op is a slice or a reshape. bundle.json lists the dims in
+  ///   the order of the program. `order` is [0, 1, 2] for a weight with three
+  ///   dims.
   explicit StoredView(const program::ParameterT &parameter)
       : order(parameter.shape.size()) {
     std::iota(order.begin(), order.end(), 0);

@@ -21,7 +21,7 @@ struct CollectiveFacts {
   /// Names of the mesh axes over which the collective runs.
   std::vector<std::string> axes;
   int64_t ranksPerGroup = 1;
-  /// Element type of the operand, such as "f32".
+  /// Element type of the tensor that the collective reads, such as "f32".
   std::string dtype;
   /// Kind of the reduction, such as "sum". Empty if the collective only moves
   /// elements.

@@ -151,12 +151,15 @@ public:
   }
 
 private:
-  /// Range of bytes to copy from a weight file of the model to the bundle's
-  /// weight file. `offset` and `length` are in bytes, in the model's file.
+  /// Range of bytes that is copied from a weight file of the model to the
+  /// weight file of the bundle. The range begins at byte `offset` of the
+  /// model's weight file, and has `length` bytes. Example: `offset` = 100 and
+  /// `length` = 8 stand for the bytes 100 to 107.
   struct PackedRange {
-    /// Index of a weight file in the list `program.files`. The list contains
-    /// the weight files of the model that the program reads. The weight file
-    /// `program.files[file]` contains this range of bytes.
+    /// Index of a weight file of the model. The bytes of this PackedRange are
+    /// copied from this weight file. The list `program.files` contains all
+    /// weight files of the model that the program reads. Example: if `file` is
+    /// 2, the bytes are copied from the weight file `program.files[2]`.
     int32_t file;
     uint64_t offset, length;
     /// Byte offset in the bundle's weight file. The bytes of this PackedRange
@@ -169,18 +172,33 @@ private:
     }
   };
 
-  /// Finds the bytes that must be copied from the model's weight files to the
-  /// bundle's weight file. A parameter of the program, such as a weight, can be
-  /// stored in a weight file of the model. The parameter is then one range of
-  /// bytes of this file. Several parameters can be stored in the same range.
-  /// The function adds each range once to three members:
+  /// Finds the bytes that must be copied from the weight files of the model to
+  /// the weight file of the bundle. Does not copy the bytes.
   ///
-  ///   - `pieces` is the list of the ranges to copy.
-  ///   - `entries` is a list with one tensor of the bundle's weight file per
-  ///     range. An entry contains the name, the type, the shape and the place
-  ///     of the tensor.
-  ///   - `known` is a map from a range to the place of its bytes in the
-  ///     bundle's weight file.
+  /// A parameter of the program is a tensor, such as a weight. A parameter can
+  /// be stored in a range of bytes of a weight file of the model. The function
+  /// skips the parameters that are not stored in a weight file. Two parameters
+  /// can be stored in the same range. The bytes of this range are copied only
+  /// once. Example:
+  ///
+  ///   parameter   range in the model's file   range in the bundle's file
+  ///   a           bytes 100 to 107            bytes 0 to 7
+  ///   b           bytes 100 to 107            bytes 0 to 7
+  ///   c           bytes 200 to 203            bytes 8 to 11
+  ///
+  /// In the bundle's file, byte 0 is the first byte after the header. For each
+  /// different range in the model's files, the function adds one element to
+  /// each of three members:
+  ///
+  ///   - The list `pieces` gets the range in the model's file and the first
+  ///     byte of the range in the bundle's file.
+  ///   - The list `entries` gets an entry for the header of the bundle's file.
+  ///     The entry contains the range in the bundle's file, and the name, the
+  ///     type and the shape of the parameter. If several parameters are stored
+  ///     in the range, the entry describes the first of these parameters, such
+  ///     as a for the bytes 0 to 7.
+  ///   - The map `known` gets the first byte of the range in the bundle's file.
+  ///     The key is the range in the model's file.
   void collect() {
     uint64_t end = 0;
     for (const auto &parameter : program.parameters) {

@@ -26,20 +26,21 @@ namespace pcc::emit {
 /// column sums of shape [N]. In the backward pass of a linear layer, the column
 /// sums are the gradient of the bias.
 struct BiasGradientEpilogue {
-  /// Column sums of one operand of the matmul. Example: the operand [K, N] has
-  /// column sums of shape [N]. Null if the library call computes only the
-  /// matmul, and no column sums.
+  /// Tensor of the sums of the columns of one operand of a matmul. Example: an
+  /// operand of shape [K, N] has N columns, so the tensor has the shape [N].
+  /// Null if the library cuBLASLt computes the matmul without column sums.
   mlir::Value result;
-  /// Whether `result` contains the column sums of the left operand of the
-  /// matmul. If false, `result` contains the column sums of the right operand.
-  /// Example, where the matmul contracts the dim K:
+  /// Whether the library cuBLASLt sums the columns of the left operand of a
+  /// matmul. If false, the library sums the columns of the right operand.
+  /// Example, where K is the dim that the matmul contracts:
   ///
-  ///   ofLhs   operand                shape of `result`
+  ///   ofLhs   operand                shape of the sums
   ///   true    left operand [K, M]    [M]
   ///   false   right operand [K, N]   [N]
   bool ofLhs = false;
-  /// Ops that compute the column sums: a reduction, sometimes followed by a
-  /// cast to f32.
+  /// Ops that compute the sums of the columns of one operand of a matmul. The
+  /// list contains a reduction, which computes the sums. The list can also
+  /// contain a cast of the sums to f32. The list is empty if `result` is null.
   llvm::SmallVector<mlir::Operation *, 2> ops;
 };
 
@@ -55,53 +56,60 @@ struct BiasGradientEpilogue {
 /// returns a struct whose field `result` is null. Changes no op.
 BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 
-/// Rewrites the ops of a bias gradient, so that one call of the library
-/// cuBLASLt can compute `product` and the bias gradient together. `product` is
-/// a matmul. A bias gradient is the sums of the columns of an operand of the
-/// matmul. Example: the operand [10, 4] has 4 columns, and its bias gradient
-/// has the shape [4].
+/// Prepares a call of the library cuBLASLt that computes a matmul and a bias
+/// gradient. `product` is the matmul. A bias gradient is the sums of the
+/// columns of an operand of the matmul. Example: an operand of shape [10, 4]
+/// has 4 columns, and its bias gradient has the shape [4].
 ///
-/// The library can only sum the columns of the operand itself. The model may
-/// sum the columns of another tensor x. The tensor x has the elements of the
-/// operand in the same order, but another shape. Example: the operand [10, 4]
-/// is a reshape of the tensor x [2, 5, 4]. The sum of x over the dims 0 and 1
-/// is equal to the sum of the operand over the dim 0. The model may also
-/// reshape the sums and cast them.
+/// `last` is the last op that the library call will replace. `last` is
+/// `product`, or an op after `product`, such as a cast of the result of
+/// `product`. `stored` is the element type of the results of the library call.
 ///
-/// The function creates new ops: a sum of the operand, a cast of this sum, and
-/// a reshape of the result of the cast. Then the function erases the old ops.
-/// Example, where `product` and `last` are ops of the model:
+/// The library call can only sum the columns of the operand itself. The model
+/// may instead sum a tensor x that has the same elements in another shape.
+/// Example: x has the shape [2, 5, 4], and the operand is a reshape of x to the
+/// shape [10, 4]. The sum of x over the dims 0 and 1 is equal to the sum of the
+/// operand over the dim 0. The function therefore replaces the ops that sum x
+/// by ops that sum the operand. Example with `stored` = f32, in execution
+/// order:
 ///
-///   old ops                          new ops
+///   ops before the call              ops after the call
+///   of this function                 of this function
+///
 ///   a = sum of x       [4]    bf16   d = sum of operand [4]    bf16
 ///   b = reshape of a   [1, 4] bf16   e = cast of d      [4]    f32
 ///   c = cast of b      [1, 4] f32    product
 ///   product                          last
 ///   last                             f = reshape of e   [1, 4] f32
 ///
-/// `last` is the last op that the library call will replace. `last` is
-/// `product`, or an op after `product` such as a cast of the result of
-/// `product`. In the example, the caller will replace the ops d, e, `product`
-/// and `last` by the library call. The library call will be in the place of
-/// `last`. The op f comes after `last`, because f will read a result of the
-/// library call. All ops that read c now read f. If an op between c and `last`
-/// depends on c, the function moves this op behind f.
+/// The names a to f stand for the ops of this example:
 ///
-/// `stored` is the element type of the results of the library call. In the
-/// example, `stored` is f32. The function creates no cast e if the sum d
-/// already has this type.
+///   - The function erases the ops a, b and c. Each op that read c reads f
+///     instead.
+///   - The caller will replace the ops d, e, `product` and `last` by one
+///     library call, in the place of `last`. The results of e and `last` will
+///     be the two results of the library call.
+///   - The op f reads e, which will be a result of the library call. The
+///     function therefore puts f after `last`.
+///   - An op between c and `last` may read c, or may read the result of another
+///     op that depends on c. The function moves this op behind f.
+///   - If the sum d has the type `stored`, the function does not create e. Then
+///     f reads d.
 ///
-/// Returns the ops d and e. The field `result` of the returned struct is the
-/// result of e, or the result of d if there is no cast e. Returns a struct
-/// whose field `result` is null, and changes no op, in three cases:
+/// Returns the ops d and e, and the result of e. If there is no e, returns the
+/// op d and its result.
 ///
-///   - The block of `product` contains no sum of the columns of an operand, or
-///     of the columns of a tensor such as x.
+/// The function changes no op, and returns a struct whose field `result` is
+/// null, in three cases:
+///
+///   - The block of `product` contains no op that sums the columns of an
+///     operand, or of a tensor such as x. An operand counts only if it has two
+///     dims and `product` contracts the first dim.
 ///   - The sum a does not have the type `stored`, and no chain of reshapes and
-///     casts converts the sum to this type. Each op of the chain must be the
-///     only reader of the op before it.
-///   - An op between c and `last` depends on c, and this op cannot move behind
-///     `last`. For example, `last` depends on this op.
+///     casts, such as b and c, converts a to this type. Each op of the chain
+///     must be the only reader of the op before it.
+///   - `last` depends on c, or an op with side effects depends on c and comes
+///     before `last`. The function could not move this op behind `last`.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,
                                        mlir::Operation *last);

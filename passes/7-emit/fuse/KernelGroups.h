@@ -12,39 +12,62 @@ namespace pcc::emit {
 struct KernelGroup {
   /// Ops of the group, in block order.
   llvm::SetVector<mlir::Operation *> ops;
-  /// Iteration space of the kernel: the shape of the reduction's operand, or of
-  /// the results if the group has no reduction.
+  /// Shape over which the loops of a kernel iterate. The kernel will compute
+  /// all ops of this group. The loops have one iteration per element of a
+  /// tensor of this shape:
+  ///
+  ///   group                 `shape`
+  ///   with a reduction      shape of the operand of the reduction
+  ///   without a reduction   shape of each result that the kernel stores
+  ///
+  /// Example: a group computes exp of a tensor [8, 32], and then the sum over
+  /// dim 1. The result has the shape [8], but `shape` is [8, 32].
+  ///
+  /// If the group contains an attention op, `shape` is the shape of the
+  /// queries. The loops of an attention kernel do not depend on `shape`.
   llvm::SmallVector<int64_t> shape;
-  /// Dims of `shape` that the group's reductions reduce, and dims that they
-  /// keep. std::nullopt if the group has no reduction.
+  /// Dims that the reductions of this group reduce, and dims that the
+  /// reductions keep. All reductions of a group reduce the same dims. Example:
+  /// a sum over dim 1 of a tensor [8, 32] reduces dim 1 and keeps dim 0. A
+  /// softmax and a norm count as reductions. The field is std::nullopt if the
+  /// group has no reduction.
   std::optional<RowSpace> rows;
 };
 
 /// Divides the ops of `block` into groups. Each group will become one kernel.
-/// Returns the groups in the order of the block. An op that no kernel can
-/// compute, such as a matmul, belongs to no group:
+/// An op that no kernel can compute, such as a matmul, belongs to no group.
+/// Examples, where each op reads the result of the op before it:
 ///
-///   x -> exp -> reduce sum -> div     one group: exp, reduce sum, div
-///   matmul -> add -> relu -> matmul   one group: add, relu
+///   ops of the block            group
+///   exp, reduce sum, div        exp, reduce sum, div
+///   matmul, add, relu, matmul   add, relu
 ///
-/// Visits the ops from the last to the first. An op joins the group of an op
-/// that reads its result if two conditions hold:
+/// Returns the groups in the order in which their last ops are in the block.
 ///
-///   - One loop nest can compute the op and the group.
-///   - The kernel does not repeat expensive work.
+/// Visits the ops of the block from the last op to the first op. Let the op b
+/// belong to a group, and let b read the result of the op a. The op a joins the
+/// group of b if these conditions hold:
 ///
-/// Three kinds of ops are special:
+///   - One loop nest can compute a and all ops of the group.
+///   - The kernel need not repeat much expensive work to compute a.
+///   - The group is not too large.
+///   - No kernel would need its own result as an input. Example: c reads a, and
+///     b reads both a and c. If a and b are in one group, c must be in the same
+///     group.
 ///
-///   constant       A constant belongs to no group. If all its elements are
-///                  equal, each kernel that reads it contains a copy.
-///   iota,          Each kernel that reads the indices computes them. If an op
-///   global index   without a group, such as a matmul, reads the indices, the
-///                  iota or global index is a group of its own.
-///   reshape        A reshape belongs to the group of an op that reads it, or
-///                  to no group. Outside of kernels a reshape costs no time.
+/// If a can join no group, a new group begins, which contains only a. Three
+/// kinds of ops are special:
 ///
-/// A kernel never needs its own result as an input. Example: b reads a, and c
-/// reads b. If a and c are in one group, b is in the same group.
+///   - A constant belongs to no group. If all elements of the constant are
+///     equal, each kernel that reads the constant contains a copy.
+///   - An iota and a global index compute indices. Each element of an iota is
+///     the index of the element along one dim. Each element of a global index
+///     is the index of the element along one dim of the whole, unsharded
+///     tensor. Each kernel that reads the indices computes the indices itself.
+///     If an op without a group also reads the indices, the iota or the global
+///     index is a group by itself.
+///   - A reshape belongs to the group of an op that reads the reshape, or to no
+///     group. Outside of kernels, a reshape costs no time.
 std::vector<KernelGroup> groupKernels(mlir::Block &block);
 
 /// Prepares cheap ops of `block` for fusion. An op is cheap if one element of

@@ -150,12 +150,21 @@ static bool isOfTraining(Operation *op) {
   return op->getParentOfType<ModuleOp>()->hasAttr(pipe::recomputedFlopsName);
 }
 
-/// Returns whether the result of `op` must be rounded to its element type
-/// before the next op reads the result. True for bf16 and f16 in training. In
-/// training, the backward pass can recompute a value of the forward pass
-/// (activation checkpointing). The recomputation uses kernels, and a kernel
-/// rounds after each op. The first computation must round in the same way,
-/// since both computations must give the same bits.
+/// Returns whether the result of the matmul or convolution `op` must be rounded
+/// to its element type before another op reads the result. The function returns
+/// true in training if the element type is bf16 or f16.
+///
+/// Example: a bias is added to the result of a bf16 matmul. There are two ways
+/// to compute the addition, and they can give different bits:
+///
+///   - The library call that computes the matmul also adds the bias. The
+///     library does not round the result of the matmul before the addition.
+///   - A kernel adds the bias. The kernel reads the result of the matmul from
+///     memory, rounded to bf16.
+///
+/// In training, the backward pass can compute the addition of the forward pass
+/// again (activation checkpointing). Both additions must give the same bits. In
+/// bf16 or f16 training, a kernel therefore always adds the bias.
 static bool roundsBetween(Operation *op) {
   const Type element = graph::tensorType(op->getResult(0)).getElementType();
   return isOfTraining(op) && (element.isBF16() || element.isF16());
@@ -482,16 +491,28 @@ private:
     return false;
   }
 
-  /// Adds a transpose to the epilogue if the next op is a transpose. The
-  /// library then writes each element of the matmul's result directly to its
-  /// place in the transposed tensor. Adds no transpose in three cases:
+  /// Appends a transpose to the epilogue, if possible. The epilogue is the list
+  /// of ops that the library computes after a matmul, in the same call. Let x
+  /// be the result of the last op of the epilogue. If the epilogue has no op
+  /// yet, x is the result of the matmul. The method appends a transpose if the
+  /// transpose is the only op that reads x. A reshape of x may lie between x
+  /// and the transpose.
   ///
-  ///   - A fused kernel reads the transposed tensor. This kernel can read the
-  ///     matmul's result with strides, so that the transpose costs no time.
-  ///   - No strides describe the places of the elements in the transposed
-  ///     tensor.
-  ///   - Neighboring elements of the last dim of the matmul's result would not
-  ///     be neighbors in the transposed tensor.
+  /// The library then stores each element of the result of the matmul directly
+  /// at the position that the element has in the transposed tensor. Example: a
+  /// matmul has the shape [2, 3, 8], and a transpose exchanges the dims 0 and
+  /// 1. The library stores element [i, j, k] at position 8 i + 16 j + k. The
+  /// strides are [8, 16, 1].
+  ///
+  /// The method appends no transpose in three cases:
+  ///
+  ///   - A fused kernel reads the transposed tensor. The kernel can then read
+  ///     the tensor before the transpose with strides, at no cost.
+  ///   - No strides describe the positions at which the library would have to
+  ///     store the elements.
+  ///   - Neighboring elements of the last dim of the result of the matmul would
+  ///     not be neighbors in the transposed tensor. Example: a transpose from
+  ///     [2, 3] to [3, 2].
   void takeOrder() {
     Value value = next();
     auto transpose = value.hasOneUse()
@@ -579,13 +600,16 @@ OperandView pcc::emit::viewOperand(Value operand) {
     seen.ops.push_back(op);
     seen.source = op->getOperand(0);
   }
-  // The list `seen.ops` is in reverse order: the last op in the list runs
-  // first. Remove the reshapes at the end of the list. These reshapes move no
-  // elements. The matmul can therefore read the result of the last removed
-  // reshape instead of the operand of this reshape. Example: `operand` is the
-  // transpose of a reshape of x. The list contains the transpose and the
-  // reshape, and the source is x. Then the loop removes the reshape, and the
-  // source is the result of the reshape.
+  // The ops in the list `seen.ops` compute `operand` from the tensor
+  // `seen.source`. The list is in reverse order: the last op in the list runs
+  // first. The loop below removes the reshapes at the end of the list. These
+  // reshapes move no elements, so the matmul can read the result of a removed
+  // reshape. Example, where a reshape computes y from x, and a transpose
+  // computes `operand` from y:
+  //
+  //                     `seen.ops`             `seen.source`
+  //   before the loop   transpose, reshape     x
+  //   after the loop    transpose              y
   while (!seen.ops.empty() && isa<graph::ReshapeOp>(seen.ops.back()))
     seen.source = seen.ops.pop_back_val()->getResult(0);
   if (seen.ops.empty() || isOfKernel(seen.source))

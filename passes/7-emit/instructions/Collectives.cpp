@@ -8,9 +8,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the reduction (sum, maximum, ...) that turns partial tensors of the
-/// ranks into the whole tensor. `sharding` is that of the partial tensor.
-/// Returns Sum if `sharding` is not partial.
+/// Returns the kind of reduction of a partial tensor: a sum, a maximum, a
+/// minimum or a product. `sharding` is the sharding of the tensor. A tensor is
+/// partial if each rank holds one term of each element. A reduction over the
+/// ranks combines the terms. Example: an element is the sum 7 of the term 3 on
+/// rank 0 and the term 4 on rank 1. The function then returns Sum. The function
+/// also returns Sum if the tensor is not partial.
 static program::Reduction reductionOf(const dist::Sharding &sharding) {
   return sharding.partials.empty()
              ? program::Reduction::Sum

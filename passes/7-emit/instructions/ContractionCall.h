@@ -75,11 +75,18 @@ struct ContractionCall {
   }
 
 private:
-  /// Replaces SSA values that are in the body of `call` by SSA values that are
-  /// outside of the body. The values are the tensors of this struct, such as
-  /// the bias. A block argument of the body is replaced by the operand of
-  /// `call` that it stands for. A value that the body yields is replaced by the
-  /// result of `call`.
+  /// Changes the fields of this struct that hold SSA values in the body of
+  /// `call`. After the change, these fields hold operands and results of
+  /// `call`. `call` is a rank.library_call, and its body contains the
+  /// contraction. The function does not change the IR. It makes two changes to
+  /// the fields:
+  ///
+  ///   - The fields `lhs.source`, `rhs.source`, `epilogue.bias` and
+  ///     `epilogue.residual` hold block arguments of the body. Each block
+  ///     argument is replaced by the operand of `call` with the same index.
+  ///   - The fields `epilogue.result` and `sums.result` hold values that the
+  ///     body computes. Result 0 of `call` replaces `epilogue.result`. Result 1
+  ///     of `call` replaces `sums.result`. A null field stays null.
   void leaveBody(rank::LibraryCallOp call);
 };
 

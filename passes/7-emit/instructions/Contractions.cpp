@@ -8,10 +8,25 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the strides, in elements, with which a batched matrix product
-/// accesses `view`. The order is: batch dims, rows, columns. If `isTransposed`
-/// is true, the last dim of `view` has the rows, and the second-to-last dim the
-/// columns. A batch dim along which the tensor is broadcast has stride 0.
+/// Returns the strides, in elements, with which a batched matrix product reads
+/// or writes a tensor. `view` is the shape and the strides of the tensor. The
+/// last two dims of the tensor are the dims of a matrix. All other dims are
+/// batch dims. If `isTransposed` is false, the last dim has the columns of the
+/// matrix, and the second-to-last dim has the rows. If `isTransposed` is true,
+/// the last dim has the rows, and the second-to-last dim has the columns.
+///
+/// `batch` lists the sizes of the batch dims of the product. The tensor may
+/// have fewer batch dims than the product, as in NumPy broadcasting. The
+/// function returns one stride for each batch dim of the product, then the
+/// stride of the rows, then the stride of the columns. A batch dim has stride 0
+/// if the tensor does not have the dim, or has size 1 along the dim.
+///
+/// Example: `batch` is [8, 2]. The tensor has the shape [2, 3, 4] and the
+/// strides 12, 4 and 1:
+///
+///   `isTransposed`   returned strides
+///   false            0, 12, 4, 1
+///   true             0, 12, 1, 4
 static std::vector<int64_t> matrixStrides(const StridedView &view,
                                           ArrayRef<int64_t> batch,
                                           bool isTransposed) {
@@ -65,8 +80,9 @@ bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
 }
 
 namespace {
-/// Lowers an einsum of two operands to one batched matrix product. The role of
-/// a letter of the equation depends on the tensors that have the letter:
+/// Lowers an einsum of two operands to one batched matrix product. Each letter
+/// of the equation stands for a dim. The role of a letter depends on the
+/// tensors that have the letter:
 ///
 ///   lhs   rhs   result   role
 ///    x     x      x      batch
@@ -82,14 +98,19 @@ namespace {
 ///   k        all summed letters, merged into one dim
 ///   batch    all batch letters, and all other row and column letters
 ///
-/// The summed letters must be adjacent, and in equal order, in both operands.
-/// Otherwise they cannot be merged. Only letters of size 1 may be between them.
+/// A row letter can become a batch dim, although the rhs does not have the
+/// letter. The rhs then has stride 0 along this batch dim. Example: in
+/// abk,kn->abn, a and b are row letters. The letter b becomes m, and the letter
+/// a becomes a batch dim. The rhs has stride 0 along a: the whole rhs is
+/// multiplied once for each index along a. In the same way, a column letter can
+/// become a batch dim, although the lhs does not have the letter. The lhs then
+/// has stride 0 along this batch dim.
 ///
-/// A row letter is not a letter of the rhs. If a row letter becomes a batch
-/// dim, the rhs gets stride 0 along this dim. If a column letter becomes a
-/// batch dim, the lhs gets stride 0 along this dim. Example: in abk,kn->abn,
-/// the letter b becomes m, and the letter a becomes a batch dim. The rhs has
-/// stride 0 along a, so the matrix products for all a read the whole rhs.
+/// Two summed letters can be merged only if one directly follows the other in
+/// the lhs and also in the rhs. Dims of size 1 are ignored. Example: the
+/// letters i and j can be merged in aij,ijb->ab, but not in aij,jib->ab. If the
+/// summed letters cannot be merged, the einsum is not lowered to a matrix
+/// product.
 class EinsumProduct {
 public:
   /// Splits the equation of `einsum` into the letters of each tensor. Swaps the

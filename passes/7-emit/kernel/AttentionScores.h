@@ -45,9 +45,10 @@ Score scoreOf(KernelWriter &w, graph::AttentionOpInterface op,
 /// is −∞, all keys so far are masked. The function then emits 0, because the
 /// difference −∞ − (−∞) would be NaN.
 ///
-/// In an online softmax, `top` grows during the loop. For the old value of
-/// `top` as `score`, the function emits the factor that corrects earlier sums
-/// of weights.
+/// In an online softmax, the largest score can grow during the loop, from an
+/// old value to a new value. The weights in earlier sums are then too large. To
+/// correct an earlier sum, the caller multiplies the sum by exp(old − new). The
+/// call weightOf(w, old, new) emits this factor.
 mlir::Value weightOf(KernelWriter &w, mlir::Value score, mlir::Value top);
 
 /// Emits 1 / total. `total` is the sum of the weights of all keys for one

@@ -151,11 +151,14 @@ private:
   }
 
   /// Emits a loop over the columns from `first` to `end` − 1. `body` emits the
-  /// code of one iteration. Before the function calls `body`, it updates
-  /// `w.outer`, the multi-index of a column. Example: a tensor of shape [4,
-  /// 500, 100] is reduced over dim 1. `w.outer` is [matrix, column]. The
-  /// function sets the last entry of `w.outer`, the index of the column, to the
-  /// loop counter.
+  /// code of one iteration. Before the function calls `body`, it sets the last
+  /// entry of `w.outer` to the loop counter. `w.outer` is the multi-index of a
+  /// column along the dims that are not reduced.
+  ///
+  /// Example: a tensor of shape [4, 500, 100] is reduced over dim 1. The tensor
+  /// consists of 4 matrices, and each matrix has 100 columns. In the iteration
+  /// for column 7 of matrix 2, `w.outer` is [2, 7]. The function overColumns()
+  /// sets the entry 7. The function enter() sets the entry 2 before the loop.
   void overColumns(llvm::function_ref<void()> body) {
     w.loop(first, end, w.rows.shape.back(), {},
            [&](const Index &column, ValueRange) {
@@ -246,13 +249,19 @@ private:
   }
 
   /// Returns the multi-index of one element of `result`. `result` is a result
-  /// of the kernel with one element per column of the reduced tensor. The
-  /// element belongs to the column that the current loop iteration of
-  /// overColumns() processes.
+  /// of the kernel that has one element for each column of the reduced tensor.
+  /// The emitted code is in a loop over the columns. Each iteration processes
+  /// one column, and the function returns the multi-index of the element for
+  /// this column.
   ///
-  /// Example: a tensor [4, 500, 100] is reduced over dim 1. For column 7 of
-  /// matrix 2, the multi-index is [2, 7] in a result of shape [4, 100], and
-  /// [2, 0, 7] in a result of shape [4, 1, 100].
+  /// Example: a tensor of shape [4, 500, 100] is reduced over dim 1. The tensor
+  /// consists of 4 matrices, and each matrix has 100 columns of 500 elements.
+  /// In the iteration for column 7 of matrix 2, the function returns this
+  /// multi-index:
+  ///
+  ///   shape of `result`   multi-index
+  ///   [4, 100]            [2, 7]
+  ///   [4, 1, 100]         [2, 0, 7]
   MultiIndex placeOf(Value result) {
     return w.indices.delinearise(
         w.indices.linearise(w.outer, w.rows.outerShape()),

@@ -294,9 +294,16 @@ static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
   return a;
 }
 
-/// Emits an element of graph.random: the upper 24 bits of the first word of
-/// Philox, divided by 2^24. The counter of Philox is the index of the element
-/// and the number of the training step.
+/// Emits one element of the result of `op`, a graph.random. The element is a
+/// random f32 number in [0, 1). `index` is an element of the first operand of
+/// `op`, and `step` is an element of the second operand. Dropout, for example,
+/// uses the number of the result element as `index`, and the number of the
+/// training step as `step`.
+///
+/// The random number generator Philox computes four random 32-bit words from a
+/// counter and a key. The counter of four 32-bit words consists of `index` and
+/// `step`. The key is an attribute of `op`. The function uses only the first
+/// random word. The element is the upper 24 bits of this word, divided by 2^24.
 static Value uniform(ScalarBuilder &s, Value index, Value step, Operation *op) {
   Value word = philox(s,
                       {lowWord(s, index), highWord(s, index), lowWord(s, step),

@@ -67,14 +67,17 @@ struct IndexLeaf {
   /// Smallest and largest value that this variable can have at run time.
   int64_t low = 0, high = 0;
   /// SSA value (i64) of this variable, such as a loop counter. Null if this
-  /// variable is the quotient base / divisor or the remainder base % divisor.
+  /// variable is not an SSA value, but a quotient or a remainder of an index
+  /// and a constant, such as i / 8 or i % 8.
   mlir::Value value;
   /// Dividend, if this variable is the quotient base / divisor or the remainder
   /// base % divisor. Unused if this variable is an SSA value.
   Index base;
   int64_t divisor = 0; ///< 0 for an SSA value
-  /// Whether this variable is the remainder base % divisor. False if this
-  /// variable is the quotient base / divisor or an SSA value.
+  /// Whether this variable is the remainder of an index and a constant, such as
+  /// i % 8. False if this variable is a quotient of an index and a constant,
+  /// such as i / 8. Also false if this variable is an SSA value. For i % 8 and
+  /// i / 8, the field `base` is i, and the field `divisor` is 8.
   bool isRemainder = false;
 };
 
@@ -131,22 +134,26 @@ public:
   /// Returns the multi-index of element number `position`, in row-major order,
   /// of a tensor of `shape`. Inverse of linearise(): [1, 2] for 6 in [3, 4].
   MultiIndex delinearise(const Index &position, llvm::ArrayRef<int64_t> shape);
-  /// Returns the multi-index of element number `position` + `lane`, in
-  /// row-major order, of a tensor of `shape`. `position` may contain variables,
-  /// such as loop counters. `lane` is a constant.
+  /// Returns the multi-index of an element of a tensor with the shape `shape`.
+  /// In row-major order, the element has the number `position` + `lane`.
+  /// `position` may contain variables, such as loop counters. `lane` is a
+  /// constant.
   ///
   /// `groups` divides the dims into groups of neighboring dims. An entry is the
   /// number of dims of one group. Example: [1, 2] divides the shape [8, 4, 6]
   /// into the groups [8] and [4, 6].
   ///
-  /// The caller guarantees that element number `position` and element number
-  /// `position` + `lane` have equal indices along all dims outside of the last
-  /// group. The function computes these indices from `position` alone.
+  /// The caller guarantees that `lane` does not change the indices along the
+  /// dims outside of the last group. The function therefore computes the
+  /// indices along these dims from `position` without `lane`.
   ///
-  /// Example for this shape and these groups: element number 50 has the
-  /// multi-index [2, 0, 2], since 50 = 2 · 4 · 6 + 0 · 6 + 2. For `position` =
-  /// 50 and `lane` = 3, the result is [2, 0, 5]. Both elements have index 2
-  /// along the first dim.
+  /// Example: `shape` is [8, 4, 6], `groups` is [1, 2], `position` is 50, and
+  /// `lane` is 3. The function returns the multi-index of element 53. Elements
+  /// 50 and 53 have equal indices along the first dim:
+  ///
+  ///   number               multi-index
+  ///   50 = 2 · 4 · 6 + 2   [2, 0, 2]
+  ///   53 = 2 · 4 · 6 + 5   [2, 0, 5]
   MultiIndex delineariseLane(const Index &position, int64_t lane,
                              llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> groups);

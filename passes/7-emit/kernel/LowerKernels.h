@@ -37,27 +37,32 @@ void registerKernelDialects(mlir::DialectRegistry &registry);
 /// since MLIR forbids loading a dialect while a pass runs.
 mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
 
-/// Creates a new module, and lets the caller emit the code of all kernels of
-/// `module` into the new module. Returns the new module.
+/// Creates a new module with the code of all kernels of `module`, and returns
+/// the new module. The caller passes two functions, which emit the code of one
+/// kernel:
 ///
-/// `write` and `writeRandom` are functions of the caller. writeKernels() calls
-/// `write` for each rank.kernel op of `module`. Some kernels are not
-/// rank.kernel ops, but fill weights with random numbers. writeKernels() calls
-/// `writeRandom` for each of these kernels. The two functions have three
-/// parameters:
+///   write         emits the code of a rank.kernel op of `module`
+///   writeRandom   emits the code of a kernel that fills weights with random
+///                 numbers
+///
+/// writeKernels() calls `write` for each rank.kernel op, in the order of
+/// `module`. Then writeKernels() calls `writeRandom` for each kernel that fills
+/// weights. A kernel that fills weights is not an op of `module`.
+/// randomKernelsOf() returns the list of these kernels.
+///
+/// Each of the two functions has three parameters:
 ///
 ///   1. A builder, which inserts ops at the end of the new module.
-///   2. A description of the kernel. For `write`, the description is the
-///      rank.kernel op. For `writeRandom`, the description is a list of element
-///      types. The list [f32, bf16] describes a kernel that fills weights that
-///      the model stores as f32 and casts to bf16. randomKernelsOf() returns
-///      all these lists.
-///   3. The number of the kernel. The kernels are numbered from 0. The
-///      rank.kernel ops have the first numbers, in the order of `module`. The
-///      kernels that fill weights have the next numbers.
+///   2. The kernel. For `write`, the parameter is the rank.kernel op. For
+///      `writeRandom`, the parameter is a list of element types. Example: the
+///      list [f32, bf16] describes a kernel that fills weights that the model
+///      stores as f32 and casts to bf16.
+///   3. The number of the kernel. The kernels are numbered from 0 in the order
+///      of the calls.
 ///
-/// Example: for five rank.kernel ops and one kernel that fills weights, calls
-/// `write` with the numbers 0 to 4, and then `writeRandom` with the number 5.
+/// Example: there are five rank.kernel ops and one kernel that fills weights.
+/// writeKernels() calls `write` with the numbers 0 to 4. Then writeKernels()
+/// calls `writeRandom` with the number 5.
 ///
 /// writeKernels() loads the dialects of `registry`. A pass must not call
 /// writeKernels(), since MLIR forbids loading a dialect while a pass runs.

@@ -78,9 +78,13 @@ static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
         polynomialOr<math::ErfOp>("erf", s, s.mul(x, s.number(type, slope)));
     return s.mul(s.mul(x, s.number(type, 0.5)), s.add(one(s, x), share));
   }
-  // The formula with tanh is x · 0.5 (1 + tanh(u)), where u is
-  // slope · (x + cubic · x³). The factor 0.5 (1 + tanh(u)) equals sigmoid(2 u),
-  // so the code computes x · sigmoid(2 u). `twice` is 2 u.
+  // The approximation of gelu with tanh is the formula
+  //
+  //   0.5 x (1 + tanh(u))   with   u = slope · (x + cubic · x³)
+  //
+  // Here, `slope` and `cubic` are constants. For every u, 0.5 (1 + tanh(u)) is
+  // equal to sigmoid(2 u). The emitted code computes x · sigmoid(2 u) instead.
+  // The variable `twice` holds 2 u.
   double slope = given(gelu.getSlope(), 0.79788456080286535588),
          cubic = given(gelu.getCubic(), 0.044715);
   Value cube = s.mul(s.mul(x, x), s.mul(x, s.number(type, cubic)));
@@ -233,14 +237,17 @@ static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
 /// base^exponent. Returns the element, which has the type of the base. `at` is
 /// the multi-index of the element in the result.
 ///
-/// The types of the base and the exponent determine the code:
+/// The emitted code depends on the types of the base and the exponent:
 ///
 ///   both are integers         repeated squaring
 ///   at least one is a float   a call of the libm function pow
 ///
-/// A float base with a constant exponent can need no call. For the exponent
-/// 0.5, emits a square root. For an integer exponent from −4 to 4, emits a
-/// product, such as base · base for 2, or the reciprocal of a product.
+/// For a float base, the emitted code contains no call of pow if the exponent
+/// is one of these constants:
+///
+///   0.5                   a square root
+///   integers 0 to 4       a product, such as base · base for the exponent 2
+///   integers −4 to −1     the reciprocal of a product
 static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   Value base = w.readBroadcast(op->getOperand(0), at);

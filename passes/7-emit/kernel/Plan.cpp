@@ -156,17 +156,21 @@ static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
 /// Returns whether one loop can replace two nested loops of `kernel`, over the
 /// dims `dim` and `dim + 1` of `shape`. Example: for an addition of two tensors
 /// [8, 6], one loop of 48 iterations can replace a loop of 8 iterations around
-/// a loop of 6 iterations. Three conditions must hold:
+/// a loop of 6 iterations.
 ///
-///   - The kernel contains no iota and no op of the kind Layout, such as a
-///     transpose. The code of these ops needs the index along each dim.
+/// The function checks the operands and the results of all ops in the kernel,
+/// except the results of reductions, softmaxes and norms. These operands and
+/// results are called the tensors. Three conditions must hold:
+///
+///   - The kernel contains no iota, and no op that reads operand elements with
+///     other indices, such as a transpose. The code of these ops needs the
+///     index along each dim.
 ///   - No tensor has more dims than `shape`.
-///   - The function treatsAlike() returns true for each tensor. Example: if the
-///     addition reads a tensor [6], which NumPy broadcasting expands to [8, 6],
-///     treatsAlike() returns false.
-///
-/// The tensors are the operands and the results of all ops in the kernel. Only
-/// the result of a reduction, softmax or norm does not count.
+///   - One loop can read each tensor. treatsAlike() decides this for one
+///     tensor. Counterexample: the kernel adds a tensor [6] to each of the 8
+///     rows of a tensor [8, 6]. The loop over the rows reads the same 6
+///     elements 8 times. One loop of 48 iterations would need the element
+///     i % 6 in iteration i.
 static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
                      int64_t dim) {
   auto alike = [&](Value value) {

@@ -25,21 +25,25 @@
 
 namespace pcc::emit {
 
-/// Kind of an op, by the operand elements on which one result element depends.
-/// Example: a result element of an addition depends on the operand elements
-/// with the same index. An addition therefore has the kind ElementWise.
+/// Kind of an op. The kind tells which operand elements one element of the
+/// result depends on. Example: element [2, 3] of the result of an addition
+/// depends on the operand elements with the same index [2, 3]. An addition
+/// therefore has the kind ElementWise.
 ///
 /// The pass `form-kernels` fuses ops into kernels. A kernel is a loop nest that
-/// computes several ops, element by element. The kind tells the pass whether
-/// the op fits into such a loop nest:
+/// computes several ops, element by element. The kind also tells the pass
+/// whether a kernel can contain the op. A row is a set of elements that are
+/// reduced together, such as the elements of one sum.
 ///
-///   None                          no: no kernel contains the op (see below)
-///   ElementWise, Source, Layout   yes
-///   Row                           yes, if the loop nest runs over rows
+///   kind          operand elements               can a kernel contain the op?
+///   ElementWise   elements with the same index   yes
+///   Source        the op has no operand          yes
+///   Layout        elements with other indices    yes
+///   Row           all elements of a row          yes, if its loops visit rows
+///   None          not one of the kinds above     no, except attention
 ///
-/// A row is a set of elements that are reduced together, such as the elements
-/// of one sum. Attention ops are an exception: they have the kind None, but the
-/// pass fuses them into kernels by rules that do not depend on the kind.
+/// Attention ops have the kind None. The pass fuses attention ops into kernels
+/// by rules that do not depend on the kind.
 enum class ReadKind : uint8_t {
   None,        ///< not one of the kinds below, such as a matmul or attention
   ElementWise, ///< elements with the index of the result element, broadcast
@@ -112,29 +116,35 @@ struct RowSpace {
 };
 
 /// Returns which dims of operand 0 are reduced by `op` (inner dims), and which
-/// dims are not (outer dims). Example: the sum of an [8, 16, 32] tensor over
-/// dims 1 and 2.
+/// dims are not (outer dims). The field `innerGroups` of the result tells how
+/// many inner dims each loop over the reduced elements covers. The function
+/// gives each inner dim a loop of its own, so each entry of `innerGroups` is 1.
+/// Example: the sum of an [8, 16, 32] tensor over dims 1 and 2.
 ///
 ///   shape         [8, 16, 32]
 ///   innerDims     [1, 2]
 ///   outerDims     [0]
-///   innerGroups   [1, 1]: each inner dim has a loop of its own
+///   innerGroups   [1, 1]: a loop over dim 1, and a loop over dim 2
 ///
 /// Returns std::nullopt if `op` is no reduction, arg-reduction, softmax or
 /// norm.
 std::optional<RowSpace> rowSpaceOf(mlir::Operation *op);
 
-/// Returns whether `result` has one element for each element of the reduced
-/// tensor. `rows` contains the shape of the reduced tensor. Examples for a
-/// softmax and a sum of a tensor [8, 16] over dim 1:
+/// Returns whether a kernel that reduces a tensor computes one element of
+/// `result` for each element of the tensor. `rows.shape` is the shape of the
+/// tensor. The function returns true if two conditions hold:
 ///
-///   result of       shape     return value
-///   softmax         [8, 16]   true
-///   sum             [8]       false: one element per row
+///   - The shape of `result` is equal to `rows.shape`.
+///   - The op that computes `result` is no sum, maximum, minimum, product, mean
+///     or arg-reduction. These ops compute one element per row. A row is a set
+///     of elements that are reduced together.
 ///
-/// A row is a set of elements that are reduced together. The function returns
-/// false for the result of every sum, maximum, minimum, product, mean and
-/// arg-reduction, even if the shapes are equal.
+/// Examples for ops that reduce dim 1 of the tensor:
+///
+///   op        `rows.shape`   shape of `result`   return value
+///   softmax   [8, 16]        [8, 16]             true
+///   sum       [8, 16]        [8]                 false: the shapes differ
+///   sum       [8, 1]         [8, 1]              false: the op is a sum
 bool isPerElement(mlir::Value result, const RowSpace &rows);
 
 /// Loop nest of a kernel, divided into units of work. The units are independent
@@ -162,11 +172,18 @@ struct KernelPlan {
   /// Rows (sets of elements reduced together) of the tensor that the kernel
   /// reduces. std::nullopt in a kernel without reductions.
   std::optional<RowSpace> rows;
-  /// Number of neighboring columns that one unit of work reduces, at most 64. A
-  /// column is a set of elements that are reduced together and are strided in
-  /// memory. Example: the sum of a [500, 48] tensor over dim 0 reduces 48
-  /// columns of 500 elements, and `width` is 48. `width` is 0 if a unit of work
-  /// is not a group of columns.
+  /// Number of neighboring columns that one unit of work reduces. A column is a
+  /// set of elements that are reduced together and are strided in memory. A
+  /// unit of work is a part of the kernel. The units are independent of each
+  /// other, so that threads can execute the units in parallel.
+  ///
+  /// `width` is at most 64. Examples for the sum of a tensor over dim 0:
+  ///
+  ///   tensor       columns   `width`   units of work
+  ///   [500, 48]    48        48        1: columns 0 to 47
+  ///   [500, 100]   100       64        2: columns 0 to 63, columns 64 to 99
+  ///
+  /// `width` is 0 if a unit of work is not a group of columns.
   int64_t width = 0;
   /// `shape` is the shape of the results of a kernel without reductions. The
   /// kernel visits each element of this shape in nested loops.

@@ -107,10 +107,17 @@ public:
   /// row that this thread computes. `inner` holds the indices of the element
   /// along the reduced dims.
   ///
-  /// Returns std::nullopt if the element may be in the buffer of another
-  /// thread. On a GPU, several threads share the row, and each thread has a
-  /// buffer of its own. Only one element is certainly in the buffer of the
-  /// current thread: the element for which forEach() is emitting code.
+  /// On a CPU, one thread computes all elements of the row. Example: two dims,
+  /// of sizes 4 and 6, are reduced, and `inner` is [2, 1]. The position is
+  /// 2 · 6 + 1 = 13.
+  ///
+  /// On a GPU, several threads may share the row, and each thread has a buffer
+  /// of its own. forEach() emits a loop over the elements of the row. forEach()
+  /// has a parameter `body`, a function that emits the code for one element.
+  /// While `body` runs, this element is certainly in the buffer of the current
+  /// thread, and slotOf() returns the position of this element. Every other
+  /// element may be in the buffer of another thread. For every other element,
+  /// slotOf() returns std::nullopt.
   virtual std::optional<Index> slotOf(KernelWriter &w,
                                       llvm::ArrayRef<Index> inner) const = 0;
 };

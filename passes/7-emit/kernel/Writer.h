@@ -183,22 +183,35 @@ public:
   /// Returns null, and emits nothing, if the elements of one thread are too
   /// many for the stack.
   mlir::Value allocateRow(mlir::Type type);
-  /// Emits the store of `element` to `buffer`, a stack buffer from
-  /// allocateRow(). `inner` are the element's indices along the reduced dims.
-  /// May only be called in the body of overRow() or foldRow(), with the indices
-  /// that the body receives.
+  /// Emits the store of `element`, which belongs to the current row, to
+  /// `buffer`. A row is a set of elements that are reduced together. `inner`
+  /// are the indices of `element` along the reduced dims. `buffer` is a stack
+  /// buffer that allocateRow() has returned.
+  ///
+  /// overRow() and foldRow() emit a loop over the elements of the row. Both
+  /// functions have a parameter `body`, a function that receives the indices of
+  /// one element and emits the code for this element. Call storeInRow() only
+  /// while `body` runs, and pass the indices that `body` has received as
+  /// `inner`.
   void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
                   mlir::Value element);
-  /// Emits the load of an element of type `type` from `buffer`, a stack buffer
-  /// from allocateRow(). An earlier storeInRow() has stored the element in the
-  /// buffer. `inner` are the indices of the element along the reduced dims.
+  /// Emits the load of an element of the current row from `buffer`, and returns
+  /// the element. A row is a set of elements that are reduced together. `type`
+  /// is the type of the element. `inner` are the indices of the element along
+  /// the reduced dims. `buffer` is a stack buffer that allocateRow() has
+  /// returned. An earlier storeInRow() has stored the element in a buffer.
   ///
-  /// On a GPU, several threads may share a row (set of elements reduced
-  /// together), and each thread has its own buffer. This function then emits
-  /// the load only in the body of overRow() or foldRow(), and only for the
-  /// element with the indices that the body receives. For any other element,
-  /// this function returns null and emits nothing, since the element may be in
-  /// the buffer of another thread.
+  /// On a CPU, one thread computes the row, and `buffer` contains all elements
+  /// of the row. On a GPU, several threads may share the row, and each thread
+  /// has a buffer of its own. If the element may be in the buffer of another
+  /// thread, the function returns null and emits nothing.
+  ///
+  /// overRow() and foldRow() emit a loop over the elements of the row. Both
+  /// functions have a parameter `body`, a function that receives the indices of
+  /// one element and emits the code for this element. On a GPU, loadFromRow()
+  /// emits the load only while `body` runs, and only for the element whose
+  /// indices `body` has received. This element is certainly in the buffer of
+  /// the thread that executes the code.
   mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,
                           llvm::ArrayRef<Index> inner);
   /// Returns the entries of the multi-index `at` that belong to reduced dims.
@@ -289,7 +302,11 @@ public:
   llvm::SmallVector<mlir::Value> foldRow(mlir::ValueRange start, NestBody body,
                                          MergeBody merge);
 
-  /// Function that emits one side of a branch and returns its value.
+  /// Function that emits the code of one side of a branch. One side is the code
+  /// that runs if the condition is true, or the code that runs if the condition
+  /// is false. The function returns the SSA value that the emitted code
+  /// computes. Example: if the emitted code adds a and b, the function returns
+  /// the sum.
   using Branch = llvm::function_ref<mlir::Value()>;
   /// Emits a branch on the i1 `condition`. `onTrue` emits the code that runs if
   /// `condition` is true. `onFalse` emits the code that runs if `condition` is
@@ -313,7 +330,10 @@ public:
          llvm::function_ref<llvm::SmallVector<mlir::Value>()> onTrue);
 
 private:
-  /// Function that emits one side of a branch and returns its values.
+  /// Function that emits the code of one side of a branch. One side is the code
+  /// that runs if the condition is true, or the code that runs if the condition
+  /// is false. The function returns the SSA values that the emitted code
+  /// computes, one per result of the branch.
   using Branches = llvm::function_ref<llvm::SmallVector<mlir::Value>()>;
   llvm::SmallVector<mlir::Value> branch(mlir::Value condition,
                                         mlir::TypeRange types, Branches onTrue,
@@ -340,9 +360,13 @@ private:
   ///   - keepRow() has stored no row of `tensor`.
   ///   - The element does not belong to the row that keepRow() has stored.
   ///   - The code is for a GPU, and the element may be in the buffer of another
-  ///     thread. Only one element is certainly in the buffer of this thread: in
-  ///     the body of overRow() or foldRow(), the element with the indices that
-  ///     the body receives.
+  ///     thread.
+  ///
+  /// overRow() and foldRow() emit a loop over the elements of a row. Both
+  /// functions have a parameter `body`, a function that emits the code for one
+  /// element. While `body` runs, this element is certainly in the buffer of the
+  /// thread that executes the code. Every other element may be in the buffer of
+  /// another thread.
   mlir::Value readKept(mlir::Value tensor, llvm::ArrayRef<Index> at);
 
   /// Map from each tensor in memory to its pointer. bind() adds the entries.
@@ -375,10 +399,17 @@ private:
     Index position;
     mlir::Value value;
   };
-  /// List of stores that are not emitted yet. storeTogether() creates the list
-  /// before it calls its body, and emits the stores after the body. In between,
-  /// storeResult() appends its store to the list. At all other times, this
-  /// pointer is null, and storeResult() emits its store at once.
+  /// List of stores that storeTogether() will emit, or null. Each store writes
+  /// one element to memory.
+  ///
+  /// storeTogether() has a parameter `body`, which is a function that calls
+  /// storeResult() for several elements. Each storeResult() emits the
+  /// computation of one element. The pointer `waiting` decides about the store
+  /// of the element:
+  ///
+  ///   - While `body` runs, `waiting` is not null. storeResult() appends the
+  ///     store to the list, and storeTogether() emits all stores after `body`.
+  ///   - At every other time, `waiting` is null. storeResult() emits the store.
   std::vector<Store> *waiting = nullptr;
 };
 

@@ -19,10 +19,11 @@ struct GpuCode {
   std::string arch;
   /// PTX text.
   std::string ptx;
-  /// Machine code for `arch`, assembled from the PTX. pcc assembles PTX only if
-  /// the library nvJitLink is installed. If the library is missing, this vector
-  /// is empty. The GPU driver then assembles the PTX when a rank loads the
-  /// code.
+  /// Machine code of the GPU kernels, for GPUs of the compute capability
+  /// `arch`. pcc compiles the kernels to PTX, the assembly language of NVIDIA
+  /// GPUs. If the library nvJitLink is installed, pcc also assembles the PTX to
+  /// machine code. If the library is missing, this vector is empty. The GPU
+  /// driver then assembles the PTX when a rank loads the code.
   std::vector<char> cubin;
 };
 

@@ -211,20 +211,27 @@ int BufferPlan::storageOfUpdated(Value value) {
 }
 
 /// Returns the index of the storage (range of bytes) for the result of
-/// `collective`, an op of `function`. The result of an all_reduce shares the
-/// storage of its input in two cases:
+/// `collective`, an op of `function`.
 ///
-///   - `function` contains the op that computes the input, and only the
-///     all_reduce reads the input. The input is no weight and no constant.
-///   - `function` is an optimizer update, and the input is a gradient that a
-///     backward function computes. The all_reduce is an op of the update, but
-///     the rank executes the all_reduce earlier, during the backward function.
+/// `collective` can be an early reduction of the optimizer update. An early
+/// reduction of the optimizer update is an all_reduce or reduce_scatter of a
+/// gradient that a backward function computes. The op is in the function of the
+/// update, but the rank executes the op earlier, during the backward function.
+/// There are four cases:
 ///
-/// In all other cases, the result gets a new storage. Example: the result of a
-/// reduce_scatter is smaller than its input, so the result gets a new storage.
-/// The rank may execute a reduce_scatter of the update earlier, during a
-/// backward function. The storage of the result is then in use from the
-/// backward function to the update.
+///   - `collective` is an all_reduce. Another op of `function` computes the
+///     input, and only the all_reduce reads the input. The input is no weight
+///     and no constant. If a reshape computes the input, these conditions must
+///     also hold for the operand of the reshape. The result shares the storage
+///     of the input.
+///   - `collective` is an all_reduce that is an early reduction of the
+///     optimizer update. The result shares the storage of the input.
+///   - `collective` is a reduce_scatter that is an early reduction of the
+///     optimizer update. The result gets a new storage. The rank writes the
+///     result during the backward function, and the update reads the result.
+///     storageForMoved() therefore records that the storage is in use from the
+///     backward function to the update.
+///   - In every other case, the result gets a new storage.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();
@@ -405,17 +412,28 @@ void BufferPlan::addOutputs(func::FuncOp function) {
   }
 }
 
-/// Returns a sort key for `function`, a function of a pipeline stage. A sort by
-/// this key puts the functions in the order of their execution:
+/// Returns a sort key for `function`, a function of a pipeline stage. The
+/// attribute `pipe.action` of `function` tells what the function computes:
 ///
-///   1. the forward functions, by ascending stage
-///   2. the backward functions, by descending stage
-///   3. the functions of the optimizer update
+///   `pipe.action`   the function computes                     key
+///   UNSHARD         values that all microbatches use, such    {0, stage}
+///                   as gathered weights; runs once per step
+///   F               forward pass of one microbatch            {0, stage}
+///   B, I or W       backward pass of one microbatch, or       {1, −stage}
+///                   a part of the backward pass
+///   U0              first part of the optimizer update        {2, stage}
+///   U1              second part of the optimizer update       {3, stage}
+///   U2              third part of the optimizer update        {4, stage}
 ///
-/// Each stage can have several functions for the optimizer update, with the
-/// actions U0, U1, and so on. The U0 functions of all stages come first, then
-/// the U1 functions of all stages. A function with the action UNSHARD, which
-/// runs once before the forward functions, gets the key of a forward function.
+/// A sort compares the first numbers, and then the second numbers. After the
+/// sort, the forward functions come first, by ascending stage. The backward
+/// functions follow, by descending stage. The U0 functions of all stages come
+/// next, then the U1 functions of all stages, and so on. In this order, each
+/// function comes after all functions whose results it reads.
+///
+/// The functions UNSHARD and F of a stage have equal keys. The sort is stable,
+/// so both functions keep the order that they have in the module. In the
+/// module, UNSHARD comes before F.
 static std::pair<int, int> orderOf(func::FuncOp function) {
   const auto stage = static_cast<int>(pipe::stageOf(function));
   const plan::SendPart kind = plan::sendPartOf(pipe::actionOf(function).str());

@@ -64,12 +64,13 @@ namespace pcc::emit {
 /// of the buffers are known after place().
 class BufferPlan {
 public:
-  /// Prepares the memory plan of one program. `position` is the number of a
-  /// pipeline position. A position is the set of stages that one rank runs, and
-  /// each position has one program. `facts` describes the stages and the
-  /// microbatches of the model. Later calls append the buffers and the
-  /// parameters of the position to the lists of `program`. `facts` and
-  /// `program` must outlive this object.
+  /// Prepares an empty memory plan for the program of pipeline position number
+  /// `position`. A position is a place in the pipeline: all ranks at a position
+  /// run the same stages, and execute the same program. `facts` describes the
+  /// stages and the microbatches of the model. The other methods of BufferPlan
+  /// write the memory plan to `program`. For example, they append buffers to
+  /// the list `program.buffers`, and append weights to the list
+  /// `program.parameters`. `facts` and `program` must outlive this object.
   BufferPlan(const ModelFacts &facts, int position, program::ProgramT &program);
 
   /// Assigns a storage (range of bytes) to every SSA value of the stages that
@@ -153,19 +154,27 @@ public:
   /// the memory of intermediate values. Must be called after all instructions
   /// of the program have been created.
   int64_t gradientBytes() const;
-  /// Returns how many bytes one rank needs for the values that stage number
-  /// `stage` keeps in memory between two of its functions. Example: the forward
-  /// function computes an activation, and the backward function reads the
-  /// activation later. The fields of the result are:
+  /// Returns how many bytes one rank needs for the values that pipeline stage
+  /// number `stage` keeps in memory between two of its functions. Each rank
+  /// stores only its shard of a value, so all numbers are sizes of shards.
+  ///
+  /// The backward pass of a stage can be split into two functions, I and W.
+  /// Function I computes the gradients of the stage's inputs. Function W runs
+  /// later, and computes the gradients of the weights. The fields of the result
+  /// are:
   ///
   ///   weights              bytes of the weights and of the optimizer state
-  ///   gradients            bytes of the gradients that the update reads
-  ///   activations          bytes of the activations of one microbatch that a
-  ///                        backward function reads
-  ///   activationsOfInput   bytes of those activations that are only needed for
-  ///                        the gradients of the stage's inputs
+  ///   gradients            bytes of the gradients that the stage keeps until
+  ///                        the optimizer update
+  ///   activations          bytes of the activations that the stage keeps for
+  ///                        the backward pass of one microbatch
+  ///   activationsOfInput   bytes of the activations that only function I
+  ///                        reads; 0 if the backward pass is not split
   ///
-  /// Each rank stores only its shard of a value, so all numbers are for shards.
+  /// Example: function W reads an activation of 32 bytes, and only function I
+  /// reads an activation of 16 bytes. `activations` is 48, and
+  /// `activationsOfInput` is 16.
+  ///
   /// Must be called after all instructions of the program have been created.
   runtime::StageBytes bytesOfStage(int stage) const;
 
@@ -303,13 +312,18 @@ private:
   /// `parameter` is the index of the parameter in the list parameters().
   llvm::ArrayRef<graph::GetParameterOp> readsOf(int32_t parameter,
                                                 mlir::Block *block);
-  /// Decides whether `value` may overwrite a weight. The optimizer update
-  /// computes the new value of a weight from the old value. A storage (range of
-  /// bytes) holds the old value. If `value` is the new value of a weight, and
-  /// may overwrite the old value, returns the index of the storage of the old
-  /// value. Otherwise returns -1. Example: `value` is the new value of a
-  /// weight, but a later op still reads the old value. The result is -1.
-  /// Optimizer state is treated like a weight.
+  /// Checks whether `value` is the new value of a weight, and may overwrite the
+  /// old value. The optimizer update reads the old value, and computes the new
+  /// value. The old value lies in a storage (range of bytes). If `value` may
+  /// overwrite the old value, returns the index of this storage. Otherwise
+  /// returns -1. Optimizer state is treated like a weight. Two examples:
+  ///
+  ///   - An element-wise kernel of the optimizer update reads the weight w and
+  ///     computes `value`, the new value of w. No op reads w after the kernel.
+  ///     The result is the index of the storage of w.
+  ///   - The kernel computes the new value of w, but an op after the kernel
+  ///     reads the old value of w. The result is -1, because the kernel must not
+  ///     overwrite the old value.
   int storageOfUpdated(mlir::Value value);
   /// Returns the index of the storage (range of bytes) of a parameter. A
   /// parameter is a weight or an optimizer state. `parameter` is the index of
@@ -325,10 +339,11 @@ private:
   int constantStorage(graph::ConstantOp constant);
   /// Creates a storage (range of bytes) for a sum over microbatches, and
   /// returns the index of the storage. Example: the gradient of a weight is the
-  /// sum of the gradients of all microbatches. A stage function runs once per
-  /// microbatch, and adds the gradient of this microbatch to the sum.
-  /// `argument` is the argument of the stage function that holds the sum over
-  /// the preceding microbatches. The new sum is written to the same storage.
+  /// sum of the gradients of all microbatches. A backward function runs once
+  /// per microbatch. Each run reads the sum over the preceding microbatches
+  /// from the storage, adds the gradient of one microbatch, and writes the new
+  /// sum to the storage. In the example, `argument` is the function argument
+  /// for the sum over the preceding microbatches.
   int accumulatorFor(mlir::BlockArgument argument);
   /// Assigns a storage (range of bytes) to each argument of `function` and to
   /// each result of its ops.
@@ -346,8 +361,10 @@ private:
   /// Records which storages (ranges of bytes) the send ops of `function` send
   /// to other stages. Each storage stays live until its send has ended.
   void addSends(mlir::func::FuncOp function);
-  /// Records the storages (ranges of bytes) of the model's outputs that
-  /// `function` returns. They stay live until the end of the step.
+  /// Records which storages (ranges of bytes) hold the outputs of the model
+  /// that `function` returns. The storage of an output stays live until the end
+  /// of the step. A step is one execution of the program, for all microbatches.
+  /// The user reads the outputs after the step.
   void addOutputs(mlir::func::FuncOp function);
   /// Returns whether a collective that reads `value` may write its result over
   /// `value`.
@@ -432,14 +449,18 @@ private:
   llvm::DenseMap<std::pair<int, mlir::Type>, int32_t> buffers;
   /// Index of the storage (range of bytes) of each buffer of the program.
   std::vector<int> storageOfBuffer;
-  /// Indices of the storages (ranges of bytes) of the model's inputs and
-  /// outputs, and of the values that stages send to each other. `inputs` has
-  /// one entry per input of the model, and `outputs` has one entry per output
-  /// of the model. `sent` and `received` have one entry per transfer. A
-  /// transfer is a value that one stage sends to another. An entry of `sent` is
-  /// the storage from which the rank sends the value. An entry of `received` is
-  /// the storage into which the rank receives the value. An entry is -1 if the
-  /// rank does not use the value in this way.
+  /// Indices of storages (ranges of bytes). There are four lists:
+  ///
+  ///   - `inputs` has one entry per input of the model: the storage of the
+  ///     input. The entry is -1 if the rank does not read the input.
+  ///   - `outputs` has one entry per output of the model: the storage of the
+  ///     output. The entry is -1 if the rank does not compute the output.
+  ///   - `sent` has one entry per transfer. A transfer is a value that one
+  ///     stage sends to another. The entry is the storage from which the rank
+  ///     sends the value. The entry is -1 if the rank does not send the value.
+  ///   - `received` has one entry per transfer: the storage into which the rank
+  ///     receives the value. The entry is -1 if the rank does not receive the
+  ///     value.
   std::vector<int> inputs, outputs, sent, received;
   /// Types of one rank's shards of the model's inputs and outputs. The type of
   /// an input or output that the rank does not use is null.
@@ -453,11 +474,16 @@ private:
   /// finds all steps that start or wait for the messages of one value.
   StepIndex stepIndex;
   /// Numbers of the posts, waits and instructions of the program. A post is a
-  /// step that starts messages between pipeline stages. A wait is a step that
-  /// blocks until messages have been delivered. A live range is a range of
-  /// these numbers, such as [3, 6]. The posts and waits have the smallest
-  /// numbers, and the instructions have the following numbers. `line.now` is
-  /// the number of the current instruction.
+  /// step of the program that starts messages between pipeline stages. A wait
+  /// is a step that blocks until the messages of earlier posts are complete.
+  /// The posts and waits have the numbers from 1 to n, and the instructions
+  /// have the numbers from n + 1. Example: a program has 4 posts and waits, and
+  /// 3 instructions. The posts and waits have the numbers 1 to 4, and the
+  /// instructions have the numbers 5 to 7.
+  ///
+  /// The live range of a storage (range of bytes) is a range of these numbers.
+  /// For example, if the instructions 5 and 6 use the bytes, the live range is
+  /// [5, 6]. `line.now` is the number of the current instruction.
   InstantLine line;
 };
 

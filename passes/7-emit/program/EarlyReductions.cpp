@@ -57,8 +57,11 @@ private:
            collective.getRows().empty();
   }
 
-  /// Appends `collective`, an op of `function`, to `found` if it reduces a
-  /// gradient and can start during the backward pass.
+  /// Appends `collective` to the list `found` if `collective` reduces a
+  /// gradient and can start during the backward pass. `found` lists all
+  /// reductions that start during the backward pass. `function` is the stage
+  /// function that contains `collective`. If `function` is neither a backward
+  /// function nor an optimizer update, appends nothing.
   void collect(dist::CollectiveOp collective, func::FuncOp function) {
     Value gradient = gradientOf(collective);
     if (!gradient || communicates(gradient))
@@ -69,17 +72,20 @@ private:
       add(collective, gradient, {}, /*isOfAll=*/false);
   }
 
-  /// Appends `collective` to `found` if `collective` can start right after the
-  /// op that computes its input. `collective` is an op of a backward function,
-  /// and reduces `gradient`. Two conditions must hold:
+  /// Appends `collective` to the list `found` if two conditions hold. `found`
+  /// lists the reductions that start during the backward pass. `collective` is
+  /// an op of a backward function, and reduces `gradient`. The two conditions
+  /// are:
   ///
-  /// 1. An op of the function computes the input of `collective`. The input is
-  ///    not an argument of the function.
-  /// 2. The function computes no other gradient from the result of
-  ///    `collective`. With one microbatch, the function may only return the
-  ///    result, or return a value such as a slice of it (see isForUpdate). With
-  ///    several microbatches, the function may only add the result to a sum
-  ///    over microbatches, and return the sum.
+  /// 1. An op of the backward function computes the input of `collective`. The
+  ///    input is not an argument of the function.
+  /// 2. The function does not need the result of `collective` for other
+  ///    gradients. With one microbatch, only two kinds of ops may read the
+  ///    result: `return` ops, and ops such as a slice whose result only
+  ///    `return` ops read. The function isForUpdate() checks this condition.
+  ///    With several microbatches, only one op may read the result. This op
+  ///    must add the result to a sum over microbatches, and the function must
+  ///    return the sum. The function isForSum() checks this condition.
   void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
     std::vector<Operation *> readers;
     if (collective.getInput().getDefiningOp() &&
@@ -119,36 +125,43 @@ private:
     return isa_and_nonnull<dist::CollectiveOp>(value.getDefiningOp());
   }
 
-  /// Returns the SSA value that `collective` reduces. This is usually the input
-  /// of `collective`. But the input can be an argument of the function, to
-  /// which the pipeline passes a result of another function. Then the returned
-  /// value is the operand of the other function's `return` op. Example:
-  /// `collective` reduces %a, and the result is %sum.
+  /// Returns the SSA value that `collective` reduces. There are three cases:
   ///
-  ///     func @backward() { return %sum }
-  ///     func @update(%a) { all_reduce %a }
+  /// - The input of `collective` is the result of an op. Returns the input.
+  /// - The input is a function argument, and the pipeline passes a result of a
+  ///   stage function to this argument. Returns the operand of the `return` op
+  ///   of the stage function. Example: `collective` is the all_reduce of %a,
+  ///   and the pipeline passes the result of @backward to %a. Returns %sum.
   ///
-  /// Returns null if the pipeline passes no function result to the argument, as
-  /// for an input of the model.
+  ///       func @backward() { return %sum }
+  ///       func @update(%a) { all_reduce %a }
+  ///
+  /// - The input is a function argument, but the pipeline does not pass a
+  ///   function result to this argument. Returns null. Example: the argument is
+  ///   an input of the model.
   static Value gradientOf(dist::CollectiveOp collective) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
     return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
-  /// Returns whether `collective` can start before the update of the weights.
-  /// `collective` is an op of `function`, and reduces `gradient`. If the result
-  /// is true, the ranks start `collective` in the last run of the backward
-  /// function, right after the op that computes `gradient`. These conditions
-  /// must hold:
+  /// Returns whether `collective`, an op of `function`, can already start in a
+  /// backward function. `collective` reduces `gradient`. If the result is true,
+  /// the ranks start `collective` in the last run of the backward function that
+  /// computes `gradient`, right after the op that computes `gradient`. All of
+  /// these conditions must hold:
   ///
-  /// - `function` is the optimizer update or a part of it.
+  /// - `function` is the optimizer update or a part of the optimizer update.
   /// - The input of `collective` is an argument of `function`. The pipeline
-  ///   passes `gradient` to this argument.
-  /// - A backward function computes `gradient`.
-  /// - `gradient` is a sum over microbatches, or a step has only one
-  ///   microbatch.
-  /// - `gradient` has no other reader, apart from the op that adds the gradient
-  ///   of the next microbatch to the sum.
+  ///   passes `gradient` to this argument. Only `collective` reads the argument.
+  /// - An op of a backward function computes `gradient`. In the backward
+  ///   function, only the `return` op reads `gradient`. If a reshape computes
+  ///   `gradient`, no other op reads the operand of the reshape.
+  /// - The step has only one microbatch, or `gradient` is a sum over
+  ///   microbatches.
+  /// - The pipeline passes `gradient` to no other argument. There is one
+  ///   exception: if `gradient` is a sum over microbatches, the next run of the
+  ///   backward function also receives `gradient`, and adds the gradient of the
+  ///   next microbatch.
   bool isOfUpdate(dist::CollectiveOp collective, Value gradient,
                   func::FuncOp function) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());

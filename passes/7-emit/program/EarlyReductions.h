@@ -47,8 +47,10 @@ struct EarlyReduction {
   mlir::Value gradient;
   /// Backward function that computes `gradient`.
   mlir::func::FuncOp maker;
-  /// Ops of the backward function `maker` that read the reduced value, if any.
-  /// They must run after the reduction has finished.
+  /// Ops of the backward function `maker` that read the result of the
+  /// reduction. These ops must run after the reduction has finished. `return`
+  /// ops and reshapes are not in the list. If `collective` is an op of the
+  /// optimizer update, the list is empty.
   std::vector<mlir::Operation *> readers;
   /// Index of the microbatch for which the ranks execute the reduction. If the
   /// value is -1, the ranks execute the reduction for every microbatch.

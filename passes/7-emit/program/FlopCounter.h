@@ -17,8 +17,13 @@ namespace pcc::emit {
 /// name. A cluster file is a TOML file that describes the hardware.
 std::string typeNameOf(mlir::Operation &op);
 
-/// Counts the floating-point operations that one rank executes for ops of a
-/// module after phase 7-emit. Includes elements that pad a shard.
+/// Counts floating-point operations. The counted ops are ops of a module after
+/// the passes of phase 7-emit. The tensors in this module are the shards of one
+/// rank, so each count is the number of operations on one rank. If a shard
+/// contains padding, the operations on the padding are counted as well.
+/// Example: a tensor with 10 elements is divided among 4 ranks. Each shard has
+/// room for 3 elements, so the addition of two tensors of this kind counts as 3
+/// operations on each rank.
 class FlopCounter {
 public:
   /// Counts the floating-point operations of one launch of each kernel of

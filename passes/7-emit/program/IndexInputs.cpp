@@ -48,8 +48,11 @@ public:
       return find({collective.getInput(), caller});
     if (op && (graph::laysOutOperand(op) || isa<graph::CastOp>(op)))
       return find({op->getOperand(0), caller});
-    // A mask replaces some elements by a constant: it selects between the input
-    // and the constant. The input may be either operand.
+    // A graph.select op can mask the indices: the op keeps some indices, and
+    // replaces all other indices by a constant. The indices can be the operand
+    // onTrue or the operand onFalse. The constant is the other operand. Try
+    // onTrue first. If onTrue does not come from a function argument, try
+    // onFalse.
     if (auto select = dyn_cast_or_null<graph::SelectOp>(op)) {
       BlockArgument input = find({select.getOnTrue(), caller});
       return input ? input : find({select.getOnFalse(), caller});

@@ -25,9 +25,18 @@ struct IndexInput {
   int64_t size;
 };
 
-/// Returns one entry for each graph.check_indices op of `function` that checks
-/// an input of the model, in program order. `function` is a stage function
-/// after phase 7-emit.
+/// Finds the function arguments that contain indices. The op
+/// graph.check_indices ends the run with an error if one of its indices is out
+/// of range. For each op graph.check_indices in `function`, follows the operand
+/// of the op back to a function argument. Example: the operand is a slice of an
+/// argument that holds token ids. Adds an entry for this argument to the
+/// result. Adds no entry if the operand does not come from a function argument.
+/// The entries have the order of the ops.
+///
+/// `function` must be a stage function after phase 6-schedule or phase 7-emit.
+/// After phase 7-emit, a kernel can contain the ops between the argument and
+/// the operand, such as the slice. The caller must check whether an argument is
+/// an input of the model.
 std::vector<IndexInput> findIndexInputs(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

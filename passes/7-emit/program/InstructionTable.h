@@ -10,9 +10,11 @@
 namespace pcc::emit {
 
 /// Appends instructions to one program. A program is the list of instructions
-/// for all ranks that run the same pipeline stages. The functions that build
-/// instructions get this object as an argument. Through it they read facts
-/// about the module, find the buffers of values, and number the kernels.
+/// for all ranks that run the same pipeline stages. A function of type
+/// BuildInstruction creates the instructions for one op. The function gets an
+/// InstructionWriter as an argument. The function uses the InstructionWriter to
+/// read facts about the module, to find the buffers of values, to number
+/// kernels, and to append instructions.
 class InstructionWriter {
 public:
   /// Assigns a number to each kernel of the module: first to the rank.kernel
@@ -96,8 +98,10 @@ private:
     /// Number of the kernel in this program; -1 before its first use.
     int32_t number = -1;
   };
-  /// Returns the number of a kernel in this program. Assigns the next free
-  /// number at the first call.
+  /// Returns the number of a kernel in this program. `entry` describes the
+  /// kernel. If the kernel has no number in this program yet, assigns the next
+  /// free number. Example: two kernels of the program have the numbers 0 and 1.
+  /// The next new kernel gets the number 2.
   int32_t numberOf(KernelEntry &entry);
 
   llvm::StringMap<KernelEntry> kernels;

@@ -263,20 +263,26 @@ private:
   std::vector<Instants> heldIn(int32_t slot, int32_t slots,
                                const InstantLine &line,
                                const Instants &touched) const;
-  /// Returns the instants at which the value is live during step number `step`.
-  /// A step runs a function, starts messages, or waits for messages. An instant
-  /// is the number of an instruction, a start of messages, or a wait. The
-  /// numbers come from `line`. A step that runs a function has one instant per
-  /// instruction, so the result is a range.
+  /// Returns the instants at which the value is live during one step of the
+  /// program. A step is a post (start of messages), a wait for messages, or a
+  /// run of a function. An instant is the number of a post, of a wait, or of an
+  /// instruction. The parameters are:
   ///
-  /// - `span`: range of steps that contains the step. The value is live from
-  ///   the first step of `span` to the last.
+  /// - `step`: number of the step.
+  /// - `span`: range of steps during which the value is live. The range must
+  ///   contain `step`.
+  /// - `line`: numbers (instants) of all posts, waits and instructions.
   /// - `touched`: range of instants from the first instruction that uses the
-  ///   value to the last.
+  ///   value to the last instruction that uses the value.
   ///
-  /// Example: the step runs the instructions 5 to 9, and `touched` is [7, 12].
-  /// If the step is the first of `span`, the result is [7, 9]. If the step is
-  /// neither the first nor the last, the result is [5, 9].
+  /// Example: the step runs a function with the instructions 5 to 9.
+  ///
+  /// - If the step is neither the first nor the last step of `span`, the result
+  ///   is [5, 9].
+  /// - If the step is the first step of `span`, and `touched` is [7, 12], the
+  ///   result is [7, 9]: the first instruction that uses the value is 7.
+  /// - If the step is the last step of `span`, and `touched` is [2, 7], the
+  ///   result is [5, 7]: the last instruction that uses the value is 7.
   Instants heldAt(size_t step, const Span &span, const InstantLine &line,
                   const Instants &touched) const;
 
@@ -290,9 +296,8 @@ private:
   void addWholeSteps(size_t first, size_t last, const InstantLine &line,
                      std::vector<Instants> &held) const;
 
-  /// Look-up table for the steps of the program of one pipeline rank. The
-  /// memory of this rank contains the value whose live ranges this object
-  /// describes. The object does not own the table.
+  /// Look-up table for the steps of the program. The live ranges in `spans` are
+  /// ranges of these steps. BufferPlan owns the table.
   const StepIndex *index;
   /// Live ranges of the value, one per microbatch. A live range contains all
   /// steps of the program from the first to the last step that uses the value

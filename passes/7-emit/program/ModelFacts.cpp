@@ -77,10 +77,15 @@ int ModelFacts::findOutput(DictionaryAttr attributes) const {
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// Returns the sub-axes (parts of mesh axes) along which the ranks of one group
-/// of `collective` differ. Returns none if ranks exchange no data. Example: if
-/// the operand of an all_reduce is partial over {dp, tp} and the result over
-/// {dp}, the ranks of a group differ along {tp}.
+/// Returns the sub-axes (parts of mesh axes) along which `collective`
+/// communicates. Two ranks communicate only if their mesh coordinates are equal
+/// along all other sub-axes. The result is empty if ranks exchange no data.
+///
+/// Example: a tensor is partial over {dp, tp} if the sum over the ranks along
+/// dp and tp is the true tensor. The operand of an all_reduce is partial over
+/// {dp, tp}, and the result of the all_reduce is partial over {dp}. The
+/// all_reduce adds up the tensors of the ranks along tp. groupAxes() returns
+/// {tp}.
 static dist::SubAxes groupAxes(dist::CollectiveOp collective,
                                const dist::Mesh &mesh) {
   dist::CollectiveKind kind = collective.getKind();
@@ -358,8 +363,11 @@ private:
     return {};
   }
 
-  /// Returns the index of `group` in `facts.groups`; adds the group if it is
-  /// new. Returns -1 for a group of one rank.
+  /// Returns the index of `group` in the list `facts.groups`. `group` contains
+  /// the mesh axes, or parts of mesh axes, along which a collective
+  /// communicates. If the list does not contain `group`, appends `group` to the
+  /// list. Returns -1 if `group` contains no axes. The ranks then exchange no
+  /// data.
   int numberOf(const dist::SubAxes &group) {
     if (group.empty())
       return -1;

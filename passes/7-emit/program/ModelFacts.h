@@ -29,9 +29,14 @@ struct Port {
   /// random indices are then smaller than `indexBound`. `indexBound` is 0 for
   /// all other inputs and for outputs.
   int64_t indexBound = 0;
-  /// Index of the batch dim; -1 if there is none.
+  /// Index of the batch dim of the tensor. Each index along the batch dim
+  /// selects one sample. Example: a tensor of shape [32, 128] contains 32
+  /// samples with 128 tokens each. `batchDim` is 0. If the tensor has no batch
+  /// dim, `batchDim` is -1.
   int batchDim = -1;
-  /// Whether this input holds labels, with which the loss compares an output.
+  /// Whether the tensor is an input that holds labels. Labels are the correct
+  /// results for the samples, such as the classes of images. The loss compares
+  /// an output of the model with the labels.
   bool isLabels = false;
 };
 
@@ -197,10 +202,16 @@ struct ModelFacts {
   int findInput(mlir::BlockArgument argument) const;
 };
 
-/// Copies of groups of ranks, for collectives that are split into a start and a
-/// finish. Between the two, the ranks may call other collectives. A split
-/// collective therefore communicates in a copy of its group. The copy has the
-/// same ranks, but a communicator of its own.
+/// Makes copies of entries of the list ModelFacts::groups. An entry is a set of
+/// mesh axes. A collective communicates along the axes of one entry, and the
+/// runtime creates separate communicators for each entry. Example: entry 2 is
+/// {dp}. The copy is entry 7, which is also {dp}. Collectives that use entry 7
+/// have other communicators than collectives that use entry 2.
+///
+/// A collective can be split into a start and a finish. Between the start and
+/// the finish, the ranks may run collectives that are not split. These
+/// collectives must not use the communicators of the split collective. The
+/// split collective therefore uses a copy.
 class OverlapGroups {
 public:
   /// Creates an object that has made no copies yet. The method of() makes a
@@ -230,7 +241,7 @@ const void *keyOf(dist::CollectiveOp collective);
 
 /// Reads the stages, the pipeline schedule, the inputs and outputs, and the
 /// collectives of `module`, and returns them as one ModelFacts object. `module`
-/// must be the output of the compiler phase 6-schedule: each stage consists of
+/// must have passed the compiler phase 6-schedule: each stage consists of
 /// functions, and the module lists the actions (runs of these functions).
 /// Returns an error if the module is incomplete, for example if the module does
 /// not list the inputs of the model.

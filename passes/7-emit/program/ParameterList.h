@@ -48,9 +48,12 @@ public:
   }
 
 private:
-  /// Returns the index of the list entry for the weight named `name` with the
-  /// sharding `placement`. A null `placement` means that each rank holds the
-  /// whole weight. Appends the entry if the list does not have it yet.
+  /// Returns the index of an entry in the list `program.parameters`. An entry
+  /// is one weight in one sharding. The function searches for the entry of the
+  /// weight named `name` with the sharding `placement`. A null `placement`
+  /// means that each rank holds the whole weight. If the list
+  /// `program.parameters` does not contain this entry yet, the function first
+  /// appends the entry.
   int32_t add(llvm::StringRef name, dist::ShardingAttr placement);
   /// Returns the index of a weight file in the list `program.files`. `file` is
   /// the path of the weight file. If the list does not contain this path yet,

@@ -136,11 +136,21 @@ private:
                      .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
-  /// Stores numbers about each stage in the program, for reports. The numbers
-  /// are the floating-point operations of one step, and the bytes of weights,
-  /// gradients and activations that each rank keeps in memory. A program
-  /// contains the numbers of the stages that it runs. Also stores the peak
-  /// speed of the device.
+  /// Stores numbers about the stages of one pipeline position in the program,
+  /// for reports. A position is a place in the pipeline: all ranks at a
+  /// position run the same stages. The program belongs to one position. The
+  /// function adds one entry per stage of this position to the list
+  /// `program.stages`. Among other numbers, an entry contains:
+  ///
+  ///   - the floating-point operations that one rank executes for the stage in
+  ///     one training or inference step,
+  ///   - the bytes that one rank needs for its shards of the weights and of the
+  ///     optimizer state of the stage,
+  ///   - the bytes that one rank needs for the gradients of the stage,
+  ///   - the bytes that one rank needs for the activations of one microbatch
+  ///     that the backward pass of the stage reads.
+  ///
+  /// The function also stores the peak speed of the device in the program.
   void writeStages() {
     const FlopCounter flops(facts.module);
     program.peak_flops = peakFlops(flops);
@@ -396,18 +406,23 @@ private:
     return made;
   }
 
-  /// Writes the actions that this pipeline rank executes in one step. There are
-  /// three kinds of actions:
+  /// Writes the actions that each rank at one pipeline position executes in one
+  /// step. A position is a place in the pipeline: all ranks at a position
+  /// execute the same actions. There are three kinds of actions:
   ///
   ///   - run a function of a stage, such as the forward function,
   ///   - start sends and receives,
   ///   - wait until sends and receives are complete.
   ///
-  /// An action of the first kind contains the index of a microbatch. A buffer
-  /// may have several copies for several microbatches. The index selects the
-  /// copy that the function uses. An optimizer update runs only once per step,
-  /// and uses the copies of the last microbatch. The action of the update
-  /// therefore contains the index of the last microbatch.
+  /// An action of the first kind contains the index of a microbatch. The index
+  /// selects the memory that the function uses. A buffer consists of one or
+  /// more slots, and a slot has room for the tensor of one microbatch. Example:
+  /// if a buffer has 2 slots, the microbatches 0 and 2 use slot 0, and the
+  /// microbatches 1 and 3 use slot 1.
+  ///
+  /// The function of an optimizer update runs only once per step, and uses the
+  /// slots of the last microbatch. The action of the update therefore contains
+  /// the index of the last microbatch, such as 3 if there are 4 microbatches.
   void writeActions() {
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =

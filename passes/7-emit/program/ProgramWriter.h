@@ -22,8 +22,9 @@ struct PositionProgram {
   /// [7, 2] if kernel 0 of the program is kernel 7 of the module, and kernel 1
   /// of the program is kernel 2 of the module.
   std::vector<int> kernels;
-  /// Bytes of gradients in the arena (memory of intermediate values) that are
-  /// kept until the optimizer update.
+  /// Number of bytes that one rank needs for the gradients that it keeps until
+  /// the optimizer update. Counts only gradients in the arena. The arena is the
+  /// memory of intermediate values.
   int64_t gradientBytes = 0;
 };
 

@@ -29,13 +29,20 @@ namespace pcc::emit {
 class RankMesh {
 public:
   /// Stores `mesh`, the mesh of an MLIR module, and makes the mesh of all ranks
-  /// from it. The mesh of all ranks has the additional axis "pp", the axis of
-  /// the pipeline, as its first axis. The size of "pp" is `numPositions`. The
-  /// last axis is "mb", and its size is `numMicrobatches`. A coordinate on "mb"
-  /// is the number of a microbatch. Both sizes must be at least 1.
+  /// from `mesh`. The mesh of all ranks has these axes, in this order:
   ///
-  /// Example: if `mesh` is {dp=2, tp=8}, `numPositions` is 2 and
-  /// `numMicrobatches` is 4, the mesh of all ranks is {pp=2, dp=2, tp=8, mb=4}.
+  ///   - pp, the axis of the pipeline. The size of this axis is `numPositions`.
+  ///     Ranks with equal coordinates on this axis run the same stages.
+  ///   - The axes of `mesh` except mb.
+  ///   - mb, the axis of the microbatches. The size of this axis is
+  ///     `numMicrobatches`. Each rank processes all microbatches, so this axis
+  ///     does not change the number of ranks.
+  ///
+  /// `numPositions` and `numMicrobatches` must be at least 1.
+  ///
+  /// Example: `mesh` is {dp=2, tp=8}, `numPositions` is 2 and `numMicrobatches`
+  /// is 4. The mesh of all ranks is {pp=2, dp=2, tp=8, mb=4}. The number of
+  /// ranks is 2 · 2 · 8 = 32, and each rank processes 4 microbatches.
   RankMesh(dist::Mesh mesh, int64_t numPositions, int64_t numMicrobatches);
 
   /// Returns the mesh of all ranks of the job. The first axis is "pp", the axis

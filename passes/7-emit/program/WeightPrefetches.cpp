@@ -41,9 +41,10 @@ static bool collectMakers(Value value, std::vector<Operation *> &makers) {
 namespace {
 /// Finds all-gathers of weights that the ranks can start early. An early
 /// all-gather communicates while the ranks execute ops that do not need the
-/// weight. The class searches the functions of the pipeline stages that run
-/// once per microbatch, such as forward functions. It does not search functions
-/// that run once per training step, such as the weight update.
+/// weight. Each pipeline stage has several functions. The class searches only
+/// the functions that run once per microbatch, such as the forward function.
+/// The class does not search the functions that run once per training step,
+/// such as the function that updates the weights.
 class PrefetchFinder {
 public:
   explicit PrefetchFinder(ModelFacts &facts) : facts(facts), groups(facts) {}

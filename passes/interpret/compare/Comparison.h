@@ -9,9 +9,14 @@
 
 namespace pcc::interpret {
 
-/// The first element of a tensor whose error exceeds the tolerance.
+/// Describes one wrong element of a tensor that the ranks have computed. An
+/// element is wrong if its relative error exceeds the tolerance. The class
+/// Comparison defines the relative error, and gets the tolerance from its
+/// caller. A Comparison stores only the first wrong element that it finds.
 struct Difference {
-  /// Indices of the element in the global tensor, one per dim.
+  /// Indices of the wrong element in the global tensor, one index per dim. The
+  /// global tensor is the whole tensor; each rank holds one shard of it.
+  /// Example: {1, 3} is the element in row 1 and column 3.
   llvm::SmallVector<int64_t> index;
   double expected = 0, got = 0;
   /// Number of the rank that holds the wrong element; nullopt if not known.
@@ -93,20 +98,30 @@ public:
   const graph::HostTensor &whole() const { return expected; }
 
 private:
-  /// Returns the relative error of one element. `wanted` is the expected
-  /// element, and `got` is the computed element. Let m be the largest finite
-  /// magnitude of an element of the expected tensor. If this magnitude is 0, m
-  /// is 1. The first case that applies gives the result:
+  /// Returns the relative error of one element. The parameter `wanted` is the
+  /// expected element, and `got` is the element that a rank has computed. The
+  /// function uses these numbers:
+  ///
+  ///  - m is the largest finite magnitude of an element of the expected tensor.
+  ///    If all finite elements are 0, m is 1.
+  ///  - The member `tolerance` is the largest relative error that the caller of
+  ///    this class accepts.
+  ///  - The member `noise` is the largest difference |wanted − got| that the
+  ///    caller accepts even if |wanted − got| / m exceeds `tolerance`.
+  ///
+  /// The first case that applies gives the result:
   ///
   ///  1. Both elements are equal, or both are NaN: the result is 0.
   ///  2. |wanted − got| / m exceeds `tolerance`, but |wanted − got| is at most
-  ///     `noise`: the difference is accepted, and the result is 0.
-  ///  3. An element is NaN or infinite: the result is the largest finite
-  ///     number.
+  ///     `noise`: the result is 0.
+  ///  3. |wanted − got| / m is NaN or infinite: the result is the largest
+  ///     finite number. Example: one of the two elements is NaN, and the other
+  ///     one is 1.
   ///  4. All other cases: the result is |wanted − got| / m.
   ///
-  /// Example: `wanted` is 3, `got` is 3.5, m is 10 and `noise` is 0. The result
-  /// is 0.05.
+  /// Example: `wanted` is 3, `got` is 3.5, m is 10 and `tolerance` is 0.01. The
+  /// number |wanted − got| / m is 0.05. The result is 0.05 if `noise` is 0. The
+  /// result is 0 if `noise` is 0.5.
   double errorOf(double wanted, double got) const;
 
   graph::HostTensor expected;

@@ -30,9 +30,9 @@ namespace pcc::interpret {
 ///  - The tensors on the ranks are not complete. For example, each rank has
 ///    only one term of a sum, and a later all-reduce computes the sum.
 ///  - The tensor on a rank has other elements than the shard of the rank. For
-///    example, a convolution also needs the last row of the shard before. The
-///    rank has received this row from another rank, and stores it with its own
-///    rows.
+///    example, the sharding splits 8 rows over 2 ranks. The shard of rank 1 has
+///    the rows 4 to 7. A convolution on rank 1 also needs row 3. Rank 1 has
+///    received row 3 from rank 0, and its tensor has the rows 3 to 7.
 ///  - The tensors on the ranks do not have the shape of a shard. For example,
 ///    the global tensor has 8 rows, and the sharding splits the rows over 2
 ///    ranks. A shard has 4 rows, but the tensor on a rank has 8 rows.

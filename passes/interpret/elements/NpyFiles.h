@@ -15,8 +15,12 @@ namespace pcc::interpret {
 Status readNpy(const std::string &path, mlir::RankedTensorType type,
                graph::HostTensor &tensor);
 
-/// Writes `tensor`, rounded to the element type of `type`, as the .npy file
-/// `path`. The elements in the file have that type, or f32 for bf16.
+/// Writes `tensor` to the .npy file `path`. The function first rounds the
+/// elements to the element type of `type`, and then stores them in the file.
+/// The elements in the file have the element type of `type`. There is one
+/// exception: if the element type of `type` is bf16, the elements in the file
+/// have the type f32, because .npy files have no bf16. Returns an error if .npy
+/// files cannot hold the element type, or if the file cannot be written.
 Status writeNpy(const std::string &path, mlir::RankedTensorType type,
                 graph::HostTensor tensor);
 

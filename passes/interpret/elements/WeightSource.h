@@ -30,12 +30,16 @@ public:
   ///    not have this attribute, the seed is 0.
   explicit WeightSource(mlir::ModuleOp module);
 
-  /// Reads the global tensor of the parameter with the symbol name `parameter`
-  /// into `tensor`. Applies the parameter's transforms, such as a transpose.
-  /// Errors:
-  ///  - There is no such parameter.
-  ///  - Its file cannot be read.
-  ///  - Files cannot hold its element type.
+  /// Sets `tensor` to the global tensor of the parameter with the symbol name
+  /// `parameter`. The elements come from a file or from a random generator, or
+  /// are all equal to one number. A parameter may have transforms, such as a
+  /// transpose. The function applies the transforms to elements from a file and
+  /// to random elements. Returns an error in three cases:
+  ///
+  ///  - The module has no parameter with this name.
+  ///  - The file of the parameter cannot be read.
+  ///  - The elements come from a file or from a random generator, and files
+  ///    cannot hold elements of their type.
   Status read(llvm::StringRef parameter, graph::HostTensor &tensor);
 
 private:

@@ -125,33 +125,36 @@ public:
     return masks.empty() || groupOfRank[rank] == groupOfRank[other];
   }
 
-  /// Returns whether the ranks `owner` and `other` exchange one element of a
-  /// tensor. Always returns true if the collective has no masks, or if `owner`
-  /// and `other` are the same rank. There are two kinds of collectives with
-  /// masks:
+  /// Returns whether a collective moves one element of a tensor between the
+  /// ranks `owner` and `other`. Always returns true if the collective has no
+  /// masks, or if `owner` and `other` are the same rank. Two kinds of
+  /// collectives can have masks:
   ///
-  ///  - all_gather: the operand of `owner` is a shard, and `owner` may send the
-  ///    element from this shard to `other`. The result on `other` contains the
-  ///    elements of several shards.
-  ///  - reduce_scatter: the result on `owner` is a shard. The operand of
-  ///    `other` contains summands for several shards, and `other` may send its
-  ///    summand of the element to `owner`.
-  ///
-  /// The element has two places. `ownerPlace` is its row-major index in the
-  /// shard of `owner`. `otherPlace` is its row-major index in the larger tensor
-  /// of `other`.
+  ///  - all_gather: `owner` is the sender, and `other` is the receiver. The
+  ///    operand of `owner` is a shard that contains the element. The result on
+  ///    `other` contains the elements of several shards.
+  ///  - reduce_scatter: `other` is the sender, and `owner` is the receiver. The
+  ///    operand of `other` contains summands for several shards. One of them is
+  ///    the summand of the element. The result on `owner` is a shard that
+  ///    contains the element.
   ///
   /// The element belongs to a row. A row is, for example, the features of one
-  /// token in a tensor [tokens, features]. Each of the two ranks has a mask
-  /// with a boolean for this row. The boolean is true if the two ranks exchange
-  /// the row. The function returns the boolean of `other`. If the boolean of
-  /// `owner` is different, the masks contradict each other. The function then
-  /// stores an error message in the member `fault`.
+  /// token in a tensor [tokens, features]. A mask is a tensor of booleans. The
+  /// sender has a mask with a boolean that tells whether the sender sends the
+  /// row. The receiver has a mask with a boolean that tells whether the
+  /// receiver wants the row. If the two booleans are equal, the function
+  /// returns this boolean. If they are different, the masks contradict each
+  /// other. The function then stores an error message in the member `fault`,
+  /// and returns the boolean of `other`.
+  ///
+  /// `ownerPlace` is the row-major index of the element in the shard of
+  /// `owner`. `otherPlace` is the row-major index of the element in the larger
+  /// tensor of `other`.
   ///
   /// Example: an all_gather of 4 tokens with 3 features on 2 ranks. Rank 1 has
   /// the tokens 2 and 3. The element is the first feature of token 3, `owner`
-  /// is 1, and `other` is 0. Token 3 is row 1 of the shard and row 3 of the
-  /// result. Therefore `ownerPlace` is 3, and `otherPlace` is 9.
+  /// is 1, and `other` is 0. Token 3 is row 1 of the shard, so `ownerPlace` is
+  /// 1 · 3 = 3. Token 3 is row 3 of the result, so `otherPlace` is 3 · 3 = 9.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -370,24 +373,28 @@ private:
     return sources;
   }
 
-  /// Computes the result of a collective without a reduction on the rank
-  /// `rank`. The function copies the elements of `result` from the operands.
-  /// There are three cases:
+  /// Computes the result of a collective on the rank `rank`. The collective has
+  /// no reduction. The function copies the elements of `result` from the
+  /// operands. There are three cases:
   ///
-  ///   - Slice: each rank keeps a part of its own operand. The function copies
-  ///     this part.
-  ///   - Mask: the function copies the whole operand of `rank`. Then it calls
-  ///     mask(), which replaces all elements on some ranks, for example by 0.
+  ///   - The collective has the kind Slice: each rank keeps a part of its own
+  ///     operand. The function copies this part.
+  ///   - The collective has the kind Mask: several ranks have equal operands.
+  ///     The first of these ranks keeps its operand. On the other ranks, each
+  ///     element becomes the neutral element of a reduction, such as 0 for a
+  ///     sum. The function copies the whole operand of `rank` to `result`, and
+  ///     then calls mask(). If `rank` is not the first rank, mask() sets all
+  ///     elements of `result` to the neutral element.
   ///   - Any other collective, such as an all_gather: the function copies each
   ///     element from a rank that holds the element. If several ranks hold the
   ///     element, the function copies it from the rank that is nearest to
   ///     `rank`. The distance of two ranks is the number of mesh axes along
   ///     which their coordinates differ. `rank` has the distance 0 to itself.
   ///
-  /// An all_gather may have boolean masks, which select the rows that move
-  /// between ranks. A row is, for example, the features of one token. If
-  /// another rank does not send a row to `rank`, the function does not copy the
-  /// elements of this row.
+  /// An all_gather may move only some rows of a tensor. A row is, for example,
+  /// the features of one token in a tensor [tokens, features]. The member
+  /// `rows` tells which rows move between two ranks. If another rank does not
+  /// send a row to `rank`, the function does not copy the elements of this row.
   void move(int64_t rank, HostTensor &result) {
     bool isLocal = op.getKind() == CollectiveKind::Slice ||
                    op.getKind() == CollectiveKind::Mask;

@@ -48,15 +48,16 @@ struct RowMasks {
 };
 
 /// Executes the collective `op` on all simulated ranks, and returns the result
-/// on each rank. `inputs[r]` is the operand on rank r. There are three classes
+/// on each rank. `inputs[r]` is the operand on rank r. There are four classes
 /// of collectives:
 ///
 ///   - An all_reduce or reduce_scatter reduces each element over the ranks that
 ///     communicate.
-///   - A slice or mask needs no communication. In a slice, each rank keeps a
-///     part of its operand. In a mask, the ranks with coordinate 0 along a mesh
-///     axis keep their operands, and all other ranks get the neutral element of
-///     a reduction, such as 0 for a sum.
+///   - A slice needs no communication. Each rank keeps a part of its operand.
+///   - A collective of the kind Mask needs no communication. Several ranks have
+///     equal operands. The first of these ranks keeps its operand. On the other
+///     ranks, each element becomes the neutral element of a reduction, such as 0
+///     for a sum.
 ///   - Any other collective, such as an all_gather, only copies elements. Each
 ///     element of the result on rank r is a copy from a rank that holds the
 ///     element. If several ranks hold the element, the function copies it from
@@ -66,17 +67,19 @@ struct RowMasks {
 ///
 /// An all_gather or reduce_scatter may move only some rows of a tensor. A row
 /// is, for example, the features of one token in a tensor [tokens, features].
-/// `masks[r]` has the boolean masks that select the rows that rank r sends and
-/// receives. If `masks` is empty, all rows move. The elements of a row that
-/// does not move are undefined after an all_gather, and count as 0 in a
-/// reduce_scatter.
+/// `masks[r]` contains two boolean tensors. One tensor selects the rows that
+/// rank r sends, and the other tensor selects the rows that rank r receives. If
+/// `masks` is empty, all rows move. In an all_gather, if a rank does not
+/// receive a row of another rank, the elements of this row are undefined in the
+/// result. In a reduce_scatter, if a rank does not send its summands of a row,
+/// these summands count as 0 in the sum.
 ///
 /// Returns an error in two cases:
 ///
 ///   - An element that a result needs is missing. For example, no rank holds
 ///     the element.
-///   - The masks of two ranks disagree about a row: one rank sends the row, but
-///     the other rank does not receive the row, or the reverse.
+///   - The boolean tensors of two ranks contradict each other: one rank sends a
+///     row, but the other rank does not receive the row, or the reverse.
 StatusOr<std::vector<graph::HostTensor>>
 evaluateCollective(dist::CollectiveOp op, const SimulatedRanks &ranks,
                    llvm::ArrayRef<const graph::HostTensor *> inputs,

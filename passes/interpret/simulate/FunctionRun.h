@@ -18,13 +18,17 @@ namespace pcc::interpret {
 /// Callbacks for ops that exchange values between a function and the rest of
 /// the pipeline. There are two pairs of callbacks:
 ///
-///  - `send` and `receive` exchange values with other pipeline stages, for the
-///    ops pipe.send and pipe.receive. A callback may be null if the function
-///    does not have the op.
-///  - `read` and `write` read and write parameters of the model, such as
-///    weights, for the ops graph.get_parameter and graph.set_parameter. Both
-///    callbacks may be null. If `read` is null, all parameters have their
-///    values in the model. If `write` is null, the new values are dropped.
+///  - `send` is called for the op pipe.send, which sends a value to another
+///    pipeline stage. `receive` is called for the op pipe.receive, which
+///    receives a value from another stage. A callback may be null if the
+///    function does not contain its op.
+///  - `read` is called for the op graph.get_parameter, which reads a parameter
+///    of the model, such as a weight. `write` is called for the op
+///    graph.set_parameter, which writes a parameter. Each of these two
+///    callbacks may be null. If `read` is null, graph.get_parameter returns the
+///    initial value of the parameter. For example, the initial value of a
+///    weight is the value in the files of the model. If `write` is null,
+///    graph.set_parameter does nothing.
 struct BoundaryHooks {
   /// Callback for each pipe.send (an op that sends a value to another stage).
   /// Gets the value's tensors on all ranks.
@@ -33,10 +37,12 @@ struct BoundaryHooks {
   /// stage). Returns the value's tensors, one per rank. Returns an empty list
   /// if the other stage has not sent the value.
   std::function<RankTensors(pipe::ReceiveOp)> receive;
-  /// Callback for each graph.get_parameter. Returns the parameter's tensors,
-  /// one per rank, as an earlier training step wrote them. If no step wrote the
-  /// parameter, returns an empty list; the parameter then has its value in the
-  /// model.
+  /// Callback for each graph.get_parameter, an op that reads a parameter of the
+  /// model, such as a weight. If an earlier training step has written a new
+  /// value of the parameter, the callback returns the new value, as one tensor
+  /// per rank. If no earlier training step has written the parameter, the
+  /// callback returns an empty list. In this case, the op reads the initial
+  /// value of the parameter, such as the value in the files of the model.
   std::function<RankTensors(graph::GetParameterOp)> read;
   /// Called for each graph.set_parameter, with the written value on all ranks.
   std::function<void(graph::SetParameterOp, const RankTensors &)> write;
@@ -89,18 +95,23 @@ private:
   /// Executes one op on all ranks and returns its results. Error messages do
   /// not name the op; run() adds the name.
   Results step(mlir::Operation *op);
-  /// Returns the precision of the results of `op`. Numerics::Model means that
-  /// each result is rounded to its element type, such as bf16. Numerics::Exact
-  /// means that all floats stay f64.
+  /// Returns the precision in which the results of `op` must be computed.
+  /// Numerics::Model means that each result is rounded to its element type,
+  /// such as bf16. Numerics::Exact means that all floats stay f64. There are
+  /// two cases:
   ///
-  /// If all operands of `op` are constants, the compiler may replace `op` by a
-  /// constant. The compiler rounds this constant to its element type. The
-  /// function then returns Numerics::Model. For any other op, the function
-  /// returns the member `numerics`. This member contains the precision that the
-  /// constructor has received.
+  ///  - The compiler can compute `op`: graph::isFoldable(op) is true, and all
+  ///    operands of `op` are constants. The compiler replaces this `op` by a
+  ///    constant, and rounds the constant to its element type. The function
+  ///    returns Numerics::Model, so that the simulation rounds as the compiler
+  ///    does.
+  ///  - In any other case, the function returns the precision that was passed
+  ///    to the constructor.
   ///
-  /// The function also adds the results of `op` to the member `constants` if
-  /// the results are constants.
+  /// The function also records constants in the member `constants`, which is a
+  /// set of values. If `op` is a constant, or if the compiler can compute `op`,
+  /// the function adds the results of `op` to this set. An operand of a later
+  /// op is a constant if it is in this set.
   graph::Numerics numericsOf(mlir::Operation *op);
   /// Executes `op`, an op of the graph dialect, on all ranks. Several ranks may
   /// point to the same tensor objects. For example, all ranks point to one
@@ -108,9 +119,15 @@ private:
   /// objects for all operands, the function executes `op` only once for the two
   /// ranks, and both ranks point to the same results.
   Results evaluateOp(mlir::Operation *op);
-  /// Returns the parameter that the graph.get_parameter `op` reads, on all
-  /// ranks: the value that an earlier training step wrote, or else each rank's
-  /// shard of the weight.
+  /// Returns the value of the parameter that `op` reads, as one tensor per
+  /// rank. `op` is a graph.get_parameter. A parameter is, for example, a weight
+  /// of the model. There are two cases:
+  ///
+  ///  - An earlier training step has written a new value of the parameter. The
+  ///    function returns this new value.
+  ///  - No earlier training step has written the parameter. The function reads
+  ///    the global tensor of the parameter from the member `weights`, and cuts
+  ///    out the shard of each rank.
   Results readWeight(mlir::Operation *op);
   /// Executes a graph.set_parameter: passes the parameter's new value to the
   /// callback BoundaryHooks::write.

@@ -73,8 +73,12 @@ public:
   Status run(const Inputs &inputs, PipelineListener listener);
 
 private:
-  /// Action list of one pipeline position (the stages that one rank runs), and
-  /// the progress of its execution.
+  /// One pipeline position. A pipeline position is a group of ranks that run
+  /// the same pipeline stages. `number` is the number of the pipeline position,
+  /// counted from 0. `actions` is the list of the actions that these ranks
+  /// execute in one step, in order. An action is, for example, the forward pass
+  /// of one stage on one microbatch. `next` is the number of actions that have
+  /// been started in the current step.
   struct Position {
     int64_t number = 0;
     std::vector<plan::Action> actions;
@@ -86,14 +90,15 @@ private:
   using MessageKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
 
   /// Reads the pipeline schedule from the module, and stores it in the member
-  /// `positions`. The schedule has one list of actions per pipeline position. A
-  /// pipeline position is the set of stages that one rank runs. An action is,
-  /// for example, the forward pass of one stage on one microbatch.
+  /// `positions`. This member gets one entry per pipeline position. A pipeline
+  /// position is a group of ranks that run the same pipeline stages. The entry
+  /// contains the list of the actions that these ranks execute in one step. An
+  /// action is, for example, the forward pass of one stage on one microbatch.
+  /// In each entry, Position::next is 0, because no action has been executed
+  /// yet.
   ///
-  /// The function also sets Position::next to 0 for every position. The next
-  /// action that the position executes is then the first action of its list.
-  ///
-  /// Returns an error if the module has no function for an action.
+  /// Returns an error if the text of an action in the module cannot be parsed,
+  /// or if the module has no function for an action.
   Status readTables();
   /// Returns the function of the module that must be executed for `action`. An
   /// action is an entry of the pipeline schedule. For example, the action 2F3
@@ -171,14 +176,17 @@ private:
   /// Microbatch -1 marks a result for all microbatches, such as a gathered
   /// weight.
   std::map<std::tuple<std::string, unsigned, int64_t>, RankTensors> held;
-  /// Values of parameters. A key has three parts:
+  /// Map with values of parameters of the model, such as weights. The value of
+  /// a parameter is one tensor per rank of a pipeline position. A pipeline
+  /// position is a group of ranks that run the same pipeline stages. A key of
+  /// the map has three parts:
   ///
-  ///  - The number of a pipeline position. A pipeline position is the stages
-  ///    that one rank runs.
+  ///  - The number of the pipeline position, counted from 0.
   ///  - The symbol name of the parameter.
-  ///  - The sharding of the parameter, as a text. Two stages of a pipeline
-  ///    position may need the parameter in different shardings. The map then
-  ///    has one entry for each of these shardings.
+  ///  - The sharding of the parameter, as the text that dist::placementKey()
+  ///    returns. Two stages of a pipeline position may need the parameter in
+  ///    different shardings. In this case, the map has one entry for each of
+  ///    these shardings.
   using Written =
       std::map<std::tuple<int64_t, std::string, std::string>, RankTensors>;
   /// Two maps with new values of the model's parameters, such as weights. A

@@ -71,9 +71,15 @@ public:
                llvm::MutableArrayRef<const graph::HostTensor *> operands);
 
 private:
-  /// Multiplies each element of the float tensor `tensor` by 1 + e or by 1 − e,
-  /// where e is the largest relative error of one rounding. `type` is the
-  /// tensor type in the IR.
+  /// Multiplies each element of `tensor` by 1 + e or by 1 − e. A random number
+  /// generator selects one of the two factors for each element. `tensor` is a
+  /// tensor of floats, and `type` is its tensor type in the IR, such as
+  /// tensor<4x8xbf16>. The number e is the largest relative error of one
+  /// rounding. There are two cases:
+  ///
+  ///  - If the simulation computes in f64, e is 2^-53.
+  ///  - If the simulation rounds each result to its element type, e is the
+  ///    error of the element type of `type`, such as 2^-8 for bf16.
   void change(mlir::Type type, graph::HostTensor &tensor);
 
   graph::Numerics numerics;

@@ -118,8 +118,9 @@ LocalIndices interpret::localIndices(const dist::Sharding &sharding,
 ///  - No entry of the element is `padding`, but at least one entry is `hole`. A
 ///    windowed read, such as a halo exchange, reads outside of the global
 ///    tensor at this element. The element becomes 0.
-///  - All entries of the element are global indices. The element becomes NaN or
-///    0. The caller later writes the real value.
+///  - All entries of the element are global indices. The caller writes the
+///    element later. Until then, the element is 0 if a list of `indices` has
+///    the entry `hole`, and NaN if no list has the entry `hole`.
 ///
 /// Example: `indices` is {{4, padding}, {hole, 0, padding}}. The shard has 2
 /// rows of 3 elements:

@@ -32,10 +32,17 @@ inline constexpr int64_t padding = -1;
 /// number 0.
 inline constexpr int64_t hole = -2;
 
-/// Returns the global indices that one rank holds of a dim of `size` elements,
-/// in local order. `where` is the rank's mesh coordinates. Example: [3|64@tp]
-/// is a dim of 3 blocks of 64 elements, and tp splits each block:
-///   [3|64@tp] with tp = 2, at tp coordinate 1:  32 … 63, 96 … 127, 160 … 191
+/// Returns the global indices of the elements that one rank holds of a dim. The
+/// global tensor has `size` elements in this dim. `dim` is the sharding of the
+/// dim over the axes of `mesh`, and `where` is the coordinates of the rank in
+/// the mesh. Entry i of the result is the global index of the element that has
+/// the local index i. If the rank has no element at the local index i, entry i
+/// is one of the two negative constants `padding` and `hole`.
+///
+/// Example: a dim of 192 elements has the sharding [3|64@tp]. The dim consists
+/// of 3 blocks of 64 elements. The mesh axis tp of 2 ranks splits each block
+/// into two halves. The rank at the tp coordinate 1 holds the second half of
+/// each block. The result is 32 … 63, 96 … 127, 160 … 191.
 std::vector<int64_t> localIndices(const dist::DimSharding &dim, int64_t size,
                                   const dist::Mesh &mesh,
                                   const dist::Coordinates &where);
@@ -108,14 +115,23 @@ graph::HostTensor emptyShard(const LocalIndices &indices,
 void forEachElement(const LocalIndices &indices, llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(int64_t, int64_t)> visit);
 
-/// Copies the shard of one rank from the global tensor `whole`. `indices` has
-/// one list per dim, with the global indices that the rank holds. The entry -1
-/// is padding, the unused end of the shard's buffer. In a tensor of floats, the
-/// padding becomes 0 or NaN, as the parameter `padding` selects. Example with
-/// NaN:
+/// Returns the shard of one rank. The elements of the shard are copied from the
+/// global tensor `whole`. `indices` has one list per dim of the shard. Entry i
+/// of a list is the global index of the elements that have the local index i.
+/// There are two entries with a special meaning:
 ///
-///   whole = [[1, 2, 3], [4, 5, 6]]    indices = {{1}, {2, -1}}
-///   result = [[6, NaN]]               row 1; column 2, then padding
+///  - The entry -1 is padding: the local index i is in the unused end of the
+///    shard's buffer. If `whole` is a tensor of floats and the parameter
+///    `padding` is Padding::Poison, all elements with the local index i become
+///    NaN. If not, they become 0.
+///  - The entry -2 is a hole: a windowed read, such as a halo exchange, reads
+///    outside of the global tensor at the local index i. All elements with the
+///    local index i become 0, unless they are also padding of another dim.
+///
+/// Example: `whole` is the tensor of floats [[1, 2, 3], [4, 5, 6]], and
+/// `padding` is Padding::Poison. `indices` is {{1}, {2, -1}}: the shard has row
+/// 1 of `whole`, column 2 of `whole`, and one column of padding. The result is
+/// [[6, NaN]].
 graph::HostTensor takeShard(const graph::HostTensor &whole,
                             const LocalIndices &indices, Padding padding);
 

@@ -21,10 +21,14 @@ using WrittenParameters = std::map<std::string, TensorPointer>;
 ///  - `numerics` is the precision to which results are rounded: f64 or the
 ///    element types of the model.
 ///  - `onResult` is called with each result of each op. It may be null.
-///  - `parameters` holds the values that earlier training steps have given to
-///    weights. All other weights have their values in the model. A successful
-///    execution adds the values that @main writes. `parameters` may be null,
-///    and then all weights have their values in the model.
+///  - `parameters` is a map with the new values of weights that earlier
+///    training steps have written. If @main reads a weight that is in the map,
+///    the read returns the value in the map. If @main reads any other weight,
+///    the read returns the initial value of the weight, such as the value in
+///    the files of the model. After a successful execution, the map also
+///    contains the values that @main has written. `parameters` may be null. In
+///    this case, each read returns the initial value, and the written values
+///    are dropped.
 ///  - `rounding` multiplies the results of ops that compute sums, such as
 ///    matrix products, by 1 plus a small random error. `rounding` may be null,
 ///    and then there are no such errors.

@@ -114,12 +114,20 @@ struct Cluster {
   /// reads from and writes to device memory. `dtype` is the element type, such
   /// as "bf16".
   ///
-  /// The compute time is `flops` divided by the speed of the device. The speed
-  /// is the peak of `dtype`, times the fraction that `matmulEfficiency` gives.
-  /// The memory time is `bytes` divided by the memory bandwidth. The result is
-  /// `launchSeconds` plus the larger of the two times. For example, with a
-  /// compute time of 30 microseconds, a memory time of 20 microseconds and a
-  /// launch of 4 microseconds, the result is 34 microseconds.
+  /// The result is `launchSeconds` plus the larger one of two times:
+  ///
+  ///  - The compute time is `flops` divided by the speed of the device. The
+  ///    speed is peakOf(dtype) multiplied by a fraction. `matmulEfficiency` is
+  ///    a list of points (flops, fraction). The function interpolates between
+  ///    these points to get the fraction for `flops`, also if the op is not a
+  ///    matmul. If the list is empty, the fraction is 1.
+  ///  - The memory time is `bytes` divided by the bandwidth of the device
+  ///    memory.
+  ///
+  /// Example: the peak is 100e12 flops per second, and the fraction is 0.5. An
+  /// op of 1.5e9 flops has a compute time of 30 microseconds. If the memory
+  /// time is 20 microseconds and a launch takes 4 microseconds, the result is
+  /// 34 microseconds.
   double computeSeconds(double flops, double bytes,
                         std::string_view dtype) const;
 

@@ -283,18 +283,14 @@ private:
     uint64_t total;
     std::vector<uint64_t> offsets;
   };
-  /// Number of buffers above which run() calls sweep() before place(). These
-  /// two functions make plans. A plan contains the offset of each buffer in the
-  /// arena. For n buffers, the time of sweep() is proportional to n log n, and
-  /// the time of place() is proportional to n^2. With many buffers, sweep() is
-  /// therefore much faster than place(). The arena of the first plan is often
-  /// as small as possible. In this case, run() returns the plan of sweep(), and
-  /// does not call place().
+  /// If there are more buffers than this number, run() calls sweep() before it
+  /// calls place(). Both functions make plans. For n buffers, the time of
+  /// sweep() is proportional to n log n, and the time of place() is
+  /// proportional to n^2.
   static constexpr size_t manyBuffers = 2048;
-  /// Number of comparisons that the search may make for each byte by which the
-  /// arena could still become smaller. A comparison takes about 2 ns. Example:
-  /// if the arena could become smaller by 64 bytes, the search makes at most
-  /// 640,000 comparisons.
+  /// Number of comparisons that the search may make for each byte that a better
+  /// plan could save. A comparison takes about 2 ns. Example: if a better plan
+  /// could save 64 bytes, the search ends after 640,000 comparisons.
   static constexpr uint64_t stepsPerByte = 10'000;
   /// Number of changes that climb() tries for one hill climb, before it
   /// continues with the next hill climb. A hill climb searches for a good order
@@ -335,8 +331,10 @@ private:
   /// piece uses a byte of the arena that a placed buffer uses at the same
   /// instruction.
   uint64_t findLowest(const ArenaBuffer &buffer);
-  /// Inserts one piece (live part) of a buffer into `placed`. The buffer is at
-  /// byte `offset`.
+  /// Adds one piece (live part) of a buffer to the list `placed`. `offset` is
+  /// the offset of the buffer in the arena. For example, if the piece is the
+  /// bytes [64, 128) of the buffer and `offset` is 256, the function adds the
+  /// bytes [320, 384) of the arena.
   void add(const ArenaPiece &piece, uint64_t offset);
   /// Makes a plan, and stores the plan if it is the best plan so far. A plan
   /// contains the offset of each buffer in the arena. The best plan is the plan
@@ -356,8 +354,14 @@ private:
   uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
   Order neighbour(const Climb &climb);
   void climb(std::vector<Climb> climbs);
-  /// Returns whether the search ends: no arena is smaller than the best one, or
-  /// further comparisons are not worth the bytes that they can save.
+  /// Returns whether the search for a small arena must end. The search ends in
+  /// three cases:
+  ///
+  ///  - The smallest arena so far (`bestTotal`) has `bound` bytes. No arena can
+  ///    have fewer bytes.
+  ///  - The search has made `effort` comparisons.
+  ///  - The search has made `stepsPerByte` comparisons for each byte that a
+  ///    better plan could save.
   bool done() const {
     return bestTotal <= bound || steps >= effort ||
            steps / stepsPerByte >= bestTotal - bound;
@@ -409,7 +413,9 @@ private:
   /// State of the pseudo-random numbers, with a fixed seed: equal input gives
   /// equal plans.
   uint64_t state = 0x9e3779b97f4a7c15;
-  /// Ranges occupied by the buffers placed so far, ascending in `begin`.
+  /// Ranges of bytes of the arena that the placed buffers occupy. A placed
+  /// buffer is a buffer that already has an offset in the current plan. The
+  /// list is sorted by the first byte of each range, the smallest first.
   std::vector<PlacedRange> placed;
   std::vector<uint64_t> offsets, best;
   uint64_t bestTotal = unbounded;
@@ -603,19 +609,15 @@ ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
 /// The function repeats these steps for one hill climb:
 ///
 ///   1. neighbour() makes a copy of the order and changes the copy at random.
-///   2. attempt() makes a plan from the changed order. If the arena of this
-///      plan is smaller than all arenas so far, attempt() stores the plan in
-///      `best`.
-///   3. If the arena of this plan is not larger than the arena of the old order,
-///      the changed order replaces the old order of the hill climb.
+///   2. attempt() makes a plan from the changed order. If its arena is smaller
+///      than all arenas so far, attempt() stores the plan in `best`.
+///   3. If the arena of this plan is not larger than the arena of the old
+///      order, the changed order replaces the old order of the hill climb.
 ///
 /// After `neighboursPerTurn` repetitions, the function continues with the next
 /// hill climb. After the last hill climb, it begins again with the first one.
 ///
-/// The function ends if the smallest arena has only `bound` bytes, because no
-/// arena can have fewer bytes. It also ends if the planner has made `effort`
-/// comparisons of a buffer with a placed buffer. `effort` limits the time of
-/// the search.
+/// The function ends if done() returns true.
 void ArenaPlanner::climb(std::vector<Climb> climbs) {
   for (size_t turn = 0; !done(); turn = (turn + 1) % climbs.size()) {
     Climb &climb = climbs[turn];
@@ -707,8 +709,10 @@ ArenaPlan ArenaPlanner::run() {
   return {best, bestTotal, bound};
 }
 
-/// A piece (live part) of buffer `buffer`, at the bytes [begin, end) of the
-/// arena during the instructions [first, last].
+/// Piece of a buffer in the arena. A piece is a part of a buffer that is alive
+/// during a range of instructions. `buffer` is the index of the buffer. The
+/// piece occupies the bytes [begin, end) of the arena during the instructions
+/// [first, last], both included.
 struct PlacedPiece {
   size_t buffer, first, last;
   uint64_t begin, end;

@@ -307,9 +307,16 @@ std::vector<TradeOff> tradeOffs(const StageGraph &stage,
 // Modes without a budget
 //===----------------------------------------------------------------------===//
 
-/// Returns the choice of kept values and recomputed ops with the fewest kept
-/// bytes. At equal bytes, prefers the fewest recomputed flops. Recomputes only
-/// ops for which `mayRepeat` is true.
+/// Decides which values of the forward pass stay in memory until the backward
+/// pass (kept values), and which ops of the forward pass the backward pass runs
+/// again (recomputed ops). An op may be recomputed only if mayRepeat(op) is
+/// true and the flag `isRepeatable` of the op is true. If the backward pass or
+/// a recomputed op reads a result of an op, the result must be kept, or the op
+/// that computes the result must be recomputed.
+///
+/// The function returns the decision with the fewest bytes of kept values. If
+/// several decisions have the fewest bytes, it returns the decision with the
+/// fewest flops of recomputed ops.
 template <typename Predicate>
 static Recomputation keepLeast(const StageGraph &stage, Predicate mayRepeat) {
   StageGraph limited = stage;

@@ -75,10 +75,15 @@ struct StageGraph {
   int inFlight = 1;
 };
 
-/// Decision for one stage: which forward values are kept in memory, and which
-/// ops are recomputed in the backward pass. Invariant: each value that the
-/// backward pass or a recomputed op reads is kept, recomputed, or a weight or
-/// input.
+/// Decision for one pipeline stage. It says which values of the forward pass
+/// are kept in memory until the backward pass, and which ops of the forward
+/// pass the backward pass runs again (recomputes). If the backward pass or a
+/// recomputed op reads a value, one of these conditions is true:
+///
+///  - The value is kept.
+///  - The op that computes the value is recomputed.
+///  - No op computes the value: it is a weight or an input of the stage, which
+///    is always in memory.
 struct Recomputation {
   std::vector<bool> isKept;       ///< by value
   std::vector<bool> isRecomputed; ///< by op

@@ -201,8 +201,10 @@ private:
   /// backward op 5.
   std::vector<int> time;
   std::vector<size_t> instantOfOp, instantOfBackward;
-  /// For each value: the instant (point of the backward pass) of its last read;
-  /// -1 if there is none.
+  /// For each value of the forward pass: the number of the last instant of the
+  /// backward pass at which an op reads the value. An instant is the time
+  /// during which one op runs. Instants are numbered from 0. The entry is -1 if
+  /// no op of the backward pass and no recomputed op reads the value.
   std::vector<int64_t> lastRead;
   size_t length = 0;
 };

@@ -263,11 +263,17 @@ Recomputation recomputeAll(const StageGraph &stage) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A choice of kept and recomputed values for all stages of one rank.
-/// isBetterThan compares two choices:
-///  - A choice within the memory budget is better than one beyond it.
-///  - If both are within the budget, fewer flops are better.
-///  - If both are beyond it, fewer bytes are better.
+/// A choice for all pipeline stages of one rank. The choice says which values
+/// of the forward pass are kept in memory, and which ops the backward pass runs
+/// again. `bytes` is the estimated peak memory of the rank. `flops` is the
+/// number of flops of all ops that run again.
+///
+/// isBetterThan compares two choices. `budget` is the number of bytes that may
+/// be in memory at the peak. A choice fits if `bytes` is at most `budget`.
+///
+///  - A choice that fits is better than a choice that does not fit.
+///  - If both choices fit, the choice with fewer flops is better.
+///  - If neither choice fits, the choice with fewer bytes is better.
 struct PositionChoice {
   std::vector<Recomputation> recomputations;
   int64_t bytes = 0;

@@ -27,16 +27,20 @@ namespace pcc::plan {
 /// does not use them.
 Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh);
 
-/// Returns the price of communication along each axis of `mesh` except the time
-/// axis. `clusterText` is the text of a cluster file, which describes the
-/// machines and the network. The text must be valid or empty.
+/// Returns prices of communication along the axes of `mesh`. `clusterText` is
+/// the text of a cluster file, which describes the machines and the network.
+/// The text must be valid or empty.
 ///
-/// The compiler has a built-in description of a cluster for each target.
-/// `target` is "cpu" or "cuda". If the text does not set a field, the function
-/// takes the value of this field from the built-in description of `target`.
-///
-/// If the text is empty, the function does not use the built-in description. A
-/// price is then not a time, but the number of bytes that a rank receives.
+///  - If the text is not empty, the result has a latency and a bandwidth for
+///    each axis of `mesh` except the time axis. The coordinates along the time
+///    axis are microbatches, not ranks. The price of a collective is then a
+///    time in seconds. `target` is "cpu" or "cuda". The compiler has a built-in
+///    description of a cluster for each target. If the text does not set a
+///    field, the function takes the value of this field from the built-in
+///    description of `target`.
+///  - If the text is empty, the function does not use the built-in description.
+///    The price of a collective is then the number of bytes that a rank
+///    receives in the collective.
 Prices pricesOf(std::string_view clusterText, std::string_view target,
                 const dist::Mesh &mesh);
 

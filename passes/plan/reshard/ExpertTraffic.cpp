@@ -32,17 +32,24 @@ double chanceOfNone(const ExpertTraffic &traffic) {
 bool paysToRouteFirst(const ExpertTraffic &traffic) {
   if (traffic.ranks < 2 || traffic.experts < 2)
     return false;
-  // Let a token be on one rank, and let r be any other rank. Rank r may have to
-  // receive the token, because rank r may have an expert that the token chose.
+  // The following numbers are for routing: only ranks with a chosen expert
+  // receive a token. Let a token be on one rank, and let r be any other rank.
+  // The token chooses at most `traffic.chosen` experts. If rank r has a chosen
+  // expert, rank r receives the token and sends a result back to the rank of
+  // the token. The result has `traffic.tokenBytes` bytes.
   //
   //  - `gates` is the number of bytes that rank r receives in addition to the
   //    token. Rank r receives one gate for each of its experts. A gate is the
   //    weight of an expert for the token. Rank r also receives one byte, which
   //    says whether rank r receives the token.
-  //  - `back` is the number of bytes that rank r sends back to the rank of the
-  //    token, on average over all ranks r. The code assumes that as many ranks
-  //    r as possible have a chosen expert and send a result back. There are at
-  //    most `traffic.chosen` such ranks.
+  //  - `others` is the number of all ranks except the rank of the token.
+  //  - `back` is the number of bytes of all results for the token, divided by
+  //    `others`. The code assumes the worst case: all chosen experts are on
+  //    different ranks, and none of them is on the rank of the token.
+  //
+  // Example: there are 5 ranks, and each rank has 2 experts. A gate has 4
+  // bytes, and a result has 1000 bytes. The token chooses 1 expert. `gates` is
+  // 2 * 4 + 1 = 9, `others` is 4, and `back` is 1 * 1000 / 4 = 250.
   const double gates = double(expertsOfRank(traffic)) * traffic.gateBytes + 1;
   const double others = double(traffic.ranks - 1);
   const double back =

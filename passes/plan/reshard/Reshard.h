@@ -99,8 +99,13 @@ struct ReshardPlan {
   bool possible() const { return error.empty(); }
 };
 
-/// Price of one collective along one mesh axis: alpha + beta * received bytes,
-/// in seconds.
+/// Price of communication along one mesh axis. `alpha` is the latency of one
+/// collective, in seconds. `beta` is the number of seconds for each byte that a
+/// rank receives. The price of a collective in which a rank receives n bytes is
+/// alpha + beta * n seconds.
+///
+/// By default, `alpha` is 0 and `beta` is 1. The price of a collective is then
+/// the number of bytes that a rank receives, and not a time.
 struct AxisPrice {
   double alpha = 0;
   double beta = 1;
@@ -116,9 +121,13 @@ struct Prices {
   /// Prices of mesh axes. The key is the name of the axis. If an axis is not in
   /// this map, the price of the axis is the member `any`.
   std::map<std::string, AxisPrice> axes;
-  /// Description of the machines and the network. The prices in seconds are
-  /// computed from this description. If the description is std::nullopt, a
-  /// price is not a time, but the number of bytes that a rank receives.
+  /// Description of the machines and the network. The prices in `axes` are
+  /// computed from the latencies and the bandwidths in this description. The
+  /// price of a collective is then a time in seconds.
+  ///
+  /// If there is no description (std::nullopt), `axes` is empty. The price of a
+  /// collective is then the number of bytes that a rank receives in the
+  /// collective.
   std::optional<Cluster> cluster = {};
 
   /// Returns the price of one collective along the mesh axes `over`. A rank
@@ -171,10 +180,13 @@ public:
                           const dist::Shape &shape, int64_t elementBytes);
 
   const dist::Mesh &mesh() const { return meshValue; }
-  /// Returns the description of the cluster (machines and network) from which
-  /// the prices in seconds are computed. If there is no description, returns
-  /// std::nullopt. A price is then not a time, but the number of bytes that a
-  /// rank receives.
+  /// Returns the description of the machines and the network. The planner
+  /// computes the price of a collective from the latencies and the bandwidths
+  /// in this description. The price is then a time in seconds.
+  ///
+  /// If there is no description, returns std::nullopt. The price of a
+  /// collective is then the number of bytes that a rank receives in the
+  /// collective.
   const std::optional<Cluster> &cluster() const { return prices.cluster; }
   /// Returns the number of plans in the cache.
   size_t numPlanned() const;

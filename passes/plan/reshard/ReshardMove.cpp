@@ -317,13 +317,15 @@ bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   return false;
 }
 
-/// Returns one flag for each coordinate along the sub-axis digits[digit]. The
-/// flag is true if some rank with this coordinate has at least one index of the
-/// dim. `side` is the split of the dim under one of the shardings. The sub-axis
-/// must split the dim under this sharding.
+/// Returns one flag for each coordinate along the sub-axis digits[digit]. A
+/// sub-axis is a mesh axis or a part of a mesh axis. `side` describes the parts
+/// into which a sharding splits a dim. The sub-axis must be one of the sub-axes
+/// that split the dim. Each part then belongs to one coordinate along the
+/// sub-axis. The flag of a coordinate is true if at least one part of the
+/// coordinate is not empty.
 ///
-/// For example, a dim of 3 elements that is split over a sub-axis of size 4 has
-/// an empty last part. The result is {true, true, true, false}.
+/// Example: a dim has 3 elements and is split over a sub-axis of size 4. The
+/// parts have 1, 1, 1 and 0 elements. The result is {true, true, true, false}.
 std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   std::vector<bool> values(digits[digit].size);
   for (size_t p = 0; p < side.runs.size(); ++p)
@@ -393,6 +395,12 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
 ///  - Each sub-axis with the flag false splits a dim under `from`, and splits a
 ///    dim under `to`.
 ///
+/// In the second condition, the dim under `from` and the dim under `to` are
+/// normally the same dim. The two dims can be different only if, under both
+/// shardings, all elements of the tensor belong to one coordinate along the
+/// sub-axis. An example is a tensor with only one element. No element then
+/// moves along the sub-axis, so the function does not compare the two dims.
+///
 /// Example: `from` splits dim 0 over x and dim 1 over y. `to` splits only dim
 /// 1, over y. One all-gather over x is enough.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
@@ -460,8 +468,27 @@ bool Movement::isPermute() const {
   return true;
 }
 
-/// Returns whether the movement rotates the parts of one dim. An example is a
-/// roll (circular shift) by a multiple of the part size.
+/// Returns whether ranks only have to pass on whole parts of one dim. Under
+/// each of the shardings `from` and `to`, mesh axes split a dim into parts. A
+/// part under `from` has elements that a rank holds. A part under `to` has
+/// elements that a rank needs.
+///
+/// A dim is changed if `from` and `to` split the dim differently, or if `to`
+/// reads the dim through a view. A view is a windowed read, such as a circular
+/// shift. The result is true if these conditions are true:
+///
+///  - Exactly one dim is changed. The mesh axes that split this dim are equal
+///    under `from` and `to`.
+///  - Each part under `to` has elements of at most one part under `from`.
+///  - Two parts under `to` never have elements of the same part under `from`.
+///
+/// Example: a tensor has one dim of 8 elements, and the mesh axis x has size 2.
+/// `from` splits the dim over x into {0, 1, 2, 3} and {4, 5, 6, 7}. `to` reads
+/// a circular shift of the dim and splits it over x:
+///
+///     shift    parts under `to`                 result
+///     by 4     {4, 5, 6, 7} and {0, 1, 2, 3}    true
+///     by 2     {2, 3, 4, 5} and {6, 7, 0, 1}    false
 bool Movement::isRotation() {
   const auto isChanged = [](const MovedDim &dim) { return dim.changed; };
   const auto dim = std::find_if(dims.begin(), dims.end(), isChanged);
@@ -501,12 +528,25 @@ SubAxes Movement::groupAxes(CollectiveKind kind,
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
-  // `group` has sub-axes. A sub-axis is a mesh axis or a part of a mesh axis.
-  // Each sub-axis in `group` splits a dim under `from`, and ranks exchange
-  // elements along the sub-axis. In a permutation, ranks also communicate along
-  // sub-axes that split a dim only under `to`. Example: `from` splits a dim
-  // over x, and `to` splits the dim over y. `group` has only x, and the result
-  // is {x, y}.
+  // The tensor changes from the sharding `from` to the sharding `to`. `group`
+  // has the sub-axes along which ranks exchange elements. A sub-axis is a mesh
+  // axis or a part of a mesh axis. Each sub-axis in `group` splits a dim under
+  // `from`. In a permutation, each rank sends its whole shard to one rank, and
+  // receives the whole shard of one rank. For a permutation, the function also
+  // returns each sub-axis that splits a dim only under `to`.
+  //
+  // Example: the mesh axes x and y have size 2. `from` splits a dim over x, and
+  // `to` splits the dim over y. `group` has only x, and the function returns
+  // {x, y}. Each of the four ranks holds one part of the dim and needs one part
+  // of the dim:
+  //
+  //     rank (x, y)    (0, 0)    (0, 1)    (1, 0)    (1, 1)
+  //     holds          part 0    part 0    part 1    part 1
+  //     needs          part 0    part 1    part 0    part 1
+  //
+  // Along x alone, ranks (0, 0) and (1, 0) would be one group. Both ranks need
+  // part 0, but only one of them holds part 0. Therefore, a permutation along x
+  // alone is not possible.
   if (kind == CollectiveKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)

@@ -92,10 +92,21 @@ dist::SubAxes inMeshOrder(dist::SubAxes axes, const dist::Mesh &mesh);
 /// halves of x are the digits.
 class Movement {
 public:
-  /// Prepares the movement of a tensor whose dims have the sizes `shape`. Both
-  /// shardings must be valid for `shape` and in the form that dist::canonical
-  /// returns. Ignores the partial axes of both shardings. Ranks along a partial
-  /// axis hold tensors that still need a reduction, such as a sum.
+  /// Prepares the change of a tensor from the sharding `from` to the sharding
+  /// `to`. The dims of the tensor have the sizes `shape`. Both shardings must
+  /// be valid for `shape`.
+  ///
+  /// Both shardings must also be results of the function dist::canonical, which
+  /// describes a split with as few factors as possible. The size of a dim is
+  /// the product of its factors, and mesh axes split each factor separately.
+  /// Example: a dim of 12 elements has the factors 4 and 3. The factor 4 is
+  /// split over the mesh axis x of size 2, and the factor 3 is not split.
+  /// dist::canonical merges the two factors into one factor 12, which is split
+  /// over x.
+  ///
+  /// The constructor ignores the partial axes of both shardings. The ranks
+  /// along a partial axis hold tensors that still need a reduction, such as a
+  /// sum.
   Movement(const dist::Sharding &from, const dist::Sharding &to,
            const dist::Shape &shape);
 
@@ -149,13 +160,18 @@ public:
   /// to each other by point-to-point sends.
   dist::CollectiveKind classify(const std::vector<int> &group);
 
-  /// Returns the sub-axes (parts of mesh axes) along which ranks communicate if
-  /// one collective of `kind` performs the whole movement. `group` is the list
-  /// of sub-axes that `communicated` returns, as indices into `digits`. Each of
-  /// them splits a dim under `from`. The result contains all sub-axes in
-  /// `group`. For a permutation, the result also contains each sub-axis that
-  /// splits a dim only under `to`. For example, a permutation from [x] to [y]
-  /// has the result {x, y}.
+  /// Returns the sub-axes along which ranks communicate if one collective of
+  /// the kind `kind` changes the tensor from the sharding `from` to the
+  /// sharding `to`. A sub-axis is a mesh axis or a part of a mesh axis.
+  ///
+  /// `group` has the sub-axes along which ranks exchange elements, as indices
+  /// into the list `digits`. `group` must be the result of the member function
+  /// `communicated`. Each sub-axis in `group` splits a dim under `from`.
+  ///
+  /// The result contains all sub-axes in `group`. If `kind` is Permute, the
+  /// result also contains each sub-axis that splits a dim only under `to`.
+  /// Example: `from` splits dim 0 over x, and `to` splits dim 0 over y. `group`
+  /// has only x. If `kind` is Permute, the result is {x, y}.
   dist::SubAxes groupAxes(dist::CollectiveKind kind,
                           const std::vector<int> &group) const;
 
@@ -192,7 +208,12 @@ private:
     /// Whether `from` and `to` split the dim differently, or `to` reads the dim
     /// through a view (a window with halos).
     bool changed = false;
-    /// Number of indices, padding included, in the largest part under `to`.
+    /// Number of indices in the largest part of the dim under `to`. Example:
+    /// `to` splits a dim of 5 elements over a mesh axis of size 2. The parts
+    /// have 3 and 2 elements. The number is 3.
+    ///
+    /// If `to` reads the dim through a view (a window with halos), the number
+    /// also counts the indices of the view that read no element (padding).
     int64_t largestPart = 0;
     DimSide from, to;
     /// overlaps[t * from.runs.size() + f]: number of indices that part t under
@@ -249,8 +270,13 @@ private:
   std::vector<MovedDim> dims;
 };
 
-/// Returns the cheapest plan between two shardings with equal partial axes,
-/// without a reduction. Sets `error` of the result if there is none.
+/// Returns the cheapest plan that changes a tensor from the sharding `from` to
+/// the sharding `to`. A plan is a list of steps, such as a slice or an
+/// all-gather. No step of the plan is a reduction. Sets `error` of the result
+/// if there is no plan.
+///
+/// The ranks along a partial axis hold partial tensors that still need a
+/// reduction, such as a sum. `from` and `to` must have equal partial axes.
 ReshardPlan planMovement(const dist::Sharding &from, const dist::Sharding &to,
                          const dist::Shape &shape, int64_t elementBytes,
                          const dist::Mesh &mesh, const Prices &prices);
@@ -287,8 +313,14 @@ int64_t localBytes(const dist::Sharding &sharding, const dist::Shape &shape,
 /// Returns false if there is no difference.
 bool isCheaper(const ReshardPlan &a, const ReshardPlan &b);
 
-/// Returns whether a slice without communication changes `from` to `to`: every
-/// rank already holds its elements under `to`.
+/// Returns whether a slice can change a tensor from the sharding `from` to the
+/// sharding `to`. In a slice, each rank keeps a part of the elements that it
+/// holds. Ranks do not communicate. The dims of the tensor have the sizes
+/// `shape`. The result is true if each rank needs, under `to`, only elements
+/// that it also holds under `from`.
+///
+/// The result is false if the two shardings use parts of one mesh axis that do
+/// not fit together, such as halves and thirds of a mesh axis of size 6.
 bool isFree(const dist::Sharding &from, const dist::Sharding &to,
             const dist::Shape &shape);
 

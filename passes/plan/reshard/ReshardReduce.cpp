@@ -243,9 +243,18 @@ private:
       best = std::move(plan);
   }
 
-  /// Appends a reduction over `axes` in groups of n ranks. A rank receives
-  /// (n-1)/n of the operand for a reduce_scatter, and twice as much for an
-  /// all_reduce.
+  /// Appends one step to `plan`: a reduction over the mesh axes `axes`. `kind`
+  /// is ReduceScatter or AllReduce. The reduction changes the tensor from the
+  /// sharding `before` to the sharding `after`.
+  ///
+  /// Ranks that differ only in their coordinates along `axes` form a group. Let
+  /// a group have n ranks, and let the shard of a rank before the reduction
+  /// have b bytes. In a reduce_scatter, a rank receives (n - 1) / n * b bytes.
+  /// In an all_reduce, a rank receives twice as many bytes.
+  ///
+  /// Example: `axes` is {x, y}. The axis x has size 2, and y has size 4. A
+  /// group has n = 2 * 4 = 8 ranks. If b is 800, a rank receives 7/8 * 800 =
+  /// 700 bytes in a reduce_scatter, and 1400 bytes in an all_reduce.
   void appendReduction(ReshardPlan &plan, CollectiveKind kind,
                        const SubAxes &axes, const Sharding &before,
                        const Sharding &after) const {

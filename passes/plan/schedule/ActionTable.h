@@ -9,7 +9,10 @@
 
 namespace pcc::plan {
 
-// The planner uses the actions of the runtime and their text form.
+// The planner uses the type Action of the runtime. An action is, for example,
+// the forward pass of one stage for one microbatch. The planner also uses the
+// functions of the runtime that convert an action to text and back. For
+// example, the text 0F3 means the forward pass (F) of stage 0 for microbatch 3.
 using runtime::Action;
 using runtime::ActionKind;
 using runtime::isCompute;

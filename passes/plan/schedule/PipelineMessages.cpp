@@ -400,14 +400,22 @@ SendPart sendPartOf(std::string_view action) {
   return {isBack ? TransferKind::Backward : TransferKind::Forward, 0};
 }
 
-/// Returns whether an action has the kind that a transfer requires. A transfer
-/// is a value that one stage passes to another stage. The function does not
-/// compare stages. There are three kinds of transfers:
-///  - Forward: the action must be F (forward).
-///  - Backward: the action must be B (backward) or I (input gradient).
-///  - Update: the action must be an optimizer update with the number `part`.
-///    The update of a stage can consist of several actions, U0, U1, and so on.
-///    For U1, the number is 1, and `action.microbatch` stores it.
+/// Returns whether `action` is of a kind that can produce or use the value of
+/// `transfer`. A transfer is a value that one stage passes to another stage.
+/// The function does not compare the stage of `action` with these two stages.
+/// There are three kinds of transfers:
+///
+///  - Forward: the value is an activation. The result is true if `action` is F
+///    (forward).
+///  - Backward: the value is a gradient. The result is true if `action` is B
+///    (backward) or I (input gradient).
+///  - Update: the value is a value of the optimizer update. The update of a
+///    stage can consist of several actions, U0, U1, and so on. The result is
+///    true if `action` is the update action with the number `part`. For
+///    example, if `part` is 1, the result is true for U1 and false for U0.
+///    `action.microbatch` stores the number of an update action.
+///
+/// The function uses `part` only for a transfer of the kind Update.
 static bool isPart(const Action &action, const Transfer &transfer, int part) {
   return belongsTo(action, transfer.kind) &&
          (transfer.kind != TransferKind::Update || action.microbatch == part);

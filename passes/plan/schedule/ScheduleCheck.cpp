@@ -202,8 +202,17 @@ ScheduleChecker::run(const std::vector<int> &inFlightBound) {
   checkOrder();
   checkCounts();
   checkWholeStageActions();
-  // Valid actions can still wait for each other in a cycle. The simulation
-  // finds cycles.
+  // Actions can obey all rules that the code above checks, and still wait for
+  // each other in a cycle. The simulation finds cycles. In the following
+  // example, rank 0 runs stage 0, and rank 1 runs stage 1. The name 0F1 means
+  // stage 0, forward, microbatch 1. B means backward.
+  //
+  //     rank 0    0F0, 0B0, 0F1, 0B1
+  //     rank 1    1F1, 1B1, 1F0, 1B0
+  //
+  // Rank 1 waits in 1F1 for the result of 0F1. Rank 0 executes 0F1 after 0B0.
+  // Rank 0 waits in 0B0 for the gradient from 1B0. Rank 1 executes 1B0 after
+  // 1F1.
   if (Timeline timeline = simulate(table); !timeline.stuck.empty())
     claim("the schedule cannot proceed: " + timeline.stuck);
   checkPeak(inFlightBound);

@@ -17,8 +17,11 @@ struct ParsedAction {
 
 using ParsedRow = std::vector<ParsedAction>;
 
-/// Returns whether an action is a send or a receive. ActionKind lists these
-/// kinds last.
+/// Returns whether an action of the kind `kind` is a send or a receive. The
+/// action must be from a schedule file. In a schedule file, the kinds of sends
+/// and receives are SEND_F, RECV_F, SEND_B and RECV_B. The enumeration
+/// ActionKind lists these four kinds after all other kinds that a schedule file
+/// can have. SendForward (SEND_F) is the first of these four kinds.
 bool isMessage(ActionKind kind) { return kind >= ActionKind::SendForward; }
 
 /// Splits `text` at the first `separator`. Returns the part before the

@@ -39,7 +39,6 @@ struct ScheduleShape {
 ///  - PyTorch can write two actions that overlap as one field, such as
 ///    (0F1;3B0)OVERLAP_F_B. For this field, the table has the actions 0F1 and
 ///    3B0, one after another.
-///  - All actions of a stage must be on one line.
 ///  - The backward pass of a stage is one action B, or it is split into I
 ///    (input gradient) and W (weight gradient). If the file has an I of a
 ///    stage, the table has I and W in place of each B of this stage.
@@ -49,10 +48,11 @@ struct ScheduleShape {
 /// from the model:
 ///  - Sends and receives: pcc computes which values the stages pass to each
 ///    other.
-///  - UNSHARD gathers the weights of a stage with an all-gather. Some work of a
-///    stage has the same result in all microbatches, such as this all-gather.
-///    pcc finds this work, and later adds its own UNSHARD actions, which do
-///    this work once per step.
+///  - UNSHARD gathers the weights of a stage with an all-gather. The all-gather
+///    has the same result in all microbatches. pcc finds all work of a stage
+///    that has the same result in all microbatches. pcc later adds its own
+///    UNSHARD actions, which do this work once per step. A step is one iteration
+///    of training, or one run of inference.
 ///  - RESHARD releases the gathered weights. pcc never uses this action.
 ///  - REDUCE_GRAD adds up the gradients of data-parallel replicas. pcc derives
 ///    these sums from the shardings of the gradients.
@@ -60,15 +60,19 @@ struct ScheduleShape {
 ///
 /// Returns an error with exit code 6 if the file does not meet these
 /// requirements:
-///  - Each field is an action, or is empty.
+///  - Each field is empty, is one action, or lists actions that overlap.
+///  - All actions of a stage are on one line.
 ///  - The file has the numbers of ranks, stages per rank and microbatches that
 ///    `shape` requires.
-///  - If `shape.trains` is true, the file has backward actions. Otherwise, the
-///    table has only actions of the kind F.
-///  - The function checkSchedule accepts the actions.
+///  - If `shape.trains` is true, the file has at least one backward action (B,
+///    I or W). If `shape.trains` is false, the file has no backward action.
+///  - The actions obey the rules of a pipeline schedule. The function
+///    checkSchedule tests these rules, and its comment lists them. For example,
+///    each stage must have one F per microbatch.
 ///
-/// For example, the action 1F8 is an error if there are only 8 microbatches.
-/// The text of this error names the place of the action in the file:
+/// For example, the action 1F8 is an error if `shape` requires 8 microbatches.
+/// The 8 microbatches have the numbers 0 to 7. The text of this error names the
+/// place of the action in the file:
 ///
 ///     line 2, column 5: 1F8 is of microbatch 8, but there are 8 (0 to 7)
 StatusOr<ActionTable> readSchedule(std::string_view text,

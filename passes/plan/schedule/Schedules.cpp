@@ -249,11 +249,13 @@ public:
 
   /// Returns the actions of the pipeline rank, in the order in which the rank
   /// runs the actions. The order is the order of PyTorch's class
-  /// ScheduleZBVZeroBubble. The loops of this function have three parts:
-  ///  - The first three loops fill the pipeline (warm-up).
-  ///  - The fourth loop repeats the actions F (forward), I (input gradient) and
-  ///    W (weight gradient) of both stages of the rank (steady state).
-  ///  - The last four loops run the remaining actions (cool-down).
+  /// ScheduleZBVZeroBubble. Each rank has two stages: rank r of p ranks has the
+  /// stages r and 2p - 1 - r. The actions are F (forward), I (input gradient)
+  /// and W (weight gradient) of these two stages. The function has eight loops:
+  ///  - The loops 1 to 3 append the actions that fill the pipeline (warm-up).
+  ///  - Each pass of loop 4 appends F, I and W of both stages (steady state).
+  ///    If no F of stage r is left, the pass omits this F.
+  ///  - The loops 5 to 8 append the remaining actions (cool-down).
   Row build() {
     const int n = std::max(2 * p - 1, m);
     for (int k = 0; k < 2 * (p - r) - 1; ++k)

@@ -86,9 +86,17 @@ struct ScheduleRequest {
   int numMicrobatches = 1;
 };
 
-/// Returns the action table of the requested schedule. It has only forward (F)
-/// and backward (B, I, W) actions. If the request is invalid, returns the error
-/// of `scheduleError`.
+/// Generates the schedule that `request` describes. Returns an action table,
+/// which lists the actions of each pipeline rank in order. The table has
+/// actions of these kinds:
+///  - F (forward), in all schedules.
+///  - B (backward), in schedules for training that do not divide B.
+///  - I (input gradient) and W (weight gradient), in schedules that divide B
+///    into I and W.
+///
+/// If `request` is invalid, the function returns an error. An example is a
+/// request with 0 microbatches. The text of the error is the result of the
+/// function `scheduleError`.
 StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request);
 
 /// Returns the reason why a request is invalid; an empty string if it is valid.

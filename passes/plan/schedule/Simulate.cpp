@@ -80,8 +80,13 @@ double Simulation::arrival(double end, int from, int to) const {
                                          : end;
 }
 
-/// Returns the time at which all inputs of an action are available; `never` if
-/// one has not been computed.
+/// Returns the time at which all inputs of `action` are available on the
+/// pipeline rank that runs `action`. For example, the forward action F of stage
+/// 2 has one input: the result of F of stage 1 in the same microbatch. The
+/// comment of the function `simulate` lists the inputs of all kinds of actions.
+///
+/// If an input of `action` has not been computed yet, the function returns
+/// `never` (infinity). If `action` has no inputs, the function returns 0.
 double Simulation::ready(const Action &action) {
   const int stage = action.stage, mb = action.microbatch;
   switch (action.kind) {
@@ -164,8 +169,17 @@ std::string Simulation::missing(const Action &action) {
          print({ActionKind::Forward, own ? stage : stage + 1, mb});
 }
 
-/// Runs all pipeline ranks in turn until none can run an action. A rank with
-/// actions left then waits forever.
+/// Simulates the schedule from beginning to end. Returns the start time and the
+/// end time of each action. The function visits the pipeline ranks in turn. The
+/// visited rank runs actions until the rank has no more actions, or until an
+/// input of its next action is missing. The visits end when no rank can run
+/// another action.
+///
+/// If a rank then still has actions to run, the rank waits forever. For each
+/// rank that waits forever, the function appends a text to the member `stuck`
+/// of the result. An example of this text is "position 1 at 1F3 waits for 0F3".
+/// This text means that rank 1 cannot run F (forward) of stage 1 in microbatch
+/// 3, because F of stage 0 in microbatch 3 has not run.
 Timeline Simulation::run() {
   for (bool moved = true; moved;) {
     moved = false;
@@ -185,13 +199,15 @@ Timeline Simulation::run() {
   return std::move(timeline);
 }
 
-/// Returns the change that an action of this kind makes to the number of
-/// forwards in flight. A forward is the forward pass of one stage for one
-/// microbatch. The action F (forward) begins a forward, and the change is 1.
-/// The forward ends with B (backward), and the change is -1. A schedule can
-/// divide B into I (input gradient) and W (weight gradient). W then ends the
-/// forward, and the change of W is -1. The change of I and of all other kinds
-/// is 0.
+/// Returns a number that depends on the kind of an action: the change that the
+/// action makes to the number of stored forward passes. A forward pass is the
+/// action F of one stage for one microbatch. A forward pass is stored while the
+/// pipeline rank needs its activations for the backward pass. The change is:
+///  - 1 for F. The rank stores the activations of this forward pass.
+///  - -1 for B (backward). The rank no longer needs the activations after B.
+///  - 0 for I (input gradient) and -1 for W (weight gradient). Some schedules
+///    divide B into I and W. The rank no longer needs the activations after W.
+///  - 0 for all other kinds.
 int change(ActionKind kind) {
   if (kind == ActionKind::Forward)
     return 1;

@@ -216,8 +216,10 @@ private:
   /// Forms that the producer of the tensor can make. A form is a sharding of
   /// the tensor.
   std::set<uint32_t> produced;
-  /// Forms that the users of the tensor can need. A user is an op that reads
-  /// the tensor.
+  /// Numbers of all forms that at least one user of the tensor can need. A form
+  /// is a sharding of the tensor. A user is an op that reads the tensor. For
+  /// example, if one user can need the forms 1 and 3, and another user can need
+  /// the forms 0 and 1, `wanted` is {0, 1, 3}.
   std::set<uint32_t> wanted;
   /// For each user of the tensor: a list of forms. A user is an op that reads
   /// the tensor. A form is a sharding of the tensor. The user needs the tensor

@@ -168,8 +168,11 @@ private:
 /// change of form (reshard) is paid once per form, even if several users need
 /// it.
 struct SharedValue {
-  /// The variable of the cost graph that decides in which form the tensor is
-  /// produced. A form is a sharding of the tensor.
+  /// Variable of the cost graph. A SharedValue describes one tensor, which
+  /// several ops read. The producer of the tensor is the op that computes the
+  /// tensor, or an input of the model. The value of the variable decides in
+  /// which form the producer makes the tensor. A form is a sharding of the
+  /// tensor.
   Variable producer;
   /// For each value of the variable `producer`: the number of the form in which
   /// the tensor is then produced. A form is a sharding of the tensor. Example:

@@ -91,7 +91,10 @@ private:
   void keepCheap(const Cost &bound);
   std::vector<std::vector<Cost>> leastCosts() const;
   void addTable(Table table);
-  /// Clears the cost table tables[index] and unlinks it from its variables.
+  /// Replaces the cost table tables[index] with an empty table. All other
+  /// tables keep their indices. tablesOf[v] lists the indices of the tables
+  /// that contain variable v. The function therefore also removes `index` from
+  /// tablesOf[v] for each variable v of the cost table.
   void removeTable(size_t index);
   /// Makes two variables neighbors (variables in a common cost table).
   void connect(Variable a, Variable b);
@@ -149,7 +152,12 @@ private:
   /// variable v. The first pair belongs to the variable with the smallest
   /// table.
   std::set<std::pair<Weight, Variable>> queue;
-  /// Best values of the eliminated variables, in the order of elimination.
+  /// One record for each variable that has been removed from the problem so
+  /// far, in the order of removal. A variable is removed in one of two ways:
+  ///  - A cost table replaces the variable (elimination). The record has the
+  ///    best value of the variable for each combination of values of the
+  ///    variables that have common costs with the eliminated variable.
+  ///  - The variable is fixed to one value. The record has only this value.
   std::vector<EliminatedVariable> decisions;
   std::vector<Variable> frozen;
   size_t largestTable = 1;

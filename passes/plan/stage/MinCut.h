@@ -32,10 +32,15 @@ public:
   /// Adds an edge with a capacity of at least 0. Parallel edges are allowed.
   void addEdge(size_t from, size_t to, double capacity);
 
-  /// Returns a minimum cut: for each node, whether it is on the source's side.
-  /// If there are several minimum cuts, returns the one with the fewest nodes
-  /// on this side. Every path from source to sink must have an edge of finite
-  /// capacity. Must be called only once, because it empties the network.
+  /// Returns a minimum cut between the nodes `source` and `sink`. A cut divides
+  /// the nodes into the source's side and the sink's side. Element n of the
+  /// result is true if node n is on the source's side. If there are several
+  /// minimum cuts, the function returns the minimum cut with the fewest nodes
+  /// on the source's side.
+  ///
+  /// Every path from `source` to `sink` must have an edge of finite capacity.
+  /// The function deletes all nodes and edges of the network before it returns.
+  /// It must therefore be called only once.
   std::vector<bool> sourceSide(size_t source, size_t sink);
 
 private:

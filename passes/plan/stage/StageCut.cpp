@@ -80,7 +80,10 @@ private:
   const StageCutRequest &request;
   const size_t numItems;
   const size_t numStages;
-  /// seconds[i] and flops[i]: sums over the items 0 to i - 1.
+  /// Prefix sums over the items. An item is a piece of work, such as an op.
+  /// seconds[i] is the sum of the times of the items 0 to i - 1. flops[i] is
+  /// the sum of the flops of the items 0 to i - 1. For example, if three items
+  /// take 2, 3 and 5 seconds, `seconds` is {0, 2, 5, 10}.
   std::vector<double> seconds, flops;
   std::vector<std::vector<size_t>> limits;
 };

@@ -120,17 +120,31 @@ struct StageCut {
 /// p stages, because it visits the items once per stage.
 StageCut cutStages(const StageCutRequest &request);
 
-/// A value that item number `producer` computes. `lastUser` is the last item
-/// that reads it.
+/// A value that an item computes. An item is a piece of work, such as an op.
+/// Items have numbers.
+///  - `producer`: number of the item that computes the value.
+///  - `lastUser`: largest number of an item that reads the value. If no item
+///    reads the value, `lastUser` is equal to `producer`.
+///  - `bytes`: size of the value.
+///
+/// For example, item 1 computes a value, and the items 2 and 4 read the value.
+/// `producer` is then 1, and `lastUser` is 4.
 struct LiveValue {
   size_t producer = 0;
   size_t lastUser = 0;
   double bytes = 0;
 };
 
-/// Returns a vector whose element i is the number of bytes that cross a cut
-/// between the items i and i + 1. A value counts at every cut between its
-/// producer and its last user, because each stage passes it on to the next.
+/// Returns a list whose element i is the number of bytes that cross a cut
+/// between the items i and i + 1. An item is a piece of work, such as an op.
+/// `numItems` is the number of items. A cut is the boundary between two
+/// consecutive stages.
+///
+/// A stage sends values only to the next stage. A value therefore crosses all
+/// cuts between the item that computes the value and the last item that reads
+/// the value. For example, item 1 computes a value of 8 bytes, and the last
+/// item that reads the value is item 4. The value adds 8 to the elements 1, 2
+/// and 3.
 std::vector<double> crossingBytes(size_t numItems,
                                   const std::vector<LiveValue> &values);
 

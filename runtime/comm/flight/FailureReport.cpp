@@ -9,8 +9,12 @@
 
 namespace pcc::runtime {
 
-/// Returns the peers (ranks with which a rank communicates) that `entry` lists.
-/// Limits their number to kMostPeers, because `entry.numPeers` may be greater.
+/// Returns the peers that `entry` lists. `entry` describes one activity of a
+/// rank, such as a wait. Peers are the ranks with which this rank communicates.
+/// An entry has space for 8 peers (kMostPeers). If an activity has more than 8
+/// peers, `entry.numPeers` is the number of all peers, but the entry lists only
+/// 8 of them. For example, if `entry.numPeers` is 10, the function returns 8
+/// peers.
 static std::span<const int32_t> peersOf(const FlightEntry &entry) {
   return {entry.peers,
           std::min<size_t>(entry.numPeers, FlightEntry::kMostPeers)};
@@ -65,15 +69,19 @@ public:
     return std::nullopt;
   }
 
-  /// Returns the number of seconds between two times. The first time is the
-  /// latest time at which the rank `flights[index].rank` recorded that it is
-  /// alive. The second time is the time that this snapshot describes.
+  /// Returns for how long a rank has not recorded that it is alive, in seconds.
+  /// The rank is `flights[index].rank`. For example, the rank last recorded at
+  /// 10 s that it is alive, and this snapshot describes the time 12.5 s. The
+  /// result is then 2.5.
   ///
   /// A rank records that it is alive when it begins or ends an activity, such
-  /// as a wait. MPI and NCCL ranks also record it when they poll: they check
-  /// during a wait whether the wait is over. The flight log of a rank contains
-  /// only the time of the latest poll. The function therefore ignores polls if
-  /// this snapshot describes a time before the end of the flight logs.
+  /// as a wait. An MPI or NCCL rank also records this when it polls. A rank
+  /// polls when it checks, during a wait, whether the wait is over.
+  ///
+  /// A flight log lists the latest activities of one rank, and contains the
+  /// time of the latest poll. The times of earlier polls are unknown. If this
+  /// snapshot describes a time before the end of the flight logs, the function
+  /// therefore ignores all polls.
   double stillFor(size_t index) const { return now - places[index].moved; }
 
   /// Returns text about the activity of one rank, such as "step 5, action 1F3,
@@ -169,15 +177,20 @@ public:
   WaitChain(const JobSnapshot &snapshot, double patience)
       : snapshot(snapshot), patience(patience), seen(snapshot.size()) {}
 
-  /// Finds a rank that blocks a waiting rank. The function follows the waits
-  /// from rank to rank. It ends at a rank that does not wait, or that is stuck
-  /// (isStill()). For example, rank 0 waits for rank 1, rank 1 waits for rank
-  /// 2, and rank 2 computes. Rank 2 then blocks rank 0.
+  /// Finds a rank that blocks a waiting rank. The function goes from the
+  /// waiting rank to a rank for which it waits, then to a rank for which the
+  /// second rank waits, and so on. The search ends at a rank that does not
+  /// wait. For example, rank 0 waits for rank 1, rank 1 waits for rank 2, and
+  /// rank 2 computes. Rank 2 then blocks rank 0.
   ///
-  /// `index` and the result are indices of flight logs in `snapshot`. A flight
-  /// log lists the latest activities of one rank. `index` is the index of the
-  /// waiting rank's log. The result is the index of the blocking rank's log, or
-  /// std::nullopt if the search finds no blocking rank.
+  /// The search also ends at a waiting rank that is stuck. A rank is stuck if
+  /// it has not recorded for more than `patience` seconds that it is alive. If
+  /// `snapshot` describes a time before the end of the flight logs, no rank
+  /// counts as stuck. A flight log lists the latest activities of one rank.
+  ///
+  /// `index` and the result are indices of flight logs in `snapshot`. `index`
+  /// is the index of the waiting rank's log. The result is the index of the
+  /// blocking rank's log, or std::nullopt if the search finds no blocking rank.
   std::optional<size_t> endFrom(size_t index) {
     seen[index] = true;
     const FlightState &place = snapshot.place(index);

@@ -27,9 +27,13 @@ public:
   /// oldest.
   static constexpr uint32_t kCapacity = 512;
 
-  /// Creates or truncates the file `path`, and records in it. If `path` is
-  /// empty or the file cannot be created, records in memory instead. If another
-  /// process truncates the file later, continues in memory.
+  /// Creates an empty log of the activities of a rank. `rank` is the number of
+  /// the rank. `path` is the path of the file that contains the log. If the
+  /// file already exists, the new log replaces its content.
+  ///
+  /// If `path` is empty, or if the file cannot be created, the recorder stores
+  /// the log in memory instead. If another process truncates the file later,
+  /// the recorder stores further entries in memory.
   explicit FlightRecorder(int rank, const std::string &path = {});
   /// Unmaps or frees the memory that contains the log. If the log is in a file,
   /// the file stays on disk.

@@ -35,8 +35,15 @@ public:
   /// wait, the pauses are short, and the result is true for only one of 16
   /// calls. Later, the result is true for every call.
   bool timeToLookAround();
-  /// Pauses before the next poll of MPI. In the first 0.2 ms of a wait, does
-  /// not pause, but yields the core if several ranks share it.
+  /// Blocks for a short time between two polls of MPI. The time depends on the
+  /// result of waited(), the duration of the wait so far:
+  ///
+  /// - Less than 0.2 ms: the function returns at once. If several ranks share a
+  ///   CPU core, the function first calls sched_yield(), so that another rank
+  ///   can use the core.
+  /// - At least 0.2 ms: the function sleeps for an eighth of the duration, but
+  ///   for at most 0.5 ms. For example, it sleeps for 0.25 ms if the wait has
+  ///   lasted 2 ms.
   void pause();
 
 private:

@@ -12,8 +12,12 @@
 
 namespace pcc::runtime {
 
-/// Largest all-reduce, in bytes, that uses one round of messages (reduceSmall).
-/// A larger one uses two rounds, which move fewer bytes.
+/// Size in bytes of the largest array for which allReduce() calls reduceSmall()
+/// in a group of several members. In reduceSmall(), each member sends its whole
+/// array to every other member, in one round of messages. For a larger array,
+/// allReduce() calls reduceShares(), which needs two rounds of messages. In a
+/// group of more than 2 members, a member sends fewer bytes in reduceShares()
+/// than in reduceSmall().
 static constexpr size_t kSmallReduction = 4096;
 /// Size in bytes of one block: 16 MiB. A large all-reduce divides the array
 /// into blocks of this size, and reduces one block after another. During the
@@ -301,10 +305,14 @@ struct MpiGroup::Sum {
 ///   group with only one member.
 /// - reduceShares(): each member reduces only its share of the elements, and
 ///   sends the results to every other member. This algorithm needs two rounds
-///   of messages, but a member sends fewer bytes. For example, a member of a
-///   group of 4 members sends half as many bytes as in reduceSmall().
-///   allReduce() calls reduceShares() once for each 16 MiB (kReductionBlock) of
-///   the elements.
+///   of messages. allReduce() calls reduceShares() once for each 16 MiB
+///   (kReductionBlock) of the elements.
+///
+/// In a group of more than 2 members, a member sends fewer bytes in
+/// reduceShares() than in reduceSmall(). For example, 4 members all-reduce 8
+/// MiB. In reduceSmall(), a member would send 8 MiB to each of the 3 other
+/// members, together 24 MiB. In reduceShares(), a share has 2 MiB. A member
+/// sends 3 shares in round 1 and 3 reduced shares in round 2, together 12 MiB.
 Status MpiGroup::allReduce(const void *in, void *out, size_t count,
                            ElementType type, dist::ReductionKind kind,
                            const ActionId &action) {
@@ -324,8 +332,14 @@ Status MpiGroup::allReduce(const void *in, void *out, size_t count,
   return Status::success();
 }
 
-/// Sends this member's elements to every other member. Each member then reduces
-/// all elements itself.
+/// All-reduces a small array. Each member sends its whole array to every other
+/// member, and then reduces all arrays itself. For example, member 0 has the
+/// array {1, 2}, member 1 has the array {10, 20}, and the reduction is a sum.
+/// Member 0 receives {10, 20}, and member 1 receives {1, 2}. Both members
+/// compute {11, 22}.
+///
+/// `sum` describes this member's array, the memory for the results, and the
+/// reduction. `site` describes the call of allReduce() for error messages.
 Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
   const size_t bytes = sum.count * sizeOf(sum.type);
   scratch.resize(std::max(scratch.size(), bytes * size()));
@@ -344,9 +358,16 @@ Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
   return Status::success();
 }
 
-/// Divides the elements into size() shares. In round 1, member i receives share
-/// i from all members and reduces it. In round 2, member i sends the reduced
-/// share i to all members. An example with 2 members and 2 elements:
+/// All-reduces one block. A block is an array, or a range of the elements of a
+/// larger array. `sum` describes this member's elements of the block, the
+/// memory for the results, and the reduction, such as a sum. `site` describes
+/// the call of allReduce() for error messages.
+///
+/// The function divides the block into one share per member. In round 1, member
+/// i receives share i from every other member, and reduces the received
+/// elements and its own elements of share i. In round 2, member i sends the
+/// reduced share i to every other member. In this example, the group has 2
+/// members, a block has 2 elements, and the reduction is a sum:
 ///
 ///              member 0          member 1
 ///   before     a0 a1             b0 b1

@@ -65,8 +65,12 @@ public:
 private:
   struct Sum;
 
-  /// All-reduces an array of at most 4096 bytes in one round of messages: every
-  /// member receives all elements and reduces them itself.
+  /// All-reduces a small array. `sum` contains the address of this member's
+  /// array, the address of the result, the number of elements, and the
+  /// operator. allReduce() calls this function if the array has at most 4096
+  /// bytes, or if the group has only one member. Each member sends its whole
+  /// array to every other member, and then reduces the arrays of all members
+  /// itself. `site` describes the call of allReduce() for error messages.
   Status reduceSmall(const Sum &sum, const CallSite &site);
   /// All-reduces one block of an array. A block is a range of at most 16 MiB.
   /// If a group has several members, allReduce() divides an array of more than
@@ -85,17 +89,34 @@ private:
   /// Executes one round of a collective: sends the messages `toSend`, receives
   /// the messages `toGet`, and waits until all are complete.
   Status runPieces(const CallSite &site);
-  /// Begins to receive the message `piece` if `receives` is true, otherwise to
-  /// send it. Divides it into MPI messages of at most MpiJob::kLargestMessage
-  /// bytes.
+  /// Begins to receive or to send one message. `piece` contains the index of
+  /// the other member, the memory of the message, and the size of the message.
+  /// If `receives` is true, begins to receive the message from the other
+  /// member. If `receives` is false, begins to send the message to the other
+  /// member. Does not wait until the message is complete.
+  ///
+  /// A message of more than 2^30 bytes is transferred as several MPI messages.
+  /// Each MPI message has at most 2^30 bytes (MpiJob::kLargestMessage).
+  ///
+  /// If MPI reports an error, returns a description of the error. Otherwise
+  /// returns a TransferFault of kind None.
   TransferFault post(const PeerBuffer &piece, bool receives);
   /// Blocks until all transfers of `tickets` (handles of post() calls) are
   /// complete. Records the wait in the flight recorder (log of a rank's latest
   /// activities).
   Status wait(std::span<const Ticket> tickets, const CallSite &site);
-  /// Polls until all transfers of `tickets` (handles of post() calls) are
-  /// complete. Returns an error on a failure, an abort or a missed deadline.
-  /// `entry` is the wait's entry in the flight recorder.
+  /// Blocks until all transfers of `tickets` are complete. A transfer is a send
+  /// to another rank or a receive from another rank. A ticket is the handle of
+  /// a call, such as post(), that has begun transfers. While this function
+  /// blocks, it polls MPI. Returns an error in each of these cases:
+  ///
+  /// - A transfer of this group fails.
+  /// - An error has ended the run, on this rank or on another rank.
+  /// - This function has blocked for longer than World::deadline() seconds.
+  ///
+  /// `site` describes the call for error messages. The flight recorder is a log
+  /// of this rank's latest activities. `entry` is the entry of the log that
+  /// describes this wait.
   Status waitNoted(std::span<const Ticket> tickets, const CallSite &site,
                    FlightRecorder::Entry entry);
   /// Updates an entry of the flight recorder, which is a log of a rank's latest
@@ -105,12 +126,13 @@ private:
   /// other ranks of all transfers that are incomplete.
   void noteMissing(std::span<const Ticket> tickets,
                    FlightRecorder::Entry entry);
-  /// Returns whether both conditions are true for one MPI transfer. A transfer
-  /// is a send or a receive. The transfer is `underWay.transfers[index]`.
-  ///
-  /// - The transfer is incomplete.
-  /// - `tickets` contains the ticket of the transfer. A ticket is the number of
-  ///   the call, such as post(), that has begun the transfer.
+  /// Returns whether an MPI transfer is incomplete, and one of the calls in the
+  /// list `tickets` has begun the transfer. A transfer is a send or a receive.
+  /// `index` is the index of the transfer in the list `underWay.transfers`.
+  /// Each call that begins transfers, such as post(), has a number. The number
+  /// is called the ticket of the call. For example, `tickets` is {4, 6}. The
+  /// result is then true for an incomplete transfer of call 6. The result is
+  /// false for a complete transfer of call 6, and for each transfer of call 5.
   bool isUnderWay(size_t index, std::span<const Ticket> tickets) const;
   /// Returns whether all transfers of `tickets` (handles of post() calls) are
   /// complete.
@@ -135,7 +157,12 @@ private:
   /// calls has begun to send a message to that rank, or to receive a message
   /// from that rank, and the message is incomplete.
   std::vector<int> missing(std::span<const Ticket> tickets) const;
-  /// Returns the description of a call of this group for error messages.
+  /// Returns the description of a communication call for error messages. `call`
+  /// is the name of the call, such as "all_reduce". `action` contains the names
+  /// of the schedule action and of the tensor for which this rank communicates.
+  /// The description contains all three names, the world rank of this process,
+  /// and the world ranks of all members of this group. The description does not
+  /// copy `call` and `action`, so both must outlive it.
   CallSite siteOf(std::string_view call, const ActionId &action) const;
   /// Returns the index of the member to which this member sends its message
   /// number `turn`. A member numbers its messages to the other members from 1

@@ -70,9 +70,11 @@ static ncclRedOp_t opFor(dist::ReductionKind kind, ElementType type) {
   return ncclSum;
 }
 
-/// Argument `peer` of enqueue() for an NCCL call that communicates with several
-/// members of the group, such as a collective. For a message to or from one
-/// member, the argument is the index of this member in the group.
+/// Special value of the parameter `peer` of enqueue(). A call of enqueue()
+/// enqueues one NCCL call. If the NCCL call communicates with only one member
+/// of the group, `peer` is the index of this member. If the NCCL call
+/// communicates with several members, `peer` is `everybody`. For example,
+/// `peer` is `everybody` for an all-reduce.
 static constexpr int everybody = -1;
 
 static Status cannotReduce(ElementType type) {

@@ -20,13 +20,16 @@ static double secondsSince(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-/// Ends the communicators of `lanes` after a successful run. All ranks must
-/// call.
+/// Ends all NCCL communicators of this rank after a successful run. The list
+/// `lanes` contains the communicators in the order of their creation. All ranks
+/// must call endWithPeers().
 ///
 /// 1. Finalizes the communicators in the order of their creation.
-///    ncclCommFinalize is collective, so all ranks need the same order.
-/// 2. Destroys them in the reverse order: a split communicator before its
-///    parent.
+///    ncclCommFinalize is a collective, so all ranks need the same order.
+/// 2. Destroys the communicators in the reverse order. The first communicator
+///    of the list contains all ranks. ncclCommSplit has created all other
+///    communicators from the first communicator, so the first communicator is
+///    destroyed last.
 static void endWithPeers(const NcclLibrary &library,
                          const std::vector<NcclLane> &lanes) {
   for (const NcclLane &lane : lanes) {

@@ -153,11 +153,14 @@ public:
   Status noteEnd(const NcclLane &lane);
 
   /// Must be called when the device begins to capture a CUDA graph. The NCCL
-  /// calls that follow become part of the graph. note() announces each NCCL
-  /// call, and appends it to the list `recorded`. After the first
-  /// beginReplay(), note() stores NCCL calls in the list `calls` instead.
-  /// Between the end of the capture and the first beginReplay(), this rank must
-  /// not make an NCCL call.
+  /// calls that follow become part of the graph. NcclGroup calls note()
+  /// directly before each NCCL call, and note() stores a description of the
+  /// NCCL call. During the capture, note() stores the description in the list
+  /// `recorded`. After the first call of beginReplay(), note() stores the
+  /// description in the list `calls` instead.
+  ///
+  /// Between the end of the capture and the first call of beginReplay(), this
+  /// rank must not make an NCCL call.
   void beginRecording() override;
   /// Must be called before each execution of the captured CUDA graph. All
   /// earlier NCCL calls must be complete.
@@ -282,9 +285,12 @@ private:
   /// Communicator handles, which ncclCommSplit sets asynchronously. A deque
   /// keeps their addresses valid.
   std::deque<ncclComm_t> splits;
-  /// `given[i]` is the number of the latest NCCL call that note() has announced
-  /// on lane i (communicator and stream). Each lane numbers its own calls. The
-  /// first call of a lane has number 1. Before the first call, `given[i]` is 0.
+  /// `given[i]` is the number of the latest NCCL call on lane i. A lane is an
+  /// NCCL communicator with a CUDA stream. NcclGroup calls note() directly
+  /// before each NCCL call, and note() gives the NCCL call a number. The first
+  /// NCCL call of each lane gets number 1. Before the first NCCL call of lane
+  /// i, `given[i]` is 0. The GPU may not yet have completed the latest NCCL
+  /// call.
   std::vector<uint32_t> given;
   /// `done[i]` is the number of the latest NCCL call that the GPU has completed
   /// on lane i (communicator and stream). Each lane numbers its own calls. The
@@ -293,15 +299,17 @@ private:
   /// i, and the host reads it.
   volatile uint32_t *done = nullptr;
   static constexpr size_t kMostLanes = 1024;
-  /// The latest kMostCalls NCCL calls that note() has announced. NCCL calls in
-  /// a captured CUDA graph are in the list `recorded` instead. The list `calls`
-  /// is a ring buffer: call i, counted from 0, is at index i % kMostCalls. For
-  /// example, kMostCalls is 512. Call 513 is at index 1, and has overwritten
-  /// call 1.
+  /// Descriptions of the latest kMostCalls NCCL calls outside CUDA graphs.
+  /// Directly before each NCCL call, NcclGroup calls note(), and note() stores
+  /// the description. The list is a ring buffer: NCCL call i, counted from 0,
+  /// is at index i % kMostCalls. For example, kMostCalls is 512. NCCL call 513
+  /// is at index 1, and has overwritten NCCL call 1.
+  ///
+  /// NCCL calls in a captured CUDA graph are in the list `recorded` instead.
   std::vector<QueuedCall> calls;
-  /// `numCalls` is the number of NCCL calls that note() has announced so far.
-  /// NCCL calls in CUDA graphs are not counted. The counted calls have the
-  /// indices 0 to `numCalls` - 1.
+  /// `numCalls` is the number of NCCL calls for which NcclGroup has called
+  /// note(). NCCL calls in CUDA graphs are not counted. The counted calls have
+  /// the indices 0 to `numCalls` - 1.
   ///
   /// `firstOpen` is the index of the oldest call that may be incomplete.
   /// closeCalls() updates `firstOpen`. For example, `numCalls` is 6, and call 4
@@ -313,8 +321,11 @@ private:
   /// `numCalls` is 600. The list stores calls 88 to 599. closeCalls() treats
   /// calls 0 to 87 as complete, and sets `firstOpen` to at least 88.
   size_t numCalls = 0, firstOpen = 0;
-  /// NCCL calls of the captured CUDA graph, in the order in which note() has
-  /// announced them. The GPU makes these calls whenever it executes the graph.
+  /// Descriptions of the NCCL calls in the captured CUDA graph, in the order in
+  /// which this rank made the calls during the capture. For example, this rank
+  /// first called ncclAllReduce and then ncclSend. `recorded[0]` describes the
+  /// all-reduce, and `recorded[1]` describes the send. Each execution of the
+  /// graph executes the all-reduce and the send again.
   std::vector<QueuedCall> recorded;
   /// `before[i]` is the number of the latest NCCL call on lane i (communicator
   /// and stream) before the capture of the CUDA graph. For example, the graph

@@ -10,7 +10,10 @@ namespace pcc::runtime {
 /// Alignment of each message in the staging buffers, in bytes.
 static constexpr size_t kAligned = 16;
 
-/// Returns `bytes` rounded up to a multiple of kAligned.
+/// Returns the number `bytes` rounded up to a multiple of 16 (kAligned). For
+/// example, aligned(20) returns 32. A staging buffer can contain several
+/// messages, one after another. Each message occupies a rounded number of
+/// bytes, so that each message begins at a multiple of 16 bytes.
 static size_t aligned(size_t bytes) {
   return (bytes + kAligned - 1) / kAligned * kAligned;
 }

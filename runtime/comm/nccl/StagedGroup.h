@@ -69,9 +69,14 @@ private:
   /// Makes both staging buffers (on the GPU and in pinned host memory) at least
   /// `bytes` bytes large.
   Status reserve(size_t bytes);
-  /// Copies `bytes` bytes from `from` to a pinned buffer in host memory.
-  /// Enqueues a second copy, from the pinned buffer to the staging buffer on
-  /// the GPU. Both copies begin at byte `offset` of their buffer.
+  /// Copies `bytes` bytes from the host address `from` to the staging buffer on
+  /// the GPU. There are two copies:
+  ///
+  /// 1. From the address `from` to byte `offset` of the buffer `pinned`, which
+  ///    is in pinned host memory. This copy is complete when the function
+  ///    returns.
+  /// 2. From byte `offset` of `pinned` to byte `offset` of the buffer
+  ///    `staging`, which is on the GPU. The function only enqueues this copy.
   Status upload(const void *from, size_t offset, size_t bytes);
   /// Copies `bytes` bytes at byte `offset` of the GPU's staging buffer to `to`,
   /// through pinned memory. Blocks until the copy is complete.

@@ -18,13 +18,16 @@ bool GroupState::complete(uint64_t step) const {
 }
 
 bool GroupState::arrive(uint64_t step) {
-  // Do not count an arrival at a broken barrier. (A member breaks the barrier
-  // when it stops waiting for the others.) Otherwise a member that still waits
-  // could find that all members have arrived, and could continue. For example,
-  // members 0 and 1 of a group wait for member 2. Member 0 misses its deadline,
-  // breaks the barrier, and returns an error. Then member 2 arrives. If the
-  // arrival of member 2 were counted, member 1 could find that all 3 members
-  // have arrived. Member 1 would then access the buffers of member 0.
+  // If the barrier is broken, return false, and do not count the arrival. A
+  // member breaks the barrier when it stops waiting for other members. The
+  // member then reports an error to its caller. The caller may free the buffers
+  // of the member, so no other member may access these buffers any longer.
+  //
+  // For example, members 0 and 1 of a group wait for member 2. Member 0 misses
+  // its deadline, and breaks the barrier. Then member 2 arrives. The arrival of
+  // member 2 is not counted, so member 1 also stops waiting. If the arrival
+  // were counted, member 1 could find that all 3 members have arrived. Member 1
+  // would then access the buffers of member 0, which may no longer exist.
   uint64_t before = arrivals.load(std::memory_order_acquire);
   do {
     if (before & kBroken)

@@ -182,10 +182,23 @@ void ThreadGroup::publish() {
       offer(sends[i]);
 }
 
-/// Copies a message directly from the memory of the sender. The mailbox (slot)
-/// of the message is in state Taken during the copy, and in state Empty after
-/// the copy. In state Taken, the sender must not free the memory of the
-/// message. In state Empty, the sender may free the memory.
+/// Copies a message directly from the memory of the sender to the memory
+/// `piece.data` of this rank. `piece.peer` is the index of the sender in the
+/// group. The mailbox from the sender to this rank is a slot for one message.
+/// The sender stores the address and the size of the message in the mailbox.
+/// The mailbox has one of three states:
+///
+/// - Full: the mailbox contains a message, and the copy has not begun. In any
+///   other state, the function returns false and does nothing else.
+/// - Taken: the function is copying the message. The sender must not free the
+///   memory of the message.
+/// - Empty: the mailbox contains no message. The function sets this state after
+///   the copy, and returns true. The sender may then free the memory of the
+///   message.
+///
+/// If the size of the message differs from `piece.size`, the function copies
+/// nothing. It stores the index of the sender in `mismatchedPeer`, sets the
+/// state Empty, and returns true.
 bool ThreadGroup::receive(const PeerBuffer &piece) {
   Mailbox &box = groupState->mailbox(piece.peer, self);
   uint32_t expected = Mailbox::Full;

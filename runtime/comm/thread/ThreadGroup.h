@@ -102,10 +102,12 @@ private:
   /// If the message has another size than `piece`, the function copies nothing.
   /// The function then stores the sender in `mismatchedPeer`, and returns true.
   bool receive(const PeerBuffer &piece);
-  /// Returns whether the receiver of a message has copied the message. `piece`
-  /// contains the receiver, and the address and size of the message. This rank
-  /// must have put the message into the mailbox from this rank to the receiver.
-  /// The function returns true if this mailbox is empty again.
+  /// Returns whether another rank has copied a message of this rank. offer()
+  /// has put the message into a mailbox, which is a slot for one message from
+  /// this rank to the other rank. The other rank first copies the message, and
+  /// then empties the mailbox. The function returns true if the mailbox is
+  /// empty. `piece` describes the message. The function only reads
+  /// `piece.peer`, which is the index of the other rank in the group.
   bool wasTaken(const PeerBuffer &piece) const;
   /// Returns whether all messages of `tickets` (handles of post() calls) are
   /// transferred.
@@ -151,9 +153,14 @@ private:
   /// by another rank. The function then only returns the error with which the
   /// run was ended.
   Status endRun(const Status &reason);
-  /// Begins an entry in the flight recorder (log of a rank's latest
-  /// activities). The entry states that this rank waits for the world ranks
-  /// `peers`.
+  /// Adds an entry to the flight recorder, which is a log of the latest
+  /// activities of a rank. The entry states that this rank waits for the ranks
+  /// `peers`. The numbers in `peers` are the numbers of the ranks among all
+  /// ranks of the run. If `peers` contains this rank itself, the function omits
+  /// this rank. `site` describes the call that waits, such as an all-reduce.
+  ///
+  /// Returns the index of the entry. The caller passes the index to
+  /// FlightRecorder::end() when the wait has succeeded.
   FlightRecorder::Entry beginWait(const CallSite &site,
                                   std::span<const int> peers);
   /// Replaces the list of ranks in `entry`. `entry` is an entry of the flight
@@ -179,10 +186,10 @@ private:
   ThreadJob &job;
   FlightRecorder &recorder;
   PendingPosts posts;
-  /// Number of barriers that this rank has entered in this group. A rank leaves
-  /// a barrier after all members of the group have entered the barrier. A
-  /// collective has two barriers, one at the beginning and one at the end.
-  /// After three collectives, the number is 6.
+  /// Number of steps that this rank has begun in this group. A step is one use
+  /// of the group's barrier. A collective, such as an all-reduce, uses the
+  /// barrier twice: at the beginning and at the end of the collective. For
+  /// example, `steps` is 6 after three collectives.
   uint64_t steps = 0;
   /// Addresses of the buffers of all members in an all-reduce. inputs[i] is the
   /// input buffer and outputs[i] is the output buffer of member i of the group.

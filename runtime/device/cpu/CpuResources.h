@@ -38,12 +38,13 @@ namespace pcc::runtime {
 ///   scratch()               when an operation runs
 class CpuResources {
 public:
-  /// Creates a team of `numThreads` threads, including the thread that calls
-  /// this constructor. Also creates the oneDNN engine and the oneDNN stream.
+  /// Creates a team of `numThreads` threads, the oneDNN engine and the oneDNN
+  /// stream. The team includes the thread that calls this constructor.
   ///
-  /// oneDNN also uses `numThreads` threads when the thread that called this
-  /// constructor calls oneDNN. If another thread calls oneDNN, oneDNN may use
-  /// another number of threads.
+  /// The constructor also tells oneDNN to use `numThreads` threads. The team
+  /// and oneDNN use the same threads. The setting applies only to calls of
+  /// oneDNN by the thread that calls this constructor. In a call by another
+  /// thread, oneDNN may use another number of threads.
   explicit CpuResources(int numThreads);
   ~CpuResources();
 

@@ -68,15 +68,15 @@ bool mayPack(const LoadContext &context, int32_t index) {
          context.parameters.isExclusive(buffer.index);
 }
 
-/// `plain` is the memory format in which the program's buffer stores the
-/// weight. `wanted` is the memory format that oneDNN has selected. If the two
-/// formats are equal, the weight stays in the program's buffer. If the two
-/// formats differ, this function:
+/// Prepares a weight for a oneDNN primitive, which reads the weight in the
+/// memory format `wanted`. The program's buffer with index `buffer` contains
+/// the weight in the memory format `plain`. The function stores in `weight`
+/// the place from which the primitive reads the weight. There are two cases:
 ///
-/// - allocates the memory `weight.packed`;
-/// - copies the weight to this memory, and converts the copy to the format
-///   `wanted`;
-/// - frees the original weight.
+/// - The two formats are equal. The weight stays in the program's buffer.
+/// - The two formats differ. The function allocates the memory `weight.packed`,
+///   copies the weight to this memory, and converts the copy to the format
+///   `wanted`. The function then frees the original weight.
 Status makeWeight(CpuResources &resources, const LoadContext &context,
                   int32_t buffer, const memory::desc &plain,
                   const memory::desc &wanted, WeightOperand &weight) {

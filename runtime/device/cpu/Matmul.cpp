@@ -70,8 +70,9 @@ static MatmulAddresses addressesOf(const program::MatmulT &matmul,
 /// Returns the smallest number of rows that a thread receives if a loop over
 /// rows is divided over several threads. With fewer rows, starting the thread
 /// would cost more time than the thread saves. `work` is the number of
-/// multiplications or additions per row. For example, `work` = 64 gives 256
-/// rows.
+/// multiplications or additions per row. The rows of one thread must need at
+/// least about 16384 multiplications or additions in total. For example, if
+/// `work` is 64, the result is 16384 / 64 = 256 rows. The result is at least 1.
 static int64_t grainFor(int64_t work) {
   return std::max<int64_t>(16384 / std::max<int64_t>(work, 1), 1);
 }
@@ -189,12 +190,16 @@ public:
   }
 
 private:
-  /// Returns whether oneDNN supports the strides of the operands:
+  /// Returns whether oneDNN supports the strides and the number of batch dims
+  /// of the matrices. Each product of the batch multiplies a matrix `a` by a
+  /// matrix `b`, and stores the result in a matrix `c`. All conditions must
+  /// hold:
   ///
-  /// - a and b are row-major or column-major;
-  /// - c is row-major;
-  /// - no stride within a matrix is 0;
-  /// - there are at most four batch dims.
+  /// - `a` and `b` are row-major or column-major.
+  /// - `c` is row-major.
+  /// - The row strides and the column strides of `a` and `b` are greater than
+  ///   0, so that rows and columns are not broadcast.
+  /// - There are at most four batch dims.
   bool isSupported() const {
     for (const MatrixStrides *matrix : {&problem.a, &problem.b})
       if (matrix->row <= 0 || matrix->column <= 0 ||
@@ -320,8 +325,14 @@ public:
       : threads(resources.threads()), context(context), matmul(matmul),
         problem(std::move(problem)) {}
 
-  /// Returns whether this class can compute `problem`: the type is f32, a and b
-  /// are row-major or column-major, and c is row-major.
+  /// Returns whether this class can compute `problem`, a batch of matrix
+  /// products. Each product multiplies a matrix `a` by a matrix `b`, and stores
+  /// the result in a matrix `c`. All conditions must hold:
+  ///
+  /// - The element type of the matrices is f32.
+  /// - `a` and `b` are row-major or column-major.
+  /// - `c` is row-major.
+  /// - `a` has at least one column.
   static bool supports(const MatmulProblem &problem) {
     return problem.type == ElementType::F32 && problem.k > 0 &&
            isPlain(problem.a, problem.m, problem.k) &&
@@ -358,8 +369,17 @@ public:
   }
 
 private:
-  /// Returns whether a matrix is row-major or column-major. There may be unused
-  /// elements between rows or columns.
+  /// Returns whether `matrix` is row-major or column-major. The matrix has
+  /// `rows` rows and `columns` columns.
+  ///
+  /// - Row-major: the column stride is 1, and the row stride is at least
+  ///   `columns`. For example, a matrix with 4 columns may have row stride 6.
+  ///   In this example, 2 elements of the buffer between two rows do not belong
+  ///   to the matrix.
+  /// - Column-major: the row stride is 1, and the column stride is at least
+  ///   `rows`.
+  ///
+  /// The larger stride must be at least 1, even if the matrix has no elements.
   static bool isPlain(const MatrixStrides &matrix, int64_t rows,
                       int64_t columns) {
     return (matrix.column == 1 &&
@@ -422,8 +442,13 @@ public:
                              sizeof(float));
   }
 
-  /// Returns whether this class can compute `problem`: the type is f16 or bf16,
-  /// and c is row-major.
+  /// Returns whether this class can compute `problem`, a batch of matrix
+  /// products. Each product multiplies a matrix `a` by a matrix `b`, and stores
+  /// the result in a matrix `c`. All conditions must hold:
+  ///
+  /// - The element type of the matrices is f16 or bf16.
+  /// - `c` is row-major.
+  /// - `a` has at least one column.
   static bool supports(const MatmulProblem &problem) {
     return (problem.type == ElementType::F16 ||
             problem.type == ElementType::BF16) &&
@@ -500,8 +525,9 @@ private:
 // Plain loops
 //===----------------------------------------------------------------------===//
 
-/// Executes a batched product with loops, for any element type and any strides.
-/// The rows of c are divided over the threads.
+/// Computes a batch of matrix products with nested loops. Supports all element
+/// types and all strides. Each product has a result matrix. The rows of all
+/// result matrices are divided over the threads.
 class PlainMatmul : public Operation {
 public:
   PlainMatmul(CpuResources &resources, const LoadContext &context,
@@ -526,16 +552,20 @@ public:
   }
 
 private:
-  /// Computes one row of the matrix c. The batch may contain several products,
-  /// and each product has its own matrix c with m rows. `row` counts the rows
-  /// of all these matrices. For example, if m is 10, the rows 0 to 9 belong to
-  /// the first product, and row 23 is the row 3 of the third product. `at`
-  /// contains the addresses of the buffers of a, b and c.
+  /// Computes one row of the result of a matrix product. Each product of the
+  /// batch multiplies a matrix `a` by a matrix `b`, and stores the result in a
+  /// matrix `c`. `at` contains the addresses of the buffers that contain `a`,
+  /// `b` and `c`.
+  ///
+  /// `row` is the number of the row among the rows of all matrices `c` of the
+  /// batch. For example, let each matrix `c` have 10 rows. Rows 0 to 9 belong
+  /// to the first product, and rows 10 to 19 belong to the second product. Row
+  /// 23 is row 3 of the third product.
   ///
   /// The function computes 64 elements of the row at a time, in an array of 64
-  /// sums. If the elements of a and b have type f16 or bf16, the sums have type
-  /// f32. Each element of the product is therefore rounded to f16 or bf16 only
-  /// once.
+  /// sums. If the elements of `a` and `b` have type f16 or bf16, the sums have
+  /// type f32. Each element of the result is therefore rounded to f16 or bf16
+  /// only once.
   template <typename T>
   void runRow(const MatmulAddresses &at, int64_t row) const {
     using C = Computed<T>;

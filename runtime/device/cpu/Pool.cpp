@@ -27,8 +27,10 @@ struct PoolDim {
           after = 0;
 };
 
-/// Reduction of a window by maximum. Its initial value is the smallest value of
-/// the type.
+/// Computes the maximum of the elements of a window. The computation starts
+/// with the value initial(), and calls add() once for each element. initial()
+/// is minus infinity. If the type T has no infinity, initial() is the smallest
+/// number of the type T.
 struct MaxOf {
   template <typename T> static T initial() {
     return std::numeric_limits<T>::has_infinity
@@ -42,7 +44,8 @@ struct MaxOf {
     return value > sum || value != value ? value : sum;
   }
 };
-/// Reduction of a window by addition. Its initial value is 0.
+/// Computes the sum of the elements of a window. The computation starts with
+/// the value initial(), which is 0, and calls add() once for each element.
 struct SumOf {
   template <typename T> static T initial() { return T(0); }
   template <typename T> static T add(T sum, T value) { return sum + value; }

@@ -111,12 +111,15 @@ namespace {
 /// cuDNN. A subclass executes one or two plans (compiled cuDNN graphs).
 class AttentionOperation : public Operation {
 public:
-  /// Executes the attention once before the first step. cuDNN loads code at its
-  /// first execution, and the code should not be loaded during a step. The
-  /// execution overwrites the outputs of the attention with meaningless values.
-  /// Only outputs in the arena may be overwritten. The arena is the memory of
-  /// intermediate results. If an output is in other memory, this function does
-  /// not execute the attention.
+  /// Executes the cuDNN graphs of this operation once before the first step. A
+  /// step is one run of the program. cuDNN loads GPU code when it executes a
+  /// graph for the first time. A load during a step could deadlock, so warmUp()
+  /// causes the load before the first step.
+  ///
+  /// The execution writes meaningless values to the outputs of the operation.
+  /// The execution must not overwrite a weight. This function therefore
+  /// executes the graphs only if all outputs are in the arena, which is the
+  /// memory of intermediate results. Otherwise the function does nothing.
   Status warmUp(const RunContext &run) override {
     for (const auto &[tensor, operand] : operands)
       if (isWritten(tensor) && !isInArena(context, operand->buffer()))
@@ -162,11 +165,15 @@ protected:
   }
 
   /// Enqueues `plan`, which is a compiled cuDNN graph. Before this, sets the
-  /// addresses of the tensors in GPU memory:
+  /// address in GPU memory of each tensor that the graph reads or writes. There
+  /// are two kinds of tensors:
   ///
-  /// - A tensor that is an operand of the instruction is in a buffer, in the
-  ///   memory for the microbatch with index `microbatch`.
-  /// - A tensor that addScratch() has placed is in scratch memory.
+  /// - Operands of the attention instruction, such as the query and the key. A
+  ///   buffer of the program contains the tensor. Each microbatch can have
+  ///   memory of its own in a buffer. The function uses the memory of the
+  ///   microbatch with the index `microbatch`.
+  /// - Tensors for which the constructor has called addScratch(). They are in
+  ///   scratch memory, which is temporary GPU memory.
   Status execute(const CudnnPlan &plan, int64_t microbatch) {
     char *scratch = resources.scratch();
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -205,13 +212,21 @@ private:
   /// - `one`: the number 1. cuDNN multiplies an intermediate tensor by 1, and
   ///   stores the result in GPU memory.
   float scale, lowest, one = 1;
-  /// Ids and addresses of all tensors that cuDNN reads or writes. The tensors
-  /// of `operands` come first, in the order of `operands`.
+  /// Ids and addresses of the tensors that cuDNN reads or writes. The order is:
+  ///
+  /// - the operands of the attention instruction, in the order of the member
+  ///   `operands`
+  /// - the three numbers `scale`, `lowest` and `one`, which are in host memory
+  /// - the tensors in scratch memory (temporary GPU memory), in the order of
+  ///   the calls of addScratch()
   CudnnAddresses places;
-  /// One entry per tensor in scratch memory. The member `places` lists the ids
-  /// and addresses of all tensors. The first number of an entry is the index of
-  /// the tensor in these lists. The second number is the offset of the tensor
-  /// from the beginning of the scratch memory, in bytes.
+  /// Places of the tensors in scratch memory, which is temporary GPU memory.
+  /// There is one pair of numbers per tensor:
+  ///
+  /// - The first number is the index of the tensor in the vectors `places.ids`
+  ///   and `places.data`.
+  /// - The second number is the distance in bytes from the beginning of the
+  ///   scratch memory to the tensor.
   std::vector<std::pair<size_t, int64_t>> inScratch;
   /// Total size in bytes of the tensors that addScratch() has placed in scratch
   /// memory. Scratch memory is temporary GPU memory. The size of each tensor is

@@ -29,16 +29,24 @@
 
 namespace pcc::runtime {
 
-/// Ids of the tensors that attention graphs read or write in memory. Each run
-/// provides one address per id. The shapes are:
+/// Ids of tensors in the cuDNN graphs that compute an attention. Each run of a
+/// graph receives the addresses of the tensors, one address per id. The first
+/// four tensors have these shapes:
 ///
 ///   Query    [batch, heads, queries, depth]
 ///   Key      [batch, keyHeads, keys, depth]
 ///   Value    [batch, keyHeads, keys, width]
 ///   Result   [batch, heads, queries, width]
 ///
-/// Gradients have the shapes of their tensors. For example, KeyGradient has the
-/// shape of Key, and Gradient that of Result.
+/// A query or a key is a vector of `depth` numbers. A value is a vector of
+/// `width` numbers. `heads` is the number of heads of the queries. `keyHeads`
+/// is the number of heads of the keys and of the values. In grouped-query
+/// attention, several query heads share one key head, so `keyHeads` is less
+/// than `heads`.
+///
+/// A gradient has the shape of the tensor to which it belongs. Gradient belongs
+/// to Result, QueryGradient to Query, KeyGradient to Key, and ValueGradient to
+/// Value.
 enum class AttentionTensor : int64_t {
   Query = 1,
   Key,
@@ -78,8 +86,15 @@ enum class AttentionTensor : int64_t {
 struct AttentionShape {
   /// Element type (f16 or bf16) of all tensors except Statistics and Sums.
   cudnnDataType_t type;
-  /// Sizes of the tensors' dims. `depth` is the length of a query or key
-  /// vector, `width` that of a value vector.
+  /// Sizes of the tensors of the attention:
+  ///
+  /// - `batch`: number of independent attentions
+  /// - `heads`: number of heads of the queries
+  /// - `keyHeads`: number of heads of the keys and of the values
+  /// - `queries`: number of queries of one head
+  /// - `keys`: number of keys of one head. Each key has one value.
+  /// - `depth`: number of elements of a query vector or of a key vector
+  /// - `width`: number of elements of a value vector
   int64_t batch, heads, keyHeads, queries, keys, depth, width;
   /// Whether the mask is causal: query i attends only to the keys 0 to i.
   /// `queries` equals `keys` in that case.
@@ -121,9 +136,16 @@ struct AttentionShape {
   auto operator<=>(const AttentionShape &) const = default;
 };
 
-/// Adds the forward pass to `graph`, which computes Result from Query, Key and
-/// Value. With `withStatistics`, also stores Statistics, the log-sum-exp of
-/// each query's scores.
+/// Adds the operations of the forward pass of an attention to `graph`. The
+/// operations read the tensors Query, Key and Value, and compute the tensor
+/// Result. `shape` has the element type, the sizes and the strides of these
+/// tensors.
+///
+/// If `withStatistics` is true, the operations also write the tensor Statistics
+/// to GPU memory. The backward pass reads this tensor. Statistics has one
+/// number per query: the logarithm of the sum of exp(score) over all keys. The
+/// score is the scaled dot product of the query and the key. For example, if a
+/// query has the scores 0 and 0 for two keys, the number is log(1 + 1) = 0.69.
 void addAttention(CudnnGraph &graph, const AttentionShape &shape,
                   bool withStatistics);
 /// Adds the operations of the backward pass of an attention to `graph`. `shape`

@@ -126,24 +126,27 @@ static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   return uint32_t(bits & ~(bits - 1));
 }
 
-/// Describes a matrix M to cuBLASLt, which reads memory in column-major order.
-/// `rows` and `columns` are the sizes of a matrix, and `matrix` has its
-/// strides, in elements of `type`. If `isSwapped` is false, M is this matrix.
-/// If `isSwapped` is true, M is the transpose of this matrix.
+/// Returns a description of a matrix M for cuBLASLt, which reads memory in
+/// column-major order. The parameters describe a matrix A. `rows` and `columns`
+/// are the sizes of A. `matrix` has the strides of A, in elements of `type`. If
+/// `isSwapped` is false, M is A. If `isSwapped` is true, M is the transpose of
+/// A.
 ///
-/// The result depends on the order of M in memory:
+/// The description depends on the order of M in memory:
 ///
-/// - If M is column-major, the result has the sizes of M. The member
+/// - M is column-major. The description has the sizes of M, and its member
 ///   `isTransposed` is false.
-/// - If M is row-major, the memory of M contains the matrix Mᵀ in column-major
-///   order. The result has the sizes of Mᵀ. The member `isTransposed` is true,
-///   so cuBLASLt transposes Mᵀ and gets M. For example, if M has 2 rows and 3
-///   columns, the result has 3 rows and 2 columns.
-/// - Otherwise the result is std::nullopt, because cuBLASLt cannot read M.
+/// - M is row-major. The memory of M then contains the transpose of M in
+///   column-major order. The description has the sizes of the transpose. Its
+///   member `isTransposed` is true, so cuBLASLt transposes the transpose, and
+///   gets M. For example, if M has 2 rows and 3 columns, the description has 3
+///   rows and 2 columns.
+/// - Otherwise the function returns std::nullopt, because cuBLASLt cannot read
+///   M.
 ///
-/// The result is also std::nullopt if rows or columns of M share elements in
-/// memory. For example, if the stride from one row to the next is 0, all rows
-/// are at the same address.
+/// The function also returns std::nullopt if rows or columns of M share
+/// elements in memory. For example, if the stride from one row to the next is
+/// 0, all rows are at the same address.
 static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
                                              ElementType type, int64_t rows,
                                              int64_t columns, bool isSwapped) {
@@ -203,20 +206,23 @@ CublasCall::shapesOf(const MatmulProblem &problem, const CublasTypes &types) {
       byColumns(stored, types.stored, problem.m, problem.n, isByRows);
   const auto r =
       byColumns(addend, types.stored, problem.m, problem.n, isByRows);
-  // `isOrdered` is true if cuBLASLt can compute the product from these
-  // matrices. a and b are the factors of the product, and c is the result. r is
-  // the residual, which is a matrix that is added to the product. If there is
-  // no residual, r is equal to c. Each of the four is std::nullopt if cuBLASLt
-  // cannot describe the strides of the matrix.
+  // `isOrdered` says whether cuBLASLt can compute the matrix product c = a b.
+  // The matrix r is the residual, which is added to the product. Without a
+  // residual, r is equal to c.
   //
-  // cuBLASLt can transpose a and b, but it cannot transpose c and r.
+  // cuBLASLt reads and writes matrices in column-major order. If c is
+  // row-major, cuBLASLt therefore computes the transpose of c, and adds the
+  // transpose of r. The product is possible if three conditions are met:
   //
-  // The bias has one number per column of c. cuBLASLt, however, adds a bias
-  // with one number per row of the matrix that it writes. If c is row-major,
-  // cuBLASLt writes the transpose of c, so the rows of that matrix are the
-  // columns of c. For example, if c is [2, 3], the transpose is [3, 2], and the
-  // bias has 3 numbers. If c is column-major, cuBLASLt writes c itself, and
-  // cannot add the bias.
+  // - cuBLASLt can describe the strides of a, b, c and r. A variable is
+  //   std::nullopt if cuBLASLt cannot describe its matrix.
+  // - c and r are both row-major, or both column-major. cuBLASLt can transpose
+  //   a and b, but it can transpose neither c nor r.
+  // - c is row-major, or there is no bias. The bias has one number per column
+  //   of c. cuBLASLt, however, adds one number per row of the matrix that it
+  //   writes. If c is row-major, that matrix is the transpose of c, and its
+  //   rows are the columns of c. For example, if c is [2, 3], cuBLASLt writes a
+  //   matrix [3, 2], and adds one of the 3 numbers of the bias to each row.
   const bool isOrdered = a && b && c && r && !c->isTransposed &&
                          !r->isTransposed && (isByRows || !problem.hasBias);
   if (!isOrdered)

@@ -260,8 +260,11 @@ private:
   /// If there is no proposal, askForAlgorithm() returns an error if `mayLack`
   /// is false. If `mayLack` is true, askForAlgorithm() returns success.
   Status askForAlgorithm(const Shapes &shapes, bool mayLack);
-  /// Returns whether cuBLASLt can compute the product with `known`, an
-  /// algorithm from the cache.
+  /// Returns whether cuBLASLt can compute the product with the algorithm
+  /// `known`. The algorithm comes from a cache, which contains the algorithms
+  /// that this run and earlier runs have selected. Returns false if cuBLASLt
+  /// rejects the algorithm. Also returns false if the algorithm needs more
+  /// temporary GPU memory than cuBLASLt may use.
   bool accepts(const cublasLtMatmulAlgo_t &known) const;
 
   CudaResources &resources;
@@ -271,7 +274,9 @@ private:
   /// and the second factor is aᵀ. If c is column-major, the first factor is a,
   /// and the second factor is b.
   bool isByRows = true;
-  /// Whether `algorithm` has been set.
+  /// Whether the member `algorithm` contains an algorithm of cuBLASLt that can
+  /// compute the product. Before open(), the value is false. After open(), the
+  /// value is false if cuBLASLt has no algorithm for the product.
   bool isChosen = false;
   OwnedHandle<cublasLtMatmulDesc_t> operation;
   Matrix x, y, added, result;

@@ -23,8 +23,10 @@ namespace pcc::runtime {
 class CudaContext {
 public:
   CudaContext() = default;
-  /// Frees all memory, streams and events. Frees nothing if leaveToProcess()
-  /// was called.
+  /// Frees the memory, the streams and the events that this object owns. If
+  /// leaveToProcess() has been called, the destructor does nothing, because
+  /// another thread may still use the memory or the streams. The operating
+  /// system then frees them when the process ends.
   ~CudaContext();
   CudaContext(const CudaContext &) = delete;
   CudaContext &operator=(const CudaContext &) = delete;
@@ -88,8 +90,15 @@ public:
 
   /// Returns the functions of the driver.
   const CudaDriver &driver() const { return functions; }
-  /// Converts `result`, which the driver function `call` returned, to a Status
-  /// (see CudaDriver::check).
+  /// Converts `result` to a Status. `call` is the name of the driver function
+  /// that returned `result`. A Status is either a success, or an error with an
+  /// exit code for the process:
+  ///
+  /// - CUDA_SUCCESS becomes a success.
+  /// - An error of the machine, such as too little free GPU memory, becomes an
+  ///   error with exit code 13 (NoDevice).
+  /// - Any other error of the driver becomes an error with exit code 1
+  ///   (Defect).
   Status check(CUresult result, const char *call) const {
     return functions.check(result, call);
   }
@@ -138,8 +147,10 @@ private:
   /// as "GPU 0 (NVIDIA H100 80GB HBM3, compute capability 9.0)".
   std::string model, text;
   int capabilityNumber = 0, multiprocessorCount = 0;
-  /// Whether the destructor must free nothing, because leaveToProcess() was
-  /// called.
+  /// Whether leaveToProcess() has been called. If the value is true, the
+  /// destructor does not free the memory, the streams and the events of this
+  /// object, because another thread may still use them. The operating system
+  /// frees them when the process ends.
   bool isLeft = false;
 };
 

@@ -241,8 +241,14 @@ private:
                                   "cuMemcpyHtoDAsync");
   }
 
-  /// Creates the stream `uploads` and makes it wait for all work that has been
-  /// enqueued on the compute stream.
+  /// Creates the CUDA stream `uploads`, on which beginUpload() copies data from
+  /// host memory to GPU memory. Also creates the CUDA event `order`, with which
+  /// `uploads` and the compute stream wait for each other. The compute stream
+  /// executes the kernels.
+  ///
+  /// The function makes `uploads` wait for all work that is already enqueued on
+  /// the compute stream. For example, the compute stream may still have to set
+  /// new GPU memory to 0. An upload to that memory must not start earlier.
   Status openUploads() {
     Status status = gpu.createEvent(order);
     if (status.ok())
@@ -253,7 +259,9 @@ private:
   /// Executable CUDA graph with the captured work of one step (one run of the
   /// program); null if there is none.
   CUgraphExec step = nullptr;
-  /// Stream on which beginUpload() copies; null before its first call.
+  /// CUDA stream on which beginUpload() enqueues its copies from host memory to
+  /// GPU memory. The first call of beginUpload() creates the stream. Before
+  /// that call, the pointer is null.
   CUstream uploads = nullptr;
   /// CUDA event for the waits between two streams. The two streams are the
   /// compute stream and `uploads`, which copies data from host memory to GPU

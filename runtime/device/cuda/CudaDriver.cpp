@@ -93,9 +93,15 @@ Status openCudaDriver(CudaDriver &driver) {
   return start(driver);
 }
 
-/// Converts `result` to a Status. An error of the machine, such as a lack of
-/// memory, gets exit code 13 (NoDevice). Any other error is a defect of pcc and
-/// gets exit code 1.
+/// Converts `result` to a Status. `call` is the name of the driver function
+/// that returned `result`. A Status is either a success, or an error with an
+/// exit code for the process. CUDA_SUCCESS becomes a success. An error of the
+/// machine, such as too little free GPU memory, becomes an error with exit code
+/// 13 (NoDevice). Any other error is a defect of pcc, and becomes an error with
+/// exit code 1 (Defect).
+///
+/// The message of the error names the driver function and the error. An example
+/// is "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
 Status CudaDriver::check(CUresult result, const char *call) const {
   if (result == CUDA_SUCCESS)
     return Status::success();

@@ -107,8 +107,10 @@ struct CudaDriver {
 ///
 /// - The driver library cannot be opened.
 /// - The driver library lacks a function that pcc calls.
-/// - The driver is too old. For example, if pcc was compiled with CUDA 13.1,
-///   the driver must support CUDA 13.0 or later.
+/// - The driver is too old: it does not support the major version of CUDA with
+///   which pcc was compiled. The minor version does not matter. For example, if
+///   pcc was compiled with CUDA 13.1, a driver for CUDA 12.9 is too old, and a
+///   driver for CUDA 13.0 is new enough.
 /// - The driver cannot be initialized, or finds no GPU.
 Status openCudaDriver(CudaDriver &driver);
 

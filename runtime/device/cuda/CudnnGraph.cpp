@@ -15,8 +15,9 @@ CudnnDims denseCudnnStrides(const CudnnDims &dims) {
   return {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1};
 }
 
-/// Returns whether the error `result` means that cuDNN has no implementation.
-/// Another engine may then be tried.
+/// Returns whether `result`, the value that a function of cuDNN returned, means
+/// that cuDNN does not support a graph of operations. Returns false for success
+/// and for all other errors.
 static bool isUnsupported(cudnnStatus_t result) {
   return CUDNN_STATUS_CATEGORY(result) == CUDNN_STATUS_NOT_SUPPORTED;
 }
@@ -226,8 +227,9 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
       setTensor(made, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, properties);
     else
       set(made, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle);
-    // Some engines report only at this point, when the plan is finalized, that
-    // they do not support the graph. The next engine is then tried.
+    // Compiles the graph with engine number i. cuDNN proposed this engine, but
+    // the engine may still not support the graph, and cudnnBackendFinalize()
+    // then returns an error. In this case, the loop tries the next engine.
     if (status.failed() ||
         library.cudnnBackendFinalize(made) != CUDNN_STATUS_SUCCESS)
       continue;

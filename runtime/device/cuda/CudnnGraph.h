@@ -59,11 +59,12 @@ struct CudnnAddresses {
 
 /// A compiled graph, ready to run.
 struct CudnnPlan {
-  /// Descriptors that cuDNN needs to execute the compiled graph. They describe
-  /// the tensors, the operations, the graph, the engine and the compiled graph.
-  /// The member `plan` is the descriptor of the compiled graph.
+  /// Descriptors that cuDNN needs to execute the compiled graph. The list has
+  /// one descriptor for each tensor, one for each operation, and one for the
+  /// compiled graph, among others. The destructor destroys the descriptors.
   std::vector<CudnnDescriptor> kept;
-  /// Descriptor of the plan; null if cuDNN has no engine for the graph.
+  /// Descriptor of the compiled graph; null if cuDNN could not compile the
+  /// graph. The member `kept` owns the descriptor.
   cudnnBackendDescriptor_t plan = nullptr;
   /// Bytes of GPU memory that run() needs as `workspace`.
   int64_t workspaceBytes = 0;
@@ -84,7 +85,9 @@ struct CudnnPlan {
 /// error.
 class CudnnGraph {
 public:
-  /// A tensor of the graph. The graph owns its descriptor.
+  /// The cuDNN descriptor of a tensor that an operation of the graph reads or
+  /// writes. The graph owns the descriptor until finish() has compiled the
+  /// graph. The compiled graph then owns the descriptor.
   using Tensor = cudnnBackendDescriptor_t;
 
   /// Creates a graph without operations. `library` must outlive the graph.
@@ -190,7 +193,10 @@ public:
   /// must not call any function of this object except engines().
   Status finish(cudnnHandle_t handle, CudnnPlan &plan,
                 cudnnBackendDescriptor_t properties = nullptr);
-  /// Returns the number of engines that cuDNN proposed in finish().
+  /// Returns the number of engines that cuDNN proposed for this graph when
+  /// finish() compiled it. An engine is one of the implementations that cuDNN
+  /// has for a graph. The number is 0 if cuDNN has proposed no engine, or if
+  /// finish() has not been called.
   int64_t engines() const { return numEngines; }
 
 private:
@@ -259,14 +265,21 @@ private:
                 cudnnBackendDescriptor_t properties, CudnnPlan &plan);
 
   const CudnnLibrary &library;
-  /// The first error of any call; success if there was none.
+  /// The first error that a member function has detected, such as a failed call
+  /// of cuDNN. finish() returns this error. The value is success if no member
+  /// function has detected an error.
   Status status = Status::success();
-  /// All descriptors that were created for this graph. finish() moves them into
-  /// the plan.
+  /// All cuDNN descriptors that this object has created, for example the
+  /// descriptors of tensors and operations. If finish() can compile the graph,
+  /// finish() moves these descriptors to the compiled graph (CudnnPlan). cuDNN
+  /// needs the descriptors to execute the compiled graph.
   std::vector<CudnnDescriptor> descriptors;
   std::vector<cudnnBackendDescriptor_t> operations;
-  /// `numBetween` is the number of tensors without an address, which between()
-  /// has made. `numEngines` is the number of engines that cuDNN proposed.
+  /// `numBetween` is the number of intermediate tensors in the graph. An
+  /// intermediate tensor is a value that one operation passes to another.
+  ///
+  /// `numEngines` is the number of engines that cuDNN proposed for the graph.
+  /// An engine is one of the implementations that cuDNN has for a graph.
   int64_t numBetween = 0, numEngines = 0;
 };
 

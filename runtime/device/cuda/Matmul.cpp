@@ -16,11 +16,12 @@ namespace {
 struct CublasScale {
   CublasScale(double value, cudaDataType_t type)
       : isDouble(type == CUDA_R_64F), narrow(float(value)), wide(value) {}
-  /// Returns the address of the number in the type that cuBLASLt expects. This
-  /// object stores the number twice. The member `narrow` is the number as f32,
-  /// and the member `wide` is the number as f64. If cuBLASLt expects f64, the
-  /// function returns the address of `wide`. Otherwise, the function returns
-  /// the address of `narrow`.
+  /// Returns the address of a scalar argument of cuBLASLt, such as alpha in the
+  /// matrix product alpha * a b. cuBLASLt expects the scalar as f64 if the
+  /// matrices are f64, and as f32 otherwise. This object stores the scalar
+  /// twice: the member `wide` is the scalar as f64, and the member `narrow` is
+  /// the scalar as f32. The function returns the address of the member that has
+  /// the expected type.
   const void *get() const {
     return isDouble ? static_cast<const void *>(&wide) : &narrow;
   }
@@ -139,17 +140,24 @@ private:
     return context.device.upload(factorSum->ones, converted.data(), bytes);
   }
 
-  /// Prepares the vector that belongs to the product c = a b, before the
-  /// product is executed. There are four cases:
+  /// Prepares the next execution of the matrix product c = a b. The product can
+  /// have a vector of one of two kinds:
   ///
-  /// - The product has a bias. The function passes the address of the bias to
+  /// - a bias: a vector that is added to c.
+  /// - sums: a second result, which is either the sum of each row of a or the
+  ///   sum of each column of b.
+  ///
+  /// The function does the following:
+  ///
+  /// - If the product has a bias, the function passes the address of the bias
+  ///   to cuBLASLt.
+  /// - If the product has sums, and cuBLASLt can compute c and the sums in one
+  ///   call, the function passes the address of the buffer for the sums to
   ///   cuBLASLt.
-  /// - cuBLASLt computes sums together with the product. These are the sum of
-  ///   each row of a, or the sum of each column of b. The function passes the
-  ///   address of the buffer for the sums to cuBLASLt.
-  /// - A separate product, `factorSum`, computes the sums. The function
-  ///   executes this product, which writes the sums to their buffer.
-  /// - The product has neither a bias nor sums. The function does nothing.
+  /// - If the product has sums, and cuBLASLt cannot compute c and the sums in
+  ///   one call, the function executes a second matrix product (`factorSum`)
+  ///   that writes the sums to their buffer.
+  /// - If the product has no vector, the function does nothing.
   Status setVector() {
     const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
     if (factorSum) {
@@ -231,11 +239,20 @@ private:
     return Status::success();
   }
 
-  /// A matrix product that computes the sum of each row of a, or the sum of
-  /// each column of b. It multiplies a by a column of ones, or a row of ones by
-  /// b. cuBLASLt takes two scalars: alpha multiplies the product, and beta
-  /// multiplies a matrix that is added to the product. Here alpha is the member
-  /// `one`, which is 1. Beta is the member `zero`, which is 0.
+  /// A second matrix product, which computes sums for the first matrix product
+  /// c = a b. There are two cases:
+  ///
+  /// - The sums are the sum of each row of a. The second product multiplies a
+  ///   by a column of ones.
+  /// - The sums are the sum of each column of b. The second product multiplies
+  ///   a row of ones by b.
+  ///
+  /// For example, the matrix [[1, 2], [3, 4]] times a column of ones is [3, 7].
+  ///
+  /// cuBLASLt computes alpha * p + beta * d. In this formula, p is a product of
+  /// two matrices, d is another matrix, and alpha and beta are numbers. The
+  /// second product adds no other matrix. Alpha is therefore 1 (the member
+  /// `one`), and beta is 0 (the member `zero`).
   struct FactorSum {
     FactorSum(MatmulProblem problem, const CublasTypes &types,
               CudaResources &resources)
@@ -244,10 +261,11 @@ private:
     MatmulProblem problem;
     CublasScale one, zero;
     CublasCall call;
-    /// Address of a vector in GPU memory. All elements of the vector are 1. The
-    /// product of a and this vector is a vector with the sum of each row of a.
-    /// The product of this vector and b is a vector with the sum of each column
-    /// of b.
+    /// Address of a vector in GPU memory. All elements of the vector are 1. A
+    /// matrix times this vector gives the sum of each row of the matrix. This
+    /// vector times a matrix gives the sum of each column of the matrix. For
+    /// example, [[1, 2], [3, 4]] times [1, 1] is [3, 7], and [1, 1] times
+    /// [[1, 2], [3, 4]] is [4, 6].
     void *ones = nullptr;
   };
 
@@ -262,7 +280,8 @@ private:
   /// Zeros in GPU memory that replace a and b in the product c = a b if a has
   /// no columns; null if a has columns.
   void *zeros = nullptr;
-  /// Index of the microbatch of the current run.
+  /// Index of the microbatch that the latest call of run() computes. The
+  /// address of a buffer depends on the microbatch.
   int64_t microbatch = 0;
 };
 } // namespace

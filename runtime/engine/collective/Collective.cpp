@@ -112,8 +112,14 @@ private:
       pieces.push_back({member, data, bytes});
   }
 
-  /// Returns the index of the first element that `member` reduces. With 10
-  /// elements and 4 members, the indices are 0, 3, 6 and 9.
+  /// Returns the index of the first element that `member` reduces. Each member
+  /// reduces a contiguous range of elements. The length of a range is the
+  /// number of elements divided by the number of members, rounded up. The last
+  /// ranges may be shorter or empty.
+  ///
+  /// For example, 4 members reduce 10 elements. 10 / 4 is 2.5, so the length is
+  /// 3. The ranges begin at elements 0, 3, 6 and 9. The last range has only 1
+  /// element.
   size_t first(int member) const {
     const auto members = size_t(group->size());
     return std::min(count, (count + members - 1) / members * size_t(member));
@@ -535,8 +541,9 @@ Status prepareCollective(const LoadContext &context,
   // Some collectives move only selected rows of a tensor. A row is the block of
   // elements at one index of the first `row_dims` dims. For example, a tensor
   // of shape [4, 8] has 4 rows of 8 elements if `row_dims` is 1. The program
-  // selects the rows at run time. If a collective moves all elements,
-  // `row_dims` is 0.
+  // selects the rows at run time. prepareRaggedCollective() creates the
+  // operation for a collective that moves only selected rows. If a collective
+  // moves all elements, `row_dims` is 0.
   if (collective.row_dims > 0) {
     const auto rowDims = size_t(collective.row_dims);
     PCC_RETURN_IF_ERROR(checkScratch(

@@ -8,10 +8,14 @@
 
 namespace pcc::runtime {
 
-/// An asynchronous collective, split into start() and finish() like XLA's
-/// all-gather-start and all-gather-done. The rank executes other instructions
-/// between the two. All members must start and finish their collectives in the
-/// same order.
+/// An asynchronous collective. start() begins the collective, and finish()
+/// completes the collective. The rank executes other instructions between the
+/// two calls. XLA divides an all-gather into all-gather-start and
+/// all-gather-done for this purpose.
+///
+/// The ranks that take part in a collective are members of a group. All members
+/// of a group must call start() and finish() of their collectives in the same
+/// order.
 class SplitCollective {
 public:
   virtual ~SplitCollective() = default;
@@ -30,11 +34,16 @@ public:
 };
 
 /// Creates the object that executes a collective, and stores the object in
-/// `operation`. `instruction` is the collective instruction of the program. The
-/// instruction describes how the operand and the result are divided over ranks.
-/// `context` has the program, the mesh and the device. `group` is the
-/// communicator of the ranks that take part. `group` is null for a Slice, which
-/// only copies locally. `instruction` and `group` must outlive `operation`.
+/// `operation`. The parameters are:
+///
+/// - `context`: the program, the mesh and the device.
+/// - `instruction`: the collective instruction of the program. The instruction
+///   describes how the operand and the result are divided over ranks.
+///   `instruction` must outlive `operation`.
+/// - `group`: the communicator of the ranks that take part. `group` must
+///   outlive `operation`. `group` is null if the kind of the collective is
+///   Slice. A Slice copies a part of the operand to the result on the same
+///   rank, without communication.
 ///
 /// Returns an error with exit code 11 if the program reserves too little
 /// temporary memory for the collective.

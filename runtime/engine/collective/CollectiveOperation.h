@@ -9,13 +9,24 @@
 
 namespace pcc::runtime {
 
-/// Base class of the operations of collective instructions. Finds the addresses
-/// of the operand `in`, the result `out` and `scratch` (temporary memory) in a
-/// microbatch, and copies between them.
+/// Base class of operations that execute a collective, such as an all-gather. A
+/// collective reads the buffer `in` (the operand), and writes the buffer `out`
+/// (the result). Some collectives also use the buffer `scratch` (temporary
+/// memory).
+///
+/// A buffer may have a different address in each microbatch. The function
+/// begin() returns the addresses of the three buffers in one microbatch. The
+/// functions copyAll() and copyRun() copy elements from one buffer to another
+/// buffer.
 class CollectiveOperation : public Operation {
 public:
-  /// Borrows `instruction` and `group`. `group` is null for a Slice, which only
-  /// copies locally.
+  /// Stores references to the objects in `context`, and to `instruction` and
+  /// `group`. These objects must outlive this operation. `context` has the
+  /// program, the mesh and the device. `instruction` is a collective
+  /// instruction of the program. `group` is the communicator of the ranks that
+  /// take part. `group` is null if the kind of the collective is Slice. A Slice
+  /// copies a part of the operand to the result on the same rank, without
+  /// communication.
   CollectiveOperation(const LoadContext &context,
                       const program::InstructionT &instruction, Group *group)
       : context(context), collective(*instruction.body.AsCollective()),
@@ -25,7 +36,9 @@ public:
   }
 
 protected:
-  /// Addresses of the instruction's buffers in one microbatch.
+  /// Addresses of the collective's buffers in one microbatch: the operand `in`,
+  /// the result `out` and `scratch` (temporary memory). A buffer may have a
+  /// different address in each microbatch.
   struct Addresses {
     const char *in;
     char *out;

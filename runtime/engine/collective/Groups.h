@@ -31,8 +31,14 @@ public:
   /// group spec is a list of mesh axes. The members of a group differ only
   /// along these axes.
   Group *find(int32_t index) const { return mine[size_t(index)].get(); }
-  /// Returns this rank's pipeline: the ranks that differ from it only on the
-  /// pipeline axis. Member i has coordinate i on this axis.
+  /// Returns this rank's group along the pipeline axis. All members of the
+  /// group have the coordinates of this rank on all other mesh axes. Member i
+  /// has coordinate i on the pipeline axis.
+  ///
+  /// For example, the pipeline axis is pp=2, and the mesh also has the axis
+  /// tp=2. Rank 0 has the coordinates pp=0 and tp=0. Rank 2 has the coordinates
+  /// pp=1 and tp=0. On rank 2, the group has two members: member 0 is rank 0,
+  /// and member 1 is rank 2.
   Group &pipeline() const { return *mine.back(); }
 
 private:

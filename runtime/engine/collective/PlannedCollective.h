@@ -12,7 +12,12 @@ namespace pcc::runtime {
 /// layout of `in` into the layout of `out` on this rank.
 class PlannedCollective : public CollectiveOperation {
 public:
-  /// Allocates the lists `sends` and `receives` for the messages of the plan.
+  /// Creates the operation that executes the collective `instruction`. `made`
+  /// is the plan of this rank. A plan lists the copies and messages that a rank
+  /// executes for a collective. `group` is the communicator of the ranks that
+  /// take part. The constructor allocates one entry of the list `sends` for
+  /// each message that the plan sends. The constructor also allocates one entry
+  /// of the list `receives` for each message that the plan receives.
   PlannedCollective(const LoadContext &context,
                     const program::InstructionT &instruction, Group *group,
                     CollectivePlan made)
@@ -42,11 +47,15 @@ protected:
     return Status::success();
   }
 
-  /// Fills the whole buffer `out` with zeros if the plan writes only some
-  /// elements of `out`. The remaining elements are then 0. For example, `out`
+  /// Sets all elements of the result `out` to 0 if the plan leaves some
+  /// elements of `out` without a value. The plan is the list of the copies and
+  /// messages that this rank executes for the collective. For example, `out`
   /// has padding at its end, and the plan writes all elements except the
-  /// padding. If the plan writes all elements of `out`, the function does
-  /// nothing. `at` has the address of `out`.
+  /// padding. The padding is then 0.
+  ///
+  /// If the plan writes all elements of `out`, the function does nothing. A
+  /// subclass must call this function before any element of `out` is written.
+  /// `at` has the address of `out`.
   Status clearHoles(const Addresses &at) const {
     return plan.hasHoles
                ? context.device.clear(

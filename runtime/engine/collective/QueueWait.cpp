@@ -23,9 +23,16 @@ static void pause(double waited) {
     std::this_thread::yield();
 }
 
-/// Returns an error if no communication call completes for World::deadline()
-/// seconds. Each completed call restarts this time, so a long step is no error.
-/// A single rank waits without a limit.
+/// Blocks until the device has completed all enqueued work. Returns an error if
+/// the device or another rank fails.
+///
+/// The wait has a time limit of World::deadline() seconds. The time begins at
+/// the call of this function. The time begins again each time a communication
+/// call (such as an all-reduce) of this rank completes. For example, the limit
+/// is 60 seconds, and the wait takes 100 seconds. If one communication call
+/// completes in each second, the function returns no error. If no communication
+/// call completes in the first 60 seconds, the function returns an error. A
+/// single rank waits without a time limit.
 Status waitForQueue(Device &device, World &world) {
   const StopWatch watch;
   QueuedWorld *const calls = world.queued();

@@ -70,9 +70,12 @@ protected:
   struct RaggedMasks {
     const uint8_t *divided, *whole;
   };
-  /// Returns the two masks that select the rows to send in one microbatch. A
-  /// row is the block of elements at one index of a tensor's first dims, such
-  /// as one token. `run` has the number of the microbatch.
+  /// Returns the two masks of one microbatch, `divided` and `whole`. A mask is
+  /// an array of bytes that selects the rows to send. The program computes the
+  /// masks at run time. A row is the block of elements at one index of a
+  /// tensor's first dims, such as one token. `divided` selects rows that belong
+  /// to this rank. `whole` selects rows that belong to other members of the
+  /// group. `run.microbatch` is the number of the microbatch.
   RaggedMasks masksOf(const RunContext &run) const {
     const auto at = [&](int32_t buffer) {
       return static_cast<const uint8_t *>(
@@ -217,22 +220,28 @@ public:
   }
 
 private:
-  /// Copies this rank's own rows from `in` to `out`. Moves each received row to
-  /// the index of the row in `out`. A row is a block of elements, such as one
-  /// token. `at` has the addresses of `in` and `out`. `masks` tells which rows
-  /// were received.
+  /// Writes the rows of the result `out`. A row is a block of elements, such as
+  /// one token. Every row belongs to one member of the group. This rank has
+  /// received some rows of the other members. `masks` tells which rows were
+  /// received. `at` has the addresses of `in` and `out`. The function writes
+  /// two kinds of rows:
   ///
-  /// The received rows of a member follow one another without gaps. There are
-  /// two cases:
+  /// - A row that belongs to this rank is copied from `in` to `out`.
+  /// - A row that was received is moved to the index of the row in `out`.
   ///
-  /// - The rows of each member have consecutive indices in `out`. The received
-  ///   rows are then in `out`, from the first of these indices.
-  /// - The rows of a member do not have consecutive indices in `out`. The
-  ///   received rows are then in scratch (temporary memory).
+  /// The received rows of one member follow one another in memory without gaps.
+  /// There are two cases:
   ///
-  /// An example of the first case is a member with rows 0 to 3 that has sent
-  /// rows 1 and 3. The picture shows rows 0 to 3 of `out`. Each cell is the
-  /// memory of one row, and a dot is memory without a row:
+  /// - For every member, the rows that belong to the member have consecutive
+  ///   indices in `out`. The received rows of a member are then in `out`, from
+  ///   the first of these indices.
+  /// - In any other case, the received rows are in scratch (temporary memory).
+  ///
+  /// An example of the first case: rows 0 to 3 of `out` belong to member 1.
+  /// This rank has received only rows 1 and 3 from member 1. The picture shows
+  /// rows 0 to 3 of `out`, before and after the call of this function. Each
+  /// cell is the memory of one row. A number is the row in this memory, and a
+  /// dot is memory without a row:
   ///
   ///   before  [ 1 3 . . ]
   ///   after   [ . 1 . 3 ]

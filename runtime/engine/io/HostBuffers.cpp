@@ -59,13 +59,18 @@ Status HostBuffers::send() {
   return Status::success();
 }
 
-/// Enqueues a copy from the staging buffers to the input buffers of the device,
-/// and returns at once. The device waits for two events before this copy: the
-/// end of the previous step, and the end of the upload to the staging buffers.
+/// Begins the next step. A GPU has two buffers per input in its own memory: a
+/// staging buffer and an input buffer. send() uploads the inputs of the next
+/// step to the staging buffers. Kernels read the input buffers. This function
+/// enqueues copies from the staging buffers to the input buffers, and returns
+/// at once. The GPU executes the copies after two events: the end of the
+/// previous step, and the end of the upload to the staging buffers.
 ///
-/// Also swaps the two host buffers of each input: the buffer for the current
-/// step and the buffer for the next step. Does nothing if the device shares the
-/// host's memory.
+/// The host also has two buffers per input. One buffer has the input of the
+/// current step, and the other buffer has the input of the next step. The
+/// function swaps these two buffers.
+///
+/// Does nothing if the device shares the host's memory.
 Status HostBuffers::beginStep() {
   if (!queue)
     return Status::success();

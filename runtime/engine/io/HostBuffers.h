@@ -9,17 +9,25 @@
 
 namespace pcc::runtime {
 
-/// Host memory for the inputs and outputs of steps. If the device shares the
-/// host's memory, these are the device's own buffers.
+/// Buffers that the host can access, for the inputs and outputs of a step.
+/// There are two cases:
 ///
-/// On a GPU the inputs are double-buffered: the host uploads the inputs of step
-/// n + 1 while the GPU computes step n:
+/// - The device shares the host's memory. The host then accesses the buffers
+///   that the device uses.
+/// - The device is a GPU with its own memory. The host then has additional
+///   buffers in host memory.
+///
+/// On a GPU, each input has two buffers in host memory. inputs() returns the
+/// addresses of the inputs of the current step. nextInputs() returns the
+/// addresses of the inputs of the next step. The host uploads the inputs of
+/// step n + 1 while the GPU computes step n:
 ///
 ///   pinned host memory          device memory
 ///   nextInputs() ── send() ──> staging ── beginStep() ──> input buffers
 ///                   (asynchronous)        (between two steps)
 ///
-/// beginStep() also swaps the two host copies, inputs() and nextInputs().
+/// beginStep() also swaps the two buffers in host memory. inputs() then returns
+/// the addresses that nextInputs() has returned before.
 class HostBuffers {
 public:
   /// Borrows all arguments.
@@ -81,7 +89,9 @@ private:
 
   const program::ProgramT &program;
   Device &device;
-  /// The queue interface of a GPU; null if the device shares the host's memory.
+  /// Interface of a GPU with the functions that use the GPU's queue, such as
+  /// asynchronous copies. The queue is a CUDA stream. The pointer is null if
+  /// the device shares the host's memory.
   QueuedDevice *const queue;
   const BufferTable &buffers;
   /// Three tables of buffer addresses. On a GPU, each table has the address of

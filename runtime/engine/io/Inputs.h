@@ -67,20 +67,26 @@ public:
 
   /// Returns an error with exit code 10 if training cannot continue with sample
   /// number `sample`. Samples are numbered from 0 across all steps. For
-  /// example, a step has 4 samples, so step 1 has samples 4 to 7:
+  /// example, a step has 4 samples, so step 1 has samples 4 to 7. There are two
+  /// cases:
   ///
-  /// - Sample 4 is the first sample of a step. Training can continue with
-  ///   sample 4.
-  /// - Sample 6 is in the middle of a step. Some .npy files contain an input
-  ///   for several steps. In each of these files, the batch must be dim 0 of
-  ///   the input. The file then stores one sample after another, and can be
-  ///   read from the middle of a step. Otherwise training cannot continue with
-  ///   sample 6.
+  /// - The sample is the first sample of a step, such as sample 4. Training can
+  ///   continue.
+  /// - The sample is in the middle of a step, such as sample 6. An input may
+  ///   get its elements from a .npy file with the elements of several steps.
+  ///   Training can continue only if dim 0 of every such input is the batch, and
+  ///   the size of dim 0 is the number of samples per step. The file then
+  ///   stores one sample after another, so a step can begin with any sample of
+  ///   the file.
   Status checkPosition(int64_t sample) const;
 
-  /// Fills the inputs of the current step, which begins with sample number
-  /// `sample` (from 0), in all microbatches. After the last sample of a --data
-  /// file comes the first one again.
+  /// Fills the inputs of the current step in all microbatches. The step begins
+  /// with sample number `sample`. Samples are numbered from 0 across all steps.
+  ///
+  /// The option --data names files that have the samples of one or more steps.
+  /// After the last sample of a file, the samples of the file are used again,
+  /// from the first sample. For example, a file has 8 samples, numbered 0 to 7.
+  /// If `sample` is 8, the step begins with sample 0 of the file.
   Status read(int64_t sample);
   /// Writes and uploads the inputs of the next step, which begins with sample
   /// number `sample`, while the current step runs. Does nothing if the device

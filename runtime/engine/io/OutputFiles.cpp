@@ -27,9 +27,11 @@ static Status cannotWrite(const std::string &path, int error) {
 namespace {
 /// The .npy file of one output while it is being written.
 struct OutputFile {
-  /// Name of the complete file in the output directory.
+  /// Name of the file, such as "logits.npy".
   std::string name;
-  /// Path of the complete file.
+  /// Path that the file has in the end, such as "out/logits.npy". Here "out" is
+  /// the output directory. While the ranks write the file, the file is in a
+  /// temporary folder. Rank 0 then moves the file to this path.
   std::string path;
   /// Size in bytes of the .npy header, which precedes the elements.
   int64_t dataOffset;
@@ -134,7 +136,10 @@ public:
         close(file.descriptor);
   }
 
-  /// Creates, writes and renames all files. All ranks must call this.
+  /// Writes the outputs of the model. Each output becomes one .npy file in the
+  /// output directory. First, rank 0 creates the files in a temporary folder.
+  /// Then the ranks write the elements. In the end, rank 0 moves the files to
+  /// the output directory. All ranks must call this function.
   Status run() {
     Status status = isRoot() ? createFiles() : Status::success();
     if (status = agree(status); status.failed())
@@ -168,8 +173,13 @@ private:
     return status;
   }
 
-  /// Creates the files on rank 0 with their headers. Reserves all bytes, so
-  /// that a full disk is detected at once.
+  /// Creates the output directory, if necessary, and a temporary folder in this
+  /// directory. In the temporary folder, creates one .npy file per output, and
+  /// writes the header of each file. Only rank 0 calls this function.
+  ///
+  /// Also reserves disk space for all elements of the outputs. If the disk has
+  /// too little space, the function thus returns an error before the ranks
+  /// write their elements.
   Status createFiles() {
     std::error_code error;
     madeDirectory = std::filesystem::create_directories(directory, error);
@@ -257,8 +267,16 @@ private:
     return Status::success();
   }
 
-  /// Renames the files to their final names if `status` is a success; otherwise
-  /// deletes them.
+  /// Moves or deletes the output files, which rank 0 has created in a temporary
+  /// folder:
+  ///
+  /// - If `status` is a success, all elements have been written to the files.
+  ///   Rank 0 moves the files to the output directory.
+  /// - If `status` is an error, at least one rank has failed. Rank 0 deletes
+  ///   the files.
+  ///
+  /// All ranks must call this function. Each rank waits until rank 0 has moved
+  /// or deleted the files.
   Status finish(Status status) {
     if (isRoot()) {
       if (status.ok())
@@ -288,8 +306,10 @@ private:
   Status writeThroughRoot() {
     MessageSink sink;
     Status written = parts.write(sink);
-    // A rank with an error takes part in the messages, with no elements, since
-    // the other ranks wait for it.
+    // If this rank has an error, it must not return yet. The other ranks would
+    // wait for this rank in the call of allGather() below. This rank therefore
+    // calls allGather(), too, and announces a message of 0 bytes. Rank 0
+    // expects no message from a rank that announces 0 bytes.
     if (written.failed())
       sink.bytes.clear();
     const auto size = int64_t(sink.bytes.size());

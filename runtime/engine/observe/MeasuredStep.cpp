@@ -39,8 +39,10 @@ static ActionKind kindOf(program::ActionKind kind) {
   return ActionKind::Communication;
 }
 
-/// Returns the kernel's boot id as the name of this host. It is equal on all
-/// ranks of a machine, even in containers.
+/// Returns a name of this host: the boot id of the Linux kernel. Linux
+/// generates a random boot id each time a machine starts. All ranks on one
+/// machine return the boot id of this machine, even if the ranks run in
+/// different containers. Ranks on different machines return different boot ids.
 static std::string hostName() {
   std::string name;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), name);
@@ -120,14 +122,20 @@ private:
 
   /// Converts an event to a JSON array with seven elements. The event is a
   /// computation (such as a forward pass), a collective, or a wait for
-  /// messages. The elements are:
+  /// messages. Every event belongs to an action. An action is one entry of a
+  /// pipeline schedule, such as the forward pass of one stage for one
+  /// microbatch. The elements are:
   ///
   /// 0. a value of the enum ActionKind; Communication if the event is a
   ///    collective or a wait for messages
   /// 1. number of the pipeline stage
-  /// 2. number of the microbatch, or another number that microbatchOf() returns
+  /// 2. number of the action's microbatch. There are two exceptions. A stage
+  ///    may have several weight updates, which are numbered from 0. For a
+  ///    weight update, the element is the number of the update. For an Unshard,
+  ///    the element is -1. An Unshard computes values for all microbatches,
+  ///    such as the result of an all-gather of weights.
   /// 3. start of the event in seconds, by the steady clock of this rank
-  /// 4. end of the event in seconds, by the same clock
+  /// 4. end of the event in seconds, by the steady clock of this rank
   /// 5. name of the communication; the empty string if the event is a
   ///    computation
   /// 6. CPU time in seconds that the computation used; -1 if the event is a
@@ -292,13 +300,19 @@ static Status gather(World &world, const std::vector<uint8_t> &mine,
                           : world.all().exchange(sends, receives, action);
 }
 
-/// Writes the timeline in three steps:
+/// Writes a timeline of the last step of a run. The timeline shows when each
+/// rank computed and communicated. The function consists of three parts:
 ///
-/// 1. All ranks wait at a barrier. Each rank then reads its clock. All ranks do
-///    this at nearly the same moment, so the difference between the times of
-///    two ranks is the offset between their clocks.
-/// 2. Each rank sends this time and its log to rank 0.
-/// 3. Rank 0 joins all logs to one timeline and writes it to `files`.
+/// 1. All ranks wait at a barrier. Each rank then reads the time from its
+///    clock. All ranks read their clocks at nearly the same moment. If two
+///    ranks read different times, the difference is the offset between their
+///    clocks. For example, rank 0 reads 100 s and rank 1 reads 130 s. The
+///    offset is then 30 s.
+/// 2. Each rank sends its time from part 1 and its log to rank 0. The log has
+///    the times at which computations and communications of the rank began and
+///    ended.
+/// 3. Rank 0 joins the logs of all ranks to one timeline, and writes the
+///    timeline to the paths in `files`.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files) {

@@ -38,14 +38,15 @@ public:
   /// changes on this rank. The entries have different names. After open(),
   /// `StateTensor::data` is the address of this rank's shard in host memory.
   std::span<const StateTensor> tensors() const { return {pieces.data(), once}; }
-  /// Returns one entry for each device buffer of the weights and optimizer
-  /// state that training changes on this rank. A tensor has several buffers if
-  /// the program reads the tensor in several ways. For example, a program reads
-  /// the weight `w` both whole and divided over the ranks. The rank then has
-  /// two buffers of `w`.
+  /// Returns a list with one StateTensor object for each device buffer of the
+  /// tensors that training changes on this rank. These tensors are weights and
+  /// optimizer state. A tensor has several buffers if the program reads the
+  /// tensor in several ways. For example, a program reads the weight `w` both
+  /// whole and divided over the ranks. The rank then has two buffers of `w`.
   ///
-  /// The list begins with the entries of tensors(), which are one buffer per
-  /// tensor. The second buffer of `w` comes after these entries.
+  /// The list begins with the objects that tensors() returns. These objects
+  /// describe the first buffer of each tensor. The objects for all further
+  /// buffers, such as the second buffer of `w`, come at the end of the list.
   std::span<const StateTensor> all() const { return pieces; }
 
   /// Waits for the device. Then copies this rank's shards of the weights and
@@ -54,9 +55,13 @@ public:
   /// the device shares the host's memory.
   Status fetch();
   /// Copies this rank's shards of the weights and the optimizer state from the
-  /// host to the device. A tensor may have several buffers on the device. Each
-  /// buffer has its own copy in host memory, and the function copies each of
-  /// them to its buffer. The caller must set all these copies before the call.
+  /// host to the device. A tensor may have several buffers on the device. This
+  /// object has one array in host memory for each buffer on the device. The
+  /// function copies each array to the buffer for which this object has the
+  /// array. The caller must fill all arrays before the call. For example, if a
+  /// weight has two buffers, the caller must fill two arrays with the elements
+  /// of the weight.
+  ///
   /// Does nothing if the device shares the host's memory.
   Status store();
 

@@ -21,12 +21,20 @@ Parameters::Parameters(const program::ProgramT &program, const Mesh &mesh,
   countUses();
 }
 
-/// Counts the uses of each parameter in the program. A use is an operand of an
-/// instruction, an output of the program, or a message to another stage. Each
-/// of them refers to a buffer by its index in the list `program.buffers`. If
-/// the buffer is in the memory of a parameter, the function adds 1 to the count
-/// of this parameter. For example, if two instructions read a weight and one
-/// output is the weight, the count is 3.
+/// Counts how often the program uses each parameter. The program accesses
+/// tensors through buffers. A buffer is a range of bytes in memory. The buffer
+/// of a parameter is in the memory of this parameter.
+///
+/// The function looks at three lists:
+///
+/// - the buffers that each instruction reads or writes
+/// - the buffer of each output of the program
+/// - the buffer of each message that this rank sends to another stage
+///
+/// For each buffer in these lists, the function adds 1 to the count of the
+/// parameter to which the buffer belongs. The function skips a buffer that
+/// belongs to no parameter. For example, if two instructions read a weight and
+/// one output of the program is the weight, the count of the weight is 3.
 void Parameters::countUses() {
   const auto count = [&](int32_t index) {
     if (index < 0)
@@ -52,11 +60,18 @@ static std::string join(const std::string &directory, const std::string &name) {
   return directory.empty() ? name : directory + "/" + name;
 }
 
-/// Prints a note about the weight file at `path` for a run with the option
-/// --check-weights. The option compares a hash of the whole file with the hash
-/// that the compiler has recorded. The compiler records no such hash for a file
-/// larger than 1 GiB. The note says that only hashes of sampled pages were
-/// compared.
+/// Prints a note that the option --check-weights could not compare the whole
+/// weight file at `path`. The compiler stores two kinds of hashes of a weight
+/// file, and the runtime compares these hashes with the file:
+///
+/// - The hashes of at most 16 blocks of 4096 bytes. The compiler always stores
+///   these hashes, and every run compares them.
+/// - The hash of all bytes of the file. The compiler stores this hash only if
+///   the file is not larger than 1 GiB. Only a run with the option
+///   --check-weights compares this hash.
+///
+/// If the file is larger than 1 GiB, even a run with the option --check-weights
+/// compares only the blocks. The function prints its note in this case.
 static void noteUnhashed(const std::string &path) {
   std::fprintf(stderr,
                "note: weight file \"%s\" was too large to be hashed when the "
@@ -172,15 +187,19 @@ static RandomTensor randomOf(const program::ParameterT &parameter) {
                       typeOf(parameter.stored_type));
 }
 
-/// Sets `data` to the address of this rank's shard of the parameter with number
-/// `index`. The first call for a parameter loads the shard in one of three
-/// ways:
+/// Sets `data` to the host address of this rank's shard of the parameter with
+/// number `index`. The first call for a parameter creates the shard in one of
+/// three ways:
 ///
-/// - If `parameter.filled` is true, all elements become the number
-///   `parameter.fill`.
-/// - If the parameter is in a weight file, the function reads the shard from
-///   this file.
+/// - The program may state one number for all elements of the parameter. For
+///   example, a moment of Adam begins with zeros. The function then writes this
+///   number to all elements of the shard.
+/// - The program may name a weight file that contains the parameter. The
+///   function then loads the shard from this file.
 /// - In all other cases, the function generates random elements.
+///
+/// Each later call for the parameter returns the same address, until drop()
+/// frees the shard.
 Status Parameters::acquire(int32_t index, const void *&data) {
   LocalPiece &piece = pieces[size_t(index)];
   const program::ParameterT &parameter = *program.parameters[size_t(index)];

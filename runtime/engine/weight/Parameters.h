@@ -40,9 +40,12 @@ public:
   /// does not change the parameter. Only in this case, a device may convert the
   /// parameter to another memory format and free the original.
   bool isExclusive(int32_t parameter) const override;
-  /// Sets `data` to the address of this rank's dense shard of parameter number
-  /// `parameter`. The first call for a parameter reads or generates the shard.
-  /// The address is valid until drop().
+  /// Sets `data` to the host address of this rank's shard of one parameter.
+  /// `parameter` is the index of the parameter in the program's list of
+  /// parameters. The elements of the shard are in row-major order, without gaps
+  /// between the rows. The first call for a parameter loads the shard from a
+  /// weight file, or generates the elements. The address is valid until drop()
+  /// is called for the parameter.
   Status acquire(int32_t parameter, const void *&data) override;
   /// Frees the host memory of this rank's shard, after the device has copied
   /// it.
@@ -112,7 +115,16 @@ private:
   /// was called for the parameter.
   Status copyTo(Device &device, BufferTable &buffers,
                 const ProgramImage &image);
-  /// Uploads or generates the shard of one parameter at device address `to`.
+  /// Writes this rank's shard of one parameter to device memory, beginning at
+  /// the address `to`. `parameter` is the index of the parameter in the
+  /// program's list of parameters. The memory at `to` must contain zeros before
+  /// the call.
+  ///
+  /// - If all elements of the parameter are zero, the function writes nothing.
+  /// - If the elements are random and `image` contains a kernel that generates
+  ///   the elements, the function runs this kernel on the device.
+  /// - Otherwise the function loads the shard into host memory, and copies the
+  ///   shard to the device.
   Status writePiece(int32_t parameter, Device &device,
                     const ProgramImage &image, void *to);
   /// Returns whether this object must provide the memory of `buffer`. A buffer

@@ -210,14 +210,18 @@ void WeightView::read(const Layout &layout, const Mesh &mesh,
 }
 
 /// Executes `copy`, a loop nest that copies elements of this view to `target`.
-/// There are three cases:
+/// Each iteration of the innermost loop copies one element. An element is read
+/// from the view or generated at random, and then converted to the element type
+/// of `target`. There are three cases:
 ///
-/// - `copy` has no loop. The function copies and casts one element.
-/// - `copy` has one loop. The function divides the loop into rows of at most
-///   1024 elements. The function reads and casts each row into a temporary
-///   array, and copies the array to `target` with the loop's target stride.
+/// - `copy` has no loop. The function copies a single element.
+/// - `copy` has one loop. The function divides the iterations into groups of
+///   1024. The last group may be smaller. For each group, readRow() writes the
+///   converted elements to a temporary array. The function then copies the
+///   elements from the temporary array to `target`. For example, a loop has
+///   2500 iterations. The groups then have 1024, 1024 and 452 iterations.
 /// - `copy` has several loops. In each iteration of the outermost loop, the
-///   function calls itself for the loops inside the outermost loop.
+///   function calls itself for all other loops.
 void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   const size_t size = sizeOf(types.back());
   if (copy.loops.empty())

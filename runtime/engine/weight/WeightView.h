@@ -128,8 +128,11 @@ private:
   /// from a weight file. `random` is empty if the elements are in memory at the
   /// address `stored`.
   std::optional<RandomTensor> random;
-  /// Dense copy of all elements that materialize() makes. `stored` points to
-  /// this copy. Empty if materialize() was not called.
+  /// Array to which materialize() copies all elements of the view, in row-major
+  /// order. materialize() also sets the member `stored` to the address of this
+  /// array. A reshape calls materialize() if no strides describe the tensor
+  /// after the reshape. If no reshape has called materialize(), the array is
+  /// empty.
   std::vector<char> owned;
   /// Number of elements from address `stored` to the view's first element.
   int64_t offset = 0;

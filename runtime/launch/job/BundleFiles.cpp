@@ -58,8 +58,10 @@ static Status readDescription(const std::string &bundle, std::string &text) {
   return Status::success();
 }
 
-/// Returns the number of ranks that the text of bundle.json records as its
-/// first entry; 0 if the entry is missing.
+/// Returns the number of ranks of a bundle. `text` is the JSON text of the file
+/// bundle.json, without white space. The text must begin with the number of
+/// ranks under the key "world". For example, the result is 4 if `text` begins
+/// with {"world":4. If `text` does not begin with this key, the result is 0.
 static int recordedWorld(std::string_view text) {
   constexpr std::string_view head = "{\"world\":";
   int world = 0;

@@ -29,8 +29,10 @@ namespace pcc::runtime {
 /// case, other code must delete the folders.
 class CrashCleanup {
 public:
-  /// Starts the helper process, which deletes `folders` after a crash. If the
-  /// helper cannot be started, no error is returned.
+  /// Starts the helper process. If this process crashes, the helper process
+  /// deletes `folders`, a list of paths. If the helper process cannot be
+  /// started, the constructor reports no error. In this case, `folders` stay on
+  /// the disk after a crash.
   explicit CrashCleanup(const std::vector<std::string> &folders);
   CrashCleanup(const CrashCleanup &) = delete;
   CrashCleanup &operator=(const CrashCleanup &) = delete;

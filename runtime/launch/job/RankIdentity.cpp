@@ -139,15 +139,27 @@ static Status parseOptional(const Environment &environment,
                   : Status::success();
 }
 
-/// Reads the rank of this process and the number of ranks from the environment
-/// variables that `launcher` sets, and stores them in `claim`. If the rank or
-/// the number of ranks is not set, leaves `claim` unchanged. Returns an error
-/// with exit code 12 if the value of a variable is invalid.
+/// Reads four numbers that a launcher passes to this process in environment
+/// variables, and stores the numbers in `claim`. A launcher is a program that
+/// starts one process per rank, such as torchrun. `environment` contains the
+/// environment variables of this process. `launcher` contains the names of the
+/// variables that the launcher sets. For example, torchrun starts 8 ranks on
+/// two hosts, and this process is rank 5:
 ///
-/// Also reads the index of this process among the ranks of its host, and the
-/// number of ranks on this host. If the index is not set, the function uses the
-/// rank instead. If the number is not set, the function uses the number of all
-/// ranks instead, as if all ranks were on one host.
+///   number                              variable of torchrun   value
+///   rank of this process                RANK                   5
+///   number of ranks                     WORLD_SIZE             8
+///   index of this process on its host   LOCAL_RANK             1
+///   number of ranks on this host        LOCAL_WORLD_SIZE       4
+///
+/// If the variable of one number is not set, the function does this:
+///
+/// - Rank or number of ranks: the function stores nothing in `claim`.
+/// - Index of this process on its host: the function uses the rank instead.
+/// - Number of ranks on this host: the function uses the number of ranks
+///   instead, as if all ranks were on one host.
+///
+/// Returns an error with exit code 12 if the value of a variable is invalid.
 static Status readClaim(const Environment &environment,
                         const Launcher &launcher, std::optional<Claim> &claim) {
   const std::optional<Variable> rank = firstSet(environment, launcher.rank);

@@ -140,9 +140,19 @@ public:
   ///   std::nullopt. A rank is lost if its process ends too early: before the
   ///   rank has finished its work, and before the rank has sent an error to
   ///   another rank. For example, SIGKILL ends the process.
-  /// - `onAllRanks`: whether all ranks have this error. Ranks normally share a
-  ///   folder, by which they ensure that only one of them reports. If there is
-  ///   no such folder and `onAllRanks` is true, only rank 0 reports.
+  /// - `onAllRanks`: whether all ranks have this error.
+  ///
+  /// The user should see only one error, although many ranks may fail. There
+  /// are three cases:
+  ///
+  /// - The ranks of this host share a folder, which is normal. The first rank
+  ///   that fails writes its error into the folder. Only this error is reported
+  ///   to the user. A rank that fails later finds the error in the folder, and
+  ///   reports no error.
+  /// - The ranks share no folder, and `onAllRanks` is true. Only rank 0 reports
+  ///   the error.
+  /// - The ranks share no folder, and `onAllRanks` is false. Each rank that
+  ///   fails reports its own error.
   int report(const Status &status, std::optional<int> lost, bool onAllRanks) {
     // If `pcc run` has started the ranks, tell `pcc run` which rank was lost,
     // and report no error here. `pcc run` reports the error, because it knows
@@ -253,7 +263,21 @@ public:
   }
 
 private:
-  /// Runs the rank. If it fails, sends the error to the other ranks.
+  /// Runs the rank: loads the program, executes the steps, and writes the
+  /// results. There are three cases:
+  ///
+  /// - The rank succeeds. The function sets `hasLeft` to true and returns
+  ///   success.
+  /// - A request, such as the signal SIGTERM, stops the training. The function
+  ///   sets `hasLeft` to true and returns the error that names the request.
+  /// - The rank fails. The function calls findReason(), which ensures that the
+  ///   other ranks get the error. The function returns the result of
+  ///   findReason().
+  ///
+  /// In the first two cases, several ranks on GPUs also call
+  /// Rendezvous::leave(). By this call, a rank announces to the other ranks
+  /// that it has finished. If leave() fails, the function returns the error of
+  /// leave(), and does not set `hasLeft`.
   Status run() {
     auto rank =
         createRank(start.image, start.options, *place.world, *place.device);
@@ -292,20 +316,26 @@ private:
   }
 
   /// Returns the error with which the run has failed. `mine` is the error that
-  /// this rank has found itself. place.rendezvous manages the connections
-  /// between ranks on GPUs; it is null for ranks on CPUs and for a single rank.
-  /// The first case that applies determines the result:
+  /// this rank has found itself. place.rendezvous is an object that manages the
+  /// connections between ranks on GPUs. For ranks on CPUs and for a single
+  /// rank, place.rendezvous is null. The first case that applies determines the
+  /// result:
   ///
-  /// 1. place.rendezvous is null: the result is `mine`.
-  /// 2. Another rank has sent its error to this rank: the result is that error.
+  /// 1. place.rendezvous is null. The result is `mine`. The function sends
+  ///    `mine` to the other ranks, if there are several ranks.
+  /// 2. Another rank has failed before, and has sent its error to this rank.
+  ///    The result is the error of the other rank. The other rank has sent its
+  ///    error to all ranks, so the function sends nothing.
   /// 3. A rank is lost: its process has ended before the rank has finished its
   ///    work, and before the rank has sent an error. The result is an error
-  ///    that names the lost rank.
-  /// 4. Otherwise: the result is `mine`.
+  ///    that names the lost rank. Each rank has its own place.rendezvous, and
+  ///    gets the error from this object. The function therefore need not send
+  ///    the error.
+  /// 4. In all other cases, the result is `mine`. The function sends `mine` to
+  ///    the other ranks.
   ///
-  /// In cases 1 and 4, the function sends the error to the other ranks. In
-  /// cases 2 and 3, the function need not send the error, because the other
-  /// ranks get it from place.rendezvous in their own processes.
+  /// In cases 1, 3 and 4, the function calls explain(), which may add text
+  /// about the last activities of the ranks to the error.
   Status findReason(const Status &mine) {
     if (!place.rendezvous) {
       const Status told = end.explain(mine, {});
@@ -349,12 +379,13 @@ private:
   /// Reports an error to the user, closes the communicator, and returns the
   /// exit code of the process.
   int fail(const Status &status) {
-    // If `wasTold` is true, another rank has found this error, and has sent a
-    // copy of the error to this rank. If the ranks share a folder, only one
-    // error is printed: the error of the rank that calls report() first. This
-    // should be the other rank, because long texts are cut in the copy. Wait
-    // for 0.1 s, so that the other rank can call report() before this rank
-    // does.
+    // If `wasTold` is true, another rank has found the error, and has sent a
+    // copy of the error to this rank. Both ranks call report(). The user
+    // normally sees only the error of the rank that calls report() first. The
+    // other rank has the complete error message. The copy has at most the first
+    // 8192 bytes of the message. The other rank should therefore call report()
+    // first. This rank waits for 0.1 s, so that the other rank has time to call
+    // report().
     if (wasTold)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     // `onAllRanks` states whether all ranks have this error. If the ranks share
@@ -407,7 +438,12 @@ private:
   /// rank has finished its work, and before the rank has sent an error to
   /// another rank. For example, SIGKILL ends the process.
   std::optional<int> lost;
-  /// Whether this rank has told the others that its work is done.
+  /// Whether this rank has finished its work. The work is finished if all steps
+  /// are done, or if a request, such as the signal SIGTERM, has stopped the
+  /// training. If there are several ranks on GPUs, this rank must also have
+  /// announced to the other ranks that its work is finished.
+  ///
+  /// If `hasLeft` is true, the only possible error is the stop of the training.
   bool hasLeft = false;
   /// Whether another rank has sent an error to this rank.
   bool wasTold = false;

@@ -64,17 +64,20 @@ Status readAddress(const std::string &text, Address &address);
 /// sources that is present determines the address:
 ///
 /// 1. PCC_RENDEZVOUS: the address is the value of this environment variable.
-/// 2. MASTER_ADDR and MASTER_PORT, which torchrun sets: the address contains
-///    the host MASTER_ADDR. Its port is MASTER_PORT, or is derived from
-///    MASTER_PORT.
-/// 3. variables of Open MPI: the address contains the host of mpirun, and a
-///    port that is derived from the job number.
-/// 4. variables of Slurm: the address contains the first host of the job step,
-///    and a port that is derived from the job number.
+/// 2. MASTER_ADDR and MASTER_PORT: the address contains the host MASTER_ADDR.
+///    If torchrun has started the ranks, torchrun itself may listen at
+///    MASTER_PORT, so the port is 61440 + MASTER_PORT % 4096. Otherwise, the
+///    port is MASTER_PORT.
+/// 3. variables of Open MPI, if mpirun has started the ranks: the address
+///    contains the host on which mpirun runs. The port is derived from the
+///    number by which Open MPI identifies this run of mpirun.
+/// 4. variables of Slurm, if srun has started the ranks: the address contains
+///    the first of the hosts on which srun has started ranks. The port is
+///    61440 + SLURM_JOB_ID % 4096.
 ///
-/// If all ranks are on one host, sources 2 to 4 give an abstract Unix socket
-/// instead of a TCP address. An abstract Unix socket has a name, but no file
-/// and no port.
+/// If the variables of source 2, 3 or 4 show that all ranks are on one host,
+/// the address is an abstract Unix socket instead of a TCP address. An abstract
+/// Unix socket has a name, but no file and no port.
 ///
 /// Ranks that connect by TCP must know a secret, the value of PCC_JOB_TOKEN.
 /// Ranks that connect by a Unix socket need no secret, because the kernel

@@ -27,10 +27,14 @@ bool Connection::receive() {
   return true;
 }
 
-/// Sends `bytes` to the peer without blocking. Does nothing if the socket is
-/// closed. If the send buffer of the kernel is full, the kernel may accept only
-/// some of the bytes. The peer could then not find the beginning of the next
-/// message. In this case, the function shuts the connection down.
+/// Sends `bytes`, an encoded message, to the peer (the other end of the
+/// connection). Does not block. Does nothing if the socket is closed.
+///
+/// If the send buffer of the kernel is full, the kernel accepts only a part of
+/// `bytes`. The function does not store the remaining bytes and never sends
+/// them, so the peer cannot read this message or any later message. The
+/// function therefore shuts the connection down if the kernel has not accepted
+/// all bytes.
 void Connection::send(const std::string &bytes) {
   if (!socket.isOpen())
     return;

@@ -34,23 +34,30 @@ public:
   ///
   /// If the caller closes the file, this object stops watching the file.
   void add(int fd, uint64_t id, bool forWriting = false);
-  /// Changes the settings of a file that is in the set. `fd` is the descriptor
-  /// of the file. From now on, take() returns the number `id` if the file is
-  /// ready:
+  /// Replaces the arguments `id` and `forWriting` of an earlier call of add().
+  /// `fd` is the descriptor of the file that the earlier call has added. From
+  /// now on, take() returns the new number `id` while the file is ready. The
+  /// new value of `forWriting` determines when the file is ready:
   ///
-  /// - `forWriting` = false: The file is ready if reading does not block.
-  /// - `forWriting` = true: The file is ready if writing does not block.
+  /// - false: The file is ready if reading from the file does not block.
+  /// - true: The file is ready if writing to the file does not block.
   void change(int fd, uint64_t id, bool forWriting = false);
   /// Stops watching the file with the descriptor `fd`. After that, take() does
   /// not report the file. The function does not close the file.
   void remove(int fd);
 
-  /// Returns the numbers of the watched files that are ready. Each watched file
-  /// has a number `id`, which the caller of add() or change() has chosen. A
-  /// file is ready if reading from the file, or writing to the file, does not
-  /// block. The caller has also chosen between reading and writing. The
-  /// function does not block. It returns at most 256 numbers. If more files are
-  /// ready, later calls return the other numbers.
+  /// Returns the numbers of the watched files that are ready. A file is watched
+  /// from add() to remove(). The last call of add() or change() for a file has
+  /// determined two properties of the file:
+  ///
+  /// - `id`: the number of the file, which take() returns.
+  /// - `forWriting`: If false, the file is ready if reading from the file does
+  ///   not block. If true, the file is ready if writing to the file does not
+  ///   block.
+  ///
+  /// The function does not block. If no file is ready, the result is empty. The
+  /// result contains at most 256 numbers. If more than 256 files are ready,
+  /// later calls return the numbers of the remaining files.
   std::vector<uint64_t> take();
 
 private:

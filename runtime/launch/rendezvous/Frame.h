@@ -44,11 +44,15 @@ enum class FrameKind : uint16_t {
   /// does not interpret these bytes. For example, a rank sends its version of
   /// NCCL to rank 0.
   Data,
-  /// Sent by any rank: the run ends with an error. Carries the exit code and
-  /// the text of the error. If the reason for the error is a lost rank, also
-  /// carries the number of this rank. A rank is lost if its connection fails
-  /// before the rank has announced its end, for example because the process of
-  /// the rank has crashed.
+  /// Announces that the run ends with an error. If a rank other than rank 0
+  /// detects the error, this rank sends an Abort frame to rank 0. Rank 0 sends
+  /// an Abort frame to all other ranks if it has detected an error itself, or
+  /// if it has received an Abort frame. The payload contains:
+  ///
+  /// - the exit code and the text of the error.
+  /// - the number of the lost rank, or -1 if no rank is lost. A rank is lost if
+  ///   its connection fails before the rank has sent an Abort frame or a Leave
+  ///   frame, for example because the process of the rank has crashed.
   Abort,
   /// Sent to rank 0 by a rank that has finished its work and will disconnect.
   Leave,
@@ -104,9 +108,10 @@ void putNumber(std::string &bytes, uint64_t number, int size);
 /// number is 1 + 2 * 256 = 513.
 uint32_t numberAt(const std::string &bytes, size_t at, int size);
 
-/// Fields in the payload of a frame. A field has a name, which is the key in
-/// this map, and a value. For example, the field with the name "host" and the
-/// value "node7" is the line "host=node7" of the payload.
+/// Content of a message between rank 0 and another rank, as a map from names to
+/// values. The message itself contains one line of text for each name. For
+/// example, if the map contains the value "node7" for the name "host", the
+/// message contains the line "host=node7".
 using Fields = std::map<std::string, std::string>;
 /// Returns `fields` as lines "name=value". Newlines within values become
 /// spaces.

@@ -93,18 +93,27 @@ static std::string subkey(const std::string &parent, uint64_t number) {
   return made;
 }
 
-/// Returns a key that derives from the secret of the job. `number` is the
-/// purpose of the key: 1 for the proof in a rank's first message, 2 for all
-/// other keys.
+/// Returns a key that derives from `token`, the secret of the job. The function
+/// can return two keys:
+///
+/// - `number` = 1: the key of the hash in a Knock. A Knock is the first message
+///   that a rank sends to rank 0. The hash proves that the sender knows the
+///   secret.
+/// - `number` = 2: the key from which deriveKeys() derives the encryption keys
+///   of each connection.
 static std::string keyOf(const JobToken &token, uint64_t number) {
   startSodium();
   return subkey(hashOf(kContext, token.bytes), number);
 }
 
-/// Returns whether two proofs consist of equal bytes. The duration of the
-/// comparison does not depend on the number of equal bytes. Otherwise, an
-/// attacker could guess a proof, measure the duration, and learn how many bytes
-/// of the guess are right.
+/// Returns whether the strings `proof` and `other` are equal. `proof` contains
+/// bytes that this rank has received from another process. `other` contains
+/// bytes that this rank has computed from the secret of the job. If the two
+/// strings are equal, the other process also knows the secret.
+///
+/// The duration of the comparison does not depend on the number of equal bytes.
+/// Otherwise, an attacker could send a guessed proof, measure the duration, and
+/// learn how many bytes of the guess are right.
 static bool areEqual(const std::string &proof, const std::string &other) {
   return proof.size() == other.size() &&
          sodium_memcmp(proof.data(), other.data(), proof.size()) == 0;

@@ -82,8 +82,8 @@ std::string encodeGreeting(const Greeting &greeting);
 /// stores it in `greeting`. A greeting is the first message that each end of a
 /// connection sends. Returns Parsed::Whole if `arrived` begins with a complete
 /// greeting. Otherwise, removes no bytes and returns the reason: for example,
-/// Parsed::Partial if more bytes must arrive. Does not check the proof in the
-/// greeting.
+/// Parsed::Partial if more bytes must arrive. Does not check whether the
+/// sender of the greeting knows the secret of the job.
 Parsed takeGreeting(std::string &arrived, Greeting &greeting);
 
 /// Returns a Knock, the first message that a rank sends to rank 0. `nonce`
@@ -109,11 +109,18 @@ struct Session {
   /// routeOf() returns them. Empty if the connection is not a TCP connection
   /// over the loopback interface.
   ///
-  /// The keys of the connection depend on the route. Another process of this
-  /// host can receive the messages of both ranks and forward them. Each rank is
-  /// then connected to the port of this process. The two ranks thus have
-  /// different routes and compute different keys. The rank that has opened the
-  /// connection notices this and closes the connection.
+  /// The encryption keys of the connection depend on this string, so that the
+  /// connecting rank can detect a hostile process on this host. For example:
+  ///
+  /// 1. The connecting rank connects to a hostile process instead of rank 0.
+  /// 2. The hostile process connects to rank 0, and forwards all messages of
+  ///    both ranks.
+  /// 3. There are now two connections with different port numbers. The two
+  ///    ranks thus have different values of `route`, and compute different
+  ///    values of SessionKeys.
+  /// 4. Rank 0 sends its value of SessionKeys::proof. The connecting rank
+  ///    compares the received value with its own value of SessionKeys::proof.
+  ///    The two values differ, so the connecting rank closes the connection.
   std::string route;
 };
 

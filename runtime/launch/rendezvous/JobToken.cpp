@@ -17,9 +17,12 @@ static std::string valueOf(const Environment &environment, const char *name) {
   return found == environment.end() ? std::string() : found->second;
 }
 
-/// Returns the random key of an Open MPI job: two numbers of 16 hexadecimal
-/// digits with a hyphen between them. Returns an empty string without such a
-/// key.
+/// Returns the random key that Open MPI gives to every process of a job. The
+/// key has 16 bytes. `environment` contains the environment variables of this
+/// process. The variable OMPI_MCA_orte_precondition_transports contains the key
+/// as 32 hexadecimal digits with a hyphen in the middle, such as
+/// "0123456789abcdef-fedcba9876543210". Returns an empty string if the variable
+/// is not set, or if its value without hyphens is not 32 hexadecimal digits.
 static std::string keyOfOpenMpi(const Environment &environment) {
   std::string digits =
       valueOf(environment, "OMPI_MCA_orte_precondition_transports");

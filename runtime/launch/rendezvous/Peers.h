@@ -76,11 +76,14 @@ public:
   /// 2 and 3 did not come to tcp://…".
   virtual std::string missing() const = 0;
   /// Returns whether rank 0 has sent the error of the run to all other ranks.
-  /// The caller must call the function only after the run has failed. A rank
-  /// may connect to rank 0 for the first time after the run has failed. Rank 0
-  /// then sends the error to this rank. Until all ranks have connected, the
-  /// function returns false on rank 0. On any other rank, the function always
-  /// returns true.
+  /// Must be called only after the run has failed.
+  ///
+  /// - On rank 0, returns true if every other rank has connected to rank 0. If
+  ///   a rank was connected when the run failed, rank 0 has sent the error to
+  ///   this rank at that time. If a rank connects later, rank 0 sends the error
+  ///   to this rank at once.
+  /// - On any other rank, always returns true, because only rank 0 sends the
+  ///   error to all other ranks.
   virtual bool haveAllHeard() const = 0;
   /// Returns whether all peers of this rank have left the job.
   ///
@@ -102,15 +105,21 @@ public:
   /// Appends the contents of the removed messages to `messages`. On rank 0, the
   /// order is the order of the ranks.
   virtual bool take(std::vector<std::string> &messages) = 0;
-  /// Sends the message `frame`. Rank 0 sends the message to all ranks that are
-  /// connected to rank 0. Any other rank sends the message to rank 0, but sends
-  /// nothing if rank 0 has not admitted it to the job yet.
+  /// Sends the message `frame`. There are two cases:
+  ///
+  /// - On rank 0, sends the message to all ranks that are connected to rank 0.
+  /// - On any other rank, sends the message to rank 0. Does nothing if rank 0
+  ///   has not yet sent a Welcome message to this rank. A Welcome message means
+  ///   that rank 0 accepts this rank as a rank of the job.
   virtual void tell(const Frame &frame) = 0;
 
   /// Ends the run with the error `why`. Does nothing if the run has already
-  /// ended with another error. Rank 0 sends the error to all ranks that are
-  /// connected to rank 0. Any other rank sends the error to rank 0 if rank 0
-  /// has admitted it to the job.
+  /// ended with another error. There are two cases:
+  ///
+  /// - On rank 0, sends the error to all ranks that are connected to rank 0.
+  /// - On any other rank, sends the error to rank 0. Sends nothing if rank 0
+  ///   has not yet sent a Welcome message to this rank. A Welcome message means
+  ///   that rank 0 accepts this rank as a rank of the job.
   ///
   /// `lost` is the number of the rank whose failed connection is the reason for
   /// the error. `lost` is std::nullopt if the error has another reason.

@@ -16,10 +16,14 @@ struct RankFacts {
   int rank = 0;
   int worldSize = 1;
   /// Text that identifies the bundle of the rank. A bundle is the directory
-  /// that the compiler writes. All ranks of a job must have the same text. The
-  /// text contains two hashes: one of pcc's runtime, and one of the runtime,
-  /// the programs and the kernels of all ranks. Example: "of build
-  /// 9C41D07B25E8F316 with plan 5f2089ab41c6d703".
+  /// that the compiler writes. All ranks of a job must have the same text. An
+  /// example of a text:
+  ///
+  ///   of build pcc-9C41D07B25E8F316 with plan 5f2089ab41c6d703
+  ///
+  /// - 9C41D07B25E8F316 is a hash of pcc's runtime only.
+  /// - 5f2089ab41c6d703 is a hash of pcc's runtime, and of the programs and the
+  ///   kernels of all ranks.
   std::string bundle;
   std::string host;
   /// Id of the rank's process on `host`.

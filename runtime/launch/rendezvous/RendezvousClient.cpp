@@ -8,19 +8,21 @@
 
 namespace pcc::runtime {
 
-/// Shortest pause of a rank in its search for rank 0. The rank repeatedly
-/// begins connection attempts to the addresses at which rank 0 may listen.
-/// After each step of the search, the rank pauses:
+/// Time for which a rank waits in its search for rank 0 before the rank begins
+/// further connection attempts. This time applies in these cases:
 ///
-/// - If the step has begun a connection attempt, rank 0 may answer. The rank
-///   waits for the answer for a longer time (kPatience or
-///   kPatienceWithStrangers).
-/// - If the step has begun no connection attempt, the rank waits for kPause.
-///   For example, the rank has tried all addresses, and begins again with the
-///   first address after the pause.
+/// - The rank has begun no connection attempt, because the rank has already
+///   tried all addresses at which rank 0 may listen. After this time, the rank
+///   begins again with the first address.
+/// - The rank has begun no connection attempt, because the largest number of
+///   attempts (kMostAttempts) is in progress.
+/// - All connection attempts of the rank have failed.
+/// - Rank 0 has closed the connection before it has accepted the rank as a rank
+///   of the job.
 ///
-/// If all connection attempts have failed, the rest of the pause is at most
-/// kPause.
+/// In all other cases, the rank has just begun a connection attempt, and rank 0
+/// may answer. The rank then waits for a longer time: kPatience or
+/// kPatienceWithStrangers.
 static constexpr std::chrono::milliseconds kPause(20);
 /// Time for which a rank waits for an answer of rank 0 before the rank begins
 /// another connection attempt. The previous attempt goes on. The time is less

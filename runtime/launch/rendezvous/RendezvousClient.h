@@ -72,14 +72,17 @@ private:
     std::string nonce;
   };
 
-  /// Continues the search for rank 0. This rank knows a list of addresses at
-  /// which rank 0 may listen. If they are TCP addresses, each call begins to
-  /// connect to the next address of the list. If they are Unix sockets, each
-  /// call begins to connect to all of them.
+  /// Continues the search for rank 0. Does nothing if rank 0 has been found, or
+  /// if the current time is before the time `nextAttempt`. Otherwise, performs
+  /// two steps:
   ///
-  /// Does nothing if rank 0 has been found. Also does nothing before the time
-  /// `nextAttempt`. Each call that begins connections sets this time, so that
-  /// the next calls do nothing for a while.
+  /// 1. Begins to connect to addresses at which rank 0 may listen. This rank
+  ///    knows a list of these addresses. If the list contains TCP addresses,
+  ///    begins to connect to the next address of the list. If the list contains
+  ///    Unix sockets, begins to connect to all addresses of the list.
+  /// 2. Sets `nextAttempt` to a later time, at which this rank begins further
+  ///    connections. For example, `nextAttempt` is 250 ms later if step 1 has
+  ///    begun a connection, and 20 ms later if step 1 has begun no connection.
   void startAttempts();
   /// Begins to connect to `place`, an address at which rank 0 may listen, and
   /// does not wait for the result. Returns false if the connection fails at

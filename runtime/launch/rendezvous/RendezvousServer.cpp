@@ -188,16 +188,26 @@ void RendezvousServer::readHello(uint64_t id, UnknownPeer &stranger) {
 }
 
 /// Checks `facts`, the identity that the peer of `connection` has sent. The
-/// identity does not fit the job in these cases: the peer has another world
-/// size or another bundle, its rank is out of range, or another process is
-/// already connected as this rank. If the identity does not fit:
+/// identity does not fit the job in these cases:
 ///
-/// - While some ranks are not connected yet, the run ends with an error.
-/// - After all ranks have connected, only this peer is rejected. The run is not
-///   affected.
+/// - The peer has another world size (number of ranks) than rank 0.
+/// - The peer has another bundle than rank 0.
+/// - The rank number of the peer is not from 1 to the world size minus 1.
+/// - Another process has already connected with the same rank number.
 ///
-/// If the identity fits but the run has already failed, sends the error of the
-/// run to the peer.
+/// The function then makes one of these decisions:
+///
+/// - The identity fits, and the run has not failed. Accepts the peer as a rank
+///   of the job: stores `connection` in `peers`, and sends the message Welcome
+///   to the peer. If all ranks are now connected, also sends the message Ready
+///   to every rank except rank 0.
+/// - The identity fits, but the run has failed. Sends the error of the run to
+///   the peer, and closes the connection.
+/// - The identity does not fit, and some ranks have not connected yet. Ends the
+///   run with an error, unless the run has already failed. Sends the error of
+///   the run to the peer, and closes the connection.
+/// - The identity does not fit, and all ranks have connected. Sends an error to
+///   the peer, and closes the connection. The run continues.
 void RendezvousServer::admit(Connection connection, const RankFacts &facts) {
   Status status = checkFacts(terms.self, facts);
   const bool isOfWorld = facts.rank > 0 && size_t(facts.rank) < peers.size();
@@ -226,12 +236,14 @@ void RendezvousServer::admit(Connection connection, const RankFacts &facts) {
     return;
   ready = true;
   removeFile();
-  // All ranks are connected, so rank 0 needs no new connections. The next line
-  // removes the listening socket from `events`. After that, a new connection
-  // does not wake the thread that calls advance(). The thread still calls
-  // advance() about ten times a second, and advance() accepts the connections
-  // that wait. If other processes open many connections, they thus do not wake
-  // the thread more often.
+  // All ranks have connected, so rank 0 rejects every process that connects
+  // later. While the listening socket is in `events`, each new connection wakes
+  // the thread that calls advance(). Many new connections could thus wake the
+  // thread very often. The next line therefore removes the listening socket
+  // from `events`. The thread also calls advance() about ten times a second
+  // without an event. Each of these calls accepts the connections that other
+  // processes have opened since the previous call. Rank 0 then rejects these
+  // processes.
   events.remove(listener.fd());
   tell({FrameKind::Ready});
 }

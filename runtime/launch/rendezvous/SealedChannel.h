@@ -22,8 +22,9 @@
 
 namespace pcc::runtime {
 
-/// One end of an encrypted connection. Encrypts the frames that this end sends,
-/// and decrypts those that it receives.
+/// One end of an encrypted connection between rank 0 and another rank. A frame
+/// is a message on this connection. seal() encrypts the frames that this end
+/// sends. open() decrypts the frames that this end receives.
 class SealedChannel {
 public:
   /// The end that uses a channel: Server is rank 0, Client is any other rank.

@@ -21,8 +21,9 @@ using Clock = Peers::Clock;
 /// error first, and sends it to the other ranks. The error of rank 0 names the
 /// missing rank. Other ranks do not know which rank is missing.
 static constexpr double kHeadStart = 2;
-/// Longest time, in seconds, for which rank 0 continues after a failed start.
-/// Ranks that connect late still receive the error.
+/// Longest time, in seconds, for which rank 0 waits if the run fails before all
+/// ranks have connected to rank 0. A rank that connects during this time
+/// receives the error of the run from rank 0.
 static constexpr double kLateness = 1;
 
 static double secondsSince(Clock::time_point begin) {
@@ -190,7 +191,8 @@ void SocketRendezvous::wake() {
 /// Reads the sockets until this rank has left the run (leave()), or until the
 /// object is destroyed. Ends the process in two cases:
 ///
-/// - A call of CUDA or NCCL takes longer than the deadline.
+/// - A call of CUDA or NCCL takes longer than `deadline` seconds. `deadline` is
+///   a member of this class, which setDeadline() sets.
 /// - The run has failed, and after 2.5 seconds (kGrace) this rank has neither
 ///   left the run nor destroyed the object.
 void SocketRendezvous::monitor() {

@@ -112,9 +112,10 @@ private:
   void monitor();
   /// Waits up to 0.1 s for events on the sockets, and processes them.
   void attend();
-  /// Returns whether the rank has been inside one call of CUDA or NCCL for
-  /// longer than the deadline. If so, ends the run. `passed` is the time since
-  /// the last call of isStuck(), in seconds.
+  /// Returns whether the rank has been inside one call of CUDA or NCCL for more
+  /// than `deadline` seconds. If so, ends the run with an error. `deadline` is
+  /// a member of this class. `passed` is the time in seconds since the last
+  /// call of isStuck().
   bool isStuck(double passed);
   /// Wakes the monitor.
   void wake();

@@ -30,8 +30,12 @@ Address chooseUnix(const Address &address);
 /// Returns the addresses of all existing Unix sockets at which rank 0 may
 /// listen. Rank 0 appends a hyphen and 16 random hexadecimal digits to
 /// `address`. For example, it listens at "/tmp/meet-0123456789abcdef" if
-/// `address` is "/tmp/meet". Another user can create a socket of this form too,
-/// so the caller must check the user.
+/// `address` is "/tmp/meet".
+///
+/// A process of another user can listen at a socket whose name has this form.
+/// After the caller has connected to a socket, the caller must therefore call
+/// isOfThisUser(). isOfThisUser() returns whether the process that listens
+/// belongs to the user of the caller.
 std::vector<SocketAddress> findUnix(const Address &address);
 
 /// Prepares the folder in which rank 0 creates the file of its Unix socket. For

@@ -59,10 +59,14 @@ public:
   /// the caller has moved the member `connection` out of the entry (std::move)
   /// before, the caller owns the socket, and the socket stays open.
   void remove(uint64_t id);
-  /// Closes one connection, so that the process can open another file. Chooses
-  /// the oldest connection whose peer has not sent a valid first message. If
-  /// all peers have sent a valid first message, chooses the oldest connection.
-  /// Returns false if there is no connection.
+  /// Closes and removes one connection. The socket of a connection counts as an
+  /// open file. If the process of rank 0 has reached its limit on open files,
+  /// the process can thus accept a new connection after this call.
+  ///
+  /// removeOldest() chooses the oldest connection whose peer has not sent a
+  /// valid first message. If all peers have sent a valid first message,
+  /// removeOldest() chooses the oldest connection. Returns true if a connection
+  /// was closed. Returns false if there was no connection.
   bool removeOldest();
   /// Closes and removes each connection that was added more than 5 seconds
   /// (kLongestStay) ago. Returns the number of connections that removeExpired()

@@ -131,12 +131,16 @@ static bool endedWell(const LauncherOutcome &outcome) {
   return WIFEXITED(outcome.waitStatus) && WEXITSTATUS(outcome.waitStatus) == 0;
 }
 
-/// Returns the rank whose process ended without an error report, if there is no
-/// doubt which rank this is. There are two cases:
+/// Returns the rank that made the run fail, if there is no doubt which rank
+/// this is. Must be called only if the run has failed, and no rank has reported
+/// an error to `pcc run`. There are two cases:
 ///
 /// - `pcc run` started a single rank without a launcher. The result is this
 ///   rank.
-/// - A message of mpirun in `outcome.noise` names the rank.
+/// - mpirun wrote a message to stderr that names the rank, such as "process
+///   rank 2 with PID 4711 on node n1 exited on signal 9 (Killed)". The function
+///   searches `outcome.noise` for this message. `outcome.noise` contains the
+///   last lines that mpirun and the ranks wrote to stderr.
 ///
 /// Otherwise returns std::nullopt.
 static std::optional<LostRank> lostForSure(const LauncherOutcome &outcome) {
@@ -178,8 +182,9 @@ static Status endedBy(int signal) {
 /// the tests.
 ///
 /// The order is important if two conditions are true. For example, a rank wrote
-/// an error into the status folder, and `pcc run` also received a signal. The
-/// result is the error of the rank, because this condition is tested first.
+/// an error into the directory that the ranks share with `pcc run`. `pcc run`
+/// also received a signal. The condition about the error of a rank comes before
+/// the condition about a signal, so the result is the error of the rank.
 Status translateOutcome(const LauncherOutcome &outcome) {
   if (outcome.stdoutFailure.failed())
     return describeStdout(outcome);

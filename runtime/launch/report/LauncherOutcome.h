@@ -41,8 +41,15 @@ struct LauncherOutcome {
   bool allLeft = false;
   /// Whether at least one rank has not finished its work. Each rank has a
   /// flight recorder, a log file of its activities, in which the rank records
-  /// that it has finished. The value is false if the flight recorder of any
-  /// rank was not found.
+  /// that it has finished. There are three cases:
+  ///
+  /// - `pcc run` has found the flight recorders of all ranks. At least one
+  ///   rank has not recorded that it has finished. The value is true.
+  /// - `pcc run` has found the flight recorders of all ranks. All ranks have
+  ///   recorded that they have finished. The value is false.
+  /// - `pcc run` has not found the flight recorder of at least one rank. The
+  ///   value is false, because `pcc run` does not know whether this rank has
+  ///   finished.
   bool someStay = false;
   /// Whether all ranks are still starting. Each rank has a flight recorder, a
   /// log file of its activities. The first activity of a rank has the name
@@ -54,9 +61,11 @@ struct LauncherOutcome {
   /// Whether all ranks run on the host of `pcc run`. pcc assumes this unless
   /// `pcc run` is part of a job of a batch scheduler such as Slurm.
   ///
-  /// If the value is false, `started` may be false although a rank has started:
-  /// a rank on another host cannot write its process id into the status folder,
-  /// which is a local folder of the host of `pcc run`.
+  /// A rank that starts creates a file in the status folder. The status folder
+  /// is a local directory on the host of `pcc run`, so a rank on another host
+  /// cannot create the file there. The field `started` is true if `pcc run` has
+  /// found the file of at least one rank. If all ranks run on other hosts,
+  /// `started` is therefore false, although ranks have started.
   bool isOnOneHost = true;
   /// Text about a deadline that the launcher missed; empty if the launcher
   /// missed no deadline. An error message consists of the launcher's name and
@@ -90,8 +99,9 @@ struct LauncherOutcome {
   /// - `pcc run` received a second signal, and killed the process that started
   ///   the ranks.
   ///
-  /// In the last two cases, `interruptedBy` contains the number of the first
-  /// signal.
+  /// In the last two cases, the field `interruptedBy` contains the number of
+  /// the signal. If `pcc run` received two signals, `interruptedBy` contains
+  /// the number of the signal that arrived first.
   int askedBy = 0;
   /// The error of the first rank that failed. `pcc run` creates a folder for
   /// each run, and a rank that fails writes its error into this folder, unless
@@ -105,16 +115,23 @@ struct LauncherOutcome {
   std::deque<std::string> noise = {};
 };
 
-/// Returns the rank whose process ended without an error report, if it is
-/// known. Returns std::nullopt in these cases:
+/// Returns the rank whose process ended without an error report, and thus made
+/// the run fail. An error report is a file into which a rank that fails writes
+/// its error. The launcher is the process that starts the ranks, such as
+/// mpirun. If there are several ranks, and no message of the launcher names the
+/// rank, the result is a guess: the rank whose process ended first. Returns
+/// std::nullopt in these cases:
 ///
-/// - The run succeeded.
+/// - The launcher exited with code 0.
 /// - A rank wrote an error report.
-/// - A signal to `pcc run` ended the run.
+/// - A signal to `pcc run`, such as SIGINT, ended the run.
+/// - No message names the rank, and lostRank() cannot guess the rank.
 std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 
 /// Returns the error of the run that `pcc run` shows to the user, or success.
-/// The launcher is the process that starts the ranks, such as mpirun.
+/// The launcher is the process that starts the ranks, such as mpirun. The
+/// status folder is a directory that `pcc run` creates for each run. The first
+/// rank that fails writes its error into the status folder.
 ///
 /// The function tests the following conditions in this order. The first
 /// condition that is true determines the result. The number in parentheses is
@@ -134,12 +151,13 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 /// 6. `pcc run` received a signal and passed it on to the ranks (128 plus the
 ///    number of the signal).
 /// 7. A rank ended without writing an error, and pcc knows or can guess which
-///    rank this is. There are two cases:
+///    rank this is. There are three cases:
 ///    - A signal killed the rank (14).
-///    - The rank exited. The exit code of the result is the rank's exit code if
-///      pcc documents this exit code and it is not 1. Otherwise a library, such
-///      as MPI, ended the rank: the exit code is 13 if MPI could not start, 14
-///      if not.
+///    - The rank exited with a code that pcc documents, but not with code 1.
+///      The exit code of the result is the exit code of the rank.
+///    - The rank exited with code 1, or with a code that pcc does not document.
+///      A library, such as MPI, has probably ended the rank. The exit code of
+///      the result is 13 if all ranks were still starting, otherwise 14.
 /// 8. The launcher failed for another reason, and at least one rank had started
 ///    (14).
 /// 9. The launcher failed for another reason, and no rank is known to have

@@ -13,19 +13,23 @@
 
 namespace pcc::runtime {
 
-/// Number that identifies the status folder in an event of epoll. RankWatch
-/// gives a number to each file descriptor that it adds to its epoll instance,
-/// and each event contains this number. For example, the number -1 (kFolder)
-/// means that the status folder has a new file. The number 3 means that the
-/// process of rank 3 has ended.
+/// Number that identifies the status folder in an event of epoll. The status
+/// folder is a directory that `pcc run` creates for each run. Each rank that
+/// starts creates a file in the status folder.
+///
+/// RankWatch gives a number to each file descriptor that it adds to its epoll
+/// instance, and each event contains this number. For example, the number -1
+/// (kFolder) means that the status folder has a new file. The number 3 means
+/// that the process of rank 3 has ended.
 static constexpr int kFolder = -1;
 
 /// Adds the file descriptor `fd` to the epoll instance `epollFd`. epoll then
 /// reports an event when `fd` is readable. The event contains the number
 /// `meaning`:
 ///
-/// - kFolder (-1): `fd` is the inotify instance that reports new files in the
-///   status folder.
+/// - kFolder (-1): `fd` is an inotify instance, which is readable after a rank
+///   has created a file in the status folder. The status folder is a directory
+///   that `pcc run` creates for each run.
 /// - The number of a rank: `fd` is the pidfd of this rank, which is readable
 ///   after the end of its process.
 static void watchForInput(int epollFd, int fd, int meaning) {
@@ -122,11 +126,15 @@ void RankWatch::findNewRanks() {
   }
 }
 
-/// Searches the status folder for ranks that have started. Then sends `signal`
-/// to the process of each rank that has not ended. Selects the process by its
-/// pidfd, a file descriptor that always belongs to the same process. A process
-/// id is not safe: after the process of a rank has ended, the kernel can give
-/// its id to a different process, which would then receive the signal.
+/// Searches the directory `folder` for the files of ranks that have started.
+/// Each rank that starts creates a file there. The name of the file contains
+/// the id of the rank's process. Then sends `signal` to the process of each
+/// rank that has not ended.
+///
+/// Selects the process by its pidfd, a file descriptor that always belongs to
+/// the same process. A process id is not safe: after the process of a rank has
+/// ended, the kernel can give its id to a different process, which would then
+/// receive the signal.
 bool RankWatch::signalAll(int signal) {
   findNewRanks();
   bool any = false;

@@ -33,31 +33,45 @@ public:
 
   /// Returns a file descriptor that becomes readable at two events:
   ///
-  /// - A rank creates a file in the status folder.
+  /// - A rank creates a file in the status folder. The status folder is a
+  ///   directory that `pcc run` creates for each run. For example, each rank
+  ///   creates a file in the status folder when the rank starts.
   /// - The process of a rank ends.
   ///
   /// The caller waits for this file descriptor, and then calls
   /// RankWatch::poll(), which handles the event.
   int fd() const { return epollFd; }
-  /// Processes all pending events without blocking: new files of ranks that
-  /// have started, and ranks whose process has ended.
+  /// Processes all pending events without blocking. There are two kinds of
+  /// events:
+  ///
+  /// - A rank has created a file in the status folder, a directory that
+  ///   `pcc run` creates for each run. The name of the file can be a message:
+  ///   the rank has started, or the rank has detected that the process of
+  ///   another rank has ended too early. poll() stores the content of the
+  ///   message in this object.
+  /// - The process of a rank has ended. poll() records that the rank has ended.
   void poll();
 
   /// Sends `signal` to all ranks whose process is running. Returns whether any
   /// process received the signal.
   bool signalAll(int signal);
 
-  /// Returns whether any rank has started (has created its file in the status
-  /// folder).
+  /// Returns whether at least one rank has started. A rank that starts creates
+  /// a file in the directory that the ranks share with `pcc run`. The result is
+  /// true if RankWatch has found at least one of these files.
   bool started() const { return !known.empty(); }
   /// Returns the number of ranks that have started and ended.
   int numEnded() const;
-  /// Returns the rank that has probably caused the end of the run. If a rank
-  /// has reported the loss of another rank by a file in the status folder,
-  /// returns the lost rank. Otherwise, returns the rank whose process ended
-  /// first. The report has priority, because the rank that has written the
-  /// report can end before the lost rank ends. Returns std::nullopt if there is
-  /// no report and no rank has ended.
+  /// Returns the rank that has probably caused the end of the run. There are
+  /// three cases:
+  ///
+  /// - A rank has detected that the process of another rank ended too early.
+  ///   For example, rank 1 has detected the end of rank 3. Rank 1 then created
+  ///   a file with the name "lost.3", which RankWatch has found. The result is
+  ///   rank 3, even if the process of rank 1 ended first.
+  /// - RankWatch has found no file of this kind, but the process of at least
+  ///   one rank has ended. The result is the rank whose process ended first.
+  /// - Otherwise the result is std::nullopt.
   std::optional<int> firstEnded() const { return lost ? lost : first; }
 
 private:
@@ -78,11 +92,16 @@ private:
   /// The status folder.
   const std::string folder;
   /// File descriptor of the epoll instance. The epoll instance reports two
-  /// events: a new file appears in the status folder, or the process of a rank
-  /// ends.
+  /// events:
+  ///
+  /// - A rank creates a file in the status folder, a directory that `pcc run`
+  ///   creates for each run. For example, each rank creates a file when it
+  ///   starts.
+  /// - The process of a rank ends.
   int epollFd;
-  /// File descriptor of the inotify instance that reports new files in the
-  /// status folder.
+  /// File descriptor of an inotify instance. The inotify instance reports new
+  /// files in the status folder, a directory that `pcc run` creates for each
+  /// run. The ranks create the files.
   int inotifyFd;
   /// For each rank that has started: the pidfd of its process; -1 once the
   /// process has ended.
@@ -92,8 +111,9 @@ private:
   /// The rank that another rank has reported as lost; std::nullopt if there is
   /// none. A rank is lost if its process ends too early: before the rank has
   /// finished its work, and before the rank has sent an error to another rank.
-  /// Another rank reports the loss of rank 3 by a file with the name "lost.3"
-  /// in the status folder.
+  /// For example, rank 1 detects that rank 3 is lost. Rank 1 then creates a
+  /// file with the name "lost.3" in the directory `folder`, which the ranks
+  /// share with `pcc run`.
   std::optional<int> lost;
 };
 

@@ -123,14 +123,20 @@ public:
 private:
   /// Time limit that begins when the first rank fails. Within this time, the
   /// other ranks can report their errors and end. After the time limit, wait()
-  /// kills all ranks that still run. If a signal such as SIGINT has arrived
-  /// before the failure, the time limit kSaving applies instead.
+  /// kills all ranks that still run.
+  ///
+  /// There is one exception: this process received a signal, such as SIGINT,
+  /// before the first rank failed. A time limit of ten seconds (kSaving) began
+  /// when the signal arrived. The failure does not change that time limit.
   static constexpr std::chrono::seconds kGrace{4};
   /// Time limit that begins when this process receives a signal such as SIGINT
   /// and passes the signal to all ranks. Within this time, a rank that trains a
   /// model can save a checkpoint and end. After the time limit, wait() kills
-  /// all ranks that still run. If a rank has failed before the signal, the time
-  /// limit kGrace applies instead.
+  /// all ranks that still run.
+  ///
+  /// There is one exception: a rank failed before the signal arrived. A time
+  /// limit of four seconds (kGrace) began when the rank failed. The signal does
+  /// not change that time limit.
   static constexpr std::chrono::seconds kSaving{10};
 
   /// Turns a child process, which fork() has just created, into the rank with
@@ -223,11 +229,14 @@ private:
 
   /// Handles a signal to this process: `signal` is SIGINT, SIGTERM or SIGHUP.
   ///
-  /// - The first call sends `signal` to all ranks that have not ended. wait()
-  ///   kills the ranks that have not ended after ten seconds (kSaving). If a
-  ///   rank has failed before the signal, the time limit kGrace applies
-  ///   instead.
+  /// - The first call sends `signal` to all ranks that have not ended, and
+  ///   begins a time limit of ten seconds (kSaving). After the time limit,
+  ///   wait() kills the ranks that have not ended.
   /// - A later call kills all ranks at once.
+  ///
+  /// There is one exception: a rank failed before the first call. A time limit
+  /// of four seconds (kGrace) began when the rank failed. The first call sends
+  /// `signal`, but does not change that time limit.
   void passOn(int signal) {
     if (std::exchange(wasAsked, true))
       return killAll();

@@ -42,8 +42,13 @@ struct SpawnRequest {
   /// is waiting. For example, stdout is a pipe, and its reader has stopped. If
   /// stdout accepts no byte for longer, the run fails with exit code 7.
   double timeout = 30;
-  /// Whether the bundle is for GPUs. BUNDLE/run then starts the ranks itself,
-  /// because NCCL needs no launcher.
+  /// Whether the bundle is for GPUs. If there are several ranks, this value
+  /// determines which process starts the ranks:
+  ///
+  /// - true: The executable `run` in the bundle directory starts the ranks as
+  ///   child processes. The ranks communicate by NCCL, which needs no launcher.
+  /// - false: The launcher `launcher`, such as mpirun, starts the ranks. The
+  ///   ranks communicate by MPI, which needs a launcher.
   bool onGpus = false;
 };
 

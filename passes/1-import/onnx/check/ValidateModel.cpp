@@ -14,11 +14,12 @@ namespace {
 
 /// The node, graph input or initializer that defines a value.
 struct Definition {
-  /// Kind of the definition: "node", "an input" or "an initializer". The text
-  /// of an input or an initializer occurs in error messages. For example, a
-  /// graph has an input x, and a node of the graph also has a result x. The
-  /// error message about this graph contains "first by an input". An error
-  /// message about a node contains the label of the node instead.
+  /// Kind of the definition: "node", "an input" or "an initializer". Error
+  /// messages describe an input or an initializer by this text. They describe a
+  /// node by its name and its op type instead. For example, a graph has an
+  /// input x, and the node n of type Add also has a result x. The error message
+  /// is "value 'x' is defined twice". It has two notes: "first by an input" and
+  /// "again by node 'n' (Add)".
   const char *what = "node";
   /// Position, in the graph's list of nodes, of the node that defines the
   /// value. The first node has position 0. Has no meaning if an input or an
@@ -43,18 +44,19 @@ public:
   Scope(const Scope *outer, std::vector<Node> &nodes)
       : outer(outer), nodes(nodes) {}
 
-  /// Records that an input or an initializer of this graph defines the value
-  /// `name`. `what` is "an input" or "an initializer". Records an error in two
-  /// cases:
+  /// Records that an input or an initializer defines the value `name`. The
+  /// input or initializer belongs to the graph of this Scope. `what` is "an
+  /// input" or "an initializer". Records an error in two cases:
   ///
   ///   - `name` is empty.
-  ///   - This graph or an enclosing graph already defines `name`.
+  ///   - The graph of this Scope, or an enclosing graph, already defines
+  ///     `name`. The parameter `mayRepeat` permits one exception.
   ///
-  /// `mayRepeat` permits one repetition in the second case. ONNX lets an
-  /// initializer have the name of an input of the same graph. For an
-  /// initializer, the caller therefore passes "an input" as `mayRepeat`. Then
-  /// there is no error if this graph already has an input `name`. For an input,
-  /// `mayRepeat` is empty, and no repetition is permitted.
+  /// `mayRepeat` is empty or the text "an input". The text "an input" permits
+  /// that the graph already has an input `name`. The caller passes this text
+  /// for an initializer, because ONNX lets an initializer have the name of an
+  /// input of the same graph. The caller passes an empty text for an input.
+  /// There is then no exception.
   void define(std::string_view name, const char *what,
               std::string_view mayRepeat = {});
   /// Adds an entry to the map `definitions` for each named result of each node
@@ -82,17 +84,18 @@ private:
   /// null if there is none.
   const Definition *find(std::string_view name) const;
   /// Records that `definition` defines the value `name`. `definition` is a
-  /// node, an input or an initializer of this graph. Records an error in two
-  /// cases:
+  /// node, an input or an initializer of the graph of this Scope. Records an
+  /// error in two cases:
   ///
   ///   - `name` is empty.
-  ///   - This graph or an enclosing graph already defines `name`.
+  ///   - The graph of this Scope, or an enclosing graph, already defines
+  ///     `name`. The parameter `mayRepeat` permits one exception.
   ///
-  /// `mayRepeat` permits one repetition in the second case. ONNX lets an
-  /// initializer have the name of an input of the same graph. For an
-  /// initializer, the caller therefore passes "an input" as `mayRepeat`. Then
-  /// there is no error if this graph already has an input `name`. For an input
-  /// or a node, `mayRepeat` is empty, and no repetition is permitted.
+  /// `mayRepeat` is empty or the text "an input". The text "an input" permits
+  /// that the graph already has an input `name`. The caller passes this text
+  /// for an initializer, because ONNX lets an initializer have the name of an
+  /// input of the same graph. The caller passes an empty text for an input or a
+  /// node. There is then no exception.
   void enter(std::string_view name, Definition definition,
              std::string_view mayRepeat);
   std::string describe(const Definition &definition) const;
@@ -111,10 +114,21 @@ private:
   void use(std::string_view name, const Node &node,
            std::vector<uint32_t> &producers,
            std::vector<std::string_view> &captures);
-  /// Validates the subgraphs of `node`. Returns the indices of the nodes of
-  /// this graph whose results `node` or its subgraphs read. Appends to
-  /// `captures` the names that `node` or its subgraphs read from enclosing
-  /// graphs.
+  /// Validates the subgraphs of `node`, and finds the values that `node` reads.
+  /// If a subgraph of `node` reads a value that the subgraph does not define,
+  /// `node` also counts as a reader of the value. There are four cases for a
+  /// value that `node` reads:
+  ///
+  ///   - A node of the same graph as `node` computes the value. The returned
+  ///     list contains the index of this node. For example, `node` is an If,
+  ///     and a branch of the If reads the result of the node with the index 3.
+  ///     The returned list contains 3.
+  ///   - An input or an initializer of the same graph defines the value. The
+  ///     function does nothing.
+  ///   - An enclosing graph defines the value. The function appends the name of
+  ///     the value to `captures`, the list of names that the graph takes from
+  ///     enclosing graphs.
+  ///   - No graph defines the value. The function records an error.
   std::vector<uint32_t> producersOf(Node &node,
                                     std::vector<std::string_view> &captures);
   void reportCycle(const std::vector<uint32_t> &cycle);

@@ -13,10 +13,15 @@
 
 namespace pcc::onnx {
 
-/// Generates value names that are unique in a model, for the inlining of
-/// functions. Also limits the total size of the inlined nodes, because size can
-/// grow exponentially: if each of n functions calls the next one twice,
-/// inlining copies the last one 2^(n-1) times.
+/// Generates value names that are unique in an ONNX model. Inlining replaces
+/// each call of a function by copies of the nodes of the function. The values
+/// of these copies need new names.
+///
+/// The class also limits the memory of the copied nodes, because the number of
+/// copies can grow exponentially. For example, the main graph calls the
+/// function f1 once, f1 calls f2 twice, and f2 calls f3 twice. Inlining copies
+/// f1 once, f2 twice and f3 4 times. If the chain has 30 functions, inlining
+/// copies the last function 2^29 times.
 class UniqueNames {
 public:
   /// Collects the names of all values in the model's main graph and its
@@ -139,11 +144,21 @@ private:
   /// attribute of that name, else the function's default. Returns null if there
   /// is neither.
   const Attribute *argument(std::string_view parameter) const;
-  /// Copies the multi-device annotations of the call to `node`, a node of the
-  /// copied body. For one device configuration (a named set of devices), an
-  /// annotation gives the pipeline stage of a node and the shardings of its
-  /// tensors. Copies only shardings of tensors that `node` reads or defines.
-  /// Keeps each pipeline stage and each sharding that `node` already has.
+  /// Copies the multi-device annotations of a function call to `node`. `node`
+  /// is one of the nodes that replace the call. Each annotation belongs to one
+  /// device configuration (named set of devices). The annotation of a node
+  /// gives the pipeline stage of the node and the shardings of tensors. For
+  /// each annotation of the call, the function copies these parts to the
+  /// annotation of `node` for the same device configuration:
+  ///
+  ///  - The pipeline stage. The function does not copy it if `node` already has
+  ///    a pipeline stage.
+  ///  - The sharding of each tensor that `node` reads or defines. The function
+  ///    does not copy the sharding of a tensor if `node` already has a sharding
+  ///    of this tensor.
+  ///
+  /// If `node` has no annotation for the device configuration, the function
+  /// adds a new annotation with the copied parts.
   void inheritDevices(Node &node) const;
   /// Appends an Identity node to `nodes`, the nodes that replace the call. The
   /// Identity node copies the value `from` to the value `to`: its operand is

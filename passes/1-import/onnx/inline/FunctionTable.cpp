@@ -26,8 +26,16 @@ const Function *FunctionTable::calledBy(const Node &node) const {
 
 namespace {
 
-/// Traverses the call graph of a model's functions, depth first, to find
-/// recursion and long chains of calls. `path` is the current chain of calls.
+/// Checks the function calls of a model. Finds two errors:
+///
+///  - A function calls itself, directly or through other functions.
+///  - A chain of calls has more than `depth` functions. In a chain of calls,
+///    each function calls the next one.
+///
+/// The method enter() starts at one function and follows the calls, depth
+/// first. The list `path` holds the functions that the traversal has entered
+/// and not yet left. Example: A calls B, and B calls C. While the traversal
+/// visits C, `path` is [A, B, C].
 class CallGraphWalk {
 public:
   CallGraphWalk(const FunctionTable &table, int depth)

@@ -31,15 +31,14 @@ private:
   std::map<Key, const Function *> byKey;
 };
 
-/// Checks which functions call each other. `table` finds the function that a
-/// node calls. Returns an error with the exit code CannotRead in two cases:
+/// Checks the function calls in the bodies of `functions`. `table` finds the
+/// function that a node calls. The check includes the nodes in subgraphs of a
+/// body, such as the nodes in a branch of an If. Returns an error with the exit
+/// code CannotRead in two cases:
 ///
 ///  - A function calls itself, directly or through other functions.
 ///  - A chain of calls has more than `depth` functions. In a chain of calls,
 ///    each function calls the next one.
-///
-/// A function also calls another function if the calling node lies in a
-/// subgraph, such as in a branch of an If.
 Status checkCalls(const std::vector<Function> &functions,
                   const FunctionTable &table, int depth);
 

@@ -66,9 +66,11 @@ private:
   /// type 2) and the size of the content in bytes (`size`). The caller must
   /// append the content itself.
   void addHead(uint32_t field, uint64_t size);
-  /// Appends `bytes` to the encoded message. `bytes` is one whole field in the
-  /// encoding of protocol buffers, or the first bytes of such a field. The
-  /// builder stores the string itself, not a view of it.
+  /// Appends `bytes` to the encoded message. The builder stores the string
+  /// itself, not a view of it. There are two cases. In the first case, `bytes`
+  /// is a whole field: the number of the field, its wire type and its content.
+  /// In the second case, `bytes` holds only the bytes of a field that come
+  /// before its content. The caller must then append the content separately.
   void own(std::string bytes);
 
   /// A part of the encoded message. Exactly one member is set: bytes that the

@@ -8,11 +8,18 @@
 
 namespace pcc::onnx {
 
-/// Returns `name` in single quotes, for messages. Each byte of a control
-/// character is replaced by `\x` and two hexadecimal digits. Example: a line
-/// break becomes `\x0a`. Each byte that is not valid UTF-8 is replaced in the
-/// same way. If `name` has more than 200 bytes, only the first 100 and the last
-/// 100 bytes are kept, with "…" between them.
+/// Returns `name` in single quotes, for an error message. The result is safe to
+/// print on a terminal, even if `name` comes from a damaged model file. A byte
+/// is replaced by `\x` and two hexadecimal digits in two cases:
+///
+///  - The byte belongs to a character that controls a terminal. Examples are a
+///    line break and a character that reverses the direction of writing. A line
+///    break becomes `\x0a`.
+///  - The byte is not valid UTF-8.
+///
+/// If `name` has more than 200 bytes, the function first shortens it: the first
+/// 100 bytes and the last 100 bytes remain, with "…" between them. The function
+/// then replaces bytes in the remaining text.
 std::string quoted(std::string_view name);
 
 } // namespace pcc::onnx

@@ -34,10 +34,10 @@ static constexpr DataTypeRow typeRows[] = {
     {"float8e8m0", 8},     {"uint2", 2},      {"int2", 2},
 };
 
-/// Returns the name and the size of the element type `type`. The table
-/// `typeRows` has one entry per element type that pcc knows, and the function
-/// returns a pointer to the entry of `type`. Returns null if `type` is a number
-/// without an entry, such as 77.
+/// Returns the entry of the table `typeRows` for the element type `type`. The
+/// entry holds the name of the element type and its size in bits. A model file
+/// may contain a number that belongs to no element type, such as 77. The table
+/// has no entry for this number, and the function returns null.
 static const DataTypeRow *rowOf(DataType type) {
   const auto number = static_cast<int64_t>(type);
   return number >= 0 && number < static_cast<int64_t>(std::size(typeRows))
@@ -75,7 +75,12 @@ pcc::onnx::numElements(const std::vector<int64_t> &dims) {
 /// the type of an element, and `dims` is the shape of the tensor. Elements of 4
 /// or 2 bits share a byte, and the result is rounded up to whole bytes.
 /// Example: a byte holds 2 elements of 4 bits, so 3 elements need 2 bytes.
-/// Returns nothing if the number of bytes is not known or is too large.
+/// Returns nothing in three cases:
+///
+///  - The element type has no fixed size (strings), or pcc does not know the
+///    element type.
+///  - A dim is negative.
+///  - The number of elements or the number of bytes exceeds 2^63 - 1.
 std::optional<uint64_t> pcc::onnx::byteSize(DataType type,
                                             const std::vector<int64_t> &dims) {
   const std::optional<uint64_t> elements = numElements(dims);

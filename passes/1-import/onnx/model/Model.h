@@ -347,10 +347,9 @@ struct Node {
   /// ["a", "", "c"].
   std::vector<std::string_view> inputs;
   /// Names of the results. The name "" stands for a result that the node omits.
-  /// In a parsed model, the last name in the list is not "": if the last
-  /// results are omitted, the list is shorter. Example: an op has four results.
-  /// The node names result 0 a, names result 2 c, and omits the results 1 and
-  /// 3. The list is then ["a", "", "c"].
+  /// The parser removes each "" at the end of the list. Example: an op has four
+  /// results. A node omits the results 1 and 3. The name of result 0 is "a",
+  /// and the name of result 2 is "c". The list is then ["a", "", "c"].
   std::vector<std::string_view> outputs;
   std::vector<Attribute> attributes;
   Metadata metadata;
@@ -363,8 +362,11 @@ struct Node {
 
   /// Returns the attribute with this name; null if there is none.
   const Attribute *attribute(std::string_view name) const;
-  /// Returns a description of the node for messages: `'name' (Op)`. A node
-  /// without a name, at index 12, is `#12 (Op)`.
+  /// Returns a text that identifies the node in an error message. The text
+  /// consists of the name of the node in single quotes and its op type.
+  /// Example: a node with the name conv1 and the op type Conv has the label
+  /// `'conv1' (Conv)`. If the node has no name, the label contains the member
+  /// `index` instead. Example: with the index 12, the label is `#12 (Conv)`.
   std::string label() const;
 };
 
@@ -419,8 +421,13 @@ struct Function {
   std::vector<ValueInfo> valueInfos;
   Metadata metadata;
 
-  /// Returns the function's name for messages: `'domain.name'`, or
-  /// `'domain.name:overload'` if it has an overload.
+  /// Returns the name of the function in single quotes, for an error message.
+  /// The domain and "." come before the name. Example: a function with the
+  /// domain com.acme and the name Scale has the label `'com.acme.Scale'`. A
+  /// function without a domain has the label `'Scale'`. Several functions may
+  /// have the same domain and name. The member `overload` then distinguishes
+  /// them, and the label also contains the overload. Example: the function
+  /// Scale with the overload v2 has the label `'com.acme.Scale:v2'`.
   std::string label() const;
 };
 
@@ -465,7 +472,10 @@ struct Model {
   Metadata metadata;
   std::vector<TrainingInfo> training;
 
-  /// Path of the file as given by the caller, for messages.
+  /// Path of the model file, as the caller gives it to the function that reads
+  /// the model. The weights of a model may lie in other files. pcc searches
+  /// several directories for these files. The first one is the directory of
+  /// `path`.
   std::string path;
   /// Owns the mapped file and all other memory that views of the model point
   /// to. Never null in a model that has been read.

@@ -52,10 +52,11 @@ public:
   }
 
   // The five methods from `bytes` to `appendReals` read the value of the
-  // current field. The wire type of a field tells how the value is encoded:
-  // varint, 32-bit, 64-bit or length-delimited. The comment of each method
-  // names the wire types that the method can read. The method throws WireError
-  // if it cannot read the wire type of the current field.
+  // current field, which is the field that next() decoded last. The wire type
+  // of a field tells how the value is encoded: varint, 32-bit, 64-bit or
+  // length-delimited. The comment of each method names the wire types that the
+  // method can read. The method throws WireError if the current field has
+  // another wire type.
 
   /// Returns the value of a length-delimited field as bytes. The encoding of
   /// such a field has the size of the value before the value. The result does

@@ -20,11 +20,21 @@ struct InvalidMessage {
 };
 
 /// Parses an ONNX file (a ModelProto) into a Model. The parser has one method
-/// for each message type of onnx.proto. The parameter `message` of a method is
-/// the encoded message. The other parameter is an empty struct, which the
-/// method fills. An error is a WireError or an InvalidMessage exception.
-/// Unknown fields are skipped. The parser does not check whether one message
-/// agrees with another, such as whether a node's operand exists.
+/// for each message type of onnx.proto that pcc uses. Example: node() parses a
+/// NodeProto. The parameter `message` of this method is the encoded message.
+/// The last parameter is a struct, in which the method stores the parsed parts.
+/// Each method ignores the fields that it does not know. A method that finds an
+/// error throws one of two exceptions:
+///
+///  - WireError: the bytes are not an encoded message, or the file is not an
+///    ONNX model. Examples are a field that is cut off, and a file without a
+///    graph.
+///  - InvalidMessage: the bytes are an encoded message, but the message is not
+///    valid ONNX or exceeds a limit in ReadLimits. An example is an attribute
+///    without a name.
+///
+/// The parser does not check whether one message agrees with another. For
+/// example, the parser does not check whether the operand of a node exists.
 class ModelParser {
 public:
   /// Prepares to parse one model. `limits` are the largest sizes that the model
@@ -95,8 +105,13 @@ private:
   void type(std::string_view message, Type &type);
   /// Parses the type of a dense or sparse tensor: element type and shape.
   void tensorType(std::string_view message, Type &type);
-  /// Parses the type of a sequence, map or optional, which contains another
-  /// type.
+  /// Parses `message`, which is the encoded type of a sequence, a map or an
+  /// optional value. `kind` tells which of the three it is. Stores the result
+  /// in `type`. Each of the three types contains another type. A sequence
+  /// contains the type of its elements. A map contains the type of its values.
+  /// An optional value contains the type that the value has if it is present.
+  /// The method stores the contained type in `type.inner`. For a map, it also
+  /// stores the type of the keys in `type.elementType`.
   void nestedType(std::string_view message, TypeKind kind, Type &type);
   void shape(std::string_view message, std::vector<Dim> &dims);
   void dim(std::string_view message, Dim &dim);

@@ -84,7 +84,9 @@ static void finishAttribute(Attribute &attribute, AttributeType found) {
   const auto refuse = [&](const std::string &claim) {
     throw InvalidMessage{"attribute " + quoted(attribute.name) + " " + claim};
   };
-  // Before IR version 2 the type was not written: derive it from the values.
+  // `attribute.type` is Undefined if the file does not store the type of the
+  // attribute. Example: a model with IR version 1 stores no attribute types.
+  // The values of the attribute, however, have a type. Use this type (`found`).
   if (attribute.type == AttributeType::Undefined)
     attribute.type = found;
   const auto number = static_cast<int32_t>(attribute.type);

@@ -140,8 +140,10 @@ void ModelParser::graph(std::string_view message, Graph &graph) {
   }
 }
 
-/// Parses a NodeProto. Omitted operands and results, which have empty names,
-/// are removed from the end of their lists.
+/// Parses a NodeProto. A node may omit optional operands and results. In the
+/// lists of operands and results, the name "" stands for an omitted one. The
+/// method removes each "" at the end of the two lists. Example: the operands
+/// ["a", "", "c", "", ""] become ["a", "", "c"].
 void ModelParser::node(std::string_view message, Node &node) {
   NestingLevel level(*this);
   for (WireReader wire(message); wire.next();) {

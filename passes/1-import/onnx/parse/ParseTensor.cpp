@@ -148,8 +148,11 @@ void ModelParser::typedElements(std::string_view message, Tensor &tensor) {
   tensor.raw = viewed;
 }
 
-/// Parses a TensorProto. Typed fields, such as float_data, are parsed last,
-/// because the element type may come after them.
+/// Parses `message`, which is an encoded TensorProto. Stores the result in
+/// `tensor`. A TensorProto may store the elements of the tensor as a list of
+/// numbers, for example in the field float_data. The method parses this list
+/// last. It must first know the element type, which may come after the list in
+/// `message`.
 void ModelParser::tensor(std::string_view message, Tensor &tensor) {
   NestingLevel level(*this);
   bool hasTyped = false;

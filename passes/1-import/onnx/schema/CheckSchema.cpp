@@ -100,14 +100,15 @@ Status checkForm(const Node &node) {
 /// the list of the element types in ONNX's definition of the op, separated by
 /// commas. The result is true in two cases:
 ///
-/// - `allowed` contains `name`.
-/// - `name` is one of the four float types bfloat16, float16, float and double,
-///   and `allowed` contains float16, float or double.
+///  - `allowed` contains `name`.
+///  - `name` is one of the four float types bfloat16, float16, float and
+///    double, and `allowed` contains float16, float or double.
 ///
 /// Example: for the list "float,int32", the result is true for bfloat16 and
-/// false for int64. The second case is for models that contain an op with
-/// bfloat16 operands although ONNX's definition of the op lacks bfloat16. An
-/// example is Einsum-12. pcc computes all ops with float operands in all four
+/// false for int64. The second case accepts models that do not obey ONNX's
+/// definition of an op. Example: the definition of Einsum allows float16, float
+/// and double, but not bfloat16. pcc nevertheless accepts an Einsum with
+/// bfloat16 operands. pcc computes all ops with float operands in all four
 /// float types.
 static bool takes(std::string_view allowed, const std::string &name) {
   const bool isFloat = name == "bfloat16" || name == "float16" ||
@@ -129,12 +130,24 @@ public:
   explicit OperandTypes(const OpSchema &schema) : schema(schema) {}
 
   /// Checks the element type `type` of the operand with the index `operand`.
-  /// `kind` is the type of this operand in the definition of the op: an element
-  /// type such as "int64", a type variable such as "T", or "-" for a type that
-  /// is not a tensor. A sign may follow, as in "T?"; OpSchema::operands lists
-  /// the signs. Operands with the same type variable must have the same element
-  /// type. Returns "" if `type` is right. Otherwise returns the end of an error
-  /// message, such as:
+  /// `kind` is the type of this operand in ONNX's definition of the op. It is
+  /// one of:
+  ///
+  ///   int64   an element type
+  ///   T       a type variable: a name for one of several element types
+  ///   -       a type that is not a tensor, such as a sequence
+  ///
+  /// Operands with the same type variable must have the same element type. A
+  /// sign may follow the type in `kind`:
+  ///
+  ///   ?   the operand may be absent
+  ///   *   any number of operands of one type
+  ///   ~   any number of operands, which may have different types
+  ///
+  /// Returns "" if `type` is right. Otherwise returns the end of an error
+  /// message. Example: operand 1 of Gather must have the element type int32 or
+  /// int64. If it has the type bool, the result is as follows. Gather-13 is the
+  /// name of the definition of Gather since opset 13.
   ///
   ///   has elements of type bool, but Gather-13 takes int32, int64
   std::string check(std::string_view kind, DataType type, size_t operand) {

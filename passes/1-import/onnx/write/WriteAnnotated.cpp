@@ -69,11 +69,13 @@ private:
                  const std::map<std::string, std::string, std::less<>> &texts,
                  MessageBuilder &graph);
   /// Appends a new ValueInfoProto to `graph`, the GraphProto of the new file,
-  /// for each initializer that has a text in `annotation.initializers`. A
-  /// ValueInfoProto is the message with the name, the type and the metadata of
-  /// a value. The new ValueInfoProto has the name and the type of the
-  /// initializer. Its metadata has one pair: the key is `annotation.valueKey`,
-  /// such as "pcc.sharding", and the value is the text.
+  /// for each initializer that has a text in the map `annotation.initializers`.
+  /// The keys of this map are names of initializers. The text describes the
+  /// initializer, for example its sharding. A ValueInfoProto is the message
+  /// with the name, the type and the metadata of a value. The new
+  /// ValueInfoProto has the name and the type of the initializer. Its metadata
+  /// has one pair: the key is `annotation.valueKey`, such as "pcc.sharding",
+  /// and the value is the text.
   ///
   /// The method skips an initializer if its name is in the set `informed`. The
   /// new file then already has a ValueInfoProto with a text for this name.

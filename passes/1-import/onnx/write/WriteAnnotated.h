@@ -29,10 +29,12 @@ struct Annotation {
   /// device annotation of the node. The member `configurationId` of each device
   /// annotation must equal `configuration.name`.
   std::map<uint32_t, NodeDeviceConfiguration> nodes;
-  /// Metadata key, such as "pcc.sharding". The model file has a list of pairs
-  /// of a key and a text for each input, output and initializer: the metadata
-  /// of that value. writeAnnotated adds a pair with this key to the metadata.
-  /// The members `inputs`, `outputs` and `initializers` hold the texts.
+  /// Key of the pairs that writeAnnotated adds to metadata, such as
+  /// "pcc.sharding". Each input, output and initializer of the model has
+  /// metadata, which is a list of pairs of a key and a text. The maps `inputs`,
+  /// `outputs` and `initializers` contain a text for some of these values.
+  /// writeAnnotated adds one pair to the metadata of each value that has a
+  /// text. The key of the pair is `valueKey`.
   std::string valueKey;
   /// Texts that writeAnnotated adds to the metadata of the model's inputs,
   /// outputs and initializers. Each map has the name of a value as the key and
@@ -40,9 +42,14 @@ struct Annotation {
   /// has the text "[tp,-]" under the key "W", writeAnnotated adds this text to
   /// the metadata of the initializer W, with the metadata key `valueKey`.
   std::map<std::string, std::string, std::less<>> inputs, outputs, initializers;
-  /// Path from the directory of the annotated copy to that of the original
-  /// model, such as "../model/"; may be empty. writeAnnotated prepends it to
-  /// the location of each file with external data.
+  /// Text that writeAnnotated puts in front of the path of each weight file. A
+  /// weight file is a file other than the model file, and contains elements of
+  /// initializers. A model gives the path of a weight file relative to the
+  /// directory of the model file. If the copy lies in another directory than
+  /// the original model file, the path must therefore change. Example: the
+  /// original is out/original/m.onnx, and the copy is out/m.onnx. The prefix is
+  /// "original/", and the path w.bin becomes original/w.bin. If both
+  /// directories are equal, the prefix is empty.
   std::string locationPrefix;
 };
 
@@ -57,10 +64,15 @@ struct Annotation {
 ///    `annotation.nodes` has the annotation from this entry.
 ///  - The metadata of the model has the entries of `annotation.metadata`. A new
 ///    entry replaces an entry of the file with the same key.
-///  - The metadata of inputs, outputs and initializers of the graph has the
-///    texts from `annotation`. A new text replaces a text of the file with the
-///    key `annotation.valueKey`. If an initializer has no ValueInfoProto (the
-///    message that holds its metadata), the copy has a new one.
+///  - If `annotation.inputs` has a text for a graph input, the metadata of the
+///    input has this text, with the key `annotation.valueKey`. The new text
+///    replaces a text of the file with the same key. Graph outputs have the
+///    texts from `annotation.outputs`. Initializers have the texts from
+///    `annotation.initializers`.
+///  - If an initializer has a text in `annotation.initializers`, the copy has a
+///    ValueInfoProto for the initializer. A ValueInfoProto is the message that
+///    holds the name, the type and the metadata of a value. The copy has a new
+///    ValueInfoProto if the file has none for the initializer.
 ///  - An initializer whose elements lie in another file has the path of that
 ///    file with `annotation.locationPrefix` in front.
 ///

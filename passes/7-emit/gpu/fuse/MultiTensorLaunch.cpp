@@ -37,11 +37,16 @@ struct TiledForm {
   /// one element, such as a learning rate. All tiles are computed with the same
   /// learning rate. Each other argument of the kernel is one tile of a tensor.
   rank::KernelOp kernel;
-  /// Indices of arguments of the original kernel. The original kernel computes
-  /// whole tensors. `shared` lists the arguments with one element, such as a
-  /// learning rate. `own` lists all other arguments. The field `kernel` is the
-  /// new kernel. For each argument in `own`, the new kernel gets one tile: a
-  /// fixed number of elements of that argument.
+  /// Indices of arguments of an element-wise kernel. The element-wise kernel
+  /// computes whole tensors. The kernel in the field `kernel` was created from
+  /// the element-wise kernel. The list `shared` has the indices of the
+  /// arguments with one element, such as a learning rate. The list `own` has
+  /// the indices of all other arguments, such as a weight.
+  ///
+  /// Example: the element-wise kernel has the arguments w, rate and g, and rate
+  /// has one element. `shared` is [1], and `own` is [0, 2]. The kernel in the
+  /// field `kernel` has the arguments rate, one tile of w, and one tile of g. A
+  /// tile is a fixed number of consecutive elements of a tensor.
   SmallVector<unsigned> shared, own;
 };
 
@@ -188,24 +193,30 @@ private:
 
 /// Returns a list of the tensors that `launch` reads or overwrites. A
 /// multi-tensor launch executes all launches that it replaces at the same time.
-/// It must therefore not replace two launches whose lists have a common entry.
-/// Example: one launch overwrites a weight, and the other launch reads this
-/// weight.
+/// If one launch overwrites a weight and another launch reads this weight, one
+/// multi-tensor launch must therefore not replace both launches. The caller
+/// compares the lists of two launches. If the lists have a common entry, the
+/// caller does not replace both launches by one multi-tensor launch. This rule
+/// also separates two launches that only read the common tensor, because the
+/// lists do not tell whether a launch reads or overwrites a tensor.
 ///
-/// Each entry of the list is a pointer. There are three kinds of entries:
+/// Each entry of the list is the address of an MLIR object that identifies a
+/// tensor:
 ///
-///   - For a parameter that the launch reads: the name of the parameter. A
-///     parameter is a tensor that a rank keeps from step to step, such as a
-///     weight.
-///   - For any other tensor that the launch reads: the SSA value of the tensor.
-///     If a reshape computes the tensor, the entry is the operand of the
-///     reshape, because both tensors occupy the same memory.
-///   - For a parameter that the launch overwrites: the name of the parameter. A
-///     launch overwrites a parameter if a graph.set_parameter op stores a
-///     result of the launch in the parameter.
+///   tensor                                 MLIR object
+///   parameter that the launch reads        name of the parameter
+///   parameter that the launch overwrites   name of the parameter
+///   other tensor that the launch reads     SSA value of the tensor
+///
+/// A parameter is a tensor that a rank keeps from step to step, such as a
+/// weight. A launch overwrites a parameter if a graph.set_parameter op stores a
+/// result of the launch in the parameter. If the launch reads a reshape of a
+/// tensor, the list has the entry of the tensor, because the reshape occupies
+/// the same memory.
 ///
 /// The list has no entry for an operand with one element, such as a learning
-/// rate. `form.own` contains the indices of the other operands of the launch.
+/// rate. `form` describes the kernel of the launch. The list `form.own` has the
+/// indices of the operands with several elements.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;
@@ -308,14 +319,21 @@ private:
     return classes;
   }
 
-  /// Groups the launches of `same` by depth. Launches of equal depth do not
-  /// depend on each other.
+  /// Groups the launches in the list `same.launches` by depth. Returns a map
+  /// from each depth to the launches of this depth. Launches of equal depth do
+  /// not depend on each other. One multi-tensor launch can only replace
+  /// launches that do not depend on each other.
   ///
-  /// A chain is a sequence of launches of `same`. Each launch of a chain
+  /// A chain is a sequence of launches of the list. Each launch of a chain
   /// depends on the preceding launch. The depth of a launch L is the number of
-  /// launches before L in the longest chain that ends with L. Example: launch b
-  /// reads a result of launch a, and launch c reads a result of launch b. Then
-  /// a has depth 0, b has depth 1, and c has depth 2.
+  /// launches before L in the longest chain that ends with L. Example: the list
+  /// has the launches a, b, c and d. Launch b reads a result of launch a, and
+  /// launch c reads a result of launch b. Launch d depends on no launch:
+  ///
+  ///   depth   launches
+  ///   0       a, d
+  ///   1       b
+  ///   2       c
   llvm::MapVector<int64_t, SmallVector<rank::LaunchOp>>
   byDepth(const LaunchClass &same) {
     llvm::SmallPtrSet<Operation *, 16> members(same.launches.begin(),

@@ -212,11 +212,22 @@ protected:
   /// the key. Returns the score, and the derivative of the score with respect
   /// to `product`.
   ///
-  /// The score is `product` times the scale of `op`. If `op` has a softcap, the
-  /// emitted code then replaces the score by softcap · tanh(score / softcap).
-  /// If `op` has a mask of numbers, the code then adds the number for the query
-  /// and the key. If a mask hides the key from the query, the score is −∞. If
-  /// `at.isThere` is false, the score is −∞, too.
+  /// The kernel computes an attention op or the gradient of an attention op.
+  /// This op has a scale, and can have a softcap and masks. The emitted code
+  /// computes the score in these steps:
+  ///
+  ///   - Computes score = product · scale.
+  ///   - If the op has a softcap, replaces the score by softcap · tanh(score /
+  ///     softcap).
+  ///   - If the op has a mask of numbers, adds the number that the mask has for
+  ///     the query and the key.
+  ///   - If a causal mask or a mask of booleans hides the key from the query,
+  ///     replaces the score by −∞.
+  ///   - If `at.isThere` is false, replaces the score by −∞. `at.isThere` is
+  ///     false if the key does not exist. Example: with 100 keys and tiles of
+  ///     64 keys, the last 28 keys of the second tile do not exist. In the
+  ///     kernel for the gradient of keys and values, which has tiles of
+  ///     queries, `at.isThere` is false if the query does not exist.
   Score score(mlir::Value product, const ScorePlace &at) {
     return scoreOf(w, op, product, at.query, at.key, at.isThere);
   }

@@ -8,10 +8,20 @@
 
 namespace pcc::emit {
 
-/// Emits the body of a kernel that computes `op`, an attention op or one of its
-/// gradients. Layout ops (transposes, slices, reshapes) around `op` become
-/// strides of reads and writes.
+/// Emits the body of the GPU kernel that computes `op`. `op` computes
+/// attention, the gradient of the queries, or the gradients of the keys and
+/// values.
 ///
+/// The kernel also replaces transposes, slices and reshapes that compute an
+/// operand of `op`, and transposes and reshapes of a result of `op`. The kernel
+/// does not execute these layout ops. Instead, the kernel reads and writes
+/// tensors with strides. Example: a transpose computes queries of shape [1, 2,
+/// 5, 4] from a tensor of shape [1, 5, 2, 4]. The kernel reads element [0, i,
+/// j, k] of the queries at position 4 i + 8 j + k of this tensor.
+///
+/// The parameters are:
+///
+///   w         emits the code
 ///   outputs   pointers to the kernel's results
 ///   block     index of the current block, below AttentionPlan::blocks()
 ///   thread    index of the current thread in its block

@@ -28,9 +28,15 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Base class of the kernels for the gradients of queries, keys and values. A
-/// block processes a tile in shared memory in chunks of 16 rows, which limits
-/// the number of registers.
+/// Base class of the two classes that emit attention gradient kernels. One
+/// kernel computes the gradient of the queries. In this kernel, each block of
+/// threads loops over tiles of keys. The other kernel computes the gradients of
+/// the keys and values. In this kernel, each block loops over tiles of queries.
+/// A tile consists of neighboring keys or queries, such as keys 64 to 127.
+///
+/// Each warp processes at most 16 keys or queries of a tile at once. More keys
+/// or queries at once would need more registers, since the threads keep the
+/// attention scores of these keys or queries in registers.
 class GradientTile : protected AttentionTile {
 protected:
   /// Largest number of rows of a tile that a warp processes at once: 16. A tile
@@ -91,23 +97,30 @@ protected:
                              product.zeros());
   }
 
-  /// Emits three matrices: the attention scores, the derivatives of the scores,
-  /// and the gradients of the softmax weights. A warp computes these matrices.
-  /// Returns the elements that this thread computes. Each element belongs to
-  /// one query and one key.
+  /// Emits code in which a warp computes three matrices:
   ///
-  /// In the kernel for the gradient of queries, the rows of a matrix belong to
-  /// the 16 queries of the warp. The columns belong to keys. A block of threads
-  /// has a tile of keys in shared memory. `first` is the index of the first key
-  /// of the tile. `column` is the position in the tile of the key that belongs
-  /// to column 0. A matrix has 16 columns, or fewer if the tile has no more
-  /// keys. Example: `first` is 64, and `column` is 16. Column 0 belongs to key
-  /// 80, and column 15 belongs to key 95.
+  ///   scores     attention scores: dot products of queries and keys, after
+  ///              scale, softcap and mask
+  ///   slopes     derivatives of the scores with respect to the dot products
+  ///   products   gradients of the softmax weights
   ///
-  /// In the kernel for the gradient of keys and values, queries and keys are
-  /// exchanged. The rows belong to the 16 keys of the warp, and the columns
-  /// belong to queries. The block has a tile of queries in shared memory.
-  /// `first` is the number of the first query of the tile.
+  /// Returns the elements of the matrices that this thread computes. Each
+  /// element belongs to one query and one key.
+  ///
+  /// In the kernel for the gradient of queries, each row of a matrix belongs to
+  /// one of the warp's 16 queries. Each column belongs to a key. The block has
+  /// a tile of keys in shared memory. `first` is the index of the first key of
+  /// the tile. `column` is a position in the tile. Column j of a matrix belongs
+  /// to key `first` + `column` + j. A matrix has 16 columns, or 8 columns if a
+  /// tile has only 8 keys. Example: `first` is 64, and `column` is 16. The 16
+  /// columns belong to keys 80 to 95.
+  ///
+  /// In the kernel for the gradient of keys and values, each row of a matrix
+  /// belongs to one of the warp's 16 keys. Each column belongs to a query. The
+  /// block has a tile of queries in shared memory. `first` is the number of the
+  /// first query of the tile. Column j belongs to query number `first` +
+  /// `column` + j. The queries of all query heads that share a key head are
+  /// numbered from 0, one head after another.
   ChunkProducts chunkAt(const Index &first, int64_t column) {
     ChunkProducts part;
     for (int64_t own = column; own < std::min(column + chunk, plan.otherTile);
@@ -191,17 +204,20 @@ protected:
     return sums;
   }
 
-  /// Two tiles in shared memory. A tile is a matrix. Each row of the matrix is
-  /// one vector:
+  /// Two matrices in shared memory. Each row of a matrix is one vector, such as
+  /// a key. The names `ofKeys` and `ofValues` fit only the kernel for the
+  /// gradient of queries. The kernel for the gradient of keys and values stores
+  /// other vectors in the same matrices:
   ///
   ///   kernel                        rows of ofKeys   rows of ofValues
   ///   gradient of queries           keys             values
   ///   gradient of keys and values   queries          gradients of the
   ///                                                  attention's result
   ///
-  /// In both kernels, `ofKeys` is an operand of the matrix product of queries
-  /// and keys. `ofValues` is an operand of the matrix product of values and
-  /// gradients of the attention's result.
+  /// Both kernels compute two matrix products, one with `ofKeys` and one with
+  /// `ofValues` as right operand. The product with `ofKeys` contains the dot
+  /// products of queries and keys. The product with `ofValues` contains the dot
+  /// products of values and gradients of the attention's result.
   const SharedMatrix ofKeys, ofValues;
   /// Left operands of two matrix products that a warp computes. Each operand
   /// has 16 rows. Each row is one vector, such as a query or a key:
@@ -245,9 +261,15 @@ public:
   }
 
 private:
-  /// Emits a loop over the tiles of keys. Each iteration loads keys and values
-  /// into shared memory, then runs `body`. `start` are the initial loop-carried
-  /// values. Returns their final values.
+  /// Emits a loop over the tiles of keys. Each iteration copies the keys of one
+  /// tile, and the values that belong to these keys, to shared memory. The
+  /// iteration then executes the code that `body` emits.
+  ///
+  /// `body` has two parameters: the index of the first key of the tile, and the
+  /// loop-carried values before the iteration. `body` returns the loop-carried
+  /// values after the iteration. `start` are the loop-carried values before the
+  /// first iteration. overKeys() returns the loop-carried values after the last
+  /// iteration.
   Values overKeys(ValueRange start,
                   llvm::function_ref<Values(const Index &, ValueRange)> body) {
     return w.loop(w.scalar().integer(i64, 0), numSeenTiles(),

@@ -113,20 +113,28 @@ static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
 }
 
 /// Fills `plan` for a kernel that transposes operands through shared memory.
-/// Each block of such a kernel computes a tile of 32 x 32 elements of the
-/// results. Returns false and leaves `plan` unchanged in two cases:
-///
-///   - The kernel has no transpose that is suitable for shared memory. The
-///     function transposedDimOf() decides whether a transpose is suitable. For
-///     example, a transpose of a very small tensor is not suitable.
-///   - The tiles of all operands together do not fit into shared memory.
+/// Each block of the kernel computes a tile of 32 x 32 elements of the results.
+/// The block first copies a tile of each transposed operand to shared memory.
+/// The block then reads the tiles in the order of the results.
 ///
 /// Sets `plan.transposedDim` to the dim of the results to which a transpose
 /// moves the innermost dim of its operand. Example: a transpose from shape [64,
 /// 96] to shape [96, 64] moves dim 1 of the operand to dim 0 of the result, so
-/// `plan.transposedDim` is 0. If several transposes are suitable, the first one
-/// determines `plan.transposedDim`. A transpose that moves the innermost dim of
-/// its operand to a different dim does not use shared memory.
+/// `plan.transposedDim` is 0.
+///
+/// The function transposedDimOf() decides whether a transpose is suitable for
+/// shared memory. For example, a transpose of a very small tensor is not
+/// suitable. A kernel can contain several suitable transposes. The first
+/// suitable transpose determines `plan.transposedDim`. Each later transpose
+/// uses shared memory only if it moves the innermost dim of its operand to the
+/// same dim. Example: the first suitable transpose moves the innermost dim of
+/// its operand to dim 0. A later transpose that moves the innermost dim of its
+/// operand to dim 1 does not use shared memory.
+///
+/// Returns false and leaves `plan` unchanged in two cases:
+///
+///   - The kernel contains no suitable transpose.
+///   - The tiles of all operands together do not fit into shared memory.
 static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
   int64_t transposed = -1;
@@ -189,16 +197,18 @@ static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
 
 /// Sets three fields of `plan` for a kernel that reduces columns of a tensor. A
 /// column is a set of elements that are reduced together and are strided in
-/// memory. Several threads, called a team, reduce one column together. Each
-/// block reduces 32 columns with 32 teams. The fields are:
+/// memory. A team is a group of threads that reduce one column together. The
+/// fields are:
 ///
 ///   isAcross   true
-///   team       number of threads in a team: 8 for columns of more than 4
-///              elements, and fewer for shorter columns
+///   team       number of threads in a team: the number of elements of a
+///              column, rounded up to a power of two, but at most 8
 ///   teams      number of teams in a block: 32
 ///
-/// Example: the sum of a [500, 64] tensor over dim 0 reduces 64 columns of 500
-/// elements. `team` is 8, and two blocks reduce 32 columns each.
+/// Each team of a block reduces a different column, so that a block reduces 32
+/// columns. Example: the sum of a [500, 64] tensor over dim 0 reduces 64
+/// columns of 500 elements. `team` is 8, and two blocks reduce 32 columns each.
+/// If each column had only 3 elements, `team` would be 4.
 static void planAcross(GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.isAcross = true;

@@ -86,9 +86,18 @@ struct GpuPlan {
   /// kernel have no elements, `blocks` is 0.
   int64_t blocks = 1, threads = 1;
 
-  /// Returns the number of loop iterations (rounds) in which a team of threads
-  /// covers one row. In each round, a thread computes `vector` neighboring
-  /// elements. In the last round some threads may have none.
+  /// Returns the number of iterations of a loop in which a team of threads
+  /// computes one row. A row is a set of elements that are reduced together. A
+  /// team is a group of `team` threads that share a row. In each iteration,
+  /// each thread of the team computes `vector` neighboring elements of the row.
+  /// In the last iteration, some threads may have no elements.
+  ///
+  /// Example: a row has 400 elements, `team` is 32, and `vector` is 4. The team
+  /// computes 32 · 4 = 128 elements in each iteration. Four iterations are
+  /// needed, since three iterations compute only 384 elements. In the last
+  /// iteration, 4 threads compute 16 elements, and 28 threads have no elements.
+  ///
+  /// Call this function only for a kernel with reductions.
   int64_t rounds() const;
 };
 

@@ -91,17 +91,20 @@ static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
   });
 }
 
-/// Emits the body of a kernel with reductions. A block has several teams of
-/// threads, and each team reduces one row. The last block can have fewer rows
-/// than teams. Example: a kernel reduces 10 rows, and a block has 4 teams. The
-/// third block has only rows 8 and 9, so that two of its teams have no row. All
-/// threads of a block must reach all barriers. A team without a row therefore
-/// reduces the last row, row 9 in the example.
+/// Emits the body of a kernel with reductions. A row is a set of elements that
+/// are reduced together. A team is a group of threads that reduce one row
+/// together. Each block has several teams, and each team reduces one row.
 ///
-/// A team without a row stores no results, because its results can be wrong. A
-/// result can share a buffer with an operand. Another team may have stored the
-/// results of row 9 to this buffer before the team without a row reads the
-/// operand.
+/// The last block can have fewer rows than teams. Example: a kernel reduces 10
+/// rows, and each block has 4 teams. In the third block, team 0 reduces row 8
+/// and team 1 reduces row 9. Teams 2 and 3 have no row. All threads of a block
+/// must reach all barriers, so teams 2 and 3 must not skip the code. Instead,
+/// teams 2 and 3 also reduce row 9, the last row.
+///
+/// Teams 2 and 3 do not store their results, because these results can be
+/// wrong. Example: a result of the kernel shares a buffer with an operand. Team
+/// 1 stores its results, and overwrites row 9 of the operand. Team 2 then reads
+/// row 9 of the operand, and computes a wrong result.
 static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
                            rank::KernelOp kernel, const GpuPlan &plan,
                            ArrayRef<Value> outputs, Value block) {
@@ -254,9 +257,9 @@ struct TableReader {
 
 /// Creates the function `name` of a multi-tensor kernel, without a body. One
 /// launch of a multi-tensor kernel computes many tensors. The first parameter
-/// of the function is a table, which is passed by value. The table contains the
-/// address and the size of each tensor. `table` describes the sections of the
-/// table.
+/// of the function is an array of i64, which is passed by value. The array
+/// contains the addresses and the sizes of the tensors. `table` determines the
+/// length of the array: the array has `table.words()` entries.
 ///
 /// Each of the other parameters of the function is a pointer to an operand that
 /// is the same for all tensors, such as a learning rate. A block has

@@ -28,8 +28,11 @@ struct TransposedOperand {
   }
 };
 
-/// Emits one kernel that transposes operands. A block computes a tile of 32 x
-/// 32 elements of the results. Its threads form rows of 32 threads.
+/// Emits one kernel that transposes operands through shared memory. Each block
+/// of the kernel computes a tile of 32 x 32 elements of the results. The 256
+/// threads of a block form 8 rows of 32 threads. Example: threads 0 to 31 form
+/// the first row. The threads of a row read neighboring elements of an operand,
+/// and later store neighboring elements of a result.
 class TileWriter {
 public:
   /// Allocates a tile in shared memory for each transposed operand of `kernel`.

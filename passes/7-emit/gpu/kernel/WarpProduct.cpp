@@ -197,18 +197,29 @@ static Value lowerPart(KernelWriter &w, Value value, Value upper) {
   return upperPart(w, w.scalar().sub(value, number));
 }
 
-/// Splits each f32 of the operands into an upper and a lower tf32. The sum of
-/// the two parts is nearly the f32. The product of two f32 is then the sum of
-/// four products of tf32. The function adds up three of these products, the
-/// largest last. It leaves out the product of the two lower parts, which is
-/// negligible.
+/// Emits a product of f32 matrices as tensor core instructions on tf32. A tf32
+/// is an f32 in which only the upper 11 bits of the significand are used. The
+/// emitted code splits each f32 of the operands into two tf32, called the upper
+/// part and the lower part. The sum of the two parts is nearly the f32. Let
+/// aUpper and aLower be the parts of an f32 a, and let bUpper and bLower be the
+/// parts of an f32 b. The product a · b is nearly the sum of four products:
 ///
-/// A tensor core truncates when it adds (Ootomo and Yokota 2022,
-/// arXiv:2203.03341). The truncation error is small if the sum is small. The
-/// tensor core therefore does not add to `sums`. The tensor core starts from 0,
-/// and adds only the products of 8 elements of a row and 8 elements of a
-/// column. An ordinary f32 addition then adds the tensor core's result to
-/// `sums`.
+///   product           size
+///   aUpper · bUpper   large
+///   aUpper · bLower   small
+///   aLower · bUpper   small
+///   aLower · bLower   negligible
+///
+/// The tensor core adds up the two small products and then the large product.
+/// The negligible product is left out.
+///
+/// A tensor core truncates the result of each addition (Ootomo and Yokota 2022,
+/// arXiv:2203.03341). The error is larger if the result is larger. `sums` can
+/// be much larger than the products, since `sums` can contain many products of
+/// earlier calls. The tensor core therefore does not add the products to
+/// `sums`. Instead, the tensor core adds the products to 0. An ordinary f32
+/// addition, which does not truncate, then adds the result of the tensor core
+/// to `sums`.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
   // The tensor core instruction computes a sum of 8 terms for each element of

@@ -118,23 +118,32 @@ public:
   /// type of operands.
   Left leftOf(llvm::ArrayRef<mlir::Value> sums) const;
 
-  /// Emits the loads of a right operand with `count` rows and 8 columns. Column
-  /// j of the operand consists of the first `count` elements of row `row` + j
-  /// of `matrix`. Example: if `row` is 16, column 2 of the operand comes from
-  /// row 18 of `matrix`. `count` must be a multiple of 8.
+  /// Emits code in which a warp loads the right operand of a matrix product
+  /// left · right. The right operand has `count` rows and 8 columns. `count`
+  /// must be a multiple of 8. Column j of the right operand consists of the
+  /// first `count` elements of row `row` + j of `matrix`. Example: if `row` is
+  /// 16, column 2 of the right operand comes from row 18 of `matrix`.
   ///
-  /// Returns the elements of the operand that this thread holds. The operand is
-  /// divided into groups of 8 rows. The thread holds one pair of each group:
-  /// two neighboring elements of one column.
+  /// Returns the elements of the right operand that this thread loads. Each
+  /// entry of the returned list is a pair of elements. Entry i of thread t of
+  /// the warp has the elements in rows 8 i + k and 8 i + k + 1 of column t / 4,
+  /// where k is 2 (t % 4). Example: for thread 5, t / 4 is 1 and k is 2. Entry
+  /// 0 has rows 2 and 3 of column 1. Entry 1 has rows 10 and 11 of column 1.
   std::vector<Pair> rightFromRows(const SharedMatrix &matrix, int64_t row,
                                   int64_t count) const;
-  /// Emits the loads of a right operand with `count` rows and 8 columns. The
-  /// operand is a part of `matrix`. This part begins in row `row` and column
-  /// `column` of `matrix`. `count` must be a multiple of 8.
+  /// Emits code in which a warp loads the right operand of a matrix product
+  /// left · right. The right operand has `count` rows and 8 columns. `count`
+  /// must be a multiple of 8. The right operand is a part of `matrix`. The
+  /// element in row r and column c of the right operand is the element in row
+  /// `row` + r and column `column` + c of `matrix`. Example: if `row` is 16 and
+  /// `column` is 32, row 2 and column 1 of the right operand are row 18 and
+  /// column 33 of `matrix`.
   ///
-  /// Returns the elements of the operand that this thread holds. The operand is
-  /// divided into groups of 8 rows. The thread holds one pair of each group:
-  /// two neighboring elements of one column.
+  /// Returns the elements of the right operand that this thread loads. Each
+  /// entry of the returned list is a pair of elements. Entry i of thread t of
+  /// the warp has the elements in rows 8 i + k and 8 i + k + 1 of column t / 4,
+  /// where k is 2 (t % 4). Example: for thread 5, t / 4 is 1 and k is 2. Entry
+  /// 0 has rows 2 and 3 of column 1. Entry 1 has rows 10 and 11 of column 1.
   std::vector<Pair> rightFromColumns(const SharedMatrix &matrix, int64_t column,
                                      int64_t row, int64_t count) const;
 
@@ -190,13 +199,18 @@ private:
   struct Steps {
     int64_t start, inside, across;
   };
-  /// Emits the loads of a right operand with `count` rows and 8 columns from
-  /// `matrix`. `steps` gives the position of each element in `matrix`.
+  /// Emits code in which a warp loads the right operand of a matrix product
+  /// left · right. The right operand has `count` rows and 8 columns. `count`
+  /// must be a multiple of 8. `matrix` contains the right operand. The element
+  /// in row r and column c of the right operand has the position `steps.start`
+  /// + r · `steps.inside` + c · `steps.across` in `matrix`. Positions are
+  /// counted in elements.
   ///
-  /// Returns the elements of the operand that this thread holds. The operand is
-  /// divided into groups of 8 rows. The thread holds one pair of each group. In
-  /// each group, thread t of the warp holds rows k and k + 1 of column t / 4,
-  /// where k is 2 (t % 4). Example: thread 5 holds rows 2 and 3 of column 1.
+  /// Returns the elements of the right operand that this thread loads. Each
+  /// entry of the returned list is a pair of elements. Entry i of thread t of
+  /// the warp has the elements in rows 8 i + k and 8 i + k + 1 of column t / 4,
+  /// where k is 2 (t % 4). Example: for thread 5, t / 4 is 1 and k is 2. Entry
+  /// 0 has rows 2 and 3 of column 1. Entry 1 has rows 10 and 11 of column 1.
   std::vector<Pair> load(const SharedMatrix &matrix, const Steps &steps,
                          int64_t count) const;
   /// Emits the loads of two elements of the right operand of a matrix product.
@@ -232,11 +246,17 @@ private:
 
   KernelWriter &w;
   const mlir::Type element;
-  /// Position of this thread. `lane` is the index of the thread in its warp.
-  /// `warpNumber` is the index of the warp in the block. `g` is lane / 4, the
-  /// first row of a 16 x 8 result of which the thread holds elements.
-  /// `twoQuads` is 2 (lane % 4), the first column of which the thread holds
-  /// elements. Example: lane 5 has g = 1 and twoQuads = 2.
+  /// Numbers of this thread. A warp computes a matrix with 16 rows and 8
+  /// columns, and each thread of the warp holds four elements of this matrix:
+  ///
+  ///   lane         index of the thread in its warp
+  ///   g            lane / 4: the thread holds elements of rows g and g + 8
+  ///   twoQuads     2 (lane % 4): the thread holds elements of columns twoQuads
+  ///                and twoQuads + 1
+  ///   warpNumber   index of the warp in the block
+  ///
+  /// Example: if lane is 5, g is 1 and twoQuads is 2. The thread holds the
+  /// elements in columns 2 and 3 of rows 1 and 9.
   Index lane, g, twoQuads, warpNumber;
 };
 

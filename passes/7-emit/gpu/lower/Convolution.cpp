@@ -82,15 +82,22 @@ private:
   /// compute one element of the result. Each image has `outputs` windows. Each
   /// filter and each window has C channels, with `taps` elements per channel.
   ///
-  /// The matrix of windows is stored transposed, with one window per row, if a
-  /// window has more elements along the last spatial dim than there are windows
-  /// along this dim. This order makes reads of the input faster. Example: along
-  /// the last spatial dim, there are 3 windows, and each has 30 elements. With
-  /// one window per column, only 3 neighboring elements in a row of the matrix
-  /// are also neighbors in the input. With one window per row, there are 30.
-  /// The kernel that builds the matrix reads long runs of neighbors faster.
-  /// Windows are this long in convolutions that compute the gradient of
-  /// filters.
+  /// A kernel copies elements of the input to the matrix of windows, row by
+  /// row. The copy is fast if elements that are neighbors in a row of the
+  /// matrix are also neighbors in the input. The function therefore sometimes
+  /// stores the matrix transposed, with one window per row:
+  ///
+  ///   order                   neighbors in a row of the matrix
+  ///   one window per column   the same element of neighboring windows
+  ///   one window per row      neighboring elements of one window
+  ///
+  /// Example: along the last spatial dim, there are 3 windows, and each window
+  /// has 30 elements. The stride and the dilation are 1. With one window per
+  /// column, the kernel copies runs of 3 neighbors in the input. With one
+  /// window per row, it copies runs of 30 neighbors. The function compares
+  /// these two numbers, and chooses one window per row if the second number is
+  /// larger. Windows with many elements occur in convolutions that compute the
+  /// gradient of filters.
   Value productOfAll() {
     const int64_t depth = channels * taps;
     Value seen = b.reshape(columns(), {batch, depth, outputs});
@@ -107,9 +114,16 @@ private:
   /// the result of the convolution.
   bool isTall() const { return dims.back().window > dims.back().output; }
 
-  /// Returns the convolution for one channel and one filter per group
-  /// (depthwise): a sum of element-wise products, in one fused kernel. Matmuls
-  /// with a single row would be slow.
+  /// Returns the result of a depthwise convolution. Each group of a depthwise
+  /// convolution has one channel and one filter. A window is the part of an
+  /// image that is multiplied with a filter to compute one element of the
+  /// result. The function multiplies element i of each window with element i of
+  /// the filter, and adds up these products. Example: the window 1 2 3 and the
+  /// filter 4 5 6 give the element 1 · 4 + 2 · 5 + 3 · 6 = 32.
+  ///
+  /// All ops that the function creates can be fused into one kernel. Matmuls
+  /// would be slower, because each matmul would multiply a matrix with only one
+  /// row, the single filter of a group.
   Value multiplied() {
     Type element = tensorType(input).getElementType();
     Value seen = b.reshape(columns(), {batch, groups, taps, outputs});

@@ -62,9 +62,13 @@ static Value tapsFirst(LoweringBuilder &b, Value columns, int64_t numDims) {
 Value pcc::emit::im2col(LoweringBuilder &b, Value input,
                         ArrayRef<SlidingDim> dims, double padding) {
   Value columns = padded(b, input, dims, padding);
-  // A gather along a spatial dim replaces it by two dims, [window, output].
-  // Start with the last dim, so that the indices of the other dims do not
-  // change.
+  // Iteration i gathers the windows along spatial dim i. Spatial dim i is dim i
+  // + 2 of `columns`, since `columns` has two dims before the spatial dims. The
+  // gather replaces spatial dim i by two dims. An index along the first new dim
+  // selects an element of a window. An index along the second new dim selects a
+  // window. All dims behind spatial dim i move by one position. The loop starts
+  // with the last spatial dim, so that no spatial dim moves before its
+  // iteration.
   for (int64_t i = dims.size(); i-- > 0;)
     columns = b.make<GatherOp>(columns, placesOf(b, dims[i]),
                                static_cast<uint64_t>(i + 2));

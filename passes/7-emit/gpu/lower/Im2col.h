@@ -7,14 +7,24 @@
 
 namespace pcc::emit {
 
-/// Sliding windows along one spatial dim of a convolution or pool. Each output
-/// has one window, whose elements are called taps. Tap k of the window of
-/// output o reads the input at index
+/// Windows of a convolution or pool along one spatial dim. Each window consists
+/// of some input elements, called the taps of the window. `stride` is the
+/// distance between neighboring windows. `dilation` is the distance between
+/// neighboring taps. `low` is the number of padding elements before the input.
+/// Tap k of window o is the input element at the index
 ///
-///   o · stride + k · dilation − low                   if not reversed
-///   o · stride + (window − 1 − k) · dilation − low    if reversed
+///   o · stride + k · dilation − low
 ///
-/// Indices outside of the input read padding.
+/// An index outside of the input belongs to the padding. Example: `stride` is
+/// 2, `dilation` is 1, `low` is 1, and each window has 3 taps. Taps 0, 1 and 2
+/// of window 1 are the input elements 1, 2 and 3.
+///
+/// If `reversed` is true, each window has its taps in reverse order. In the
+/// example, taps 0, 1 and 2 of window 1 are then the input elements 3, 2 and 1.
+/// If each window has `window` taps, tap k of window o is the input element at
+/// the index
+///
+///   o · stride + (window − 1 − k) · dilation − low
 struct SlidingDim {
   /// Sizes along one spatial dim, in elements. A tap is an element of a window:
   ///

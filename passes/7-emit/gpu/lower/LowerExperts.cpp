@@ -233,13 +233,20 @@ private:
   LoweringBuilder b;
   GroupedMatmulOp op;
   int64_t numExperts, numRows, n;
-  /// Tensors that describe the rows of the experts:
+  /// Tensors that describe the experts and the input rows. The input rows of
+  /// expert 0 come first, then the input rows of expert 1, and so on. All rows
+  /// after the rows of the last expert are padding.
   ///
-  ///   counts   per expert: number of its rows
-  ///   ends     per expert: index after its last row
-  ///   starts   per expert: index of its first row
-  ///   isRow    per row: false for padding
-  ///   expert   per row: index of its expert (0 for padding)
+  ///   field    shape       element
+  ///   counts   [experts]   number of rows of the expert
+  ///   starts   [experts]   index of the first row of the expert
+  ///   ends     [experts]   index after the last row of the expert
+  ///   isRow    [rows]      true if the row belongs to an expert, else false
+  ///   expert   [rows]      index of the expert of the row, 0 for padding
+  ///
+  /// Example: there are 4 rows. Expert 0 has rows 0 and 1, expert 1 has row 2,
+  /// and row 3 is padding. `counts` is 2 1, `starts` is 0 2, and `ends` is 2 3.
+  /// `isRow` is true true true false, and `expert` is 0 0 1 0.
   Value counts, ends, starts, isRow, expert;
 };
 } // namespace

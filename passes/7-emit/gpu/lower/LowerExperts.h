@@ -7,20 +7,27 @@
 
 namespace pcc::emit {
 
-/// Replaces the ops of dropless mixture-of-experts layers (as in MegaBlocks,
-/// Gale et al. 2022) in `function`. Returns the number of replaced ops.
+/// Replaces the ops graph.group_rows and graph.grouped_matmul in `function`.
+/// Returns the number of replaced ops.
 ///
-/// graph.group_rows lists the (token, expert) pairs sorted by expert. Prefix
-/// sums give the place of each pair in the list.
+/// The two ops belong to dropless mixture-of-experts layers (as in MegaBlocks,
+/// Gale et al. 2022). Each expert of a layer has a matrix. The layer sends each
+/// token to some of the experts.
 ///
-/// graph.grouped_matmul multiplies the rows of a matrix, one per pair, with the
-/// matrices of their experts. It becomes one of two batched matmuls, whichever
-/// needs less memory:
+/// graph.group_rows lists all pairs (token, expert) in which the token is sent
+/// to the expert. The list is sorted by expert. The function replaces the op by
+/// prefix sums, which compute the position of each pair in the list.
 ///
-///   all matrices   multiplies all rows with every matrix, and selects one
-///                  product per row
-///   tiles          copies the rows of each expert into tiles of 128 rows, and
-///                  multiplies each tile with a copy of the expert's matrix
+/// graph.grouped_matmul has one input vector for each pair of the list. The op
+/// multiplies each vector with the matrix of the pair's expert. The function
+/// replaces the op by a batched matmul in one of two ways. The function chooses
+/// the way that needs less memory:
+///
+///   all matrices   multiplies every vector with every matrix, then selects one
+///                  product for each vector
+///   tiles          copies the vectors of each expert into tiles of 128
+///                  vectors, then multiplies each tile with a copy of the
+///                  expert's matrix
 int64_t lowerExperts(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

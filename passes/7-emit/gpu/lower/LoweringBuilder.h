@@ -8,9 +8,11 @@
 
 namespace pcc::emit {
 
-/// Builds the ops that replace one op, directly before that op. New ops get its
-/// location and discardable attributes, such as the pipeline stage. Tensors of
-/// indices and counts are i64.
+/// Builds ops that replace one op, the old op. Inserts each new op directly
+/// before the old op. Each new op gets the location of the old op. Each new op
+/// also gets the discardable attributes of the old op, such as the pipeline
+/// stage. finish() leaves out attributes that do not fit the new op. All
+/// tensors of indices or counts have the element type i64.
 class LoweringBuilder : public graph::TensorBuilder {
 public:
   explicit LoweringBuilder(mlir::Operation *op) : TensorBuilder(op), op(op) {}

@@ -101,27 +101,37 @@ public:
   Value build() {
     if (kind == ScatterKind::Set)
       return taken();
-    // Several updates can apply to the same row of `data`. These updates must
-    // be combined, for example by a sum. There are three ways to add these sums
-    // to the rows. Each variable belongs to one way, and is the estimated
-    // number of operations per update:
+    // Several updates can apply to the same row of `data`. The function must
+    // combine these updates, for example by a sum. The function can choose
+    // between three ways. Each variable is the cost of one way. The cost is the
+    // estimated number of operations per row index in `places`. A row index
+    // applies to `width` elements of an update.
     //
-    //   byRow     For each row, sum all updates of the row. This step examines
-    //             each pair of a row and an update. Add the sum to the row.
-    //   byPairs   Replace each update by the sum of all updates of its row.
-    //             This step examines each pair of two updates. Then add the
-    //             last update of each row to the row.
-    //   byOrder   Sort the updates by row. The sort compares each pair of two
-    //             updates. Replace each update by the sum of this update and
-    //             all earlier updates of its row. Then add the last update of
-    //             each row to the row.
+    //   byRow
+    //     1. For each row, sum all updates of the row. This step examines each
+    //        pair of a row and an update. Cost: numRows · width.
+    //     2. Add the sum of each row to the row.
     //
-    // The search for the last update of each row also examines each pair of a
-    // row and an update.
+    //   byPairs
+    //     1. Replace each update by the sum of all updates of its row. This
+    //        step examines each pair of two updates. Cost: numUpdates · width.
+    //     2. For each row, find the last update of the row. This step compares
+    //        each row index with the row of each update. Cost: numRows.
+    //     3. Add the last update of each row to the row.
     //
-    // Example for `byPairs`: updates 0, 1 and 2 apply to rows 5, 7 and 5.
-    // Update 2 is the last update of row 5. After the replacement, update 2 is
-    // the sum of the old updates 0 and 2.
+    //   byOrder
+    //     1. Sort the updates by row. The sort makes two comparisons for each
+    //        pair of two updates. Cost: 2 · numUpdates.
+    //     2. Replace each update by the sum of this update and all earlier
+    //        updates of its row. This step has numRounds() iterations. Each
+    //        iteration replaces each update by a sum of up to `radix` terms.
+    //        Cost: numRounds() · radix · width.
+    //     3. Find the last update of each row, as in byPairs. Cost: numRows.
+    //     4. Add the last update of each row to the row.
+    //
+    // Example for byPairs: updates 0, 1 and 2 apply to rows 5, 7 and 5. Update
+    // 2 is the last update of row 5. After step 1, update 2 is the sum of the
+    // old updates 0 and 2. Step 3 adds this sum to row 5.
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -176,26 +186,26 @@ private:
                     {dim});
   }
 
-  /// Combines all updates of a row into one update, for each of n rows. For
-  /// ScatterKind::Add, for example, the combination is a sum. Returns a tensor
-  /// of shape [outer, n, inner]. Element i along the middle dim is the
-  /// combination of all updates of the i-th of the n rows. A row without
-  /// updates gets the neutral element (0 for a sum).
+  /// Combines the updates of each of n rows. The function combines all updates
+  /// that apply to the same row, for example by a sum for ScatterKind::Add. A
+  /// row without updates gets the neutral element (0 for a sum). The caller
+  /// chooses the n rows. Example: updates a, b and c apply to rows 5, 7 and 5.
+  /// For the rows 5, 6 and 7, the function returns a + c, 0 and b.
   ///
-  /// `at` is a function that returns a tensor with the indices of the n rows.
-  /// Example: updates a, b and c apply to rows 5, 7 and 5. If `at` returns 5, 6
-  /// and 7, the result is a + c, 0 and b.
+  /// The returned tensor has the shape [outer, n, inner], where `updates` has
+  /// the shape [outer, numUpdates, inner].
   ///
-  /// This function compares each of the n row indices with the row index of
-  /// each update. For the comparison, the n row indices are broadcast to a
-  /// tensor with one element for each pair of a row and an update. An AllPairs
-  /// object describes the shape of this tensor. `at` gets the AllPairs object
-  /// as its argument. `at` must create the tensor that it returns by one of two
-  /// methods of the AllPairs object:
+  /// The caller chooses the n rows by the function `at`, which returns their
+  /// indices as a tensor. The argument of `at` is an AllPairs object, which
+  /// this function creates. `at` must call one of two methods of the AllPairs
+  /// object, and must return the result of the method:
   ///
-  ///   eachPosition(n)   returns the row indices 0 to n − 1
-  ///   each(t)           returns the row indices in the tensor `t`, reshaped
-  ///                     for the broadcast
+  ///   eachPosition(n)   chooses rows 0 to n − 1
+  ///   each(t)           chooses the rows whose indices are in the tensor `t`,
+  ///                     which has the shape [outer, n, 1] or [outer, n, inner]
+  ///
+  /// The two methods return the row indices in a shape for a broadcast. The
+  /// function compares each of the n row indices with the row of each update.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);

@@ -32,8 +32,14 @@ static ArrayRef<int64_t> spatial(Value value) {
   return shapeOf(value).drop_front(2);
 }
 
-/// Returns the filter of `op`, [G · C, O, taps…], reshaped to [G, C, O, taps…].
-/// G groups have C channels each.
+/// Returns the filter of `op` in another shape:
+///
+///   shape in `op`    [G · C, O, taps…]   for example [6, 4, 3, 3]
+///   returned shape   [G, C, O, taps…]    for example [2, 3, 4, 3, 3]
+///
+/// The convolution has G groups. Each group has C input channels and O output
+/// channels. `taps…` are the sizes of the spatial dims of the filter. In the
+/// example, G is 2, C is 3 and O is 4.
 static Value filtersOfGroups(LoweringBuilder &b, ConvTransposeOp op) {
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));
   const int64_t group = op.getGroup();
@@ -62,9 +68,11 @@ static Value dilate(LoweringBuilder &b, Value input,
   return b.reshape(b.pad(b.reshape(input, split), low, high, 0), whole);
 }
 
-/// Computes `op` as an ordinary convolution, and returns the result. Inserts
-/// `stride` − 1 zeros after each input element. Convolves this input with the
-/// filters, whose taps (elements) are in reverse order.
+/// Computes `op`, a transposed convolution, as an ordinary convolution, and
+/// returns the result. The function first inserts stride − 1 zeros after each
+/// input element along each spatial dim. Example: the input 5 6 with stride 3
+/// becomes 5 0 0 6 0 0. The function then convolves the enlarged input with the
+/// filter in reverse order. Example: the filter a b c becomes c b a.
 static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   SmallVector<int64_t> perm =
@@ -165,31 +173,38 @@ private:
     isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
   }
 
-  /// Extends `place` and `isThere` by one spatial dim, `dim`, of the transposed
-  /// convolution. A tap is an element of the filter. An output element is a sum
-  /// of products, each of a tap and an input element. Along `dim`, the output
-  /// element has an index p, the tap has an index k, and the input element has
-  /// an index q:
+  /// Updates `place` and `isThere` for one spatial dim of the transposed
+  /// convolution, `dim`. The caller calls the function once for each spatial
+  /// dim, from the first to the last.
   ///
-  ///   q · stride = p + padding − k · dilation
+  /// A tap is an element of the filter. An output element is a sum of products,
+  /// each of a tap and an input element. `place` and `isThere` have one element
+  /// for each pair of a tap and an output element:
+  ///
+  ///   isThere   whether the output element has a product with the tap
+  ///   place     number of this product
+  ///
+  /// Along `dim`, the tap has an index k, the output element has an index p,
+  /// and the input element of the product has an index q:
+  ///
+  ///   q = (p + padding − k · dilation) / stride
   ///
   /// Here, `padding` is the entry of the ONNX attribute `pads` for the front of
-  /// `dim`. The indices p and k determine q. There is no product in two cases:
-  /// q is not an integer, or q is outside of the input. The function then sets
-  /// `isThere` to false for p and k. Example with stride 2, dilation 1 and no
-  /// padding:
+  /// `dim`. There is no product in two cases: q is not an integer, or q is
+  /// outside of the input. In both cases, the function sets `isThere` to false
+  /// for the pair. Example with stride 2, dilation 1 and no padding:
   ///
   ///   output p   tap k   input q
   ///      4         0        2
   ///      4         1       1.5      no product
   ///      4         2        1
   ///
-  /// For each tap and each output element, `place` holds the number of their
-  /// product. The numbers count the products in row-major order of the indices
-  /// of the tap and of the input element. The function appends q as the last
-  /// index: the number becomes number · size + q. Here, `size` is the size of
-  /// the input along `dim`. If there is no product, the function appends an
-  /// arbitrary valid index.
+  /// The products of all taps and all input elements are numbered in row-major
+  /// order of [taps…, inputs…]. Before the first call, `place` is the number of
+  /// the tap. The function multiplies `place` by the size of the input along
+  /// `dim`, and then adds q. Example: there are 5 input elements. For tap 2 and
+  /// input element 1, `place` is first 2, and then 2 · 5 + 1 = 11. If there is
+  /// no product, the function adds an arbitrary valid index instead of q.
   void appendInput(int64_t dim) {
     const int64_t numDims = op.getStrides().size(),
                   size = spatial(op.getInput())[dim];
@@ -212,16 +227,20 @@ private:
 };
 } // namespace
 
-/// Multiplies all input elements with all taps by one matmul, and returns the
-/// products. A tap is an element of a filter:
+/// Multiplies the input of `op` with the filter of `op` by one matmul, and
+/// returns the result of the matmul:
 ///
-///   input     [N, G, C, inputs]          N samples, G groups of C channels
-///   filters   [G, C, O · taps]           O output channels per group
-///   result    [N, G, O · taps, inputs]
+///   input    [N, G, C, inputs]
+///   filter   [G, C, O · taps]
+///   result   [N, G, O · taps, inputs]
 ///
-/// Each channel of the input has `inputs` elements. A filter for one input
-/// channel and one output channel has `taps` elements. Each element of the
-/// result is a sum of C products, one for each input channel of the group.
+/// N is the number of samples. There are G groups. Each group has C input
+/// channels and O output channels. An input channel has `inputs` elements. A
+/// tap is an element of the filter. The filter has `taps` taps for each pair of
+/// an input channel and an output channel.
+///
+/// The matmul multiplies each input element with each tap of its input channel.
+/// The matmul then sums the products over the C input channels of the group.
 static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   ArrayRef<int64_t> shape = shapeOf(filters);

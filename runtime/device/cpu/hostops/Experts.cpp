@@ -40,12 +40,19 @@ static bool isIndexVector(const HostOperand &tensor, int64_t size) {
 // group_rows
 //===----------------------------------------------------------------------===//
 
-/// Checks a call of group_rows. This op belongs to mixture-of-experts layers.
-/// It lists the pairs of a token and an expert that processes the token.
-/// Returns null if the call is valid, otherwise a description of the fault.
-/// Makes the workspace (scratch memory) large enough for one number per token.
-/// During the op, this number is the number of pairs that may still be listed
-/// for the token.
+/// Checks a call of group_rows. Returns null if the call is valid, otherwise a
+/// description of the fault.
+///
+/// The op group_rows belongs to mixture-of-experts layers. In a layer, each
+/// token is processed by a few of the experts. The op writes a list of pairs.
+/// Each pair consists of a token and an expert that processes the token. The
+/// integer attribute of the op is the largest number of pairs of one token.
+///
+/// Also makes the workspace large enough for one number per token. The
+/// workspace is the temporary memory of the op. During the op, the number of a
+/// token is the number of pairs that the op may still add for this token. For
+/// example, let the attribute be 2. The number of each token is 2 at first, and
+/// becomes 1 when the op adds a pair of the token.
 static const char *prepareGroupRows(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 4 ||
       call.integers.size() != 1)

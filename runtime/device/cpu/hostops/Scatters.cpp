@@ -24,8 +24,16 @@
 namespace pcc::runtime {
 
 namespace {
-/// Operation by which a scatter combines an update with the old element. Set
-/// replaces the old element by the update.
+/// Operation with which a scatter changes an element of its output. At first,
+/// the output is a copy of the input `data`. A number of the input `updates`
+/// then changes one element of the output. Let the element be 5, and let the
+/// number be 3. The new value of the element is:
+///
+/// - Set: 3
+/// - Add: 5 + 3 = 8
+/// - Multiply: 5 * 3 = 15
+/// - Max: 5, the larger value
+/// - Min: 3, the smaller value
 enum Combination : int64_t { Set, Add, Multiply, Max, Min };
 } // namespace
 
