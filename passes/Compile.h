@@ -14,20 +14,14 @@
 
 namespace pcc {
 
-/// Compiles the model `options.model`. Writes the result to the path
-/// `options.bundle`:
-///  - if `options.emitsOnnx` is false: the bundle, a directory with one
-///    executable per rank. The compilation runs all phases up to 7-emit.
-///  - if `options.emitsOnnx` is true: a copy of the ONNX model. Annotations in
-///    the copy state the shardings and pipeline stages that pcc has chosen. The
-///    compilation runs only the phases up to 4-shard.
-///
-/// The member `options.stopAfter` can end the compilation after an earlier
-/// phase. The compilation then writes no result. With or without a result, the
-/// compilation also writes the report and the IR dumps that `options` requests.
-///
-/// Returns the first error. After an error, no incomplete bundle or copy
-/// remains.
+/// Compiles the model `options.model`, and writes the result to the path
+/// `options.bundle`. The result is the bundle, a directory with one executable
+/// per rank. If `options.emitsOnnx` is true, only the phases up to 4-shard run,
+/// and the result is a copy of the ONNX model with annotations that state the
+/// chosen shardings and pipeline stages. If `options.stopAfter` ends the
+/// compilation earlier, no result is written. In all cases, also writes the
+/// report and the IR dumps that `options` requests. Returns the first error.
+/// After an error, no incomplete bundle or copy remains.
 Status compile(const CompileOptions &options, const Listener &listener = {});
 
 /// Argument of the callback VerifyOptions::run. The callback executes a bundle,
@@ -94,17 +88,12 @@ struct VerifyOptions {
 
 /// Partitions the model, executes the partitioned model on simulated ranks, and
 /// compares the outputs with those of the unpartitioned model. On success,
-/// stores the largest numeric errors in `verdict`, as one line. Errors:
-///  - exit code 15: an output of the partitioned model differs from the same
-///    output of the unpartitioned model.
-///  - exit code 15: an output of the partitioned model is inaccurate. For this
-///    check, both models compute in the element types that the model has, such
-///    as f16. The error of an output is its difference from the f64 result. An
-///    output is inaccurate if its error is much larger in the partitioned model
-///    than in the unpartitioned model. The function accuracyOf() defines the
-///    limit.
-///  - any other exit code: the compilation or another step fails, for example
-///    because a file cannot be read.
+/// stores the largest numeric errors in `verdict`, as one line. Returns exit
+/// code 15 if an output differs from the same output of the unpartitioned
+/// model. Also returns exit code 15 if an output is inaccurate: in the element
+/// types of the model, such as f16, its error against the f64 result is much
+/// larger than in the unpartitioned model (limit: accuracyOf()). Returns
+/// another exit code if the compilation or another step fails.
 Status verify(const CompileOptions &options, const VerifyOptions &verifyOptions,
               std::string &verdict, const Listener &listener = {});
 
@@ -120,21 +109,15 @@ struct ExplainOptions {
   bool json = false;
 };
 
-/// Compiles the model `options.model` without writing a bundle, and stores a
-/// text in `text` that explains the communication of the compiled model. The
-/// text contains:
-///  - for each collective: the op that produces its operand, the ops that read
-///    its result, its predicted time, and the shardings of these ops that pcc
-///    has considered and rejected;
-///  - lints (warnings about suspicious shardings).
-///
-/// The user can also ask for the explanation of single values (tensors). The
-/// name or glob `explainOptions.value` selects these values. The explanation of
-/// a value states its sharding and the reasons for this sharding. If
-/// `explainOptions.value` is not empty, `text` contains:
-///  - if `explainOptions.json` is true: the collectives, the lints and the
-///    selected values;
-///  - if `explainOptions.json` is false: only the selected values.
+/// Compiles the model `options.model` without writing a bundle, and stores an
+/// explanation of its communication in `text`. For each collective, `text`
+/// states the op that produces the operand, the ops that read the result, the
+/// predicted time, and the rejected shardings. `text` also contains lints
+/// (warnings about suspicious shardings). `explainOptions.value`, a name or
+/// glob, selects values (tensors), whose shardings are explained. If a value is
+/// selected, `text` contains only the selected values. If `explainOptions.json`
+/// is also true, `text` contains the collectives, the lints and the selected
+/// values.
 Status explainModel(const CompileOptions &options,
                     const ExplainOptions &explainOptions, std::string &text,
                     const Listener &listener = {});

@@ -65,19 +65,13 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
-/// Runs the phases of the compiler up to 6-schedule, and stores the output of
-/// the command `pcc explain` in `text`. After phase 6-schedule, all collectives
-/// are known.
-///
-/// The user can select values (tensors) of the model. `explainOptions.value` is
-/// the name or a glob pattern of these values, or empty. There are three cases:
-///  - No value is selected: the output explains the collectives. For each
-///    collective, the output states the ops that need the collective, and the
-///    predicted time.
-///  - Values are selected, and the output is text for the terminal: the output
-///    explains only the shardings of the selected values.
-///  - Values are selected, and the output is JSON: the output explains both the
-///    collectives and the shardings of the selected values.
+/// Runs the phases of the compiler up to 6-schedule, after which all
+/// collectives are known, and stores the output of `pcc explain` in `text`.
+/// `explainOptions.value` is a name or glob of values (tensors), or empty. If
+/// it is empty, the output explains the collectives: the ops that need each
+/// collective, and its predicted time. Otherwise, text output explains only the
+/// shardings of the selected values. JSON output explains the collectives and
+/// these shardings.
 static Status explainPlan(Compilation &compilation,
                           const CompileOptions &options,
                           const ExplainOptions &explainOptions,

@@ -55,21 +55,14 @@ static Status verifyParts(Compilation &whole, Compilation &parts,
   return Status::success();
 }
 
-/// Sets `options.model` to a file from which the unpartitioned model can be
-/// loaded. When the function is called, `options` are the options of the
-/// partitioned model `parts`, which was loaded from `options.model`. This file
-/// is a model or a dump (the IR after a phase of the compiler):
-///  - a model, or the dump of a phase before 5-localize: all shapes in the file
-///    are shapes of whole tensors, so the unpartitioned model is loaded from
-///    the same file. `options.model` does not change.
-///  - the dump of 5-localize or 6-schedule: the shapes in the file are those of
-///    the parts on one rank. Sets `options.model` to the ONNX model from which
-///    the dump was made. Also restores the options of the unpartitioned model
-///    that the dump records, such as --dim.
-///  - the dump of 7-emit: returns an error with exit code 2.
-///
-/// Also clears `options.dumpDirectory`, so that the unpartitioned model writes
-/// no dumps.
+/// Changes `options`, with which the partitioned model `parts` was loaded, to
+/// the options for the unpartitioned model. Clears `options.dumpDirectory`. The
+/// other changes depend on the file `options.model`:
+///  - a model, or a dump (the IR after a phase) before 5-localize: no change.
+///  - a dump of 5-localize or 6-schedule, which has the shapes of one rank:
+///    `options.model` becomes the ONNX model of the dump. The function restores
+///    options that the dump records, such as --dim.
+///  - a dump of 7-emit: the function returns an error with exit code 2.
 static Status findWhole(Compilation &parts, CompileOptions &options) {
   options.dumpDirectory.clear();
   Phase passed = phaseOf(parts.getModule());

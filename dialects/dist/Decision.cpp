@@ -129,21 +129,13 @@ static std::string textOf(DictionaryAttr fields, StringRef name) {
   return text ? text.str() : "";
 }
 
-/// Parses the text of one communication between ranks and stores the result in
-/// `step`. `attribute` is the text as a StringAttr, such as
-/// "all_reduce dp+tp 8 1 98304". The words of the text are:
-///
-///   word        member of `step`  meaning
-///   all_reduce  kind              name of the communication
-///   dp+tp       axes              names of the mesh axes along which ranks
-///                                 communicate
-///   8           ranks             number of ranks in each group
-///   1           stride            distance from one rank of a group to the next
-///   98304       receivedBytes     number of bytes that one rank receives
-///
-/// In this example, the first group has the ranks 0 to 7. A sixth word,
-/// "shared", sets `step.isShared` to true. If `attribute` is not a StringAttr,
-/// or if the text has fewer than five words, `step` stays unchanged.
+/// Parses the text of one communication between ranks into `step`. `attribute`
+/// is the text as a StringAttr, such as "all_reduce dp+tp 8 1 98304". The words
+/// are the kind, the mesh axes, the number of ranks per group, the distance
+/// between adjacent ranks of a group, and the number of bytes that one rank
+/// receives. An optional sixth word, "shared", sets `step.isShared`. If the
+/// text has fewer than five words, or if `attribute` is not a StringAttr,
+/// `step` stays unchanged.
 static void read(Attribute attribute, PricedStep &step) {
   auto text = dyn_cast<StringAttr>(attribute);
   SmallVector<StringRef> words;

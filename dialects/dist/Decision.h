@@ -59,19 +59,14 @@ struct PricedStep {
   bool operator==(const PricedStep &) const = default;
 };
 
-/// One way to compute an op along one mesh axis, and the costs of this way.
-/// There are three kinds of ways:
+/// One way to compute an op along one mesh axis, and the costs of this way. The
+/// costs assume that all other ops keep the shardings that the sharding search
+/// has chosen for them. There are three kinds of ways:
 ///
-///  - The axis splits a dim of an operand or of the result. Each rank along the
-///    axis computes with its part of this dim.
-///  - The axis splits nothing. All ranks along the axis compute the same
-///    elements of the result.
+///  - The axis splits a dim of an operand or of the result.
+///  - All ranks along the axis compute the same elements of the result.
 ///  - An operand is partial: each rank along the axis has one term of a sum.
 ///    From its term, each rank computes one term of the result.
-///
-/// The members `steps`, `memoryBytes` and `picoseconds` describe the costs. The
-/// costs assume that all other ops keep the shardings that the sharding search
-/// has chosen for them.
 struct Choice {
   /// Text that tells the user how the op is computed, such as "split dim 1 of
   /// 'w'".
@@ -147,20 +142,14 @@ struct Decision {
 /// The producer or one consumer of a resharded value: an op, an input or output
 /// of the model, or a pin (requested sharding).
 struct Endpoint {
-  /// Kind of the Endpoint, as text for the user. An Endpoint is the producer or
-  /// one consumer of a tensor. The texts are:
+  /// Kind of the producer or consumer, as text for the user:
   ///
-  ///   text       kind of the Endpoint
-  ///   "weight"   weight of the model
-  ///   "input"    input of the model
-  ///   "output"   output of the model
-  ///   "pin"      request for the sharding of the tensor. The request is an
-  ///              option of the user, or an annotation in the model.
-  ///   any other  op. The text is the name of the op without its dialect, such
-  ///              as "matmul".
+  ///   "weight", "input", "output"  weight, input or output of the model
+  ///   "pin"           request for a sharding by an option or by the model
+  ///   any other text  name of an op without its dialect, such as "matmul"
   ///
-  /// A request counts as a consumer, because the compiler changes the sharding
-  /// of the tensor for the request, as it does for an op that reads the tensor.
+  /// A requested sharding counts as a consumer, because the compiler changes
+  /// the sharding of the tensor for it.
   std::string op;
   /// Name of the Endpoint. An Endpoint is the producer or one consumer of a
   /// tensor. The member `op` contains the kind of the Endpoint. The kind

@@ -259,37 +259,15 @@ LogicalResult ReshardOp::verify() {
   return success();
 }
 
-/// Verifies a collective that transfers only some rows of a tensor. The
-/// collective is an all_gather or a reduce_scatter. For example, it transfers
-/// the tokens of an MoE layer to the ranks of their experts. Two operands of
-/// the collective are boolean masks, which select the rows.
+/// Verifies an all_gather (or a reduce_scatter) that transfers only some rows
+/// of a tensor, such as tokens of an MoE layer. A row has all elements with
+/// equal indices in the first n dims. Two boolean masks select the rows. For
+/// n = 1, 8 rows and 4 ranks, the masks have these shapes:
 ///
-/// A row is a part of the tensor: the elements that have the same indices in
-/// the first n dims. The number n is the number of dims of the second mask. For
-/// example, with n = 1, a tensor x of shape 8x512 has 8 rows of 512 elements,
-/// and row 3 is x[3, :]. If 4 ranks gather x, each rank has these tensors:
+///   first   [2, 4]  [i, r]: rank r receives (sends) row i of this rank's shard
+///   second  [8]     [i]: this rank receives (sends) row i of the tensor
 ///
-///   tensor                 shape  meaning
-///   operand (shard of x)   2x512
-///   first mask             2x4    [i, r] is true if rank r needs row i of the
-///                                 shard
-///   second mask            8      [i] is true if this rank needs row i of x
-///   result (x)             8x512
-///
-/// In a reduce_scatter of x over 4 ranks, each rank has one summand of x. The
-/// result on a rank is a shard of the sum. Each rank has these tensors:
-///
-///   tensor                  shape  meaning
-///   operand (summand of x)  8x512
-///   first mask              2x4    [i, r] is true if the summand of rank r
-///                                  counts in row i of the shard
-///   second mask             8      [i] is true if row i of the operand counts
-///                                  in the sum
-///   result (shard of x)     2x512
-///
-/// The collective has a sharding before the transfer, `from`, and a sharding
-/// after the transfer, `to`. Both shardings must be equal for all dims except
-/// the first n dims.
+/// The collective must keep the sharding of all dims after the first n dims.
 static LogicalResult verifyRows(CollectiveOp op) {
   const bool gathers = op.getKind() == CollectiveKind::AllGather;
   if (!gathers && op.getKind() != CollectiveKind::ReduceScatter)

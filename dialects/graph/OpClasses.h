@@ -15,23 +15,12 @@
 namespace pcc::graph {
 
 /// Returns the sharding rule of an op with NumPy broadcasting, such as `add`.
+/// Each result dim larger than 1 has one Parallel factor: a loop index that
+/// ranks can split without communication. An operand dim larger than 1 has the
+/// factor of the result dim that NumPy matches with it. A dim of size 1 has no
+/// factor. No operand may be a partial sum (one summand per rank). Example:
 ///
-///  - Each result dim that is larger than 1 has one factor. A factor is a loop
-///    index of the op. The factors have the kind Parallel: ranks can split them
-///    without communication.
-///  - NumPy matches each operand dim with a result dim, from the right. An
-///    operand dim that is larger than 1 has the factor of its result dim. An
-///    operand dim of size 1 has no factor.
-///  - No operand may be a partial sum. In a partial sum, each rank has one
-///    summand of a tensor.
-///
-/// For example, an op with the operands [8,1] and [4] and the result [8,4] has
-/// two factors, a and b:
-///
-///   tensor     shape  factors of each dim
-///   operand 0  [8,1]  {{a},{}}
-///   operand 1  [4]    {{b}}
-///   result     [8,4]  {{a},{b}}
+///   [8,1] + [4] -> [8,4] has the factors  {{a},{}} + {{b}} -> {{a},{b}}
 ShardingRule broadcastRule(mlir::Operation *op);
 
 //===----------------------------------------------------------------------===//

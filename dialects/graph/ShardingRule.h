@@ -38,24 +38,20 @@ inline dist::ReductionKind reductionOf(FactorKind kind) {
   return static_cast<dist::ReductionKind>(kind);
 }
 
-/// The sharding rule of an op, similar to the factors of Shardy. A factor is a
-/// loop index of the op. The rule lists the factors of each dim of each operand
-/// and result, major to minor:
+/// The sharding rule of an op, similar to Shardy. The rule lists the factors
+/// (loop indices of the op) of each dim of each operand and result, major to
+/// minor:
 ///
 ///   op                     factors                operands        results
 ///   matmul [m,k] x [k,n]   m, n Parallel; k Sum   {{m},{k}}       {{m},{n}}
 ///                                                 {{k},{n}}
 ///   reshape [6,4] -> [24]  a=6, b=4 Parallel      {{a},{b}}       {{a,b}}
 ///
-///  - The size of a dim is the product of the sizes of its factors. The dim
-///    {a,b} has 6 · 4 = 24 elements.
-///  - A dim of size 1 that broadcasts has no factor.
-///  - Ranks can split a Parallel factor without communication. If ranks split m
-///    in the matmul, each rank has some rows of [m,k] and computes the same rows
-///    of the result.
-///  - If ranks split a Sum, Max, Min or Prod factor, each rank computes a
-///    partial result. If ranks split k in the matmul, the result is the sum of
-///    the partial results. Factors of these kinds occur in operands only.
+/// The size of a dim is the product of the sizes of its factors. A dim of size
+/// 1 that broadcasts has no factor. Ranks can split a Parallel factor without
+/// communication. If ranks split a Sum, Max, Min or Prod factor, such as k,
+/// each rank computes a partial result. Factors of these kinds occur in
+/// operands only.
 struct ShardingRule {
   /// A factor (loop index of the op). The id of a factor is its index in the
   /// list `factors`.

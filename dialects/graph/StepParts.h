@@ -41,20 +41,14 @@ enum class StepPart : uint8_t {
   Update,
 };
 
-/// Assigns each op of a training step to one part of the step. The parts are
-/// the forward pass, the backward pass and the update of the weights. The parts
-/// run in this order. An op never runs in an earlier part than the ops that
-/// compute its operands.
+/// Assigns each op of a training step to one part: the forward pass, the
+/// backward pass or the update of the weights. The parts run in this order. An
+/// op never runs in an earlier part than the ops that compute its operands.
 ///
-/// If only later parts read the results of an op of the forward pass, the op
-/// moves to the first of these parts. For example, the op that computes a
-/// dropout mask moves to the backward pass if only gradients read the mask. An
-/// op does not move in two cases:
-///
-///  - The op `accumulate`, which sums a value over microbatches, reads a result
-///    of the op.
-///  - The function `mayWait`, an argument of the constructor, returns false for
-///    the op.
+/// If only later parts read the results of a forward op, the op moves to the
+/// first of these parts. For example, a dropout mask that only gradients read
+/// moves to the backward pass. An op does not move if `graph.accumulate` reads
+/// a result of it, or if `mayWait` returns false for it.
 class StepParts {
 public:
   using Filter = llvm::function_ref<bool(mlir::Operation *)>;

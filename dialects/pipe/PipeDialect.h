@@ -100,19 +100,15 @@ std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
 /// a function: `by` names the function, and `result` is the number of the
 /// result. Returns nullopt if the attribute is absent or malformed.
 std::optional<Held> heldOf(mlir::BlockArgument argument);
-/// Returns the SSA value that is passed to `argument`, a function argument. The
-/// attribute `pipe.held` of `argument` contains the symbol of a function (`by`)
-/// and the index of a result of this function (`result`). The SSA value is the
-/// operand of the function's terminator with this index. For example, the call
-/// heldBy(%a) returns %y, which is operand 1 of the terminator of @forward:
+/// Returns the SSA value that is passed to the function argument `argument`:
+/// the result of another function that the attribute `pipe.held` names. In this
+/// example, heldBy(%a) returns %y:
 ///
-///   func @forward() {
-///     return %x, %y
-///   }
+///   func @forward() { return %x, %y }
 ///   func @backward(%a {pipe.held = {by = @forward, result = 1}})
 ///
-/// Returns null if `argument` has no valid attribute `pipe.held`. Also returns
-/// null if the function does not exist, has no body or has no such result.
+/// Returns null if the attribute is absent or malformed, or if the function
+/// does not exist, has no body or has no such result.
 mlir::Value heldBy(mlir::BlockArgument argument);
 /// Returns whether `argument` holds a value that its own function returned for
 /// the previous microbatch, such as a sum of gradients.

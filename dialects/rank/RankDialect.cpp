@@ -182,27 +182,14 @@ int64_t LaunchPartsOp::numParts(KernelOp kernel) {
   return int64_t(getResults().size() / kernel.getResultTypes().size());
 }
 
-/// Returns whether the operands or the results of a multi-tensor launch have
-/// the correct element types and numbers of elements. A multi-tensor launch
-/// runs one kernel for several parts. A part is a set of tensors with equally
-/// many elements, such as a weight and its gradient. The parameters are:
+/// Returns whether the operands or results of a multi-tensor launch have
+/// correct types. The launch runs one kernel for several parts. A part is a set
+/// of tensors, such as a weight and its gradient. Each tensor of part p has
+/// elements[p] elements. `tensors` has, for each type in `tiles`, one tensor
+/// per part. Shapes may differ from `tiles`: a tile is a piece of a tensor. For
+/// the types f32 and bf16 in `tiles` and `elements` {6, 10}, `tensors` must be
 ///
-///   tensors   the types of the operands or results: for each type in `tiles`,
-///             one tensor per part
-///   tiles     the kernel's types of these operands or results. The kernel
-///             processes pieces (tiles) of the tensors, so only the element
-///             type of a tile must be equal to that of the tensor.
-///   parts     the number of parts
-///   elements  for each part, the number of elements of each of its tensors
-///
-/// For example, `tiles` has two types: an f32 type for weights and a bf16 type
-/// for gradients. There are two parts: part 0 has tensors of 6 elements, part 1
-/// has tensors of 10 elements. `tensors` must then be:
-///
-///   tensor<6xf32>     weight of part 0
-///   tensor<10xf32>    weight of part 1
-///   tensor<6xbf16>    gradient of part 0
-///   tensor<10xbf16>   gradient of part 1
+///   tensor<6xf32>, tensor<10xf32>, tensor<6xbf16>, tensor<10xbf16>
 static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
                      ArrayRef<int64_t> elements) {
   if (tensors.size() != tiles.size() * parts)

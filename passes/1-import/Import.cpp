@@ -36,19 +36,11 @@ static StringRef asRef(std::string_view text) {
 
 namespace {
 /// Imports one ONNX model into an empty MLIR module. The model may have
-/// multi-device annotations. A multi-device annotation belongs to an ONNX node.
-/// The annotation states how the tensors of the node are split over devices,
-/// and which pipeline stage runs the node. The import has these steps:
-///
-///   1. determine the size of each dynamic dim of the inputs
-///   2. read the multi-device annotations
-///   3. create the function @main with one argument per input
-///   4. create the ops of all nodes; if pcc does not support some nodes, stop
-///      with an error that lists these nodes
-///   5. check that the values have the types that the model declares
-///   6. create the return of @main
-///   7. erase unused ops and unused weights
-///   8. set the attributes of the module and of the weights
+/// multi-device annotations, which state how the tensors of a node are split
+/// over devices, and which pipeline stage runs the node. The import must
+/// determine the sizes of dynamic dims before it reads the annotations, because
+/// the annotations use the sizes. If pcc does not support some nodes, one error
+/// lists them.
 class ModelImport {
 public:
   ModelImport(const onnx::Model &model, const ImportOptions &options,
@@ -148,22 +140,14 @@ static bool isConditional(const onnx::Node &node) {
   return node.opType == "If" && node.domain.empty();
 }
 
-/// Checks the ONNX nodes and initializers of `graph`. The import has not yet
-/// created MLIR ops for the nodes. The function makes the following checks in
-/// this order, and returns an error for the first check that fails:
+/// Checks `graph` before any op is created. Returns the first error:
 ///
-///   1. No initializer is sparse.
-///   2. pcc supports the op types of all nodes. The error lists all nodes with
-///      an unsupported op type.
-///   3. The op type of each node exists in the model's opset version, and each
-///      node has a valid number of inputs.
-///   4. Each node has no more outputs than its op type allows, and no attribute
-///      that its op type does not have. This check needs the definition of the
-///      op type in the ONNX standard. Nodes with an op type outside the
-///      standard, such as com.microsoft.Gelu, are not checked.
-///
-/// Check 3 and check 4 are made together, first for node 0, then for node 1,
-/// and so on. Both checks skip the nodes of the op type If.
+///  1. An initializer is sparse.
+///  2. pcc does not support the op types of some nodes. The error lists them.
+///  3. The op type of a node does not exist in the opset version, or the node
+///     has a wrong number of inputs or outputs, or an unknown attribute. An If
+///     is not checked. Outputs and attributes are checked only if the op type
+///     is in the ONNX standard (com.microsoft.Gelu is not).
 Status ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return Status::error(Unsupported, "initializer " +
@@ -207,26 +191,15 @@ Status ModelImport::checkNode(const onnx::Node &node) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Creates the function @main with one argument per model input. At first,
-/// @main has no results; makeReturn() adds the results later. Each argument has
-/// a static shape and these attributes:
+/// Creates the function @main with one argument per model input. makeReturn()
+/// adds the results later. Each argument has a static shape and the attributes:
 ///
 ///   graph.name     the name of the input
 ///   graph.dims     the names of its dims: ["batch", ""] for x[batch, 4]
-///   dist.sharding  the sharding that the ONNX model requests for the input
+///   dist.sharding  the sharding that the model requests, if any
 ///
-/// The attribute `dist.sharding` is absent if the model requests no sharding
-/// for the input. A model can request a sharding for an input in two ways:
-///
-///  - The input has the metadata entry `pcc.sharding`. This entry states the
-///    sharding.
-///  - The nodes that read the input have multi-device annotations. The
-///    annotation of a node may state the shardings of the operands of the node.
-///    If the nodes state different shardings for the input, `dist.sharding` is
-///    absent.
-///
-/// If an input has both the metadata entry and annotations, the metadata entry
-/// decides.
+/// The metadata entry `pcc.sharding` of an input decides. If it is absent, the
+/// annotations of the nodes that read the input decide, unless they differ.
 Status ModelImport::makeFunction() {
   SmallVector<Type> types;
   for (const BoundInput &input : binding.inputs) {
@@ -310,21 +283,11 @@ static bool mayAgree(const onnx::Type &a, const onnx::Type &b) {
                               b.elementType == onnx::DataType::Undefined);
 }
 
-/// Compares the types that an ONNX model declares for the outputs of the two
-/// branches of an If. The branches are `one` and `other`. Both branches must
-/// have the same number of outputs. The function compares output 0 of `one`
-/// with output 0 of `other`, then output 1 of `one` with output 1 of `other`,
-/// up to the last output. Returns false in each of these cases:
-///
-///  - Two compared outputs have types of different kinds. For example, one
-///    output is a tensor, and the other output is a sequence.
-///  - Two compared outputs have different element types. For example, one
-///    output has float elements, and the other output has int64 elements.
-///
-/// Returns true in all other cases. The function does not compare shapes. A
-/// branch may declare no type for an output. The function then skips this
-/// output. A branch may also declare only that an output is a tensor, without
-/// an element type. The function then compares only the kinds for this output.
+/// Returns whether two branches of an If declare the same kind (such as tensor
+/// or sequence) and the same element type for each output. The function does
+/// not compare shapes. An output without a declared type matches any type. A
+/// tensor without a declared element type matches any tensor. Both branches
+/// must have the same number of outputs.
 static bool mayAgree(const onnx::Graph &one, const onnx::Graph &other) {
   return llvm::all_of(
       llvm::zip_equal(one.outputs, other.outputs), [](auto pair) {
@@ -332,23 +295,14 @@ static bool mayAgree(const onnx::Graph &one, const onnx::Graph &other) {
       });
 }
 
-/// Returns the branch of the ONNX If `node` that the condition selects. The
-/// condition is input 0 of `node`. The function looks up the elements of the
-/// condition in `values`, the table of all imported ONNX values. If the
-/// condition is true, the function returns the branch in the attribute
-/// "then_branch". Otherwise the function returns the branch in the attribute
-/// "else_branch".
+/// Returns the branch of the ONNX If `node` that the condition (input 0)
+/// selects. Records an error in `emitter` and returns null in each of these
+/// cases:
 ///
-/// Records an error in `emitter` and returns null in each of these cases:
-///
-///  - The elements of the condition are not known at compile time. For example,
-///    the condition depends on an input of the model.
-///  - The condition does not have exactly one element.
-///  - `node` lacks one of the two branches.
-///  - A branch has another number of outputs than `node`.
-///  - The two branches declare different types for an output of `node`. For
-///    example, the output is a float tensor in "then_branch" and an int64
-///    tensor in "else_branch". The shapes are not compared.
+///  - The elements of the condition are not known at compile time, or there is
+///    not exactly one element.
+///  - `node` lacks a branch, or a branch has another number of outputs.
+///  - The branches declare different kinds or element types for an output.
 static const onnx::Graph *takenBranch(const onnx::Node &node,
                                       ValueTable &values, Emitter &emitter) {
   DenseElementsAttr condition =
@@ -391,25 +345,13 @@ Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   return Status::success();
 }
 
-/// Creates the ops that compute the outputs of the ONNX node `node`. The ONNX
-/// model may request shardings for the operands and the outputs of `node`. A
-/// `dist.pin` is an op that returns its operand unchanged, and fixes the
-/// sharding of its result. The function creates these `dist.pin` ops:
+/// Creates the ops that compute the outputs of the ONNX node `node`. If the
+/// model requests shardings, creates `dist.pin` ops, which return their operand
+/// unchanged and fix its sharding. Only `node` reads the `dist.pin` of an
+/// operand. All later nodes read the `dist.pin` of an output.
 ///
-///  - If the model requests a sharding for an operand of `node`, and the
-///    operand does not have this sharding, the function creates a `dist.pin` of
-///    the operand. Only `node` reads the result of this `dist.pin`.
-///  - If the model requests a sharding for an output of `node`, the function
-///    creates a `dist.pin` of the output. All later nodes that read the output
-///    read the result of this `dist.pin`. An output that is a constant needs no
-///    `dist.pin` if the requested sharding is to replicate the constant.
-///
-/// There are two kinds of errors:
-///
-///  - pcc does not support `node`. The function adds `node` to the list
-///    `unsupported` and returns success.
-///  - Another error occurs, such as an error in the selected branch of an If.
-///    The function returns this error.
+/// If pcc does not support `node`, the function adds `node` to `unsupported`
+/// and returns success. Any other error is returned.
 Status ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, options, values, builder,
                     locationOf(node, module.getContext()), mismatchExitCode());
@@ -437,24 +379,12 @@ Status ModelImport::makeNode(const onnx::Node &node) {
   return error;
 }
 
-/// Creates the MLIR ops that compute the outputs of the ONNX node `node`.
-/// `import` creates the ops and records errors. The table `values` maps ONNX
-/// names to MLIR values. The class OpTable has one C++ function for each ONNX
-/// op that pcc supports. normalize() performs these steps:
-///
-///   1. Call the C++ function for the op of `node`. The C++ function creates
-///      the MLIR ops and returns the MLIR value of output 0. The C++ function
-///      itself adds the MLIR values of output 1 and of all later outputs to
-///      `values`.
-///   2. Add the MLIR value of output 0 to `values`. If the C++ function returns
-///      null, skip this step. Some C++ functions return null because they add
-///      the MLIR value of output 0 themselves.
-///   3. Check that `values` has an MLIR value for each output of `node`. The
-///      C++ function adds no value for an output that pcc does not support. If
-///      the value of an output is missing, record an error in `import`.
-///
-/// If the C++ function records an error in `import`, step 2 and step 3 do
-/// nothing.
+/// Creates the MLIR ops that compute the outputs of the ONNX node `node`. A C++
+/// function in OpTable creates the ops for each kind of node. It returns the
+/// value of output 0, or null if it has added this value to `values` itself. It
+/// always adds all later outputs to `values`. If an output is then missing in
+/// `values`, pcc does not support this output, and normalize() records an error
+/// in `import`.
 void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   Value first = OpTable::get().find(node)->normalize(import);
   if (first)
@@ -467,31 +397,14 @@ void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
 }
 
 /// Creates the return op of @main, and adds the results to the type of @main.
-/// There are two cases:
+/// If the import includes a training step, the only result is the loss.
+/// Otherwise each output of the model is a result. The first of these requests
+/// sets its attribute `dist.sharding`:
 ///
-///  - The ONNX model defines a training step, and the import includes the
-///    training step. A training step computes a loss and updates the weights.
-///    makeReturn() only calls makeTrainingReturn(), which creates the return
-///    op. The only result of @main is the loss.
-///  - In all other cases, @main gets one result for each output of the ONNX
-///    model. The result has the attribute `graph.name`, the name of the output.
-///    If the ONNX model requests a sharding for the output, the result also has
-///    the attribute `dist.sharding`, which holds the requested sharding.
-///
-/// An ONNX model can request a sharding by an annotation of a node or by a
-/// metadata entry with the key `pcc.sharding`. makeReturn() tries the following
-/// rules for each output. The first rule that finds a request decides:
-///
-///   1. The graph output has the metadata entry `pcc.sharding`. This entry
-///      states the sharding.
-///   2. The node that computes the output has an annotation for the output, or
-///      a value_info, an input or an initializer with the name of the output
-///      has the metadata entry `pcc.sharding`. If the annotation and the
-///      metadata entry both exist and state different shardings, the function
-///      returns an error.
-///   3. Some nodes read the output and have annotations for the output. If the
-///      annotations state different shardings, the result gets no attribute
-///      `dist.sharding`.
+///  1. the metadata entry `pcc.sharding` of the output
+///  2. the annotation of the node that computes the output, or metadata of a
+///     value_info, input or initializer of this name; an error if both differ
+///  3. the annotations of the nodes that read the output, unless they differ
 Status ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
@@ -517,21 +430,12 @@ Status ModelImport::makeReturn() {
   return Status::success();
 }
 
-/// Creates the last ops of @main for a model whose ONNX TrainingInfo defines a
-/// training step. `emitter` creates the ops and records errors. A weight is
-/// declared by the op `graph.parameter`. makeTrainingReturn() performs these
-/// steps:
-///
-///   1. For each entry of the field initialization_binding of the TrainingInfo,
-///      store the initial value of a weight in the `graph.parameter` of the
-///      weight.
-///   2. For each entry of the field update_binding of the TrainingInfo, create
-///      a `graph.set_parameter`. A `graph.set_parameter` is an op that writes a
-///      new value to a weight.
-///   3. Create the return op of @main. The only result of @main is the loss,
-///      the value that the ONNX Gradient nodes differentiate.
-///
-/// Returns an error if step 1 or step 2 fails, or if the model does not have
+/// Creates the last ops of @main for a model with a training step
+/// (ONNX TrainingInfo). Each initialization_binding stores an initial value in
+/// the `graph.parameter` of a weight. Each update_binding becomes a
+/// `graph.set_parameter`, which writes a new value to a weight. The only result
+/// of @main is the loss: the value that the ONNX Gradient nodes differentiate.
+/// Returns an error if a binding is invalid, or if the model does not have
 /// exactly one loss.
 Status ModelImport::makeTrainingReturn(Emitter &emitter) {
   StringRef loss = trainingInfo().findLoss(emitter);

@@ -211,25 +211,13 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     LDBG() << "trains on " << loss;
   }
 
-  /// Copies the names of the outputs of @main to the ops that compute the
-  /// outputs. For example, if an op computes the output "y", the function sets
-  /// the attribute `graph.name` of the op to "y". The caller of this function
-  /// later removes all outputs except the loss. The name "y" is needed
-  /// afterwards, because the user may request a sharding of "y" with an option
-  /// such as `--shard y=[tp,-]`. Later passes find the value by the attribute
-  /// `graph.name` of the op.
-  ///
-  /// The attribute `graph.name` of the op may already have another value. For
-  /// example, an ONNX node computes the tensor "h", and an ONNX Identity node
-  /// copies "h" to the output "y". pcc creates no op for the Identity node. The
-  /// op for "h" has the name "h". The function replaces this name by "y". The
-  /// function does not change the name of an op in these cases:
-  ///
-  ///   - The user requests a sharding of "h" with --shard.
-  ///   - The op is a constant or reads a weight.
-  ///   - The op has several results.
-  ///   - The op is a `dist.pin`. A `dist.pin` requests a sharding of its
-  ///     operand.
+  /// Copies the names of the outputs of @main to the attribute `graph.name` of
+  /// the ops that compute them. An option such as `--shard y=[tp,-]` can then
+  /// find "y" after all outputs but the loss are removed. An op may already
+  /// have the name of an inner tensor, if an ONNX Identity node copies this
+  /// tensor to the output. The output name replaces this name. An op keeps its
+  /// name if --shard names it (`graph.pinned`), if it is a constant or reads a
+  /// weight, if it has several results, or if it is a `dist.pin`.
   static void keepNames(func::FuncOp model) {
     Pins pins(model);
     for (auto [i, value] :

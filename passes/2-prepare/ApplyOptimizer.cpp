@@ -29,37 +29,18 @@ using namespace pcc;
 using namespace pcc::prepare;
 
 namespace {
-/// Builds the update of the weights at the end of @main. The pass
-/// `differentiate` has already made the gradients of the weights results of
-/// @main. If several ops use a weight, @main returns one gradient of this
-/// weight for each use.
+/// Builds the update of the weights at the end of @main. @main returns one
+/// gradient for each use of a weight. run() builds these steps:
 ///
-/// A training step may split its batch into microbatches. The ops that compute
-/// the gradients then run once for each microbatch. The update runs once, after
-/// all microbatches. Example: with 2 uses of a weight and 4 microbatches, a
-/// training step computes 8 gradients of the weight. The update has these
-/// steps:
+///   1. Add up the gradients of each weight over all uses and microbatches.
+///   2. Limit the global norm of all gradients (option --clip-norm).
+///   3. Compute the new weights and the new optimizer states.
+///   4. Write them to their parameters.
 ///
-///   1. Add up all gradients of each weight. In the example, the sum has 8
-///      terms.
-///   2. If the user gives the option --clip-norm, multiply all gradients by one
-///      factor. Afterwards, the global norm of the gradients is at most the
-///      value of this option. The global norm is the square root of the sum of
-///      the squares of all elements of all gradients.
-///   3. Compute the new weights and the new optimizer states. An optimizer
-///      state is a tensor such as the momentum of a weight.
-///   4. Write the new weights and the new optimizer states to the parameters
-///      that hold them.
-///
-/// run() builds all four steps. runTrainingInfoUpdate() is for a model whose
-/// ONNX file contains a training step (ONNX TrainingInfo). Phase 1-import has
-/// already built the steps 3 and 4 of such a model. runTrainingInfoUpdate()
-/// builds step 1 and moves the ops of step 4 to the end of @main. It does not
-/// build step 2.
-///
-/// If only the update of the weight w needs an op, the attribute
-/// `graph.updates` of the op is set to @w. Phase 3-place reads this attribute
-/// when it assigns the op to a pipeline stage.
+/// runTrainingInfoUpdate() is for a model with ONNX TrainingInfo. This model
+/// has the ops of the steps 3 and 4 already, and skips step 2. An op that
+/// updates only the weight w gets the attribute `graph.updates` = @w. Phase
+/// 3-place puts the op on the first pipeline stage that reads w.
 class Updater {
 public:
   Updater(func::FuncOp model, const TrainingRequest &request,
@@ -276,18 +257,12 @@ private:
 
   /// Builds three scalars and stores them in members of this class:
   ///
-  ///   done   i64, value of the parameter `pcc.step` before this step
+  ///   done   i64, the number of steps that have changed the weights so far
   ///   step   f64, `done` + 1
-  ///   rate   f64, learning rate of this step
+  ///   rate   f64, the learning rate: --lr or the optimizer's default,
+  ///          multiplied by a factor that depends on `done` for --lr-schedule
   ///
-  /// The parameter `pcc.step` counts the training steps that have changed the
-  /// weights. In the first step, `done` is therefore 0 and `step` is 1. The
-  /// learning rate is the value of the option --lr, or else the default of the
-  /// optimizer. If the user gives a schedule with --lr-schedule, the learning
-  /// rate also depends on `done`.
-  ///
-  /// Returns `done` + 1 as an i64 scalar, the new value for the parameter
-  /// `pcc.step`.
+  /// Returns `done` + 1 as i64, the new value of the parameter `pcc.step`.
   Value buildRate() {
     done = readStep(builder, module);
     Value next = builder.add(done, 1);
@@ -300,38 +275,13 @@ private:
     return next;
   }
 
-  /// Rounds the elements of `squares`. f64 can add the rounded elements without
-  /// any rounding error. Their sum is therefore the same in any order of the
-  /// additions.
-  ///
-  /// No element of `squares` is negative. Let n be the number of elements, let
-  /// m be the largest element, and let s = 2 n m. For each element x, the
-  /// function builds an addition and a subtraction in f64:
-  ///
-  ///   result = (x + s) - s
-  ///
-  /// An example with n = 2 elements shows the effect. It uses numbers with 4
-  /// decimal digits in place of the 53 binary digits of f64. The elements are
-  /// 1.234 and 0.5678, so m = 1.234 and s = 4.936:
-  ///
-  ///   1.234  + 4.936 = 6.170    6.170 - 4.936 = 1.234
-  ///   0.5678 + 4.936 = 5.504    5.504 - 4.936 = 0.568
-  ///
-  /// The exact value of the second addition is 5.5038. It has 5 digits, so the
-  /// addition rounds it to 5.504. Both results are multiples of 0.001. Their
-  /// sum 1.802 is also a multiple of 0.001 and has only 4 digits. The sum
-  /// therefore needs no rounding.
-  ///
-  /// In f64, a power of two takes the place of 0.001. Let u be this power of
-  /// two. All f64 numbers that are at least s are multiples of u, so the
-  /// results are multiples of u. The sum of the results is at most s, and f64
-  /// can represent each multiple of u that is at most s.
-  ///
-  /// The rounding changes each element by at most about n m / 2^52. The
-  /// rounding changes the sum of all n elements by at most about n² m / 2^52.
-  ///
-  /// The method is that of Demmel and Nguyen (Fast reproducible floating-point
-  /// summation, ARITH 2013).
+  /// Rounds the elements of `squares` so that f64 adds the rounded elements
+  /// without error, in any order (Demmel and Nguyen, Fast reproducible
+  /// floating-point summation, ARITH 2013). No element may be negative. For n
+  /// elements with the maximum m, each element x becomes (x + s) - s, with
+  /// s = 2 n m. All results are then multiples of one power of two, and f64
+  /// represents all their sums exactly. Each element changes by at most about
+  /// n m / 2^52. No pass may simplify (x + s) - s to x.
   Value roundedAlike(Value squares) {
     auto type = graph::tensorType(squares);
     Value largest =
@@ -344,19 +294,11 @@ private:
   }
 
   /// Builds the global norm: the square root of the sum of the squares of all
-  /// elements of all gradients. The squares and their sum are computed in f64.
-  /// If any gradient is f64, the norm is f64. Otherwise the square root is
-  /// rounded to f32.
-  ///
-  /// The order of the additions in the sum depends on the sharding of the
-  /// gradients. A different order usually changes the last bits of the f64 sum.
-  /// After the rounding to f32, this difference is rarely visible.
-  ///
-  /// With the option --reproducible, the order must have no effect at all. In
-  /// this case, the function roundedAlike() first rounds all squares of one
-  /// gradient to multiples of the same small number. This number is chosen such
-  /// that f64 can add the multiples without any rounding error. Each order of
-  /// the additions therefore gives the same sum for this gradient.
+  /// elements of all gradients. The sum is computed in f64. The result is f32,
+  /// or f64 if any gradient is f64. The order of the additions depends on the
+  /// sharding and changes the last bits of the sum. With --reproducible,
+  /// roundedAlike() first rounds the squares of each gradient so that the order
+  /// has no effect.
   Value buildNorm() {
     SmallVector<Value> squares;
     for (auto &[name, gradient] : gradients) {

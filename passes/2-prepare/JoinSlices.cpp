@@ -61,19 +61,11 @@ static void appendIndices(Value part, Value whole, int64_t dim,
     indices.push_back(start + i * step);
 }
 
-/// Creates a gather that gives the same result as `concat`. The operands of
-/// `concat` must be slices of one tensor, or the tensor itself. Only the dim
-/// along which `concat` joins its operands may be sliced. An example for a
-/// tensor x with 4 elements:
-///
-///   before:   concat(x[1:4], x[0:1])
-///   after:    gather(x, [1, 2, 3, 0])
-///
-/// The function returns null in these cases:
-///
-///   - An operand is a different tensor, or a slice of a different tensor.
-///   - No operand is a slice.
-///   - The gather needs more than `mostIndices` (2^20) indices.
+/// Creates a gather that gives the same result as `concat`. For example,
+/// concat(x[1:4], x[0:1]) becomes gather(x, [1, 2, 3, 0]). Each operand of
+/// `concat` must be the tensor x itself, or a slice of x along the dim of the
+/// concat only. Returns null if an operand is different, if no operand is a
+/// slice, or if the gather needs more than `mostIndices` indices.
 static Value joined(ConcatOp concat, OpBuilder &builder) {
   int64_t dim = concat.getDim();
   Value whole = wholeOf(concat.getInputs().front(), dim);

@@ -62,21 +62,12 @@ static SmallVector<int64_t> nearestDivisors(int64_t batch, int64_t wanted) {
 }
 
 namespace {
-/// Stores the index of one dim for each input of a function, for example the
-/// index of the batch dim. The stored dim is called the marked dim of the
-/// input. An input may also have no marked dim.
-///
-/// The method set() marks a dim of one input. The method spread() then searches
-/// for similar dims in the inputs without a mark, and marks them. There are two
-/// cases:
-///
-///   - The marked dim has a symbolic name in the ONNX file, such as "batch". A
-///     dim is similar if it has the same name.
-///   - The marked dim has no symbolic name. A dim is similar if it has the same
-///     index and the same size.
-///
-/// An example of the first case: the inputs are x[batch, 4] and y[4, batch],
-/// and dim 0 of x is marked. spread() marks dim 1 of y.
+/// Stores the index of one dim, such as the batch dim, for each input of a
+/// function. The stored dim is called the marked dim of the input. An input may
+/// have no marked dim. set() marks a dim of one input. spread() then marks the
+/// dim of each other input that has the same symbolic name in the ONNX file,
+/// such as "batch". If the dim has no symbolic name, spread() marks the dim
+/// with the same index and the same size.
 class DimMarks {
 public:
   explicit DimMarks(func::FuncOp function) : function(function) {}
@@ -91,22 +82,14 @@ public:
     return shapeOf(function.getArgument(input))[dims.at(input)];
   }
 
-  /// Marks the matching dim in each function input that has no mark yet. The
-  /// number `input` selects a function input that has a marked dim. The
-  /// function searches in each other input for a dim that matches this marked
-  /// dim:
+  /// Marks the matching dim of each input that has no mark yet. Input number
+  /// `input` must have a mark. If its marked dim has a symbolic name, the first
+  /// dim with this name matches. Otherwise, the dim with the same index
+  /// matches, if it has the same size. Examples:
   ///
-  ///   - If the marked dim has a symbolic name, such as "batch", the first dim
-  ///     with the same name matches.
-  ///   - If the marked dim has no symbolic name, the dim with the same index
-  ///     matches, provided that it has the same size.
-  ///
-  /// An input without a matching dim gets no mark. Three examples:
-  ///
-  ///   selected input, mark    other input   new mark
-  ///   x[batch, 4], dim 0      y[4, batch]   dim 1 of y
-  ///   x[8, 4], dim 0          z[8, 2]       dim 0 of z
-  ///   x[8, 4], dim 0          u[4, 8]       none
+  ///   marked dim             other input   new mark
+  ///   dim 0 of x[batch, 4]   y[4, batch]   dim 1 of y
+  ///   dim 0 of x[8, 4]       u[4, 8]       none
   void spread(unsigned input) {
     int64_t dim = dims.at(input);
     StringRef symbol = symbolOf(function, input, dim);
@@ -160,27 +143,13 @@ private:
   func::FuncOp function;
 };
 
-/// Finds the batch dim of each input of one function. A batch dim has one entry
-/// per sample. For example, dim 0 is the batch dim of the input ids[8, 128],
-/// which holds 128 tokens for each of 8 samples. The class takes these steps:
-///
-///   1. The user may name batch dims with the option --batch-dim. Use these
-///      dims. If the user names none, use dim 0 of the first input.
-///   2. Search for the batch dims of the other inputs. The search starts from
-///      one known batch dim: that of the first input for which step 1 has found
-///      a batch dim. The known batch dim may have a symbolic name, such as
-///      "batch". In this case, the batch dim of another input is its first dim
-///      with the same name. If the known batch dim has no symbolic name, the
-///      batch dim of another input is the dim with the same index, provided
-///      that it has the same size.
-///   3. Check that all batch dims have the same size. Check that the number of
-///      microbatches divides this size. A microbatch is an equal part of the
-///      batch. The pipeline computes one microbatch after the other.
-///   4. Find the sequence dims. A sequence dim has one entry per token. In
-///      ids[8, 128], dim 1 is the sequence dim.
-///
-/// For example, a model has the inputs ids[batch, 128] and lengths[batch]. Step
-/// 1 finds dim 0 of ids. Step 2 finds dim 0 of lengths.
+/// Finds the batch dim of each input of one function: the dim with one entry
+/// per sample, such as dim 0 of ids[8, 128]. The user names batch dims with the
+/// option --batch-dim. By default, dim 0 of the first input is a batch dim.
+/// DimMarks::spread() finds the batch dims of the other inputs. All batch dims
+/// must have the same size, and the number of microbatches must divide this
+/// size. The class also finds the sequence dims, which have one entry per
+/// token, such as dim 1 of ids[8, 128].
 class BatchMarking {
 public:
   BatchMarking(ModuleOp module, func::FuncOp function)
@@ -289,22 +258,13 @@ private:
     return error;
   }
 
-  /// Finds the sequence dim of each input. A sequence dim has one entry per
-  /// token. For example, dim 1 of ids[8, 128] is the sequence dim if the input
-  /// holds 128 tokens for each of 8 samples. The function takes four steps:
-  ///
-  ///   1. Check dim 1 of the first input. The dim is a sequence dim if it has a
-  ///      symbolic name, such as "seq", or if the input holds integers, such as
-  ///      token ids. If the dim is not a sequence dim, no input has a sequence
-  ///      dim, and the function skips the steps 2 and 3.
-  ///   2. Search for the sequence dim of each other input. If the dim found in
-  ///      step 1 has a symbolic name, the first dim with the same name is the
-  ///      sequence dim. Otherwise, dim 1 is the sequence dim if it has the same
-  ///      size as the dim found in step 1.
-  ///   3. Compare each sequence dim with the batch dim of the same input. If the
-  ///      two are the same dim, the dim is only a batch dim, and the input has
-  ///      no sequence dim.
-  ///   4. Store the index of each sequence dim in an attribute of the input.
+  /// Finds the sequence dim of each input, which has one entry per token, such
+  /// as dim 1 of ids[8, 128] with 128 tokens per sample. Dim 1 of the first
+  /// input is a sequence dim if it has a symbolic name, or if the input holds
+  /// integers, such as token ids. Otherwise, no input has a sequence dim.
+  /// DimMarks::spread() finds the sequence dims of the other inputs. A dim that
+  /// is already the batch dim is not a sequence dim. The function stores the
+  /// indices in attributes of the inputs.
   void markSequence() {
     DimMarks sequence(function);
     if (hasDim(0, 1) &&

@@ -43,26 +43,12 @@ static FloatType floatTypeOf(Value value) {
 }
 
 namespace {
-/// Classes of the float values of a model. The class of a value determines the
-/// type of the value:
-///
-///   class    type of the value
-///   Known    type in the model
-///   Stored   type in the model
-///   Narrow   type that the user requests, such as bf16
-///   Wide     f32
-///
-/// A Known value depends only on constants and buffers. A buffer is a stored
-/// tensor that is not a weight, such as the running mean of a batch norm. A
-/// Stored value is an input of the model, a weight that keeps its type from the
-/// model, or a result that is computed from such values in the type of the
-/// model. Trained weights in f16 or bf16 are an exception: pcc stores these
-/// weights in f32. Stored values that depend on them are f32, too.
-///
-/// The classes have an order: Known < Stored < Narrow < Wide. If the operands
-/// of an op have different classes, usually the highest class determines the
-/// type in which the op computes. For example, the addition of a Narrow value
-/// and a Wide value computes in f32, the type of the Wide value.
+/// Classes of the float values of a model. The class of a value determines its
+/// type. The order is Known < Stored < Narrow < Wide, and an op usually
+/// computes in the type of its highest operand. A buffer is a stored tensor
+/// that is not a weight, such as the running mean of a batch norm. A weight in
+/// f16 or bf16 that training changes is an exception: pcc stores it in f32.
+/// Stored values that depend on this weight are f32, too.
 enum class Precision : uint8_t {
   Known,  ///< depends on constants and buffers only; keeps the model's type
   Stored, ///< depends on inputs or weights too; keeps the model's type
@@ -70,19 +56,14 @@ enum class Precision : uint8_t {
   Wide,   ///< computed in f32
 };
 
-/// Creates casts of values to other float types. Each cast is directly after
-/// the op that computes the value. If a caller requests the same cast again,
-/// the class returns the cast that it has already created.
+/// Creates casts to other float types, each directly after the op that computes
+/// the value. A repeated request returns the existing cast. A constant needs no
+/// cast op if the new type represents all its numbers exactly. A finite number
+/// that is too large for the type becomes the nearest finite number. Examples
+/// for f16, with the largest number 65504:
 ///
-/// A constant needs no cast op if the new type represents all its numbers
-/// exactly. The class then creates a new constant. A number that is too large
-/// for the new type counts as exact, too: it becomes the nearest finite number
-/// of the new type. Three examples for f16, whose largest number is 65504:
-///
-///   old constant   result
-///   [0.5, 2]       constant [0.5, 2]
-///   [0.5, 1e5]     constant [0.5, 65504]
-///   [0.1, 2]       cast op, because f16 cannot represent 0.1 exactly
+///   [0.5, 1e5]   constant [0.5, 65504]
+///   [0.1, 2]     cast op, because f16 cannot represent 0.1 exactly
 class Casts {
 public:
   /// Stores `narrow`, the float type that the user requests, such as bf16.
@@ -225,62 +206,19 @@ private:
 };
 
 /// Sets the float types of a model for mixed precision (Micikevicius et al.
-/// 2018). The user requests one float type, such as bf16. Matrix products
-/// compute in this type. Ops that need more accuracy compute in f32.
+/// 2018). The class of a value (see Precision) determines its type. Constants
+/// and buffers are Known. Inputs and weights are Stored, but a weight of 2 or
+/// more dims that training does not change is Narrow. The first row that holds
+/// gives the class of an op's results. A contraction is a matrix product, a
+/// convolution or an attention:
 ///
-/// Each float value has one of four classes. The class determines the type of
-/// the value:
-///
-///   class    type of the value
-///   Known    type in the model
-///   Stored   type in the model
-///   Narrow   type that the user requests
-///   Wide     f32
-///
-/// A model has two kinds of stored tensors: weights and buffers. A buffer is
-/// any stored tensor that is not a weight, such as the running mean of a batch
-/// norm. Constants, inputs, weights and buffers have these classes:
-///
-///   value                                      class
-///   constant or buffer                         Known
-///   input of the model                         Stored
-///   weight that training changes               Stored
-///   other weight with at most one dim          Stored
-///   other weight with two or more dims         Narrow
-///
-/// The class of the result of an op depends on the op and on its float
-/// operands. A contraction is a matrix product, a convolution or an attention.
-/// The first row whose condition holds gives the class:
-///
-///   condition                                                        class
-///   all operands are Known                                           Known
-///   the op is a contraction                                          Narrow
-///   all operands are Known or Stored                                 Stored
-///   an operand is Wide                                               Wide
-///   the op is inaccurate in the requested type, such as exp          Wide
-///   an operand is a scalar constant that the requested type rounds   Wide
-///   no contraction depends on the op                                 Wide
-///   any other op                                                     Narrow
-///
-/// An op that computes the loss is an example of the row "no contraction
-/// depends on the op". The function roundsResult() selects some Wide results.
-/// The pass casts each selected result to the requested type. The ops that read
-/// a selected result then read the cast instead.
-///
-/// Stored values have the type in the model, with one exception. If the model
-/// has a trained weight in f16 or bf16, pcc stores the weight in f32. Stored
-/// results that depend on the weight are then f32, too.
-///
-/// An example of training in bf16. The model has f32 weights. Each row shows
-/// ops, the class of their results, and the type of their results:
-///
-///   gather from the embedding   Stored   f32
-///   layer_norm                  Stored   f32
-///   matmul                      Narrow   bf16; both operands are cast to bf16
-///   gelu, add, softmax          Narrow   bf16
-///   exp, reduce sum             Wide     f32
-///   matmul                      Narrow   bf16
-///   log_softmax, loss           Wide     f32
+///   all operands are Known                                        Known
+///   the op is a contraction                                       Narrow
+///   all operands are Known or Stored                              Stored
+///   an operand is Wide, or the op is inaccurate, such as exp      Wide
+///   an operand is a scalar constant that the Narrow type rounds   Wide
+///   no contraction depends on the op, such as the loss            Wide
+///   any other op                                                  Narrow
 class PrecisionSetter {
 public:
   PrecisionSetter(ModuleOp module, func::FuncOp model, FloatType asked)
@@ -344,28 +282,12 @@ private:
     input.replaceAllUsesExcept(whole, whole.getDefiningOp());
   }
 
-  /// Chooses the float type in which `op` computes. In these examples, the type
-  /// in the model is f16, and the user requests bf16:
-  ///
-  ///   `op`                                type        reason
-  ///   matrix product of two inputs        bf16        the user requests bf16
-  ///   exponential of a matrix product     f32         exp needs more accuracy
-  ///   sum of an input and the exp above   f32         an operand is f32
-  ///   sum of two inputs                   f16         all operands are f16
-  ///   sum of an input and a weight that   f32         pcc stores the weight in
-  ///   training changes                                f32
-  ///
-  /// The comment of the class PrecisionSetter lists the exact rules. If the
-  /// chosen type is not the type in the model, the function casts the float
-  /// operands of `op` to the chosen type, and gives this type to the float
-  /// results. If `op` is a layer norm or an RMS norm, the function casts only
-  /// the tensor to normalize. The scale and the bias keep their types. The
-  /// types of the scale and the bias do not affect the type in which `op`
-  /// computes.
-  ///
-  /// If `op` reads a weight, the function chooses the type in which pcc stores
-  /// the weight. If `op` is a cast between float types, the function chooses a
-  /// new target type.
+  /// Chooses the float type in which `op` computes, by the rules in the comment
+  /// of the class. The float operands are cast to this type, and the float
+  /// results get it. In a layer norm or an RMS norm, only the tensor to
+  /// normalize counts and is cast. If `op` reads a weight, the function chooses
+  /// the stored type of the weight. If `op` is a cast between float types, the
+  /// function chooses a new target type.
   void visit(Operation *op) {
     if (auto get = dyn_cast<GetParameterOp>(op))
       return readWeight(get);
@@ -399,22 +321,12 @@ private:
       round(op);
   }
 
-  /// Makes `op` compute in f32 if one of its operands has been changed to f32
-  /// by this pass. For example, an f16 model adds the weights u and w, and
-  /// training changes only w. The pass stores each trained weight in f32. It
-  /// has therefore changed the type of w from f16 to f32, and u still has the
-  /// type f16. The function casts u to f32 and changes the type of the sum to
-  /// f32.
-  ///
-  /// The set `widened` holds all values that have been changed to f32 in this
-  /// way: w and the sum in the example. If no operand in `inputs` is in the
-  /// set, the function does nothing. Otherwise, it casts all float operands in
-  /// `inputs` to f32. It changes the type of all float results of `op` to f32,
-  /// and adds these results to the set.
-  ///
-  /// `inputs` holds the operands of `op`. If `op` is a layer norm or an RMS
-  /// norm, `inputs` holds only the tensor to normalize, without the scale and
-  /// the bias.
+  /// Makes `op` compute in f32 if this pass has changed one of its operands to
+  /// f32. For example, an f16 model adds the weights u and w. Training changes
+  /// only w, so pcc stores w in f32. The function then casts u to f32, and the
+  /// sum becomes f32. The set `widened` holds the changed values, here w and
+  /// the sum. `inputs` holds the operands of `op`, or only the tensor to
+  /// normalize for a layer norm or an RMS norm.
   void widen(Operation *op, MutableArrayRef<OpOperand> inputs) {
     auto isWidened = [&](OpOperand &operand) {
       return widened.contains(operand.get());
@@ -431,26 +343,13 @@ private:
       }
   }
 
-  /// Decides whether the pass casts the result of `op` to the type that the
-  /// user requests, such as bf16. `op` is an op that computes in f32. Without
-  /// the cast, the ops that read the f32 result would also compute in f32,
-  /// unless they are matrix products.
-  ///
-  /// In this example, the user requests bf16. The function returns true for the
-  /// subtraction:
-  ///
-  ///   x             bf16
-  ///   mean(x)       f32, because bf16 is too inaccurate for a mean
-  ///   x - mean(x)   computed in f32, because mean(x) is f32; then cast to bf16
-  ///
-  /// The function returns true if all these conditions hold:
-  ///
-  ///   - `op` has one result.
-  ///   - An operand has the requested type and as many elements as the result.
-  ///     In the example, x is this operand.
-  ///   - The requested type is accurate enough for `op`. It is not accurate
-  ///     enough for an exponential or for the sum of many elements.
-  ///   - A matrix product, a convolution or an attention depends on `op`.
+  /// Returns whether the pass casts the f32 result of `op` to the type that the
+  /// user requests, such as bf16. Without the cast, later ops would compute in
+  /// f32, too. For example, x is bf16, and mean(x) is f32 for accuracy. Then
+  /// x - mean(x) is computed in f32 and cast to bf16. The function returns true
+  /// if `op` has one result and is accurate enough in the requested type, if an
+  /// operand of the requested type has as many elements as the result, and if a
+  /// contraction, such as a matrix product, depends on `op`.
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
       return false;
@@ -501,30 +400,12 @@ private:
     }
   }
 
-  /// Changes the target type of `op`. `op` is a cast that the model contains,
-  /// from one float type to another. The pass has already given a class to the
-  /// operand of the cast. There are four classes (see the enum Precision):
-  ///
-  ///   class    example of a value                 type of this value
-  ///   Known    constant                           type in the model
-  ///   Stored   input of the model                 type in the model
-  ///   Narrow   result of a matrix product         type that the user requests
-  ///   Wide     exponential of a matrix product    f32
-  ///
-  /// The class of the operand and the old target type determine the new target
-  /// type:
-  ///
-  ///   class of the operand   old target type     new target type
-  ///   Known or Stored        any type            old target type
-  ///   Narrow or Wide         f32 or wider        f32
-  ///   Narrow or Wide         narrower than f32   type that the user requests
-  ///
-  /// In the last two rows, the operand may already have the new target type.
-  /// The function then replaces the cast by the operand. For example, the user
-  /// requests bf16, and the cast converts a matrix product from bf16 to f16.
-  /// The new target type is bf16, so the cast is not needed. However, the
-  /// function keeps the cast if the user requests a sharding of the result of
-  /// the cast with the option --shard.
+  /// Changes the target type of `op`, a cast between two float types in the
+  /// model. If the operand has the class Known or Stored, the target type
+  /// stays. Otherwise, a target type of at least 32 bits becomes f32, and a
+  /// narrower one becomes the type that the user requests, such as bf16. If the
+  /// operand already has the new type, the operand replaces the cast. A cast
+  /// with the attribute `graph.pinned` (an option --shard names it) stays.
   void visitCast(CastOp op) {
     // readInput() has already given a class to the casts that it creates.
     if (precisions.contains(op.getResult()))
@@ -550,21 +431,15 @@ private:
   // Weights
   //===--------------------------------------------------------------------===//
 
-  /// Chooses the float type in which pcc stores the tensor that `get` reads.
-  /// The tensor is a weight or a buffer. A buffer is a stored tensor that is
-  /// not a weight, such as the running mean of a batch norm. The kind of the
-  /// tensor determines the stored type:
+  /// Chooses the float type in which pcc stores the tensor that `get` reads:
   ///
-  ///   kind of tensor                  stored type
-  ///   buffer                          type in the model
-  ///   weight that training changes    f32, or f64 if the model has f64
-  ///   other weight, 2 or more dims    type that the user requests
-  ///   other weight, at most 1 dim     type in the model
+  ///   buffer, such as a running mean    type in the model
+  ///   weight that training changes      f32, or f64 if the model has f64
+  ///   other weight, 2 or more dims      type that the user requests
+  ///   other weight, at most 1 dim       type in the model, for now
   ///
-  /// The choice in the last row is preliminary. If all ops that read the weight
-  /// are casts to the requested type, convertCastWeights() later stores the
-  /// weight in this type. The file of the weight is not changed: the runtime
-  /// converts a weight to the stored type when it loads the weight.
+  /// convertCastWeights() may change the last row. The weight file does not
+  /// change, because the runtime converts a weight when it loads the weight.
   void readWeight(GetParameterOp get) {
     auto parameter = symbols.lookup<ParameterOp>(get.getParameter());
     FloatType type = floatTypeOf(get);
@@ -673,19 +548,11 @@ private:
   /// Values that pcc stores or computes in f32 although the model has a
   /// narrower type: trained weights, and results that depend on them.
   DenseSet<Value> widened;
-  /// Maps a weight to the ops that read the weight. The map holds all float
-  /// weights that satisfy two conditions:
-  ///
-  ///   - The weight has at most one dim, such as a bias.
-  ///   - Training does not change the weight.
-  ///
-  /// The class first leaves these weights in their type from the model. At the
-  /// end, convertCastWeights() uses the map. If each op that reads a weight is
-  /// a cast to the type that the user requests, convertCastWeights() stores the
-  /// weight in this type.
-  ///
-  /// The map does not hold buffers. A buffer is a stored tensor that is not a
-  /// weight, such as the running mean of a batch norm.
+  /// Maps each float weight of at most one dim, such as a bias, to the ops that
+  /// read it. The map holds no buffers, and no weights that training changes.
+  /// The weights keep their type from the model until convertCastWeights().
+  /// This function stores a weight in the requested type if each op that reads
+  /// it is a cast to this type.
   llvm::MapVector<ParameterOp, SmallVector<GetParameterOp>> vectors;
 };
 

@@ -72,24 +72,15 @@ private:
     setStage(op, stageFor(op));
   }
 
-  /// Returns the pipeline stage for `op`, an op of the backward pass or of the
-  /// weight update. Each backward op belongs to one forward op, whose gradient
-  /// it computes. An op `graph.accumulate` combines the values of all
-  /// microbatches, for example into the sum of a gradient. The first of these
-  /// rules that applies to `op` determines the stage:
+  /// Returns the pipeline stage of `op`, a backward op or an op of the weight
+  /// update. The first row that applies gives the stage:
   ///
-  ///   1. If `op` is a `graph.accumulate`, the stage is the stage of its
-  ///      operand.
-  ///   2. If `op` has the attribute `graph.updates`, the attribute is the name
-  ///      of a weight. The stage is the first stage that reads this weight.
-  ///   3. If `op` is a backward op and its forward op has a stage, the stage is
-  ///      the stage of the forward op.
-  ///   4. If `op` is any other backward op, the stage is the stage of the last
-  ///      operand of `op` that has a stage.
-  ///   5. Otherwise, the stage is 0. An example is an op that computes the norm
-  ///      of all gradients.
-  ///
-  /// If no operand of `op` has a stage, rule 1 and rule 4 give the stage 0.
+  ///   `op`                             stage
+  ///   has `graph.updates` = @w, and    first stage that reads the weight w
+  ///   is no graph.accumulate
+  ///   backward op of a forward op      stage of the forward op, if it has one
+  ///   other backward op, accumulate    stage of the last operand with a stage
+  ///   any other op                     0
   int64_t stageFor(Operation *op) const {
     if (auto weight = op->getAttrOfType<FlatSymbolRefAttr>(graph::updatesName);
         weight && !isa<graph::AccumulateOp>(op))

@@ -30,21 +30,13 @@ static void setStage(Operation *op, int64_t stage) {
 }
 
 namespace {
-/// Assigns each op of a function to a pipeline stage. There are three classes
-/// of ops (ForwardChain.h):
-///
-///   1. Links are forward ops with much work, such as a matmul. The stage
-///      planner cuts the list of all links into consecutive stages.
-///   2. Followers are the ops of the backward pass and of the weight update.
-///      Their stages follow the rules in BackwardStages.h.
-///   3. Free ops are cheap ops, such as masks. Each stage that reads the result
-///      of a free op gets a clone of the op.
-///
-/// The class then connects the stages. If a stage reads a value that another
-/// stage computes, the class creates an op `pipe.transfer`, which sends the
-/// value to the reading stage. For example, the stages 1 and 2 read a value of
-/// stage 0. The class then creates two transfers of this value, one to stage 1
-/// and one to stage 2.
+/// Assigns each op of a function to a pipeline stage. The stage planner cuts
+/// the list of links (forward ops with much work, such as matmuls) into stages.
+/// The rules in BackwardStages.h give stages to the ops of the backward pass
+/// and of the weight update. Free ops are cheap ops, such as masks: each stage
+/// that reads the result gets a clone. If a stage reads a value of another
+/// stage, an op `pipe.transfer` sends the value to the reading stage.
+/// ForwardChain.h defines these classes of ops.
 class StagePlacer {
 public:
   /// `stageAt` lists nodes before which the model is cut (--stage-at).
@@ -99,20 +91,14 @@ public:
 
 private:
   /// Returns whether there are enough links for the stages. A link is a forward
-  /// op that exactly one stage runs, such as a matmul. The links have indices:
-  /// link 0, link 1, and so on. The function checks three conditions:
+  /// op that exactly one stage runs, such as a matmul. The conditions are:
   ///
-  ///  1. There are at least as many links as stages.
-  ///  2. `stageAt` is null or contains names. The user gives these names with
-  ///     the option --stage-at. A name belongs to an ONNX node, or to a tensor
-  ///     that a node computes. A stage begins at the first link at or after
-  ///     this node. This link must exist. It must not be link 0, because the
-  ///     previous stage needs a link, too.
-  ///  3. `stageOfNodes` is null or maps names of ONNX nodes to numbers of
-  ///     stages. Each stage must have a link whose node is mapped to the number
-  ///     of the stage.
+  ///  - There are at least as many links as stages.
+  ///  - For each name in `stageAt` (--stage-at), there is a link at or after
+  ///    the name, and it is not the first link.
+  ///  - If `stageOfNodes` annotates nodes, each stage has an annotated link.
   ///
-  /// If there is only one stage, the function checks only condition 2.
+  /// With one stage, only the second condition counts.
   bool hasLinkForEachStage() const {
     auto hasLinksAround = [&](StringAttr name) {
       const size_t cut = chain.findCut(name).value_or(0);
@@ -143,26 +129,15 @@ private:
     return stage.getInt();
   }
 
-  /// Cuts the list of all links into pipeline stages that take about equal
-  /// time. A link is a forward op with much work, such as a matmul. The
-  /// function limits the bytes of the weights on one stage. The function first
-  /// tries the limit L1, then the limit L2, and then no limit. The function
-  /// returns the first cut that the planner finds:
+  /// Cuts the list of links (forward ops with much work) into stages of about
+  /// equal time. Limits the bytes of weights on one stage. Tries two limits,
+  /// then no limit, and returns the first cut that is possible:
   ///
-  ///   L1 = min(0.85 · W, M · T)   each weight is sharded over the axis tp
-  ///   L2 = min(0.85 · W, M · R)   each weight is sharded over all ranks of the
-  ///                               stage, as with ZeRO or FSDP
+  ///   min(0.85 · W, M · T)   weights are sharded over the axis tp
+  ///   min(0.85 · W, M · R)   weights are sharded over all ranks of the stage
   ///
-  ///   W   bytes of all weights
-  ///   M   bytes that --memory-limit allows on one rank; infinity by default
-  ///   T   size of the axis tp
-  ///   R   number of ranks of one stage
-  ///
-  /// For example, let there be 4 stages, and let W = 100 GB, M = 10 GB, T = 2
-  /// and R = 8. Then L1 = 20 GB and L2 = 80 GB. With L1, the 4 stages can hold
-  /// 80 GB at most, which is less than W. Therefore, the function tries L2
-  /// next. If there are no weights or there is only one stage, the function
-  /// uses no limit.
+  /// W is the bytes of all weights, M the --memory-limit of one rank, T the
+  /// size of tp, and R the number of ranks of one stage.
   plan::StageCut cutEvenly(const plan::StageCutRequest &request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
@@ -202,19 +177,13 @@ private:
             ofRank * std::max<int64_t>(1, mesh.size())};
   }
 
-  /// Makes a pipeline stage begin at each name in `stageAt`. The user gives
-  /// these names with the option --stage-at. A name belongs to an ONNX node, or
-  /// to a tensor that a node computes. The stage begins at the first link at or
-  /// after this node. A link is a forward op with much work, such as a matmul.
-  /// The links have indices: link 0, link 1, and so on. The function appends
-  /// the index of the link at which the stage begins to `request.pinned`. If
-  /// `stageAt` is null or empty, the function does nothing. Emits an error in
-  /// these cases:
-  ///
-  ///   - the number of names is not the number of stages minus 1
-  ///   - no node and no tensor has the name
-  ///   - there is no link at or after the node
-  ///   - the stage begins at link 0, so the stage before it has no link
+  /// Makes a stage begin at each name in `stageAt` (--stage-at), the name of an
+  /// ONNX node or of a tensor. The stage begins at the first link at or after
+  /// the name. A link is a forward op with much work, such as a matmul. Appends
+  /// the indices of these links to `request.pinned`. Does nothing if `stageAt`
+  /// is null or empty. Emits an error if the number of names is not the number
+  /// of stages minus 1, if a name does not exist, if no link follows it, or if
+  /// the stage begins at link 0, which leaves no link for the stage before it.
   LogicalResult pinCuts(plan::StageCutRequest &request) {
     if (!stageAt || stageAt.empty())
       return success();
@@ -238,24 +207,14 @@ private:
     return success();
   }
 
-  /// Makes pipeline stages begin where the annotations of ONNX nodes say. An
-  /// annotation is the number of the stage on which a node must run.
-  /// `stageOfNodes` maps the name of each annotated node to this number. A link
-  /// is a forward op that only one stage runs. For each stage s after stage 0,
-  /// the function searches for the first link with the annotation s. It appends
-  /// the index of this link to `request.pinned`, so that the stage begins at
-  /// the link. For example, let there be five links and two stages:
-  ///
-  ///   link         0      1   2      3   4
-  ///   annotation   none   0   none   1   none
-  ///   stage        0      0   0      1   1
-  ///
-  /// The function ignores each annotation that is not the number of a stage.
-  /// Emits an error in these cases:
-  ///
-  ///  - A link has a smaller annotation than an earlier link.
-  ///  - There is a stage s after stage 0, and no link has the annotation s.
-  ///  - Stage 1 would begin at link 0, so that stage 0 would have no link.
+  /// Makes stages begin where annotations of ONNX nodes say. `stageOfNodes`
+  /// maps a node to the number of its stage. Stage s > 0 begins at the first
+  /// link (forward op that only one stage runs) with the annotation s. The
+  /// index of this link is appended to `request.pinned`. For example, five
+  /// links with the annotations none, 0, none, 1, none are on the stages 0, 0,
+  /// 0, 1, 1. Annotations that are no stage number are ignored. Emits an error
+  /// if a link has a smaller annotation than an earlier link, if no link has
+  /// the annotation s, or if stage 0 would have no link.
   LogicalResult pinStages(plan::StageCutRequest &request) {
     if (!stageOfNodes)
       return success();

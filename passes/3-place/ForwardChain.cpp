@@ -99,19 +99,14 @@ bool ForwardChain::trains(graph::GetParameterOp weight) const {
   return parameter && parameter.getTrained();
 }
 
-/// Returns whether `op` is a link. A link is a forward op that lies on exactly
-/// one stage. Each other forward op is cheap, and is cloned onto all stages
-/// that use its result. `op` is a link in these cases:
-///
-///  - `op` computes mostly sums of products, such as a matmul.
-///  - `op` reads the result of another link.
-///  - `op` reads a weight of more than 4096 elements.
-///  - `op` reads a trained weight. The backward pass computes the gradient of
-///    this weight on the stage of `op`. Therefore `op` must lie on exactly one
-///    stage.
-///
-/// To read a weight, `op` can also read a view or a cast of the weight, such as
-/// a transpose. The op that computes the view or the cast is not a link itself.
+/// Returns whether `op` is a link, that is, a forward op that exactly one stage
+/// runs. All other forward ops are cheap, and each stage that uses them gets a
+/// clone. A link sums products (such as a matmul), or reads the result of a
+/// link, a weight of more than 4096 elements, or a trained weight. The gradient
+/// of a trained weight is computed on the stage of `op`, so only one stage may
+/// run `op`. A view or a cast of a weight is no link. An op that reads it
+/// counts as an op that reads the weight. With Links::OfInputs, ops that read
+/// inputs of the model are links, too.
 bool ForwardChain::carriesWork(Operation *op) const {
   if (weightBehind(op))
     return false;

@@ -14,27 +14,17 @@ namespace pcc::place {
 /// Divides the ops of a function into three classes. The class of an op decides
 /// how it gets its pipeline stage:
 ///
-///   class       ops                              stage
-///   links       forward ops with much work       exactly one
-///   followers   backward pass and update         follows from links
-///   free ops    all others, such as weights,     each stage that uses the
-///               views of weights, and masks      op gets a clone of it
+///   class       ops                          stage
+///   links       forward ops with much work   exactly one
+///   followers   backward pass and update     follows from the links
+///   free ops    all others, such as masks    each stage that reads the result
+///               and views of weights         gets a clone
 ///
-/// The links in program order form a chain. The stage planner cuts this chain
-/// into stages. A forward op is a link if it is a contraction, or if it reads
-/// the result of a link, a trained weight, or a weight of more than 4096
-/// elements. An example:
-///
-///   %w = get_parameter @w    free
-///   %i = iota                free
-///   %m = less %i, %n         free, a mask
-///   %y = matmul %x, %w       link 0
-///   %z = select %m, %y, %0   link 1, because it reads link 0
-///
-/// A model may have too few links for its stages. An example is a model without
-/// weights. For such a model, the constructor is called with the value
-/// Links::OfInputs. Then each forward op that depends on an input of the model
-/// is a link, too.
+/// A forward op is a link if it sums products (such as a matmul), or reads the
+/// result of a link, a trained weight, or a weight of more than 4096 elements.
+/// The stage planner cuts the links in program order into stages. A model
+/// without weights has too few links. With Links::OfInputs, each forward op
+/// that depends on an input of the model is a link, too.
 class ForwardChain {
 public:
   /// Rule that decides which forward ops are links. A link is a forward op that

@@ -76,20 +76,15 @@ static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
           dist::withDecisions(op->getLoc(), alternatives.decisionsAt(i)));
 }
 
-/// Stores the result of the sharding search in the IR. The main attributes are
+/// Stores the result of the sharding search in attributes of the IR:
 ///
-///   attribute        set on               content
-///   dist.split       op                   mesh axes that split each loop of
-///                                         the op, such as k of a matmul
-///   dist.shardings   op                   sharding of each result of the op
-///   dist.sharding    function argument    sharding of the argument or result
-///                    or result
-///   dist.pinned      op, argument         request of the user or the model for
-///                    or result            a sharding, as a text such as
-///                                         `--shard 'w=[tp,-]'`
+///   dist.split       op: mesh axes that split each loop, such as k of a matmul
+///   dist.shardings   op: sharding of each result
+///   dist.sharding    function argument or result: its sharding
+///   dist.pinned      request for a sharding, such as `--shard 'w=[tp,-]'`
 ///
-/// An op may compute a result in another sharding than a request asks for. The
-/// function then inserts an op that changes the sharding (a reshard).
+/// If an op computes its result in another sharding than a request asks for,
+/// inserts an op that changes the sharding (a reshard).
 static void annotate(ShardedGraph &graph) {
   func::FuncOp function = graph.function;
   MLIRContext *context = function.getContext();
@@ -158,44 +153,14 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   return expertAxes(mesh, numParts.getInt());
 }
 
-/// Builds the data-flow graph of `function`. The sharding search then assigns
-/// mesh axes to the ops of this graph.
-///
-/// In the graph, a dim of a tensor consists of one or more factors. The product
-/// of the factors is the size of the dim. For example, 192 columns may consist
-/// of the factors 3 and 64. A mesh axis splits one factor. The op that produces
-/// a value and the ops that read the value get equal factors where possible, so
-/// that they can use the same sharding.
-///
-/// The function may cut two kinds of dims into two factors:
-///
-/// - Batch dim, which counts samples. A microbatch is a piece of the batch. The
-///   function cuts the batch dim if ranks cannot divide the samples of one
-///   microbatch evenly. The first factor is the number of microbatches. The
-///   second factor is the number of samples in one microbatch. For example, 2
-///   ranks split a batch of 6 samples, and there are 2 microbatches of 3
-///   samples. The ranks cannot divide 3 samples evenly, so the 6 samples become
-///   the factors 2 and 3. In each microbatch, one rank then has 2 samples, and
-///   the other rank has 1 sample.
-/// - Dim of tokens of a causal attention. A stripe is a contiguous piece of the
-///   sequence. The first factor is the number of stripes. The second factor is
-///   the number of tokens in one stripe. For example, 16 tokens in 4 stripes
-///   become the factors 4 and 4.
-///
-/// If the mesh axis cp has only one rank, the function cuts no dim of tokens.
-/// If cp has several ranks, the function builds two graphs, one with stripes
-/// and one without stripes. It returns the graph without stripes in two cases:
-///
-/// - No attention of `function` can be cut into stripes.
-/// - In the graph with stripes, pcc recognizes a dim of tokens in fewer ops
-///   than in the graph without stripes, such as in 90 ops instead of 100 ops.
-///
-/// Otherwise, the function returns the graph with stripes.
-///
-/// `seeds` contains the shardings that the user or the model requests. If the
-/// function cuts the batch dim, it may change requests to split the batch dim.
-/// For example, a request to split 6 samples over 2 ranks becomes a request to
-/// split the factor 3 over 2 ranks.
+/// Builds the data-flow graph of `function` for the sharding search. The ops on
+/// both sides of a value divide each dim into equal factors where possible. If
+/// ranks cannot divide the samples of one microbatch evenly, the batch dim
+/// becomes two factors, such as 2 microbatches of 3 samples. Requests in
+/// `seeds` to split the batch are changed to fit. If the mesh axis cp has
+/// several ranks, the tokens of causal attention are cut into stripes
+/// (Stripes.h). They stay uncut if pcc would recognize a dim of tokens in fewer
+/// ops with stripes than without.
 static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
                                  const dist::Mesh &mesh) {
   const int64_t microbatches = ShardedGraph::unevenMicrobatches(function, mesh);

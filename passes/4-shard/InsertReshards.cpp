@@ -26,25 +26,14 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns a sharding `common` from which ranks can slice both `a` and `b`
-/// without communication:
-///
-///   a        [8@dp+tp, -]
-///   b        [8@dp+cp, -]
-///   common   [8@dp, -]
-///
-/// Here 8@dp+tp is a dim of size 8 that the mesh axes dp and tp split, and `-`
-/// is a dim that no axis splits. For each dim, `common` keeps the leading axes
-/// that `a` and `b` share. Returns std::nullopt in these cases:
-///
-/// - `common` would equal `a` or `b`.
-/// - `a` and `b` both split some dim, but divide it into different factors. For
-///   example, `a` has a dim of size 12 as one factor, and `b` has it as the
-///   factors 3 and 4.
-/// - `a` or `b` is partial: ranks still have to reduce the tensor, such as by
-///   an all-reduce.
-/// - `a` or `b` has a view: ranks read other elements of a dim than their own
-///   part, such as the neighboring rows for a convolution (halo).
+/// Returns a sharding from which ranks can slice both `a` and `b` without
+/// communication. Each dim keeps the leading mesh axes that `a` and `b` share.
+/// For example, [8@dp+tp, -] and [8@dp+cp, -] give [8@dp, -]. Here 8@dp+tp is a
+/// dim of size 8 that dp and tp split, and `-` is a dim that no axis splits.
+/// Returns std::nullopt if the result would equal `a` or `b`, or if both split
+/// a dim that they divide into different factors. Also returns std::nullopt if
+/// `a` or `b` is partial (ranks still have to reduce it) or has a view (ranks
+/// read elements of other ranks, such as a halo).
 static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
                                                   const dist::Sharding &b) {
   if (dist::isPartial(a) || dist::isPartial(b) || dist::hasView(a) ||
@@ -134,30 +123,15 @@ private:
     it->uses.push_back(&operand);
   }
 
-  /// Inserts all reshards of `value` on the pipeline stage `stage`. A reshard
-  /// is an op that changes the sharding of a tensor. `needs` lists the new
-  /// shardings and, for each new sharding, the operands that need it. The
-  /// reshards are inserted before the first op that has one of these operands.
-  /// Each of these operands then reads the result of a reshard instead of
-  /// `value`.
-  ///
-  /// A reshard reads either `value` or the result of another reshard. The
-  /// function chooses the reshards so that the sum of their costs is small. For
-  /// this purpose, the function may add intermediate shardings to `needs`. An
-  /// intermediate sharding is a sharding that no operand needs. Other shardings
-  /// are made from it. Example with the mesh axes dp, tp and cp:
-  ///
-  ///                           sharding       split dims
-  ///   `value`                 [-, 8@dp]      dp splits 8 columns
-  ///   operand of op A needs   [8@dp+tp, -]   dp and tp split 8 rows
-  ///   operand of op B needs   [8@dp+cp, -]   dp and cp split 8 rows
-  ///   intermediate sharding   [8@dp, -]      dp splits 8 rows
-  ///
-  /// Without the intermediate sharding, two reshards read `value`, one for A
-  /// and one for B. Each of these two contains an all-to-all. With the
-  /// intermediate sharding, one all-to-all changes `value` to the intermediate
-  /// sharding. Two reshards then slice the result of the all-to-all, one for A
-  /// and one for B. Slices need no communication.
+  /// Inserts all reshards (changes of sharding) of `value` on the pipeline
+  /// stage `stage`, before the first op that needs one. `needs` lists the new
+  /// shardings and the operands that then read them. A reshard reads `value` or
+  /// the result of another reshard, so that the total cost is small. For this,
+  /// the function may add intermediate shardings to `needs`. For example,
+  /// [-, 8@dp] (the axis dp splits 8 columns) must become [8@dp+tp, -] for one
+  /// op and [8@dp+cp, -] for another. One all-to-all to [8@dp, -] is then
+  /// enough, because ranks can slice both shardings from it without
+  /// communication.
   void insert(Value value, Attribute stage, SmallVector<Need> &needs) {
     OpBuilder builder(needs.front().uses.front()->getOwner());
     plan::ReshardOrder order = cheapestReshardOrder(value, needs);
@@ -181,28 +155,13 @@ private:
     }
   }
 
-  /// Returns shardings that may be useful as intermediate shardings of one
-  /// value. `needs` lists the shardings to which the value must be changed. To
-  /// use an intermediate sharding, the compiler first changes the value to this
-  /// sharding. It then makes several of the shardings in `needs` from the
-  /// result.
-  ///
-  /// For each pair of shardings in `needs`, the function tries to find a
-  /// sharding from which ranks can slice both without communication. Example,
-  /// where 8@dp+tp is a dim of size 8 that the mesh axes dp and tp split, and
-  /// `-` is a dim that no axis splits:
-  ///
-  ///   pair     [8@dp+tp, -] and [8@dp+cp, -]
-  ///   result   [8@dp, -]
-  ///
-  /// The caller tests whether an intermediate sharding reduces the total cost
-  /// of all changes.
-  ///
-  /// Returns an empty list if `needs` has 5 or more elements. The caller would
-  /// append an intermediate sharding to `needs`, so that `needs` would have 6
-  /// or more elements. The caller then calls cheapestReshardOrder, which tries
-  /// all orders of the elements only if there are at most 5 elements. The limit
-  /// 5 is the constant mostOrdered.
+  /// Returns intermediate shardings that may make the reshards (changes of
+  /// sharding) of one value cheaper. From each of them, ranks can slice two
+  /// shardings in `needs` without communication. For example, [8@dp+tp, -] and
+  /// [8@dp+cp, -] are slices of [8@dp, -], where 8@dp+tp is a dim of size 8
+  /// that the mesh axes dp and tp split. Returns an empty list if `needs` has
+  /// `mostOrdered` elements or more. With one more sharding, there are too many
+  /// orders to try them all.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
     for (size_t i = 0; i < needs.size() && needs.size() < mostOrdered; ++i)
@@ -239,26 +198,11 @@ private:
     return plan::cheapestReshardOrder(reform, mostOrdered);
   }
 
-  /// Returns the MLIR location for a reshard. A reshard is an op that changes
-  /// the sharding of a tensor. This reshard changes `value` to the sharding
-  /// `need.to`. The location lists the operands for which the reshard is made.
-  /// `pcc explain` prints this list to the user.
-  ///
-  /// `needs` lists all reshards of `value` on one pipeline stage. `need` is one
-  /// of its elements. In each element, `to` is the new sharding, and `uses`
-  /// lists the operands that read `value` in this sharding.
-  ///
-  /// - If `need.uses` has operands, the location lists these operands.
-  /// - If `need.uses` is empty, other reshards read the result of this reshard.
-  ///   The location then lists the operands of all elements of `needs`.
-  ///
-  /// Example with three elements in `needs`. The notation [8@dp] means that the
-  /// mesh axis dp splits a vector of 8 elements:
-  ///
-  ///   need.to     need.uses       operands in the location
-  ///   [8@dp]      empty           input of exp, input of tanh
-  ///   [8@dp+tp]   input of exp    input of exp
-  ///   [8@dp+cp]   input of tanh   input of tanh
+  /// Returns the MLIR location of the reshard (change of sharding) of `value`
+  /// to `need.to`. The location lists the operands for which the reshard is
+  /// made, so that `pcc explain` can print them. These are the operands in
+  /// `need.uses`. If `need.uses` is empty, only other reshards of `value` read
+  /// the result. The location then lists the operands of all `needs`.
   static Location reasonFor(Value value, const Need &need,
                             ArrayRef<Need> needs) {
     SmallVector<dist::Endpoint> places;

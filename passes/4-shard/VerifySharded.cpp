@@ -35,19 +35,12 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
 
 /// Emits an error and fails unless these conditions hold for `op`:
 ///
-/// - `op` has the attribute `dist.split`. For each loop of `op`, the attribute
-///   lists the mesh axes that split the loop. The attribute must have as many
-///   lists as `op` has loops. For example, a matmul with the loops m, n and k
-///   needs three lists.
-/// - Each operand and each result has the sharding that follows from
-///   `dist.split`. For example, if the axis dp splits the loop m of a matmul,
-///   dp must split the rows of the first operand and the rows of the result.
-/// - If an operand is a partial sum over an axis, `dist.split` marks this axis
-///   as partial, and the attribute `dist.through` allows a partial sum in this
-///   operand. In a partial sum over an axis, each rank along the axis has one
-///   addend of each element.
-/// - Ranks need no communication while they compute `op`. For example, no axis
-///   splits the dim along which a softmax computes its sums.
+///  - The attribute `dist.split` lists the mesh axes that split each loop, such
+///    as m, n and k of a matmul.
+///  - The operands and results have the shardings that follow from `dist.split`
+///    and `dist.through`, also with regard to partial sums.
+///  - No axis splits a loop whose parts exchange values, such as the dim along
+///    which a softmax sums.
 static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   auto recorded = readShardedOp(op);
   if (!recorded)

@@ -69,26 +69,14 @@ struct TokenCollective {
   /// experts, so they may need different tokens.
   dist::SubAxes others;
 
-  /// Describes how `op` moves tokens between ranks. `op` is an all_gather or a
-  /// reduce_scatter. `numRows` is the number of tokens in the larger tensor of
-  /// `op`, which is the result of an all_gather or the operand of a
-  /// reduce_scatter. The first dims of this tensor must count the tokens. For
-  /// example, 24 tokens fit the shape [4, 6, H], because 4 · 6 = 24. A number
-  /// of 12 tokens does not fit this shape. `mesh` is the mesh of the ranks.
-  /// Returns nullopt in these cases:
+  /// Describes how `op`, an all_gather or a reduce_scatter, moves `numRows`
+  /// tokens. Returns nullopt in these cases:
   ///
-  /// - The sizes of the first dims do not multiply to `numRows`.
-  /// - `op` changes the sharding of no token dim.
-  /// - `op` changes the sharding of a dim after the token dims.
-  /// - The sharding of the operand or of the result has a halo. With a halo, a
-  ///   rank holds its shard and also some elements of the neighboring shards.
-  /// - `op` has masks already. The masks of a collective say which rank needs
-  ///   which token. A collective with masks sends only these tokens.
-  /// - `op` is a reduce_scatter, and the axes over which it sums are not the
-  ///   axes over which it divides the tokens.
-  /// - Two shardings split a mesh axis in ways that do not fit together. For
-  ///   example, one sharding splits the ranks 0 to 5 into halves of 3 ranks,
-  ///   and another sharding splits these ranks into thirds of 2 ranks.
+  /// - The leading dims of the larger tensor do not multiply to `numRows`.
+  /// - `op` changes the sharding of no token dim, or of another dim.
+  /// - `op` has masks already, or a sharding has a halo.
+  /// - A reduce_scatter sums over one set of axes, but divides over another.
+  /// - Sub-axes do not fit together, such as a half and a third of 6 ranks.
   static std::optional<TokenCollective>
   read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
@@ -336,21 +324,12 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     }
   }
 
-  /// Adds two masks to `op`, a collective that moves tokens between ranks. The
-  /// masks say which rank needs which token. A rank needs a token if the token
-  /// chose an expert of this rank. With the masks, a token moves only between
-  /// the rank that stores the token and the ranks that need the token. `groups`
-  /// tells which experts the tokens chose. `planner` plans how the ranks
-  /// exchange the masks. Returns false and changes nothing in these cases:
-  ///
-  /// - The function TokenCollective::read() does not support `op`. For example,
-  ///   `op` has masks already.
-  /// - The planner finds no sequence of collectives by which the ranks can
-  ///   exchange the masks.
-  /// - `op` is a reduce_scatter, and it is not certain that the masks save
-  ///   bytes. For example, a rank receives 72 bytes in `op` without masks, and
-  ///   up to 68 bytes with masks. The exchange of the masks needs 6 bytes more.
-  ///   The sum 68 + 6 = 74 is not less than 72.
+  /// Adds two masks to `op`, so that a token moves only to ranks that need it.
+  /// A rank needs a token that chose an expert of this rank. `groups` lists the
+  /// choices, and `planner` plans the exchange of the masks. Returns false and
+  /// changes nothing if TokenCollective::read() does not support `op`, if the
+  /// masks cannot be exchanged, or if `op` is a reduce_scatter and the masks
+  /// may not save bytes.
   bool narrow(dist::CollectiveOp op, graph::GroupRowsOp groups,
               plan::ReshardPlanner &planner) {
     const int64_t numRows = graph::tensorType(groups.getGate()).getDimSize(0);
@@ -419,19 +398,13 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return masks.emplace_back(sides, made).second;
   }
 
-  /// Builds a mask that says which tokens this rank needs. This rank needs a
-  /// token if the token chose at least one of the experts of this rank. The
-  /// operand `gate` of `groups` is a tensor with the shape [tokens, experts].
-  /// It has one row for each token of the group, and one column for each expert
-  /// of this rank. An element of `gate` is 0 if the token did not choose the
-  /// expert. An example with 3 tokens and 2 experts:
+  /// Builds a mask of the tokens that chose at least one expert of this rank.
+  /// The gates of `groups` have the shape [tokens, experts of this rank]. A
+  /// gate is 0 if the token did not choose the expert. The mask has the local
+  /// shape of the token dims of `sides`. Example with 3 tokens and 2 experts:
   ///
-  ///   token   row of `gate`   element of the mask
-  ///   0       [0, 0.7]        true
-  ///   1       [0, 0]          false
-  ///   2       [0.4, 0]        true
-  ///
-  /// `sides` determines the shape of the mask, such as [3] or [1, 3].
+  ///   gates   [[0, 0.7], [0, 0], [0.4, 0]]
+  ///   mask    [true, false, true]
   static Value wantedRows(graph::GroupRowsOp groups,
                           const TokenCollective &sides, LocalBuilder &builder) {
     Value gate = groups.getGate();
@@ -448,19 +421,12 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
         wants, dist::localShape(sides.whole, dist::shapeOf(sides.shape)));
   }
 
-  /// Builds the collectives, usually one all-to-all, in which the ranks of a
-  /// group tell each other which tokens they need. Example: a group of 4 ranks
-  /// has 8 tokens, 2 on each rank.
-  ///
-  /// - `wanted`: 8 booleans, one per token of the group. A boolean says whether
-  ///   this rank needs the token.
-  /// - `sides`: tells how `op` divides the tokens between the ranks.
-  /// - `asking`: the plan of these collectives.
-  /// - `op`: the collective that will use the result. The new ops get its
-  ///   location and its pipeline stage.
-  ///
-  /// The result has the shape [2, 4]. Element [t, r] says whether rank r of the
-  /// group needs token t of this rank.
+  /// Builds the collectives, usually one all-to-all, in which ranks tell each
+  /// other which tokens they need. Example: a group of 4 ranks has 8 tokens, 2
+  /// on each rank. `wanted` has 8 booleans: whether this rank needs token t.
+  /// The result has the shape [2, 4]: whether rank r of the group needs token t
+  /// of this rank. `asking` is the plan of the collectives. The new ops get the
+  /// location and the pipeline stage of `op`.
   static Value askOwners(Value wanted, const TokenCollective &sides,
                          const plan::ReshardPlan &asking, dist::CollectiveOp op,
                          LocalBuilder &builder) {

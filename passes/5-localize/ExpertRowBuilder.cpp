@@ -99,20 +99,14 @@ Value ExpertRowBuilder::cloned(Operation *op, ValueRange operands,
   return made->getResult(0);
 }
 
-/// Builds a gather that reads the part of `value` for each row. Builds nothing
-/// if setRows() has recorded the rows of `value`. A row is a pair of an expert
-/// and a token that chose this expert. The gather reads along dim 0 of a
-/// reshaped `value`. The index depends on the dims of `value`. Example with 8
-/// experts and 6 tokens; the last column is for the row of expert 2 and token
-/// 3:
+/// Builds a gather along dim 0 of a reshaped `value`. Example with 8 experts
+/// and 6 tokens:
 ///
-///   dims of `value`      reshaped to   index                example
-///   experts and tokens   [48, H]       expert · 6 + token   15
-///   experts              [8, H]        expert               2
-///   tokens               [6, H]        token                3
-///
-/// A `value` without experts and tokens is the same for all rows. It needs no
-/// gather.
+///   dims of `value`      reshaped to   index
+///   experts and tokens   [48, H]       expert · 6 + token
+///   experts              [8, H]        expert
+///   tokens               [6, H]        token
+///   neither              [H]           no gather: equal for all rows
 Value ExpertRowBuilder::rowsOf(Value value, const DimRoles &roles) {
   if (Value rows = known.lookup(value))
     return rows;

@@ -86,36 +86,25 @@ struct ExpertCombine {
   /// `shape` is [6, 4], and `order` is [1, 0].
   llvm::SmallVector<int64_t> shape, order;
 
-  /// Reads a combine step from `op`. A combine step computes, for each token,
-  /// the weighted sum of its experts' outputs. The weights of this sum are the
-  /// gates. Returns nullopt in these cases:
+  /// Reads a combine step from `op`. Returns nullopt in these cases:
   ///
-  /// - `op` does not have the attribute `graph.chosen`, which marks combine
-  ///   steps.
-  /// - `op` does not have exactly two operands.
-  /// - The outputs of the experts do not have exactly one dim that counts
-  ///   experts.
+  /// - `op` lacks the attribute `graph.chosen`, or does not have two operands.
+  /// - The outputs of the experts do not have exactly one expert dim.
   /// - The dims of the gates are not exactly the token dims and the expert dim.
-  /// - The dims of the result are not exactly the token dims and the feature
-  ///   dims.
-  /// - The number of tokens or the number of experts is 0.
+  /// - The dims of the result are not exactly the token and the feature dims.
+  /// - There are no tokens or no experts.
   static std::optional<ExpertCombine> read(graph::EinsumOp op);
 };
 
-/// Builds ops that compute a mixture of experts for rows only. A row is a pair
-/// of an expert and a token that chose this expert. Example: 6 tokens choose 2
-/// of 8 experts each, and each output has H features.
+/// Builds the ops of a mixture of experts for rows only. A row is an expert and
+/// a token that chose this expert. Example: 6 tokens choose 2 of 8 experts
+/// each.
 ///
 ///   all pairs   [8, 6, H]   one output per expert and token
 ///   rows        [12, H]     one output per row
 ///
-/// All tensors of rows list the rows in the same order: first the rows of
-/// expert 0, then the rows of expert 1, and so on.
-///
-/// The number of rows becomes known when the program runs, but the shape of a
-/// tensor must be known at compile time. A tensor of rows therefore has space
-/// for the largest possible number of rows, which is numRows(). The elements
-/// after the last row are undefined.
+/// The rows are sorted by expert. Each tensor has space for numRows() rows, the
+/// largest possible number. The elements after the last row are undefined.
 class ExpertRowBuilder : public LocalBuilder {
 public:
   /// Creates a `graph.group_rows` op. The op lists the rows: an expert and a
@@ -124,21 +113,15 @@ public:
   /// must outlive the builder.
   explicit ExpertRowBuilder(const ExpertCombine &sum);
 
-  /// Returns the elements of `value` for each row. A row is a pair of an expert
-  /// and a token that chose this expert. `roles` tells which dims of `value`
-  /// count experts, count tokens or hold features. If setRows() has recorded a
-  /// tensor for `value`, the function returns this tensor. Otherwise it builds
-  /// ops that compute the result. Example with 8 experts, 6 tokens and 12 rows;
-  /// row r is the pair of the expert e and the token t:
+  /// Returns the elements of `value` for each row, or the tensor that setRows()
+  /// has recorded for `value`. Example with 8 experts, 6 tokens and 12 rows,
+  /// where row r is the expert e and the token t:
   ///
-  ///   shape of `value`   shape of the result   element of the result
-  ///   [8, 6, H]          [12, H]               result[r, h] = value[e, t, h]
-  ///   [8, H]             [12, H]               result[r, h] = value[e, h]
-  ///   [6, H]             [12, H]               result[r, h] = value[t, h]
-  ///   [H]                [H]                   result[h] = value[h]
-  ///
-  /// In the last line, `value` has neither an expert dim nor a token dim. All
-  /// rows would be equal, so the result has no dim that counts rows.
+  ///   `value`     result    element
+  ///   [8, 6, H]   [12, H]   result[r, h] = value[e, t, h]
+  ///   [8, H]      [12, H]   result[r, h] = value[e, h]
+  ///   [6, H]      [12, H]   result[r, h] = value[t, h]
+  ///   [H]         [H]       result[h] = value[h], because all rows are equal
   mlir::Value rowsOf(mlir::Value value, const DimRoles &roles);
   /// Records that `rows` holds the rows of `value`. A row is a pair of an
   /// expert and a token that chose this expert. Example: `value` has the shape

@@ -20,24 +20,14 @@ using OperandRoles = std::optional<SmallVector<DimRoles>>;
 // Element-wise ops
 //===----------------------------------------------------------------------===//
 
-/// Returns the roles of the dims of all operands of `op`. A role says whether a
-/// dim counts experts, counts tokens or holds features. `result` holds the
-/// roles of the dims of the result. `op` must be an element-wise op or a
-/// broadcast. It aligns the last dim of an operand with the last dim of the
-/// result, as NumPy does. A dim of an operand gets the role of the dim of the
-/// result with which it is aligned. There is one exception: the role is
-/// Repeated if the dim has size 1 and is broadcast along experts or tokens.
-/// Example:
+/// Returns the dim roles of the operands of `op`, an element-wise op or a
+/// broadcast. `result` has the dim roles of the result. Dims are aligned at the
+/// end, as in NumPy. Returns nullopt if an operand is broadcast along only some
+/// of the token dims, or for any other op. Example:
 ///
 ///   result      [8, 6, 4]   Expert, Token, Feature
 ///   operand 0   [8, 1, 4]   Expert, Repeated, Feature
 ///   operand 1   [6, 4]      Token, Feature
-///
-/// Returns nullopt in these cases:
-///
-/// - `op` is neither element-wise nor a broadcast.
-/// - An operand is broadcast along some of the token dims, but not along all of
-///   them.
 static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   if (!op->hasTrait<graph::IsElementWise>() && !isa<graph::BroadcastOp>(op))
     return {};
@@ -84,19 +74,10 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
   for (auto [operand, roles] : llvm::zip_equal(op->getOperands(), operands)) {
     Value own = builder.rowsOf(operand, roles);
     SmallVector<int64_t> shape(shapeOf(own));
-    // The function builds a clone of `op` that computes only rows. A row is a
-    // pair of an expert and a token that chose this expert. `own` holds the
-    // rows of `operand`. The clone will read a reshape of `own`, and `shape`
-    // is the shape to which `own` is reshaped.
-    //
-    // If `operand` has an expert dim or a token dim, dim 0 of `own` counts
-    // rows. In this case, insert dims of size 1 after dim 0, until `shape` has
-    // as many dims as the result of the clone. Example: there are 12 rows,
-    // `own` has the shape [12, 8], and the result of the clone has the shape
-    // [12, 5, 8]. Then `shape` becomes [12, 1, 8].
-    //
-    // If `operand` has neither an expert dim nor a token dim, no dim of `own`
-    // counts rows. In this case, `shape` remains the shape of `own`.
+    // Dim 0 of `own` counts rows if `operand` has an expert or a token dim.
+    // Insert dims of size 1 after it for missing feature dims, because the
+    // clone aligns dims at the end. For example, [12, 8] becomes [12, 1, 8] for
+    // a result [12, 5, 8].
     if (hasRole(roles, DimRole::Expert) || hasRole(roles, DimRole::Token))
       shape.insert(shape.begin() + 1, numFeatures + 1 - shape.size(), 1);
     rows.push_back(builder.reshape(own, shape));
@@ -108,21 +89,13 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
 // Reshapes and slices
 //===----------------------------------------------------------------------===//
 
-/// Returns the roles of the dims of the operand of `op`, a reshape. A role says
-/// whether a dim counts experts, counts tokens or holds features. `result`
-/// holds the roles of the dims of the result. Example: the reshape merges two
-/// token dims of sizes 2 and 3 into one token dim of size 6:
+/// Returns the dim roles of the operand of `op`, a reshape. Returns nullopt if
+/// an operand dim would need two roles, if a feature dim of the result comes
+/// before another dim, or if the operand has no single expert dim. `result` has
+/// the dim roles of the result. Example:
 ///
 ///   operand   [8, 2, 3, 4]   Expert, Token, Token, Feature
 ///   result    [8, 6, 4]      Expert, Token, Feature
-///
-/// Returns nullopt in these cases:
-///
-/// - A dim of the operand would need two roles. Example: the reshape splits the
-///   operand [48, 4] into [8, 6, 4]. The dim of size 48 counts experts and
-///   tokens.
-/// - In the result, a feature dim comes before an expert dim or a token dim.
-/// - The operand does not have exactly one expert dim.
 static OperandRoles rolesOfReshape(Operation *op, const DimRoles &result) {
   ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
                     to = shapeOf(op->getResult(0));
@@ -239,19 +212,10 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
-  /// Returns the roles of the dims of one operand. `operand` is the number of
-  /// this operand, 0 or 1. A role says whether a dim counts experts, counts
-  /// tokens or holds features. `roles` holds the roles of the dims of the
-  /// result. Example: in "td,edf->etf", the result "etf" has the roles Expert,
-  /// Token and Feature. For operand 0, which is "td", the function returns
-  /// Token and Feature. The function uses these rules:
-  ///
-  /// - If the result has the letter of the dim, the dim has the role that this
-  ///   letter has in the result. In the example, t has the role Token.
-  /// - If the result does not have the letter, the op sums over the dim, and
-  ///   the role is Feature. In the example, d has the role Feature.
-  /// - If the letter is '.', the dim has size 1 and is broadcast. The role is
-  ///   Repeated.
+  /// Returns the dim roles of operand 0 or 1, given the dim roles of the
+  /// result. A dim over which the op sums has the role Feature. A dim '.',
+  /// which has size 1 and is broadcast, has the role Repeated. Example: in
+  /// "td,edf->etf", operand 0 has the roles Token (t) and Feature (d).
   DimRoles rolesOf(int operand, const DimRoles &roles) const {
     DimRoles own;
     for (char letter : operands[operand]) {
@@ -298,19 +262,13 @@ std::optional<ExpertContraction> ExpertContraction::read(Operation *op) {
       equation->result.str()};
 }
 
-/// Returns the index (0 or 1) of the operand that holds one matrix per expert.
-/// Returns -1 if the dims of the product do not have the form in the list
-/// below. Example with the dims e (experts), t (tokens), d (the product sums
-/// over d) and f (features of the result):
+/// Returns the index of the operand that holds one matrix per expert; -1 if
+/// there is none. For example, it is 1 in the einsum "etd,edf->etf" with the
+/// experts e, the tokens t and the features d and f. The required dims are:
 ///
-///   einsum "etd,edf->etf"   returns 1, because operand 1 has the dims e, d, f
-///
-/// The list describes the dims that the product must have:
-///
-/// - The operand with the matrices has the dims e, d and f, in any order.
-/// - The other operand has the dim d and all dims of tokens. It may have the
-///   dim e. It does not have the dim f.
-/// - The result has only one dim of features, which is f.
+///   matrices        e, d and f, in any order
+///   other operand   d and all token dims; e is optional
+///   result          f and no other feature dim
 static int matricesOf(const ExpertContraction &product,
                       const DimRoles &result) {
   const std::string tokens =
@@ -332,22 +290,14 @@ static int matricesOf(const ExpertContraction &product,
   return -1;
 }
 
-/// Returns the roles of the dims of both operands of `op`, a matmul or an
-/// einsum. A role says whether a dim counts experts, counts tokens or holds
-/// features. `result` holds the roles of the dims of the result of `op`.
-/// Example: `op` is the einsum "td,edf->etf", which multiplies 6 tokens by one
-/// matrix per expert.
+/// Returns the dim roles of both operands of `op`, a matmul or an einsum.
+/// `result` has the dim roles of the result. Returns nullopt if the elements
+/// are not floats, the einsum does not have two operands, or matricesOf()
+/// returns -1. Example for "td,edf->etf":
 ///
-///              letters   shape       roles
-///   result     etf       [8, 6, 5]   Expert, Token, Feature
-///   operand 0  td        [6, 4]      Token, Feature
-///   operand 1  edf       [8, 4, 5]   Expert, Feature, Feature
-///
-/// Returns nullopt in these cases:
-///
-/// - The elements are not floats.
-/// - `op` is an einsum without exactly two operands.
-/// - matricesOf() returns -1: no operand of `op` holds one matrix per expert.
+///   result      [8, 6, 5]   Expert, Token, Feature
+///   operand 0   [6, 4]      Token, Feature
+///   operand 1   [8, 4, 5]   Expert, Feature, Feature
 static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
   auto product = ExpertContraction::read(op);
   if (!product ||
@@ -358,20 +308,14 @@ static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
                                product->rolesOf(1, result)};
 }
 
-/// Builds a `graph.grouped_matmul`, which computes `op` for rows, and returns
-/// the result of the new op. A row is a pair of an expert and a token that
-/// chose this expert. `op` is a matmul or an einsum that multiplies the tokens
-/// by the matrices of the experts. Example: 6 tokens choose 2 of 8 experts
-/// each.
+/// Builds a `graph.grouped_matmul`, which computes only the rows of `op`, and
+/// returns its result. `op` multiplies tokens by the matrices of the experts.
+/// `operands` and `result` are the dim roles of `op`. Example: 6 tokens choose
+/// 2 of 8 experts each.
 ///
-///                          tokens    matrices    result
-///   `op`, for all pairs    [6, D]    [8, D, F]   [8, 6, F]
-///   new op, for 12 rows    [12, D]   [8, D, F]   [12, F]
-///
-/// Each element of `operands` holds the roles of the dims of one operand of
-/// `op`. `result` holds the roles of the dims of the result of `op`. A role
-/// says whether a dim counts experts, counts tokens or holds features.
-/// `builder` creates the new ops.
+///                      tokens    matrices    result
+///   `op`, all pairs    [6, D]    [8, D, F]   [8, 6, F]
+///   grouped, 12 rows   [12, D]   [8, D, F]   [12, F]
 static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
                           const DimRoles &result, ExpertRowBuilder &builder) {
   const ExpertContraction product = *ExpertContraction::read(op);

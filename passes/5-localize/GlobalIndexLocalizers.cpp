@@ -26,25 +26,14 @@ static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
              : builder.make<graph::BroadcastOp>(type, index);
 }
 
-/// Adapts a gather to local shapes (shapes of one rank's shard). There are
-/// three cases:
+/// Adapts a gather to local shapes. If ranks split the gathered dim, returns a
+/// value that is 0 where another rank has the element, and a later collective
+/// adds the values of all ranks. Otherwise returns null. Constant indices that
+/// are ranges are passed to localizeConstantGather(). Example with 8 rows:
 ///
-/// - The indices are constant, and the sharding rule of the gather describes
-///   them as ranges. For example, the indices 0, 1, 2, 7 and 8 are the ranges 0
-///   to 2 and 7 to 8. The function calls localizeConstantGather(), and returns
-///   the result of this call.
-/// - Ranks do not split the dim along which the gather reads. The function
-///   returns null, because no new value replaces the result of the gather.
-/// - Ranks split the dim along which the gather reads. The function returns the
-///   value that replaces the result of the gather. If another rank holds the
-///   element at an index, the returned value is 0 for this index. A later
-///   collective adds the returned values of all ranks. Example: 2 ranks split a
-///   matrix of 8 rows, and the gather reads the rows at the indices 1 and 6:
-///
-///                            index 1   index 6
-///     rank 0, rows 0 to 3    row 1     0
-///     rank 1, rows 4 to 7    0         row 6
-///     sum of both ranks      row 1     row 6
+///                      index 1   index 6
+///   rank 0, rows 0-3   row 1     0
+///   rank 1, rows 4-7   0         row 6
 static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherOp>(local.op);
   if (!local.rule.windows.empty())
@@ -130,21 +119,15 @@ static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
   return builder.make<graph::SelectOp>(hot, oneHot.getOn(), oneHot.getOff());
 }
 
-/// Adapts a causal attention op to local shapes (shapes of one rank's shard) if
-/// ranks split the queries. With the attribute `causal`, the op lets each query
-/// see only the keys up to its own position. The op would take the first query
-/// of each rank for the first query of the sequence. The function therefore
-/// removes the attribute and adds an operand, a mask of the keys that each
-/// query sees. Example: 2 ranks, 4 queries and 4 keys. Rank 1 has the queries 2
-/// and 3:
+/// Replaces the attribute `causal` of an attention op by a mask operand if
+/// ranks split the queries. The attribute would count the queries from the
+/// first query of each rank. An existing mask is combined with the new one.
+/// Changes the op in place and always returns null. Example: rank 1 of 2 has
+/// the queries 2 and 3:
 ///
 ///              key 0   key 1   key 2   key 3
 ///   query 2    1       1       1       0
 ///   query 3    1       1       1       1
-///
-/// If the op has a mask already, the function combines both masks. The function
-/// changes the op in place. It always returns null, because no new value
-/// replaces the result of the op.
 static Value localizeAttention(LocalOp &local, LocalBuilder &builder) {
   auto attention = cast<graph::AttentionOpInterface>(local.op);
   const auto &queries = local.rule.operands[0][2];

@@ -122,24 +122,14 @@ private:
       entry->second.clear();
   }
 
-  /// Decides whether `op` is converted to rows, and adds `op` to the list `ops`
-  /// if so. A row is a pair of an expert and a token that chose this expert. A
-  /// converted op computes only the rows, instead of all pairs of an expert and
-  /// a token.
+  /// Returns whether `op` has one result and want() has requested it. If so,
+  /// also adds `op` to `ops` and calls want() for its operands, if all of these
+  /// hold:
   ///
-  /// Does nothing and returns false unless `op` has one result and want() has
-  /// recorded a request to convert `op`. Otherwise returns true. The function
-  /// adds `op` to `ops`, and calls want() for each operand of `op`, except in
-  /// these cases:
-  ///
-  /// - Two calls of want() passed different roles for the result of `op`. A
-  ///   role says whether a dim counts experts, counts tokens or holds features.
-  /// - The result of `op` is read by an op that is neither in `ops` nor the
-  ///   combine step. The combine step computes the weighted sum of the experts'
-  ///   outputs.
-  /// - `op` is not on the pipeline stage `stage`.
-  /// - `op` cannot be converted. For example, a slice that reads only 4 of 8
-  ///   experts cannot be converted.
+  /// - All calls of want() gave the result the same dim roles.
+  /// - Only ops in `ops` and the combine step read the result.
+  /// - `op` is on the pipeline stage `stage`.
+  /// - `op` can run on rows. A slice of 4 of 8 experts, for example, cannot.
   bool visit(Operation *op, Attribute stage) {
     if (op->getNumResults() != 1)
       return false;

@@ -22,26 +22,14 @@ Value pcc::localize::forwardOperand(Value operand, LocalBuilder &builder) {
   return builder.make<graph::ReshapeOp>(operand.getType(), operand);
 }
 
-/// Adapts a slice to local shapes. There are three cases for a dim that ranks
-/// split. Examples with a dim of 192 elements and 2 ranks:
+/// Adapts a slice to local shapes. Three cases for a split dim of 192 elements
+/// on 2 ranks:
 ///
-/// - The slice reads all elements of the dim. The local slice reads all 96
-///   elements of the rank.
-/// - The slice reads one of n equal blocks of the dim. For example, the dim
-///   consists of three blocks of 64 elements, and the slice x[64:128] reads the
-///   second block. In this case, the ranks split each block in two halves, so
-///   each rank holds 3 · 32 elements:
-///
-///              block 0    block 1     block 2
-///     rank 0   x[0:32]    x[64:96]    x[128:160]
-///     rank 1   x[32:64]   x[96:128]   x[160:192]
-///
-///   On each rank, the elements of block 1 have the local indices 32 to 63, so
-///   the local slice is x[32:64].
-///
-/// - The slice reads other elements, such as x[10:20]. A reshard before the
-///   slice has sent 5 of these elements to each rank. The local slice reads all
-///   5 elements.
+/// - The slice reads all elements: the local slice reads all 96 local elements.
+/// - It reads one of n equal blocks, such as x[64:128]. Ranks split each block,
+///   so each has a half of every block. The local slice is x[32:64].
+/// - It reads other elements, such as x[10:20]: a reshard has sent each rank 5
+///   of them, and the local slice reads all 5.
 static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   auto slice = cast<graph::SliceOp>(local.op);
   SmallVector<int64_t> starts(slice.getStarts()), sizes(slice.getSizes()),
@@ -143,26 +131,15 @@ Value pcc::localize::localizeConstantGather(LocalOp &local,
                                  parts, builder.getI64IntegerAttr(dim));
 }
 
-/// Adapts a concat to local shapes (shapes of one rank's shard) if ranks split
-/// the dim along which the concat joins its operands. A reshard before the
-/// concat has moved each element of an operand to the place of this element in
-/// the result. At all other places, the moved operand is 0. The function builds
-/// selects, and returns their result. For each place, the selects take the
-/// element from the operand to which the place belongs. Example: operand a has
-/// 2 elements, operand b has 6 elements, and there are 2 ranks. The table shows
-/// the operands after the reshards:
+/// Adapts a concat along a split dim to local shapes. A reshard has moved each
+/// operand to its place in the result, with 0 elsewhere. The result selects
+/// each element from its operand. Returns null if no such reshard exists.
+/// Example:
 ///
-///                           rank 0          rank 1
-///   place in the result     0  1  2  3      4  5  6  7
-///   operand a               a0 a1 0  0      0  0  0  0
-///   operand b               0  0  b0 b1     b2 b3 b4 b5
-///   result                  a0 a1 b0 b1     b2 b3 b4 b5
-///
-/// The places 0 and 1 belong to operand a, so the select takes the elements of
-/// a at these places. At the places 2 to 7, the select takes the elements of b.
-///
-/// Returns null if no reshard has moved the operands in this way. In this case,
-/// no new value replaces the result of the concat.
+///                rank 0          rank 1
+///   operand a    a0 a1 0  0      0  0  0  0
+///   operand b    0  0  b0 b1     b2 b3 b4 b5
+///   result       a0 a1 b0 b1     b2 b3 b4 b5
 static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
   auto concat = cast<graph::ConcatOp>(local.op);
   int64_t dim = concat.getDim();

@@ -89,22 +89,13 @@ struct InsertIndexChecks
   }
 
 private:
-  /// Returns the indices that `op` reads, and the range of valid indices. The
-  /// range depends on whether the indices are labels. A label is the number of
-  /// a class, as in a classification loss. Example for a dim of 7 elements:
-  ///
-  ///   indices         valid range   negative index
-  ///   labels          0 to 6        is an error
-  ///   other indices   -7 to 6       counts from the end
-  ///
-  /// The function recognizes labels in two cases:
-  ///
-  /// - The indices come from a model input with the attribute `graph.labels`.
-  /// - The indices are the result of a select `label < 0 ? label - 7 : label`.
-  ///   The import of an ONNX loss inserts this select. It changes the label -1,
-  ///   which is invalid, to the invalid index -8. In this case, the function
-  ///   returns the operand `label` of the select. An error message then shows
-  ///   -1 instead of -8.
+  /// Returns the indices that `op` reads and their valid range. The classes of
+  /// a loss (labels) must be 0 to 6 for a dim of 7 elements. Other indices may
+  /// be -7 to 6, because a negative index counts from the end. Labels are
+  /// recognized in two cases: they come from a model input with the attribute
+  /// `graph.labels`, or from the select `label < 0 ? label - 7 : label` of an
+  /// imported ONNX loss. For the select, returns the operand `label`, so that
+  /// an error message shows the user's label.
   static Access accessOf(graph::IndexedOpInterface op) {
     Access access{op, op.getIndices(), op.getIndexedSizes(), false};
     auto select = withoutMoves(access.indices).getDefiningOp<graph::SelectOp>();
@@ -236,19 +227,11 @@ private:
   }
 
   IntegerRanges ranges;
-  /// Set of the checks that have been inserted, so that no check is inserted
-  /// twice. An entry has three members:
+  /// Inserted checks, so that no check is inserted twice:
   ///
-  /// - A pointer to the tensor that holds the indices. Reshards and transfers
-  ///   between pipeline stages may lie between this tensor and the op that reads
-  ///   the indices.
-  /// - The sizes of the dims into which the indices point.
-  /// - True if negative indices are invalid.
-  ///
-  /// Example: one gather reads a table at the indices x. Another gather reads a
-  /// table of the same size at the indices y, which are a reshard of x. Both
-  /// gathers have the same entry: x, the size and false. Only the first gather
-  /// gets a check.
+  /// - the tensor of indices, before reshards and transfers
+  /// - the sizes of the dims into which the indices point
+  /// - whether negative indices are invalid
   llvm::SmallSet<std::tuple<const void *, std::vector<int64_t>, bool>, 4> known;
 };
 } // namespace

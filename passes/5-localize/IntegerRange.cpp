@@ -20,19 +20,11 @@ static Range united(Range a, Range b) {
   return IntegerRange{std::min(a->low, b->low), std::max(a->high, b->high)};
 }
 
-/// Returns the smallest and the largest element of `constant`, an integer
-/// tensor. If `component` is given, the function uses only the elements with
-/// this index in the last dim. Example with 3 rows:
-///
-///   constant    [[0, 7], [1, 8], [2, 9]]
-///
-///   component   result
-///   not given   0 to 9
-///   0           0 to 2
-///   1           7 to 9
-///
-/// Returns nullopt if the constant has no elements, or if its elements are
-/// unsigned or are no integers.
+/// Returns the smallest and the largest element of `constant`. If `component`
+/// is given, uses only the elements with this index in the last dim. Example:
+/// the range of [[0, 7], [1, 8]] is 0 to 8, and the range of component 1 is 7
+/// to 8. Returns nullopt if there are no elements, or if they are unsigned or
+/// no integers.
 static Range rangeOf(graph::ConstantOp constant,
                      std::optional<int64_t> component) {
   auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
@@ -124,22 +116,12 @@ static Range rangeOfElementWise(Operation *op, ArrayRef<Range> operands) {
   return std::nullopt;
 }
 
-/// Returns an index in the last dim of `from`, which is an operand of `op`.
-/// `component` is an index in the last dim of the result of `op`. Consider the
-/// elements of the result that have the index `component` in the last dim. To
-/// compute these elements, `op` reads only the elements of `from` that have the
-/// returned index in the last dim. Example: an add of x [5, 2] and y [5, 2]
-/// computes result[:, 1] from x[:, 1] and y[:, 1]. If `from` is x and
-/// `component` is 1, the function returns 1.
-///
-/// The value nullopt stands for all indices in the last dim. The function
-/// returns nullopt in these cases:
-///
-/// - `component` is nullopt.
-/// - The last dims of `from` and of the result have different sizes.
-/// - `from` or the result has no dims.
-/// - `op` is a transpose or a slice. Both may move elements to another index in
-///   the last dim.
+/// Returns the index in the last dim of the operand `from` from which `op`
+/// computes the elements result[:, component]. The value nullopt stands for all
+/// indices. Example: in x + y, component 1 of the result depends on component 1
+/// of x. Returns nullopt for a transpose or a slice, which may move elements to
+/// another index, and if the last dims of `from` and of the result differ or do
+/// not exist.
 static std::optional<int64_t> componentOf(Operation *op, Value from,
                                           std::optional<int64_t> component) {
   auto given = graph::tensorType(from).getShape(),

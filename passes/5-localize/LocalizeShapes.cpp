@@ -166,24 +166,14 @@ private:
     return success();
   }
 
-  /// Collects the data that the conversion of `op` to local shapes needs:
-  ///
-  /// - the global types of the operands and results;
-  /// - the sharding rule of `op`, which lists the loop indices of `op`, such as
-  ///   m, n and k for the matmul [m,k] x [k,n];
-  /// - the mesh axes that split each loop index. The attribute `dist.split` of
-  ///   `op` has one entry for each loop index.
-  ///
-  /// If `op` has no sharding rule, the function collects only the global types.
-  /// Emits an error in two cases:
-  ///
-  /// - The attribute `dist.split` is missing, or its number of entries is not
-  ///   the number of loop indices.
-  /// - The attribute `dist.windows` contains a number that is too large. The
-  ///   attribute contains indices into the list of windows of the sharding
-  ///   rule. A window is an operand dim in which a rank may read elements of
-  ///   other ranks (halo exchange). If the rule has 2 windows, the numbers must
-  ///   be 0 or 1.
+  /// Collects what the conversion of `op` to local shapes needs: the global
+  /// types of operands and results, the sharding rule, and the mesh axes that
+  /// split each loop index of the rule (attribute `dist.split`). A matmul [m,k]
+  /// x [k,n] has the loop indices m, n and k. Without a sharding rule, collects
+  /// only the types. Emits an error and fails if `dist.split` does not have one
+  /// entry per loop index, or if `dist.windows` has an index that exceeds the
+  /// windows of the rule. A window is an operand dim that a rank may read from
+  /// other ranks (halo exchange).
   FailureOr<LocalOp> describe(Operation *op) {
     LocalOp local{op, {}, {}, {}, {}};
     for (Value operand : op->getOperands())
@@ -215,19 +205,11 @@ private:
     return local;
   }
 
-  /// Replaces padding in dims that the op reduces, as a matmul reduces its
-  /// inner dim. A rank has padding if ranks split a dim unevenly: of 5 elements
-  /// on 2 ranks, rank 1 has 2 elements and 1 element of padding. The function
-  /// replaces the padding by the neutral element of the reduction, such as 0
-  /// for a sum. The padding then does not change the result.
-  ///
-  /// The function does not change a dim in which the op reads elements at given
-  /// indices. Example: a gather reads rows of a table [5, H] at given indices,
-  /// and 2 ranks split the 5 rows. Rank 1 has the rows 3 and 4 and one row of
-  /// padding. The padding has no effect on the result, because a valid index is
-  /// at most 4 and never refers to padding. The loop index of such a dim has
-  /// the flag `needsOffset`: each rank must know the global index of its first
-  /// element in the dim.
+  /// Replaces padding by the neutral element (0 for a sum) in dims that the op
+  /// reduces. A rank has padding if ranks split a dim unevenly: with 5 elements
+  /// on 2 ranks, rank 1 has 2 elements and 1 element of padding. Skips a dim
+  /// that the op reads at given indices (factor flag `needsOffset`), because a
+  /// valid index never refers to padding.
   void maskPadding(LocalOp &local) {
     const bool readsAtIndices = local.op->hasTrait<graph::IsIndexing>();
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {

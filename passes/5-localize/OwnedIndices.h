@@ -16,20 +16,12 @@ namespace pcc::localize {
 ///   offset    -3   2     3
 ///   mine      no   yes   yes
 struct OwnedIndices {
-  /// Computes the members `mine` and `offset` for each element of the tensor
-  /// `indices`. An element is a global index into one dim of an operand of the
-  /// op `local`. A negative index counts from the end. `mine` tells whether
-  /// this rank owns the element at the index. `offset` is the index minus the
-  /// first index that this rank owns. The other parameters describe the dim:
-  ///
-  /// - `factors` lists the loop indices of the op that form the dim, outermost
-  ///   first. Each entry is an index into `local.splits`, which tells how ranks
-  ///   split the loop index.
-  /// - `size` is the number of elements of the dim on all ranks together.
-  /// - `owned` is the number of elements on each rank, padding included.
-  ///
-  /// For example, a dim of 8 elements on 2 ranks has the size 8, and `owned` is
-  /// 4. `builder` creates the new ops.
+  /// Computes `mine` and `offset` for `indices`, which are global indices into
+  /// one dim of an operand of the op `local`. `factors` has the loop indices
+  /// that form the dim, outermost first; they are indices into `local.splits`.
+  /// `size` is the number of elements on all ranks together, and `owned` the
+  /// number on each rank, padding included. For 8 elements on 2 ranks, `size`
+  /// is 8 and `owned` is 4.
   OwnedIndices(LocalBuilder &builder, const LocalOp &local, mlir::Value indices,
                const graph::ShardingRule::DimFactors &factors, int64_t size,
                int64_t owned);

@@ -83,22 +83,14 @@ static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
   return llvm::is_contained(rule.partialThrough, static_cast<int>(operand));
 }
 
-/// Returns the pending reductions that the result of `op` takes over from the
-/// operands of `op`. For example, sum(tp) is pending for a value if each rank
-/// along the mesh axis tp holds one addend of the value. If sum(tp) is pending
-/// for x, then sum(tp) is also pending for the transpose of x. `rule` is the
-/// sharding rule of `op`. Emits an error in these cases:
+/// Returns the pending reductions that the result of `op` takes over from its
+/// operands. Emits an error and fails if one of these conditions does not hold:
 ///
-/// - An operand has a pending reduction, but `op` is not linear in this
-///   operand.
-/// - An operand has a pending reduction that is not a sum, such as max(tp).
-/// - Two operands have different pending reductions, such as sum(tp) and
-///   sum(dp).
-/// - Two operands have pending reductions, but `op` multiplies the operands.
-///   The sum of the ranks' products is not the product of the two sums.
-/// - `op` adds or concatenates its operands. One operand has a pending
-///   reduction, but another operand has none. The reduction would count this
-///   other operand once per rank.
+/// - `op` is linear in each operand with a pending reduction, which is a sum.
+/// - All operands with pending reductions have the same ones.
+/// - If `op` multiplies operands, only one of them has a pending reduction.
+/// - If `op` adds or concatenates operands, all or none have one: a later
+///   reduction would count the other operand once per rank.
 static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
   std::optional<Partials> flow;
   int numPartial = 0;
@@ -157,26 +149,14 @@ struct StartedReductions {
 };
 } // namespace
 
-/// Finds the loop indices that `op` reduces, and the mesh axes that split them.
-/// For example, the matmul [m,k] x [k,n] reduces the loop index k. `rule` is
-/// the sharding rule of `op`, which lists the loop indices in `rule.factors`.
-///
-/// A key of the returned map is the position of a reduced loop index in
-/// `rule.factors`. The mapped list has one entry for each operand dim over
-/// which this loop index runs. For k, these are dim 1 of operand 0 and dim 0 of
-/// operand 1. An entry is the list of the mesh axes that split the dim. Two
-/// examples, in which 64@tp is a dim of 64 elements that tp splits:
+/// Maps each loop index that `op` reduces to the mesh axes that split it, one
+/// entry per operand dim. The key is the position in `rule.factors`. An entry
+/// is nullopt if the operand has no sharding, or a halo in this dim. Skips a
+/// dim that several loop indices form. In this example, 64@tp is 64 elements
+/// that tp splits:
 ///
 ///   matmul [m, 64@tp] x [64@tp, n]   k -> {tp}, {tp}
 ///   matmul [m, 64@tp] x [64, n]      k -> {tp}, {}
-///
-/// An entry is nullopt in two cases:
-///
-/// - The operand has no sharding.
-/// - A rank reads elements of the dim that other ranks hold (halo exchange).
-///
-/// The function skips a dim that several loop indices form. An example is a dim
-/// of 6 · 4 = 24 elements that the loop indices of sizes 6 and 4 form.
 static std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>>
 reducedDims(Operation *op, const ShardingRule &rule) {
   std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>> splits;
@@ -194,20 +174,11 @@ reducedDims(Operation *op, const ShardingRule &rule) {
   return splits;
 }
 
-/// Returns true if `axis`, or a part of `axis`, splits dim 1 of result 0 of
-/// `op`, and `op` is in this table:
-///
-///   op                       dim 1 of result 0
-///   conv, conv_transpose     output channels
-///   attention_key_gradient   key heads
-///
-/// If the function returns true, `op` may need no reduction over `axis`,
-/// although `axis` splits a loop index that `op` reduces. Example: a
-/// conv_transpose has 2 groups of channels, and tp gives each of 2 ranks one
-/// group. On each rank, the op sums over all input channels of one group. tp
-/// splits the input channels of the whole tensor, so the op seems to begin the
-/// reduction sum(tp). But each rank computes complete output channels, so no
-/// reduction begins.
+/// Returns whether `axis`, or a part of it, splits the output channels of a
+/// convolution or the key heads of an `attention_key_gradient`. These ops may
+/// then need no reduction over `axis`, although `axis` splits a loop index that
+/// they reduce: each rank may compute complete output channels of its own
+/// groups.
 static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
   if (!isa<graph::ConvOp, graph::ConvTransposeOp,
            graph::AttentionKeyGradientOp>(op))
@@ -219,36 +190,12 @@ static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
                                   });
 }
 
-/// Returns the reductions over ranks that begin in `op`. `rule` is the sharding
-/// rule of `op`, which lists the loop indices of `op`. For example, the matmul
-/// [m,k] x [k,n] has the loop indices m, n and k. It reduces k, because it sums
-/// over k. If the mesh axis tp splits k, each rank computes only one addend of
-/// the result. The reduction sum(tp) over the ranks then begins in the matmul.
-///
-/// The result has three members:
-///
-/// - `certain` lists the reductions that begin.
-/// - `possible` lists mesh axes. A reduction over such an axis may begin, but
-///   the shardings of the operands do not prove it.
-/// - `anything` is true if an operand has no sharding. Any reduction may then
-///   begin.
-///
-/// If an axis splits a loop index that `op` reduces, the reduction over the
-/// axis is in `certain` under two conditions:
-///
-/// - The loop index is split by the same axes in all operands that have this
-///   loop index.
-/// - dividesGroups() returns false for the axis. For example, the function
-///   returns true if the axis gives each rank a group of output channels of a
-///   convolution.
-///
-/// If a condition does not hold, the axis is in `possible`. For example, tp is
-/// in `possible` if it splits k in only one operand of the matmul.
-///
-/// `possible` also contains all axes that split a dim with several loop indices
-/// or without a loop index. For example, a dim of 6 · 4 = 24 elements may have
-/// two loop indices, one of size 6 and one of size 4. A dim of size 1 may have
-/// none.
+/// Returns the reductions over ranks that begin in `op`. A matmul that sums
+/// over k begins sum(tp) if tp splits k. An axis that splits a reduced loop
+/// index is in `certain` if the same axes split the loop index in all operands,
+/// and if dividesGroups() is false. Otherwise it is in `possible`, together
+/// with the axes that split a dim of several loop indices or of none.
+/// `anything` is true if an operand has no sharding.
 static StartedReductions startedReductionsOf(Operation *op,
                                              const ShardingRule &rule) {
   StartedReductions found;
@@ -376,21 +323,13 @@ static LogicalResult checkTransfer(pipe::TransferOp op) {
   return success();
 }
 
-/// Checks the pending reductions over ranks of the operands and results of
-/// `op`. For example, sum(tp) is pending for a value if each rank along the
-/// mesh axis tp holds one addend of the value. Emits an error and fails if a
-/// check fails. The check depends on the op:
+/// Checks the pending reductions, such as sum(tp), of the operands and results
+/// of `op`. Emits an error and fails if a check fails:
 ///
-/// - A transfer sends a value from one pipeline stage to another. Its operand
-///   and its result must have the same pending reductions.
-/// - A collective has the attribute `from`, which lists the pending reductions
-///   of the operand. The list must be correct.
-/// - A sharding rule says how ranks can split an op. An op with a sharding rule
-///   must be linear in each operand that has a pending reduction. The
-///   reductions of these operands must also be pending for result 0, together
-///   with the reductions that begin in the op. A mean over dims that ranks
-///   split must divide by the number of elements on all ranks together.
-/// - In any other op, no operand may have a pending reduction.
+/// - transfer: operand and result have the same pending reductions
+/// - collective: the attribute `from` lists those of the operand
+/// - other op with a sharding rule: flowOf(), checkResult() and checkMean()
+/// - any other op: no operand has a pending reduction
 static LogicalResult checkOp(Operation *op) {
   if (auto transfer = dyn_cast<pipe::TransferOp>(op))
     return checkTransfer(transfer);

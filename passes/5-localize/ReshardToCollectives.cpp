@@ -24,21 +24,13 @@ using namespace pcc::localize;
 namespace {
 struct ReshardToCollectives
     : pcc::localize::impl::ReshardToCollectivesBase<ReshardToCollectives> {
-  /// Replaces `reshard`, a change of a value's sharding, by collectives.
-  /// `planner` finds the sequence of collectives with the lowest price. If the
-  /// user describes the network in a cluster file, the price is a time in
-  /// seconds. Otherwise the price is the number of bytes that a rank receives.
-  /// The compiler phase 4-shard used the same prices when it chose the
-  /// shardings. Example: a value is a sum over 2 ranks, and each rank holds one
-  /// addend of 8 bytes. After the change, each rank must hold one half of the
-  /// sum.
-  ///
-  ///   sequence                 bytes that a rank receives
-  ///   all-reduce, then slice   8
-  ///   reduce-scatter           4
-  ///
-  /// The function uses the reduce-scatter. Emits an error if no sequence
-  /// exists.
+  /// Replaces `reshard` by the sequence of collectives with the lowest price.
+  /// The price is a time if a cluster file describes the network, and otherwise
+  /// the bytes that a rank receives. The phase 4-shard uses the same prices.
+  /// Emits an error and fails if no sequence exists. Example: 2 ranks hold
+  /// addends of 8 bytes, and each rank needs one half of the sum. A
+  /// reduce-scatter receives 4 bytes, and an all-reduce receives 8, so the
+  /// function uses the reduce-scatter.
   LogicalResult lower(dist::ReshardOp reshard, plan::ReshardPlanner &planner) {
     if (!reshard.getShape())
       return reshard.emitOpError(
@@ -54,19 +46,10 @@ struct ReshardToCollectives
     Value value = reshard.getInput();
     for (const plan::ReshardStep &step : plan.steps)
       value = emitStep(builder, reshard, value, step);
-    // Copy the sharding attribute of the reshard's result to the result of the
-    // last collective. Without the copy, the result of the last collective
-    // would have the sharding in the attribute `to` of the reshard. The two
-    // shardings differ if the reshard is a halo exchange for an op such as a
-    // slice, and the pass localize-shapes has erased this op. Example:
-    //
-    //   y = reshard x
-    //   z = slice y
-    //
-    // The reshard gives each rank exactly the elements of its shard of z. The
-    // slice has nothing to do, so the pass erases the slice, and the readers of
-    // z read y. y then has the sharding of z, but `to` still describes y as a
-    // halo exchange of x.
+    // Copy the sharding attribute from the reshard, not from its attribute
+    // `to`. The two differ after a halo exchange for an op, such as a slice,
+    // that the pass localize-shapes has erased. The attribute `to` then
+    // describes the halo, but the value has the sharding of the slice.
     if (auto known = dist::shardingOf(reshard.getResult());
         known && value != reshard.getInput())
       dist::setSharding(value, known.getSharding());

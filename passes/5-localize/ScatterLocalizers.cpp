@@ -24,21 +24,14 @@ static Value cutOff(LocalBuilder &builder, Value value,
   return builder.make<graph::SliceOp>(value, none, shape, steps);
 }
 
-/// Adapts `local`, a scatter_elements, to local shapes (shapes of one rank's
-/// shard). A scatter_elements copies a tensor, the data. It then writes each
-/// update to the element of the copy at a given index along one dim. Ranks may
-/// split this dim. Each rank then appends one extra element to its shard of
-/// this dim. A rank writes an update to the extra element if another rank owns
-/// the element at the index. Finally, each rank cuts the extra element off.
-/// Example: 2 ranks split a dim of 8 elements. Rank 1 owns the elements 4 to 7,
-/// and the extra element has the local index 4:
+/// Adapts a scatter_elements to local shapes if ranks split its dim; otherwise
+/// returns null. Each rank appends one extra element to its shard, and writes
+/// there the updates for other ranks. The extra element is then cut off.
+/// Example: rank 1 of 2 owns the elements 4 to 7 of 8:
 ///
 ///   global index   local index on rank 1
-///   2              4
+///   2              4, the extra element
 ///   6              2
-///
-/// Returns the value that replaces the result of the op. Returns null if ranks
-/// do not split the dim. The op then stays.
 static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterElementsOp>(local.op);
   int64_t dim = scatter.getDim();
@@ -59,22 +52,12 @@ static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   return cutOff(builder, written, type.getShape());
 }
 
-/// Returns `data` on some ranks and zeros on all others. `data` is the tensor
-/// into which `local`, a scatter_nd, writes updates. Each update has an index
-/// tuple, which says where the update is written. If ranks split the index
-/// tuples, each rank writes only its own updates. A later collective adds the
-/// results of all ranks. The sum must contain `data` only once, so only one
-/// rank may start from `data`. For example, 2 ranks split 6 index tuples:
-///
-///   rank   index tuples   returns
-///   0      0, 1, 2        data
-///   1      3, 4, 5        zeros
-///
-/// The tensor of index tuples may have several dims that ranks split. A rank
-/// gets `data` if its shard of this tensor begins at index 0 of each such dim.
-/// `dims` has one entry for each dim of this tensor. An entry lists the loop
-/// indices of the op that run over the dim, such as k for dim 1 of the lhs of
-/// the matmul [m,k] x [k,n]. `builder` creates the new ops.
+/// Returns `data` on the ranks whose shard of the index tuples begins at index
+/// 0 in each split dim, and zeros on all other ranks. `local` is a scatter_nd
+/// that writes into `data`. If ranks split the index tuples, a later collective
+/// adds the results of all ranks, and the sum must contain `data` only once.
+/// `dims` lists, for each dim of the tensor of tuples, the loop indices that
+/// form the dim.
 static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
                           Value data, ArrayRef<ShardingRule::DimFactors> dims) {
   Value zero = builder.scalar(graph::tensorType(data).getElementType(), 0);
@@ -92,23 +75,14 @@ static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
   return data;
 }
 
-/// Converts `indices`, the index tuples of the scatter_nd `local`, from global
-/// to local indices. An index tuple has one index for each of the first dims of
-/// the data operand. For example, the tuple (2, 5) refers to row 2, column 5 of
-/// a matrix. `data` is the type of the data operand on one rank. If ranks split
-/// dim d, there are two cases:
+/// Converts the index tuples of the scatter_nd `local` from global to local
+/// indices. `data` is the type of the data operand on one rank. If ranks split
+/// dim d of the data, the index of another rank's element becomes the size of
+/// dim d, and more[d] becomes 1, for an extra element. Example: rank 1 of 2
+/// owns 4 to 7:
 ///
-/// - The rank owns the element. The local index is the position of the element
-///   in the rank's shard.
-/// - Another rank owns the element. The local index is the size of dim d on
-///   this rank, so it refers to an extra element behind the shard.
-///
-/// For each such dim d, the function sets more[d] to 1. The caller appends
-/// more[d] elements to dim d. Example: 2 ranks split a dim of 8 elements.
-/// Rank 1 owns the elements 4 to 7, so the extra element has the local index 4:
-///
-///   global index   local index on rank 1
-///   2              4
+///   global index   local index
+///   2              4, the extra element
 ///   6              2
 static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
                        Value indices, RankedTensorType data,
@@ -138,20 +112,11 @@ static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
       builder.getI64IntegerAttr(static_cast<int64_t>(start.size()) - 1));
 }
 
-/// Adapts `local`, a scatter_nd, to local shapes (shapes of one rank's shard).
-/// A scatter_nd writes updates into a copy of the data. An index tuple says
-/// where one update is written. Ranks may split two things:
-///
-/// - The dims of the data to which the index tuples refer. Each rank appends an
-///   extra element to its shard of such a dim. Updates for elements of other
-///   ranks go to the extra element, which is then cut off.
-/// - The index tuples. Each rank writes the updates of its own index tuples,
-///   and a later collective adds the results of all ranks. One rank starts from
-///   the data. All other ranks start from zeros, so that the sum contains the
-///   data only once.
-///
-/// Returns the value that replaces the result of the op. Returns null if ranks
-/// split no dim of the data to which the index tuples refer. The op then stays.
+/// Adapts a scatter_nd to local shapes. If ranks split the index tuples, one
+/// rank writes into the data and the others into zeros. If ranks split a dim of
+/// the data to which the tuples refer, updates of other ranks go to an extra
+/// element, which is cut off. Returns null if ranks split no such dim; the op
+/// then stays.
 static Value localizeScatterNd(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterNdOp>(local.op);
   auto type = graph::tensorType(scatter.getData());

@@ -160,22 +160,12 @@ bool ActivationCheckpointing::dependsOnWeightsOnly(Value value) const {
   return weights.contains(value);
 }
 
-// An op is cheap to repeat in three cases (selective recomputation; Korthikanti
-// et al. 2022):
+// An op is cheap in three cases (selective recomputation; Korthikanti 2022):
 //
-// - The op is a collective in which ranks exchange data, and priceOf() returns
-//   0 for it. An example is the all-gather of a weight that ranks split (FSDP),
-//   if `holdsWeights` is false. The gathered weight then may not stay in memory
-//   until the backward pass, so the backward pass gathers the weight again in
-//   any case.
-// - Ranks exchange no data in the op, and the op computes no sums of products.
-//   Examples are softmax and gelu. A matmul, a convolution and an attention
-//   compute sums of products, so this case does not apply to them.
-// - The op computes sums of products, and the result has more bytes than all
-//   operands together. An example is the product of queries and keys: the
-//   operands have the shapes [1000, 64] and [64, 1000], and the result has the
-//   shape [1000, 1000]. This case does not apply if an operand depends only on
-//   weights and constants.
+// - It is a collective with the price 0, such as an all-gather of a weight.
+// - It neither communicates nor sums products, such as softmax or gelu.
+// - It sums products, reads no weights, and its result has more bytes than its
+//   operands together, such as the product of queries and keys.
 bool ActivationCheckpointing::isCheap(Operation *op) const {
   if (communicates(op))
     return priceOf(op) == 0;
@@ -190,20 +180,13 @@ bool ActivationCheckpointing::isCheap(Operation *op) const {
   return bytesOf(op->getResult(0)) > read;
 }
 
-// The price of an op is the cost, in flops, of running the op a second time, in
-// the backward pass. The price depends on the op:
+// The price is the cost, in flops, of running the op a second time:
 //
-// - An op that only moves or converts elements on one rank has the price 0.
-// - An op in which ranks exchange data may depend only on weights and
-//   constants. An example is the all-gather of a weight that ranks split
-//   (FSDP). If `holdsWeights` is false, a gathered weight must not stay in
-//   memory from the forward pass to the backward pass. The backward pass must
-//   gather the weight again in any case, so the price is 0.
-// - For any other op in which ranks exchange data, the price is the number of
-//   flops that the device could compute while it receives the data. Example: a
-//   rank receives the data in 1 ms, and the device could compute 10^9 flops in
-//   1 ms. The price is 10^9.
-// - For any other op, the price is the number of flops of the op.
+// - op that only moves or converts elements on one rank: 0
+// - gather of a weight that must not stay in memory (FSDP): 0, because the
+//   backward pass must gather the weight again
+// - other communication: the flops that the device could compute meanwhile
+// - other op: the flops of the op
 double ActivationCheckpointing::priceOf(Operation *op) const {
   const bool mustGo = !holdsWeights && dependsOnWeightsOnly(op->getResult(0));
   if (isCopy(op) || (mustGo && communicates(op)))

@@ -20,30 +20,16 @@
 
 namespace pcc::schedule {
 
-/// Rewrites the backward pass of one pipeline stage, so that it recomputes some
-/// activations (values that the forward pass computes). The recomputed
-/// activations then occupy no memory between the two passes. Usage: construct
-/// the object. Call the planner with stageGraph(). The planner chooses which
-/// activations stay in memory. Call apply() once with this choice. In this
-/// example, the backward pass reads b twice, and only a stays in memory:
+/// Makes the backward pass of one stage recompute some activations, which then
+/// need no memory between the passes. Pass stageGraph() to the planner, and the
+/// choice of the planner to apply(), once. Example in which only a is kept:
 ///
-///   forward                  a = matmul x, w; b = gelu a
-///   backward before apply    c = op1 b; d = op2 b
-///   backward after apply     b' = gelu a; c = op1 b'; d = op2 b'
+///   forward   a = matmul x, w; b = gelu a
+///   before    c = op1 b; d = op2 b
+///   after     b' = gelu a; c = op1 b'; d = op2 b'
 ///
-/// The graph from stageGraph() has three rules:
-///
-/// - The values of the graph are the results of forward ops. The result of a
-///   reshape is not a value of its own, because it shares the memory of the
-///   operand.
-/// - Weights, constants and function arguments are not values of the graph,
-///   because they always stay in memory.
-/// - Each forward op has a price. The price is the cost of running the op a
-///   second time, in the backward pass. Ranks may split a weight and gather the
-///   whole weight before each use (FSDP). If a gathered weight must not stay in
-///   memory between the two passes, the backward pass must gather the weight
-///   again. The graph then gives the gather the price 0, so that the planner
-///   chooses to gather again.
+/// The graph has no weights, constants, arguments or results of reshapes. The
+/// gather of a weight that must not stay in memory (FSDP) has the price 0.
 class ActivationCheckpointing {
 public:
   /// Reads the function `stage`, which contains all ops of one pipeline stage.

@@ -55,40 +55,21 @@ struct BucketPart {
 };
 } // namespace
 
-/// Returns the mesh axes that are in the list `from` but not in the list `to`.
-/// An entry of a list may also be a sub-axis, which is a part of a mesh axis.
-/// Example: the axis x has size 4. Its major half is the sub-axis x:(1)2, and
-/// its minor half is the sub-axis x:(2)2.
-///
-///   from   to         result
-///   {x}    {x:(1)2}   {x:(2)2}
-///
-/// Returns nullopt in two cases:
-///
-/// - `to` contains all axes of `from`, so the result would be empty.
-/// - Two sub-axes do not fit together, such as a half and a third of an axis of
-///   size 6.
+/// Returns the mesh axes, or sub-axes, that are in `from` but not in `to`. For
+/// example, {x} without {x:(1)2}, the major half of an axis of size 4, is
+/// {x:(2)2}. Returns nullopt if the difference is empty, or if the sub-axes do
+/// not fit together, such as a half and a third of an axis of size 6.
 static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
                                                const dist::SubAxes &to) {
   auto rest = plan::subtract(from, to);
   return rest && !rest->empty() ? rest : std::nullopt;
 }
 
-/// Returns the all-reduce `op` as an element of a bucket. A bucket is a list of
-/// collectives that share one call. `from` is the sharding of the operand, and
-/// `to` is the sharding of the result. A sharding lists the pending reductions
-/// of a value. For example, sum(tp) is pending if each rank along the mesh axis
-/// tp holds one addend of the value. `op` performs the reductions that `from`
-/// lists and `to` does not list. Returns nullopt in these cases:
-///
-/// - Ranks split a dim of the operand and the same dim of the result in
-///   different ways.
-/// - `op` reduces over the axis `mb`. The coordinates along this axis are
-///   microbatches, not ranks.
-/// - `to` lists all reductions that `from` lists, so `op` performs no
-///   reduction.
-/// - `from` and `to` list reductions over two sub-axes (parts of a mesh axis)
-///   that do not fit together, such as a half and a third of an axis of size 6.
+/// Returns the all-reduce `op` as an element of a bucket. `from` and `to` are
+/// the shardings of the operand and of the result. `op` performs the pending
+/// reductions of `from` that are not in `to`. Returns nullopt if there is none,
+/// if one is over `mb` (microbatches, not ranks), if the sub-axes do not fit
+/// together, or if the operand and the result are split differently.
 static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
                                                  const dist::Sharding &from,
                                                  const dist::Sharding &to) {
@@ -101,22 +82,14 @@ static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
   return BucketPart{op, *group, from.partials.front().kind};
 }
 
-/// Returns the all-gather `op` as an element of a bucket. A bucket is a list of
-/// collectives that share one call. `from` is the sharding of the operand, and
-/// `to` is the sharding of the result. Returns nullopt in these cases:
-///
-/// - `from` and `to` have different pending reductions. For example, sum(tp) is
-///   pending if each rank along the mesh axis tp holds one addend of the value.
-/// - `op` gathers several dims.
-/// - Some operand is not a range of consecutive elements of the gathered dim,
-///   or the ranges are not in the order of the ranks.
-///
-/// In all other cases, the result is the concatenation of the operands. In this
-/// example, 2 ranks gather a dim that has the elements 0 to 7:
+/// Returns the all-gather `op` as an element of a bucket. `from` and `to` are
+/// the shardings of the operand and of the result. Returns nullopt if their
+/// pending reductions differ, if several dims are gathered, or if the operands
+/// do not form the result in the order of the ranks. Example:
 ///
 ///   rank 0    rank 1    result
 ///   0 1 2 3   4 5 6 7   0 1 2 3 4 5 6 7   accepted
-///   0 1 4 5   2 3 6 7   0 1 2 3 4 5 6 7   nullopt: 0 1 4 5 is no range
+///   0 1 4 5   2 3 6 7   0 1 2 3 4 5 6 7   nullopt
 static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
                                               const dist::Sharding &from,
                                               const dist::Sharding &to) {
@@ -297,35 +270,15 @@ private:
   // Packing
   //===--------------------------------------------------------------------===//
 
-  /// Replaces the collectives in `bucket` by one collective, the call. All
-  /// collectives in `bucket` are all-gathers along the same mesh axes, or all
-  /// are all-reduces over the same mesh axes. Inserts the following ops before
-  /// the last collective of the bucket:
+  /// Replaces the collectives of `bucket` by one collective, before the last of
+  /// them. All are all-gathers, or all are all-reduces, over the same mesh
+  /// axes. The packed operand has three dims. Example with dp=2 × tp=4,
+  /// communication over tp, and operands of 3 and 5 elements:
   ///
-  /// 1. For each collective, a reshape flattens the operand to one dim.
-  /// 2. A concat joins the flat operands to one tensor. This tensor is called
-  ///    the packed tensor.
-  /// 3. The call gathers or reduces the packed tensor.
-  /// 4. For each collective, unpack() builds the result from the result of the
-  ///    call.
-  ///
-  /// The packed tensor has three dims. Example: the mesh is dp=2 × tp=4, and
-  /// the collectives communicate along tp. Two operands have 3 and 5 elements
-  /// on each rank, so the packed tensor has 8 elements on each rank:
-  ///
-  ///                          whole tensor   on each rank
-  ///   all-gather   before    [4, 2, 8]      [1, 1, 8]
-  ///                after     [4, 2, 8]      [4, 1, 8]
-  ///   all-reduce   before    [1, 2, 8]      [1, 1, 8]
-  ///                after     [1, 2, 8]      [1, 1, 8]
-  ///
-  /// - Dim 0 of an all-gather has one index for each of the 4 ranks along tp.
-  ///   Before the call, tp splits this dim. After the call, each rank has all 4
-  ///   indices. Dim 0 of an all-reduce has size 1.
-  /// - Dim 1 has one index for each of the 2 ranks along dp. dp splits this
-  ///   dim. In general, the axes that split this dim are all mesh axes along
-  ///   which the collectives do not communicate.
-  /// - Dim 2 has the elements of all operands. No axis splits this dim.
+  ///   dim   all-gather   all-reduce   split by
+  ///   0     4 ranks      1            tp, before the call only
+  ///   1     2 ranks      2            dp, the axes without communication
+  ///   2     8 elements   8            none
   void callOnce(ArrayRef<BucketPart> bucket) {
     OpBuilder builder(bucket.back().op);
     const bool reduces = bucket[0].op.getKind() == CollectiveKind::AllReduce;
@@ -386,31 +339,14 @@ private:
     return dist::numParts(othersOf(part));
   }
 
-  /// Returns the sharding of the packed tensor before the call. The call is the
-  /// one collective that replaces several collectives. The packed tensor
-  /// contains the operands of all these collectives. `part` is one of these
-  /// collectives. `reduces` is true for all-reduces and false for all-gathers.
-  /// The packed tensor has three dims:
+  /// Returns the sharding of the packed tensor before the call. `reduces` is
+  /// true for all-reduces. `part` is any collective of the bucket. Example with
+  /// dp=2 × tp=4, communication over tp, and 8 elements on each rank, where
+  /// 4@tp means that tp splits a dim of size 4:
   ///
-  /// - Dim 0 of an all-gather has one index for each rank of the call. The mesh
-  ///   axes along which the collectives communicate split this dim. Dim 0 of an
-  ///   all-reduce has size 1, and no axis splits it.
-  /// - Dim 1 has one index for each position along the mesh axes along which
-  ///   the collectives do not communicate. These axes split this dim.
-  /// - Dim 2 has the elements that the operands have together on one rank. No
-  ///   axis splits this dim.
-  ///
-  /// Before an all-reduce, a reduction is pending for the packed tensor. For
-  /// example, a sum over tp is pending if each rank along tp holds one addend
-  /// of each element.
-  ///
-  /// Example: the mesh is dp=2 × tp=4, and the collectives communicate along
-  /// tp. The operands have 8 elements together on each rank. In this table,
-  /// 4@tp is a dim of size 4 that tp splits:
-  ///
-  ///                whole packed tensor   pending reduction
-  ///   all-gather   [4@tp, 2@dp, 8]       none
-  ///   all-reduce   [1, 2@dp, 8]          sum over tp
+  ///                sharding           pending reduction
+  ///   all-gather   [4@tp, 2@dp, 8]    none
+  ///   all-reduce   [1, 2@dp, 8]       sum over tp
   dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)
@@ -422,16 +358,9 @@ private:
     return dist::canonical(made);
   }
 
-  /// Returns the location of the call, which is the collective that replaces
-  /// all collectives in `bucket`. The location joins the locations of these
-  /// collectives, so it names the ONNX nodes of all of them.
-  ///
-  /// The location of a collective may contain a record (dist::Cause) of the
-  /// reason for the collective. The record names the producer of a value, and
-  /// the consumers that need the value in another sharding. The location of the
-  /// call gets a record if at least one collective in `bucket` has a record.
-  /// The producer comes from the first collective with a record. The consumers
-  /// come from all collectives. Example:
+  /// Returns the location of the call that replaces `bucket`. It names the ONNX
+  /// nodes of all collectives, and joins their dist::Cause: the producer of the
+  /// first cause and the consumers of all. Example:
   ///
   ///                  producer   consumers
   ///   collective 0   a          b
@@ -464,27 +393,14 @@ private:
                                     typeOf(value, shape), value);
   }
 
-  /// Builds the result of the collective `part` from `results`. Makes all
-  /// readers of `part` read the new value. `results` is the result of the call
-  /// that replaces all collectives of a bucket. `results` is a matrix:
-  ///
-  /// - After an all-gather, the matrix has one row for each rank of the call.
-  ///   Row i has the operands of rank i. The operands are flat and stand one
-  ///   after another.
-  /// - After an all-reduce, the matrix has one row. The row has the reduced
-  ///   values of all operands, one after another.
-  ///
-  /// The elements of `part` begin in column `begin` of each row. Example: 4
-  /// ranks gather along dim 1. The operand of `part` has the shape [3, 5] on
-  /// each rank, and the result has the shape [3, 20]. The function builds these
-  /// ops:
+  /// Builds the result of `part` from `results`, and makes all readers of
+  /// `part` read it. `results` has one row per rank of the call (all-reduce:
+  /// one row). The elements of `part` start in column `begin`. Example: 4 ranks
+  /// gather [3, 5] to [3, 20] along dim 1.
   ///
   ///   slice       [4, 15]     row i has the 15 elements from rank i
   ///   reshape     [4, 3, 5]
-  ///   transpose   [3, 4, 5]
-  ///   reshape     [3, 20]
-  ///
-  /// For an all-reduce, no transpose is necessary.
+  ///   transpose   [3, 4, 5]   then reshape to [3, 20]
   static void unpack(OpBuilder &builder, Value results, int64_t begin,
                      const BucketPart &part) {
     const int64_t members = graph::tensorType(results).getDimSize(0);

@@ -92,20 +92,13 @@ static bool waitsForReader(Operation *op, LossDependence &dependence) {
          !dependence.contains(op->getResult(0));
 }
 
-/// Moves `sum`, a `graph.accumulate`, up in its function. `sum` moves right
-/// after the op that computes a gradient. Ops with one operand can stand
-/// between this op and `sum`, such as a reduce_scatter of the gradient. These
-/// ops move together with `sum`. Example:
+/// Moves `sum`, a `graph.accumulate`, right after the op that computes the
+/// gradient. Pure ops with one operand and one reader between them move along.
+/// Moves nothing if the gradient is a constant or a weight, or is computed
+/// outside the backward pass. Returns the number of moved ops. Example:
 ///
 ///   before   g = matmul x, d;  e = exp d;  r = reduce_scatter g;  accumulate r
 ///   after    g = matmul x, d;  r = reduce_scatter g;  accumulate r;  e = exp d
-///
-/// The function finds the op that computes the gradient by going backwards from
-/// `sum`. The function skips each op that has one operand, has one reader, is
-/// pure and belongs to the backward pass. The first op that is not skipped is
-/// the op that computes the gradient. Moves nothing if this op is a constant or
-/// the read of a weight, or does not belong to the backward pass. Returns the
-/// number of moved ops.
 static size_t moveToGradient(graph::AccumulateOp sum) {
   SmallVector<Operation *> way{sum};
   Operation *maker = sum.getInput().getDefiningOp();
@@ -147,22 +140,12 @@ struct OrderBackward : pcc::schedule::impl::OrderBackwardBase<OrderBackward> {
     return success();
   }
 
-  /// Reorders the ops of `stage`, one function of a pipeline stage. The order
-  /// changes in two steps:
-  ///
-  /// 1. Some ops move down. An op moves down if it is a pure op of the backward
-  ///    pass, has a reader, and does not depend on the gradient of the loss.
-  ///    The op moves right before the first op that reads its result. For
-  ///    example, op c is the only reader of op b, and b is the only reader of
-  ///    op a. First, b moves right before c. Then a moves right before b.
-  /// 2. Each `graph.accumulate` moves up, right after the op that computes its
-  ///    operand. The operand usually is the gradient of a weight. The operand
-  ///    can also be a reduce_scatter of the gradient. In this case, the
-  ///    reduce_scatter also moves up, right after the op that computes the
-  ///    gradient. If the gradient is not computed in the backward pass, no op
-  ///    moves up. See moveToGradient().
-  ///
-  /// `dependence` tells which values depend on the gradient of the loss.
+  /// Reorders the ops of the pipeline stage `stage`. First, some ops move down,
+  /// right before the first op that reads them: pure ops of the backward pass
+  /// that have a reader and do not depend on the gradient of the loss. The loop
+  /// runs in reverse order, because a reader must move before the op that it
+  /// reads. Then each `graph.accumulate` moves up, right after the op that
+  /// computes its gradient.
   void run(func::FuncOp stage, LossDependence &dependence) {
     SmallVector<Operation *> waiting;
     for (Operation &op : stage.front().without_terminator())

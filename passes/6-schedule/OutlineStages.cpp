@@ -91,26 +91,14 @@ private:
     arguments.insert(order.begin(), order.end());
   }
 
-  /// Fills the empty body of `function`, the function of the stage. The method
-  /// reads the ops of the model in order:
+  /// Fills the body of `function` with the ops of the stage, in model order.
+  /// Sends come last. `names` has the name of each sent value. Example:
   ///
-  /// - For each op of the stage, the body gets a clone of the op.
-  /// - For each `pipe.transfer` that passes a value from another stage to this
-  ///   stage, the body gets a `pipe.receive`.
-  /// - For each `pipe.transfer` that passes a value from this stage to another
-  ///   stage, the body gets a `pipe.send`. All sends come after all clones and
-  ///   receives.
-  ///
-  /// The last op of the body is a `func.return`. `names` has a name for each
-  /// value that one stage sends to another stage. Example:
-  ///
-  ///   model                           function of stage 1
-  ///   b = transfer a, 0 to 1          b = receive from 0
-  ///   c = exp b     (in stage 1)      c = exp b
-  ///   d = transfer c, 1 to 2
-  ///   e = relu b    (in stage 1)      e = relu b
-  ///                                   send c to 2
-  ///                                   return
+  ///   model                        function of stage 1
+  ///   b = transfer a, 0 to 1       b = receive from 0
+  ///   c = exp b   (in stage 1)     c = exp b
+  ///   d = transfer c, 1 to 2       e = relu b
+  ///   e = relu b  (in stage 1)     send c to 2; return
   void fill(func::FuncOp function, const DenseMap<Value, std::string> &names) {
     Block *block = function.addEntryBlock();
     auto builder = OpBuilder::atBlockEnd(block);

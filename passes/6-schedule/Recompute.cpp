@@ -51,22 +51,14 @@ eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
   return chosen;
 }
 
-/// Returns the function that chooses which activations stay in memory until the
-/// backward pass. The backward pass recomputes all other activations that it
-/// needs. `mode` is the value of the module attribute `pipe.recompute`. The
-/// modes are:
+/// Returns the function that chooses the activations that stay in memory.
+/// `mode` is the module attribute `pipe.recompute`. The backward pass
+/// recomputes:
 ///
-/// - "none": the backward pass recomputes only ops that cost no flops, such as
-///   a transpose.
-/// - "selective": the backward pass recomputes only ops that take little time
-///   compared with the bytes of their results.
-/// - "full": few activations stay in memory. The forward pass is divided into
-///   segments. Mainly the activations that pass from one segment to another
-///   stay in memory.
-/// - "auto": the activations in memory must fit into a budget of bytes. The
-///   backward pass recomputes as few flops as possible under this condition.
-///
-/// Any other string has the effect of "auto".
+/// - "none": only ops that cost no flops, such as a transpose
+/// - "selective": only ops that take little time, such as gelu
+/// - "full": nearly all ops; the values between segments of ops stay in memory
+/// - other ("auto"): the fewest flops that keep the memory within a budget
 static Chooser chooserOf(StringRef mode) {
   return llvm::StringSwitch<Chooser>(mode)
       .Case("none", eachStage<plan::recomputeNothing>)

@@ -251,21 +251,11 @@ private:
 
   ActionFunction &functionOf(int64_t part) { return functions.at(part); }
 
-  /// Clones `op`, an op of the stage function, into one of several new
-  /// functions. Each new function contains one part of the training step, such
-  /// as the backward pass or the optimizer update. The attribute `pipe.part` of
-  /// `op` tells the part.
-  ///
-  /// A `graph.accumulate` is not cloned. It usually sums a gradient over all
-  /// microbatches. In the new function, another value replaces the result of
-  /// the `graph.accumulate`. The method accumulated() returns this other value.
-  /// In the example, accumulated() returns `a`. `a` is an argument of the
-  /// function of the optimizer update. The caller of this function passes the
-  /// sum of the gradient g over all microbatches as `a`:
-  ///
-  ///   stage function             function of the optimizer update
-  ///   s = graph.accumulate g     (not cloned)
-  ///   n = graph.sub w, s         n = graph.sub w, a
+  /// Clones `op`, an op of the stage function, into the function of its part.
+  /// The attribute `pipe.part` of `op` tells the part. A `graph.accumulate` is
+  /// not cloned: accumulated() chooses the value that replaces its result. Call
+  /// this method in block order, because valueIn() needs the values of earlier
+  /// ops.
   void copy(Operation *op) {
     const int64_t part = partOf(op);
     ActionFunction &function = functionOf(part);
@@ -278,29 +268,13 @@ private:
     builder.clone(*op, function.map)->removeAttr(pipe::partName);
   }
 
-  /// Returns the value that replaces `value` in the function of `part`. `value`
-  /// is a value of the stage function. `part` is a part of the training step,
-  /// such as the backward pass. This class divides the stage function into one
-  /// function for each part. There are five cases:
+  /// Returns the value that replaces `value`, a value of the stage function, in
+  /// the function of `part`. Adds the value to this function if it is missing:
   ///
-  /// - `value` is an argument of the stage function. The function of `part`
-  ///   gets the same argument. Returns this argument.
-  /// - A constant or the read of a weight computes `value`. The function of
-  ///   `part` gets its own clone of this op. Returns the result of the clone.
-  /// - A `graph.accumulate` of `part` computes `value`. This op usually sums
-  ///   the gradient of a weight over all microbatches. The function of `part`
-  ///   has no clone of this op. An earlier call of copy() has chosen another
-  ///   value that replaces the result of the op. For example, this other value
-  ///   is an argument of the function of `part` that takes the sum. Returns the
-  ///   other value.
-  /// - Another op of `part` computes `value`. An earlier call of copy() has
-  ///   cloned this op into the function of `part`. Returns the result of the
-  ///   clone.
-  /// - An op of another part computes `value`. The function of `part` gets a
-  ///   new argument. The argument takes a result of the function of the other
-  ///   part. Returns the argument.
-  ///
-  /// Later calls with the same arguments return the same value.
+  ///   argument of the stage           new argument with the same attributes
+  ///   constant or read of a weight    result of a clone of the op
+  ///   value of another op of `part`   value that copy() has mapped before
+  ///   result of another part          new argument with attribute `pipe.held`
   Value valueIn(int64_t part, Value value) {
     ActionFunction &function = functionOf(part);
     if (Value known = function.map.lookupOrNull(value))
@@ -383,33 +357,15 @@ private:
         attributes ? attributes : DictionaryAttr::get(stage.getContext(), {}));
   }
 
-  /// Returns the value that replaces the result of `op`, a `graph.accumulate`,
-  /// in the function of `part`. `part` is a part of the training step, such as
-  /// U0 (the first part of the optimizer update). The operand of `op` belongs
-  /// to one microbatch, such as the gradient of a weight. The result belongs to
-  /// the whole step, and usually is the sum of the operand over all
-  /// microbatches.
+  /// Returns the value that replaces the result of `op` in the function of
+  /// `part`. Example: B (backward pass) computes a gradient per microbatch, and
+  /// U0 (weight update) reads its sum. Both functions get an argument `sum`:
   ///
-  /// Example: B (backward pass) computes a gradient once per microbatch, and U0
-  /// reads the sum of the gradients. The method changes both functions:
+  ///   B(sum)    also returns sum + gradient; the next call of B gets this sum
+  ///   U0(sum)   gets the sum that the last call of B returned
   ///
-  ///   B(sum)    returns sum + gradient of the current microbatch
-  ///   U0(sum)   reads the sum
-  ///
-  /// - B gets a new argument and a new result. The argument is the sum over the
-  ///   earlier microbatches. The result is the sum of the argument and the
-  ///   gradient of the current microbatch. In the next call of B, the argument
-  ///   has the value of this result.
-  /// - U0 gets a new argument. The argument has the value that the last call of
-  ///   B returned. The method returns this argument.
-  ///
-  /// In three cases, the method creates no sum. The method then returns the
-  /// value of the operand in the function of `part`:
-  ///
-  /// - `op` does not have the attribute `sums`. The operand is then equal in
-  ///   all microbatches.
-  /// - The operand is an argument of the stage function.
-  /// - An op of `part` computes the operand.
+  /// Returns the operand of `op` instead if `op` has no attribute `sums`, or if
+  /// no other part computes the operand.
   Value accumulated(graph::AccumulateOp op, int64_t part) {
     Value value = op.getInput();
     Operation *producer = value.getDefiningOp();

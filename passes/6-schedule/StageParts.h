@@ -80,27 +80,14 @@ inline bool isSourceOp(mlir::Operation *op) {
 ///
 ///   F            forward pass
 ///   B            backward pass
-///   U0, U1, …    weight update; U0 runs first
+///   U0, U1, U2   weight update; U0 runs first
 ///
-/// The weight update has several parts if the stages exchange values during the
-/// update. A value that one stage sends in U0 arrives at another stage in U1.
-/// Three rules determine the part of each op in the weight update:
-///
-///  1. An op runs after all values that it reads have been computed or have
-///     arrived from another stage.
-///  2. If rule 1 allows several parts, the op runs in the part of the earliest
-///     op that reads its result. Sends to other stages, and ops that compute an
-///     output of the model, run in the first part that rule 1 allows.
-///  3. An op that writes a weight runs after all ops that read the weight, in
-///     any stage.
-///
-/// Example: stages 0 and 1 compute the norm of all gradients. Both stages need
-/// the norm for the update of their weights.
-///
-///   U0   stage 1   squares its gradients, and sends the squares to stage 0
-///   U1   stage 0   squares its gradients, computes the norm of all gradients,
-///                  sends the norm to stage 1, and updates its weights
-///   U2   stage 1   updates its weights
+/// A value that one stage sends in U0 arrives at another stage in U1. An op of
+/// the weight update runs after its operands have been computed or have
+/// arrived. If several parts are possible, the op runs in the part of its first
+/// reader. Sends, and ops that compute an output of the model, run in the first
+/// possible part. A write of a weight runs after all reads of the weight, in
+/// any stage.
 class StageParts {
 public:
   /// Determines the part of each op of `block`. A part is one function of a

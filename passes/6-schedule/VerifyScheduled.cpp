@@ -113,20 +113,14 @@ struct VerifyScheduled
   }
 
   /// Checks that the functions of the module match the actions in `table`.
-  /// `table` lists the actions that the pipeline stages run in one step. Each
-  /// action is a call of a function. For example, the action 1F0 calls the
-  /// function for the forward pass (F) of stage 1, for microbatch 0. Emits an
-  /// error unless all these conditions hold:
+  /// Emits an error and fails unless these conditions hold:
   ///
-  ///  - Each action has exactly one function. The actions 1F0 and 1F1 differ
-  ///    only in the microbatch, so they have the same function.
-  ///  - Each function belongs to an action.
-  ///  - Some actions run once per step instead of once per microbatch. An
-  ///    example is the first part of the weight update (U0). In `table`, each
-  ///    stage has each of these actions at most once.
-  ///  - An argument with the attribute `pipe.held` takes its value from a
-  ///    function result that the attribute names. This result exists and has
-  ///    the type of the argument (checkHeld).
+  /// - Each action has one function, and each function has an action. The
+  ///   actions 1F0 and 1F1 (forward pass of stage 1 for two microbatches) have
+  ///   the same function.
+  /// - An action that runs once per step, such as U0 (weight update), is listed
+  ///   at most once for each stage.
+  /// - checkHeld() accepts all arguments.
   LogicalResult checkFunctions(const plan::ActionTable &table) {
     std::set<std::pair<int64_t, std::string>> run;
     for (const auto &row : table.positions)

@@ -27,32 +27,18 @@ struct BundleOptions {
   std::string scheduleSvg = {}, trace = {};
 };
 
-/// Compiles `module` to a bundle, a directory with one executable per rank.
-/// `module` must be the result of all passes of `7-emit`, the last phase of the
-/// compiler. If an error occurs, the function does not change the path of the
-/// bundle: an older bundle at this path stays there. Two equal modules give two
-/// bundles with equal bytes.
-///
-/// The function reads these attributes of the module:
-///
-///   dist.target           kind of device: "cpu" or "cuda"
-///   rank.cpus             instruction sets of CPU kernels (instructionSetsOf)
-///   rank.gpu_arch         GPU architecture, such as "sm_90"
-///   rank.random_weights   seed of random weights, which no file contains
-///   rank.memory_limit     number of bytes that a rank may use at most
-///   graph.root            directory to which weight paths are relative
-///
-/// Returns an error with one of these exit codes:
+/// Compiles `module`, the result of all passes of `7-emit`, to a bundle: a
+/// directory with one executable per rank. On an error, an older bundle stays
+/// unchanged. Equal modules give bundles with equal bytes. Must not run within
+/// a pass, since the function loads dialects. Returns these exit codes:
 ///
 ///   1   a kernel does not compile, or the installation is incomplete
 ///   2   unknown instruction set or GPU architecture
 ///   3   unreadable weight file, or a module that lacks a needed attribute
 ///   4   an op that the device cannot run
-///   6   a rank needs more memory than `rank.memory_limit`
+///   6   a rank needs more memory than the module attribute `rank.memory_limit`
 ///   7   the bundle cannot be written
 ///   13  a shared library is not installed, or the linker runs out of memory
-///
-/// The function loads dialects, so it must not run within a pass.
 Status writeBundle(mlir::ModuleOp module, const BundleOptions &options);
 
 } // namespace pcc::emit

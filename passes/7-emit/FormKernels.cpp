@@ -26,22 +26,12 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Removes reshapes at the start and at the end of `group`. One kernel will
-/// compute the ops of `group`. A removed reshape stays in the function, outside
-/// of the kernel. The function removes two kinds of reshapes:
-///
-/// - A reshape of a value that the kernel does not compute. The kernel then
-///   gets the result of the reshape as an operand.
-/// - A reshape whose result no op of `group` reads. The kernel then returns the
-///   operand of the reshape.
-///
-/// A reshape outside of kernels costs no time, because its result shares the
-/// memory of its operand. If the kernel contained the reshape, an operand or a
-/// result of the kernel would need two shapes. Example: the kernel would get a
-/// tensor of shape [6] and use the tensor with the shape [2, 3].
-///
-/// After one removal, another reshape may be of one of the two kinds. The
-/// function therefore repeats the removal until no such reshape is left.
+/// Removes reshapes from `group`, a list of ops that one kernel will compute. A
+/// reshape is removed if its operand comes from outside of the kernel, or if no
+/// op of `group` reads its result. The removed reshapes stay in the function.
+/// There, a reshape costs no time, because operand and result share memory. In
+/// the kernel, one operand or result would need two shapes. One removal can
+/// make another reshape removable, so the function repeats the removal.
 static void peelReshapes(KernelGroup &group) {
   auto isOutside = [&](Operation *op) {
     return !op || (!group.ops.contains(op) && !isCopiedIntoKernels(op));

@@ -28,19 +28,12 @@ namespace {
 struct CallBody {
   /// Ops that the library call replaces, in execution order:
   ///
-  ///   - Transposes, slices and reshapes that compute an operand of a matmul
-  ///     from another tensor. The library call reads the other tensor with
-  ///     strides, so these ops need not run. Example: the operand is the
-  ///     transpose of a tensor of shape [2, 3]. The library reads the tensor
-  ///     with the strides [1, 3].
-  ///   - Ops that compute the column sums of an operand of a matmul. In the
-  ///     backward pass of a linear layer, these sums are the gradient of the
-  ///     bias. Example: an operand of shape [10, 4] has 4 column sums.
-  ///   - The contraction, which is a matmul or a convolution.
-  ///   - Ops after the contraction that the library computes in the same call,
-  ///     such as the addition of a bias and an activation function.
-  ///
-  /// A library call always has a contraction. The other ops are optional.
+  /// - transposes, slices and reshapes that compute an operand of a matmul; the
+  ///   library reads the original tensor with strides instead
+  /// - ops that compute the column sums of an operand of a matmul, the gradient
+  ///   of a bias; an operand [10, 4] has 4 column sums
+  /// - the matmul or convolution, the only op that is always present
+  /// - later ops that the library computes, such as a bias and an activation
   SmallVector<Operation *> ops;
   /// Results of the library call. The first result is the result of the last op
   /// in `ops`. There is a second result if the library call also computes the
@@ -51,20 +44,13 @@ struct CallBody {
 };
 } // namespace
 
-/// Finds column sums that the library can compute in the same call as
-/// `contraction`. `contraction` is a matmul or a convolution. Example: a matmul
-/// operand of shape [10, 4] has 4 columns, and its column sums have the shape
-/// [4]. In the backward pass of a linear layer, the column sums of a matmul
-/// operand are the gradient of the bias.
-///
-/// If the library can compute such column sums, the function puts the ops that
-/// compute the sums directly before `contraction`. The function returns these
-/// ops and their result. Otherwise it returns a BiasGradientEpilogue whose
-/// member `result` is null. For a convolution, `result` is always null.
-///
-/// `epilogue` contains the ops after `contraction` that the library computes in
-/// the same call. If `epilogue` has the addition of a bias or an activation
-/// function, the library cannot compute column sums.
+/// Finds a bias gradient that the library can compute in the same call as
+/// `contraction`, a matmul or convolution. A bias gradient is the column sums
+/// of a matmul operand: [10, 4] gives [4]. Replaces the ops that compute the
+/// sums by ops directly before `contraction`, and returns the new ops and their
+/// result. If no bias gradient is found, `result` of the returned struct is
+/// null. A convolution has none, and neither has a matmul whose `epilogue` (ops
+/// that the library computes afterwards) has a bias or an activation.
 static BiasGradientEpilogue sumsBeside(Operation *contraction,
                                        const Epilogue &epilogue) {
   auto product = dyn_cast<graph::MatmulOp>(contraction);

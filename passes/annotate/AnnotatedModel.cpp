@@ -197,28 +197,15 @@ static Status cannotWrite(const fs::path &path, const std::string &why) {
                        "cannot write '" + path.string() + "': " + why);
 }
 
-/// Finds the text that must be put in front of the paths of weight files in a
-/// copy of an ONNX model. A weight file is a separate file that contains
-/// weights of the model. ONNX states the path of a weight file relative to the
-/// directory of the model. If the copy lies in another directory than the
-/// original, the paths must change. The function has these parameters:
-///
-///   model    the original model
-///   root     directory of the original model
-///   path     path of the copy
-///   prefix   the result: path from the directory of the copy to `root`
-///
-/// For example, the original is out/original/m.onnx, and the copy is
-/// out/m.onnx. The prefix is "original/". The weight file w.bin of the original
-/// then has the path original/w.bin in the copy.
-///
-/// If both directories are equal or the model has no weight file, the function
-/// does not change `prefix`. Otherwise, the function returns an error with exit
+/// Finds the text that a copy of `model` needs in front of the paths of its
+/// weight files (separate files with weights), and stores it in `prefix`. ONNX
+/// paths are relative to the model. `root` is the directory of the original.
+/// `path` is the copy. Example: for out/original/m.onnx and its copy
+/// out/m.onnx, the prefix is "original/". Leaves `prefix` unchanged if both
+/// directories are equal or there is no weight file. Otherwise, returns exit
 /// code 6 in two cases:
-///  - `root` is not below the directory of the copy. The path would need "..",
-///    which ONNX forbids.
-///  - A constant inside a node has its elements in a weight file. pcc cannot
-///    change the paths inside nodes.
+///  - `root` is not below the directory of the copy. ONNX forbids "..".
+///  - A constant inside a node has its elements in a weight file.
 static Status findPrefix(const onnx::Model &model, const fs::path &root,
                          const fs::path &path, std::string &prefix) {
   const bool hasNested = onnx::hasNestedExternalData(model);

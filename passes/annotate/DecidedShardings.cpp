@@ -97,31 +97,14 @@ void DecidedShardings::readOp(Operation *op) {
       readResult(result, name);
 }
 
-/// Adds a sharding of `value` and the pipeline stage of `value` to the map
-/// `values`. `value` is the result of an op. `name` is the name of `value` in
-/// the ONNX model, and is the key in the map. The cases below use three terms:
-///
-/// - A partial sum is a value of which each rank holds one term. The terms must
-///   still be added over ranks.
-/// - A halo exchange is an op that gives each rank elements of neighbor ranks,
-///   in addition to the elements that the rank already has.
-/// - A reshard is an op that changes the sharding of a tensor and is not a halo
-///   exchange.
-///
-/// The function uses the first case that applies:
-///
-/// 1. `value` has no sharding: the function adds nothing.
-/// 2. `value` is a weight: the function adds the sharding in which ranks store
-///    the weight. The function also adds this sharding to the map
-///    `weightShardings`.
-/// 3. `value` is a partial sum, all readers of `value` are reshards, and the
-///    result of the first reshard is not a partial sum: the function adds the
-///    sharding of this result.
-/// 4. `value` is any other partial sum: the function does not change the map.
-///    Instead, the function adds 1 to the counter `partial`.
-/// 5. `value` has only one reader, and the reader is a reshard: the function
-///    adds the sharding of the result of the reshard.
-/// 6. `value` is any other value: the function adds the sharding of `value`.
+/// Adds the sharding and the pipeline stage of `value`, the result of an op, to
+/// the map `values` under its ONNX name `name`. The sharding is:
+///  - for a weight: its own sharding, which `weightShardings` gets, too.
+///  - for a partial sum (each rank holds one term): the sharding of the
+///    complete sum. If an op reads the terms, only increments `partial`.
+///  - for a value whose only reader is a reshard (an op that changes the
+///    sharding): the sharding of the result of the reshard.
+///  - for any other value: its own sharding. Without one, adds nothing.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)

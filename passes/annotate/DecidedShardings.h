@@ -35,27 +35,14 @@ public:
     bool operator==(const StagedSharding &) const = default;
   };
 
-  /// Returns the sharding and the pipeline stage of one value. `name` is the
-  /// name of the value in the ONNX model. The stage is 0 for a weight or a
-  /// model input. For any other value, the stage is that of the op that
-  /// computes the value. The sharding depends on the value:
-  ///  - A weight: the sharding in which ranks store the weight.
-  ///  - A partial sum: the sharding of the complete sum. (In a partial sum,
-  ///    each rank holds one term. The terms must still be added over ranks.)
-  ///  - A value whose only reader is a reshard: the sharding of the result of
-  ///    the reshard. (A reshard is an op that changes the sharding of a tensor.
-  ///    An op that also gives each rank elements of neighbor ranks does not
-  ///    count as a reshard here.)
-  ///  - Any other value: the sharding that the value has in the MLIR module.
-  ///
-  /// Returns null in three cases:
-  ///  - The MLIR module has no value with this name, or the value has no
-  ///    sharding. For example, a pass has removed the op that computes the
-  ///    value.
-  ///  - The value is a partial sum, and an op reads it before the terms are
-  ///    added.
-  ///  - The MLIR module has several values with this name, and their shardings
-  ///    or stages differ.
+  /// Returns the sharding and the pipeline stage of the value with the ONNX
+  /// name `name`. The stage of a weight or a model input is 0. For a partial
+  /// sum (each rank holds one term), returns the sharding of the complete sum.
+  /// If the only reader of a value is a reshard (an op that changes the
+  /// sharding), returns the new sharding. A weight always has its stored
+  /// sharding. Returns null if the module has no sharding for `name`, if an op
+  /// reads the terms of a partial sum, or if values with this name have
+  /// different shardings or stages.
   const StagedSharding *ofValue(const std::string &name) const {
     return lookUp(values, name);
   }

@@ -71,20 +71,12 @@ public:
       changed[weight.name] = &weight;
   }
 
-  /// Checks the weights that get new elements, and writes the copy of the
-  /// model. Returns an error with exit code 6 if the original model has no
-  /// weight with the name of a new weight, or if the element type or the shape
-  /// differs. Returns the same exit code if a node of the original model has a
-  /// constant tensor whose elements lie in a separate file.
-  ///
-  /// The copy is usually one file. The copy has two files, a model file and a
-  /// data file with weights, in two cases:
-  ///  - The original model has a weight in a separate file. (ONNX calls the
-  ///    content of such a file "external data".)
-  ///  - A single file would have 2 GiB or more.
-  ///
-  /// The path of the data file is the path of the model file with ".data" at
-  /// the end, for example m.onnx.data for m.onnx.
+  /// Checks the new weights and writes the copy of the model. The copy also has
+  /// a data file, such as m.onnx.data for m.onnx, in two cases: the original
+  /// has weights in a separate file, or a single file would have 2 GiB or more.
+  /// Returns exit code 6 if a new weight does not fit an initializer of the
+  /// original in name, element type and shape, or if a constant inside a node
+  /// lies in a separate file.
   Status run() {
     PCC_RETURN_IF_ERROR(checkWeights());
     if (onnx::hasNestedExternalData(model))

@@ -48,35 +48,15 @@ struct ModelWithWeightsOptions {
   std::string output;
 };
 
-/// Writes a copy of an ONNX model in which some weights have new elements. All
-/// other parts of the model stay unchanged. `options.model` is the path of the
-/// original model. `options.output` is the path of the copy. `weights` lists
-/// the weights that get new elements.
-///
-/// The copy is usually one file. The copy has two files, a model file and a
-/// data file, in two cases:
-///  - The original model has a weight in a separate file. (ONNX calls the
-///    content of such a file "external data".)
-///  - A single file would have 2 GiB or more.
-///
-/// The path of the data file is the path of the model file with ".data" at the
-/// end, for example m.onnx.data for m.onnx. The data file holds these weights:
-///  - each weight of at least 1 KiB;
-///  - each weight that the original model has in a separate file.
-///
-/// If the function fails, it leaves no incomplete file. Errors:
-///  - exit code 3: the original model, or a separate file with its weights,
-///    cannot be read;
-///  - exit code 6: the original model has no weight with the name of an entry
-///    of `weights`, or the element type or the shape of the weight differs from
-///    the entry;
-///  - exit code 6: the original model has a node with a constant tensor whose
-///    elements lie in a separate file;
-///  - exit code 7: a file cannot be written, or the system denies access to a
-///    file;
-///  - any other error: a function ReplacedWeight::change has returned this
-///    error. (Each entry of `weights` has such a function. It computes the new
-///    elements.)
+/// Writes a copy of `options.model` with new elements of `weights` to
+/// `options.output`. If the original has weights in a separate file or one file
+/// would have 2 GiB or more, also writes a data file, such as m.onnx.data. No
+/// incomplete file remains after an error:
+///  - exit code 3: the original or a file with its weights cannot be read;
+///  - exit code 6: an entry of `weights` differs from the original in name,
+///    element type or shape, or a node has a constant in a separate file;
+///  - exit code 7: a file cannot be written, or access is denied;
+///  - the error of a function ReplacedWeight::change.
 Status writeModelWithWeights(const ModelWithWeightsOptions &options,
                              const std::vector<ReplacedWeight> &weights);
 

@@ -335,19 +335,12 @@ static bool obeysRules(ModuleOp module, Phase phase) {
   return succeeded(manager.run(module));
 }
 
-/// Checks that the module is a valid result of the last phase that it has
-/// passed. The module was read from an .mlir file. If the module is not valid,
-/// the function returns an error that names a line of the .mlir file.
-///
-/// In the module, the location of an op is usually a place in the original
-/// model, and not a line of the .mlir file. The function therefore works in two
-/// steps:
-///  1. The function checks the module and emits no error messages. If the
-///     module is valid, the function is done.
-///  2. The function parses the .mlir file again. Each op then has its line in
-///     the .mlir file as its location. The function checks the new module in
-///     the same way, and returns the error that the check finds. The error has
-///     exit code 3.
+/// Checks that the module, read from an .mlir file, is a valid result of the
+/// last phase that it has passed. An error has exit code 3 and names a line of
+/// the .mlir file. The first check emits no messages, because the locations in
+/// the module are usually places in the original model. If the first check
+/// fails, the function parses the file again with its lines as locations, and
+/// repeats the check.
 Status Compilation::checkDump() {
   const Phase passed = phaseOf(*module);
   {

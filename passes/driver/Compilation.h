@@ -29,54 +29,22 @@ public:
   /// outlive the object.
   Compilation(const CompileOptions &options, const Listener &listener);
 
-  /// Reads the file `options.model`, and stores its content as the MLIR module
-  /// of this compilation. The caller must call load() before advanceTo(),
-  /// writeBundle(), writeOnnx() and getModule(). The file is one of three
-  /// kinds:
-  ///
-  /// - An .onnx model. The function imports the model, and stores the options
-  ///   of the user as attributes of the module.
-  /// - A model in an .mlir file, in pcc's graph dialect. The function parses
-  ///   the file, and stores the options of the user as attributes of the
-  ///   module.
-  /// - A dump: an .mlir file that an earlier call of pcc has written. The file
-  ///   contains the module after a phase, and the options of the earlier call.
-  ///
-  /// If the file is a dump, the function checks each option that the user gives
-  /// now. The function skips options that do not change the compiled program.
-  /// The user need not repeat the options of the earlier call. For each checked
-  /// option, one of these rules must hold:
-  ///
-  /// - The earlier call had the option with the same value.
-  /// - The earlier call did not have the option. The option is --tp, --pp,
-  ///   --dp, --cp or --ep (size of a mesh axis), and its value is 1.
-  /// - The earlier call did not have the option. The option is --microbatches
-  ///   or --virtual-stages, and its value is the number that the earlier call
-  ///   used by default.
-  ///
-  /// Otherwise, the function returns an error. In these examples, the earlier
-  /// call had the option --tp 2, but not the option --dp:
-  ///
-  ///   option of this call   result
-  ///   --tp 2                allowed
-  ///   --tp 4                error
-  ///   --dp 1                allowed
-  ///   --dp 2                error
+  /// Reads the module of this compilation from `options.model`. Must be called
+  /// before the other functions. The file is an .onnx model, an .mlir model in
+  /// pcc's graph dialect, or a dump: the module after a phase, with the options
+  /// of the pcc call that wrote it. If an option that changes the program
+  /// contradicts a dump, returns an error: --tp 4 contradicts --tp 2. The user
+  /// may omit options that the dump has. The user may add only sizes of mesh
+  /// axes, --microbatches and --virtual-stages, and only with the value that
+  /// the earlier call used by default: --dp 1 is allowed, but not --dp 2.
   Status load();
-  /// Runs the next phases on the module, one after the other, up to and
-  /// including the phase `last`. The first of them is the phase after the last
-  /// phase that the module has passed. Returns an error if a phase fails. The
-  /// function does not write the bundle.
-  ///
-  /// Before two phases, the function may change the module so that each rank
-  /// needs at most the memory that the option --memory-limit allows:
-  ///  - Before phase 4-shard, if the user gives --memory-limit: the function
-  ///    may choose weights of which each rank holds only a shard, and not a
-  ///    whole copy (ZeRO).
-  ///  - Before phase 6-schedule, if the user gives --memory-limit and
-  ///    --recompute auto: the function chooses how many bytes of activations
-  ///    each rank may keep for the backward pass. In the backward pass, the
-  ///    rank computes all other activations again.
+  /// Runs the phases that the module has not passed, up to and including
+  /// `last`. Returns an error if a phase fails. Does not write the bundle. If
+  /// the user gives --memory-limit, also changes the module to meet this limit:
+  ///  - Before phase 4-shard, may shard weights among ranks (ZeRO).
+  ///  - Before phase 6-schedule, with --recompute auto, limits the bytes of
+  ///    activations that a rank keeps. The backward pass computes all other
+  ///    activations again.
   Status advanceTo(Phase last);
   /// Writes the bundle, the directory that holds the compiled programs, to
   /// `bundle`. The module must have passed phase 7-emit.
@@ -86,22 +54,13 @@ public:
   /// 4-shard must be the last phase that the module has passed. If the module
   /// has passed a later phase, the function returns an error with exit code 2.
   Status writeOnnx(const std::string &path);
-  /// Calls `body`, and returns a status. The function catches a crash of
-  /// `body`, such as a segmentation fault, so that the process does not end.
-  /// There are four cases:
-  ///  - `body` returns a status with exit code 1, which means a defect of pcc.
-  ///    The function returns an internal error (see below).
-  ///  - `body` returns any other status. The function returns this status.
-  ///  - `body` crashes because memory is exhausted. The function returns an
-  ///    error with exit code 13.
-  ///  - `body` crashes for another reason. The function returns an internal
-  ///    error.
-  ///
-  /// The message of an internal error names the current phase, and a file with
-  /// which a developer can reproduce the defect. The exit code of an internal
-  /// error is 1. There is one exception: the exit code is 3 if the user's input
-  /// is an .mlir file that was edited or written by hand, because the mistake
-  /// may be in this file.
+  /// Calls `body` and returns its status. Catches a crash of `body`, such as a
+  /// segmentation fault. Returns another error in two cases:
+  ///  - `body` crashes because memory is exhausted: exit code 13.
+  ///  - `body` crashes for another reason, or returns exit code 1 (a defect of
+  ///    pcc). The message names the current phase and a file that reproduces
+  ///    the defect. The exit code is 1, or 3 if the input is an .mlir file that
+  ///    was edited or written by hand.
   Status runGuarded(llvm::function_ref<Status()> body);
 
   /// Returns the module that is being compiled. load() must have succeeded.
@@ -130,23 +89,14 @@ private:
   Status internalError(const std::string &what);
   /// Imports the .onnx file `options.model` as the module.
   Status loadOnnx();
-  /// Reads the .mlir file `options.model`, and parses it to the module. The
-  /// file contains a dump, or a model in pcc's graph dialect. (A dump is the
-  /// module after a phase, as an earlier call of pcc has written it.) Makes
-  /// three checks:
-  ///  - If the file is a dump, an option in `options` must not contradict the
-  ///    options of the earlier call. For example, if the earlier call had the
-  ///    option --tp 2, the option --tp 4 is an error.
-  ///  - The module may name weight files. A weight file is a file with the
-  ///    elements of weights. checkWeightFiles() checks that pcc may read each
-  ///    weight file. pcc may read a weight file that lies in the directory of
-  ///    the .mlir file, in the directory that the user gives by
-  ///    --external-data-root, or in a subdirectory of one of these directories.
-  ///    pcc may read any other weight file only if the module contains the
-  ///    correct size and hash of the weight file.
-  ///  - checkDump() checks that the module obeys the limits of pcc, such as at
-  ///    most 65,536 ranks. If the file is a dump, checkDump() also checks the
-  ///    rules of the last phase that ran in the earlier call.
+  /// Parses the .mlir file `options.model`, a dump or a model in pcc's graph
+  /// dialect, to the module. Returns an error in three cases:
+  ///  - An option contradicts the options in the dump (see load()).
+  ///  - The module names a weight file that pcc must not read, because the file
+  ///    lies outside the permitted directories and its size and hash are not
+  ///    the recorded ones (see checkWeightFiles()).
+  ///  - The module breaks a rule of its last phase, or a limit of pcc such as
+  ///    at most 65,536 ranks (see checkDump()).
   Status loadText();
   /// Checks a module that was read from an .mlir file. The file may have been
   /// edited or written by hand. There are two checks:
@@ -164,21 +114,15 @@ private:
   /// pcc compiles the CPU kernels for these instruction sets. Returns an error
   /// with exit code 2 if pcc does not know an instruction set.
   Status checkInstructionSets();
-  /// Changes the module so that each rank needs at most the memory that the
-  /// option --memory-limit allows. Does nothing if the user does not give this
-  /// option, or if each rank already needs no more memory. There are two kinds
-  /// of changes. The function first makes change 1. If a rank still needs too
-  /// much memory, the function also makes change 2:
-  ///  1. Values that are equal in all microbatches no longer stay in memory. An
-  ///     example of such a value is a weight that is gathered from its shards.
-  ///     Before the change, the rank gathers the weight once, and keeps the
-  ///     whole weight in memory for all microbatches. After the change, the
-  ///     rank gathers the weight again in each microbatch.
-  ///  2. The function chooses some weights. Each rank then holds only a shard
-  ///     of a chosen weight, and not a whole copy (ZeRO).
+  /// Changes the module so that each rank needs at most the memory that
+  /// --memory-limit allows. Makes change 2 only if change 1 is not enough:
+  ///  1. A rank no longer keeps values that are equal in all microbatches, such
+  ///     as gathered weights. The rank gathers or computes them again in each
+  ///     microbatch.
+  ///  2. Ranks hold shards of some weights instead of copies (ZeRO).
   ///
-  /// Returns exit code 6 if a rank needs too much memory even with shards of
-  /// all weights.
+  /// Does nothing without --memory-limit or if each rank already meets it.
+  /// Returns exit code 6 if shards of all weights are not enough.
   Status fitMemory();
   /// Chooses how many bytes of activations each rank may keep for the backward
   /// pass, so that each rank needs at most the memory that the option

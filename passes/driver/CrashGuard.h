@@ -18,17 +18,13 @@ enum class GuardedEnd {
 
 /// Calls `body` and returns how the call has ended:
 ///  - Returned: `body` has returned.
-///  - Exhausted: `body` has failed because memory or another resource of the
-///    system was exhausted.
+///  - Exhausted: memory or another resource of the system was exhausted.
 ///  - Crashed: `body` has failed for another reason, such as the signal
 ///    SIGSEGV, a call of abort() or an uncaught exception.
 ///
-/// If `body` has failed, sets `why` to the reason in one line. Objects that
-/// `body` used may then be in an invalid state. The caller must neither use nor
-/// destroy these objects.
-///
-/// `body` may call runsWithoutCrash(), too. If `body` starts a thread and this
-/// thread crashes, the process ends.
+/// After a failure, `why` is the reason in one line. The caller must then
+/// neither use nor destroy objects that `body` used. Calls may be nested. A
+/// crash of a thread that `body` starts ends the process.
 GuardedEnd runsWithoutCrash(llvm::function_ref<void()> body, std::string &why);
 
 } // namespace pcc

@@ -30,25 +30,14 @@ namespace pcc {
 /// skips the file. Returns an error if a weight file exists and cannot be read.
 Status recordWeightFiles(mlir::ModuleOp module);
 
-/// Checks each weight file that `module` refers to. A weight file is a file
-/// with the elements of weights. pcc has read `module` from the .mlir file
-/// `options.model`. A .mlir file from a stranger may refer to any file of the
-/// user. Therefore pcc accepts a weight file only in three cases:
-///  - The weight file does not exist.
-///  - The weight file has the size and the hash that `module` records.
-///  - The weight file meets the conditions of onnx::ExternalData::check(). For
-///    example, the weight file must be a regular file. The weight file must
-///    also lie in a permitted directory or in a subdirectory of a permitted
-///    directory. The permitted directories are the directory of the .mlir file
-///    and the directory that the user gives by --external-data-root.
-///
-/// For any other weight file, returns an error with the path of the weight
-/// file. The exit code is 7 if the system denies access to the weight file,
-/// otherwise 3.
-///
-/// Also checks the attribute `graph.model` of `module`, the name of the ONNX
-/// file that pcc has imported. Returns exit code 3 if this name contains a
-/// directory, as in "../m.onnx".
+/// Checks the weight files (files with elements of weights) that `module`
+/// names. `module` was read from the .mlir file `options.model`. A stranger's
+/// .mlir file could name any file of the user. Therefore pcc accepts only a
+/// file that does not exist, that has the size and hash which `module` records,
+/// or that onnx::ExternalData::check() accepts: a regular file below the
+/// directory of the .mlir file or below --external-data-root. Otherwise,
+/// returns exit code 7 if access is denied, else 3. Also returns exit code 3 if
+/// `graph.model`, the name of the ONNX file, contains a directory.
 Status checkWeightFiles(mlir::ModuleOp module, const CompileOptions &options);
 
 } // namespace pcc

@@ -84,20 +84,11 @@ public:
 private:
   using Names = std::vector<std::string>;
 
-  /// Returns true if two conditions hold:
-  ///  1. The attribute `pipe.recompute` of the module is "auto". With "auto",
-  ///     the compiler may choose activations that the backward pass computes
-  ///     again (activation checkpointing).
-  ///  2. Each rank meets the memory limit without recomputation: all
-  ///     activations stay in memory until the backward pass reads them.
-  ///
-  /// If the result is true, MemoryFitter shards no weight.
-  ///
-  /// To test condition 2, the function calls measure(). measure() compiles a
-  /// copy of the module and returns the memory of each rank. If the copy had
-  /// the attribute "auto", the ranks would recompute as many activations as
-  /// possible. Therefore, the function removes the attribute from the module,
-  /// calls measure(), and then sets the attribute to "auto" again.
+  /// Returns whether the attribute `pipe.recompute` is "auto" (the compiler may
+  /// recompute activations) and each rank meets the memory limit without
+  /// recomputation. No weight then needs to be sharded. The function removes
+  /// the attribute during the measurement, because a module with "auto" is
+  /// measured with as much recomputation as possible.
   bool fitsWithoutRecomputation() {
     auto mode = module->getAttrOfType<StringAttr>(pipe::recomputeName);
     if (!mode || mode.getValue() != "auto")
@@ -131,22 +122,12 @@ private:
     return true;
   }
 
-  /// Returns the thresholds that the search tries, in ascending order. The
-  /// search chooses weights to shard. With a threshold of 1000 bytes, the
-  /// search chooses only weights with a size of at most 1000 bytes. The size of
-  /// a weight is the number of bytes of the weight that one rank holds before
-  /// the sharding. If the ranks hold different numbers of bytes, the largest
-  /// number is the size.
-  ///
-  /// Each threshold is the size of a weight. There are at most `mostSizes` (8)
-  /// thresholds. For example, if the weights have 16 different sizes (each
-  /// whole number of KiB from 1 to 16), the thresholds are 2, 4, 6, 8, 10, 12,
-  /// 14 and 16 KiB. The largest size is always a threshold.
-  ///
-  /// A position is a group of ranks that run the same pipeline stages. All
-  /// ranks of a position hold the same number of bytes of a weight.
-  /// `positions[i]` describes the memory of one rank of position i, and
-  /// contains this number for each weight.
+  /// Returns the thresholds that the search tries, in ascending order. With a
+  /// threshold of 1000 bytes, the search shards only weights with at most 1000
+  /// bytes on each rank (see sizeOf()). The thresholds are at most `mostSizes`
+  /// (8) of the sizes of the weights, and always include the largest size.
+  /// Example: the sizes 1, 2, 3 and so on up to 16 KiB give the thresholds 2,
+  /// 4, 6, 8, 10, 12, 14 and 16 KiB.
   std::vector<int64_t> sizesOf(const Positions &positions) const {
     std::set<int64_t> sizes;
     for (const std::string &name : names)
@@ -173,24 +154,13 @@ private:
     return small;
   }
 
-  /// Returns whether the plan may meet the memory limit if the compiler shards
-  /// only the weights `small`. If the result is false, the plan surely exceeds
-  /// the limit. If the result is true, the plan may meet the limit or exceed
-  /// it.
-  ///
-  /// A position is a group of `numRanks` ranks that run the same pipeline
-  /// stages. All ranks of a position need the same memory. `undivided[i]` is
-  /// the memory of one rank of position i if no weight is sharded. For each
-  /// position, the function computes a lower bound of the memory that one rank
-  /// needs after the sharding, and compares the bound with the limit. For the
-  /// bound, the function assumes:
-  ///  - The bytes of each weight of `small` are divided by `numRanks`. For
-  ///    example, if `numRanks` is 8, the rank holds 100 bytes of a weight
-  ///    instead of 800.
-  ///  - The bytes of all gradients and of the optimizer state are also divided
-  ///    by `numRanks`.
-  ///  - All other memory stays the same. The bound does not contain the
-  ///    temporary buffer in which a rank gathers the shards of a weight.
+  /// Returns false if the plan surely exceeds the memory limit when only the
+  /// weights `small` are sharded. Otherwise, the plan may still exceed the
+  /// limit. `undivided[i]` is the memory of one rank of position i without
+  /// sharded weights; a position is a group of `numRanks` ranks that run the
+  /// same pipeline stages. The test uses a lower bound: the weights `small`,
+  /// all gradients and the optimizer state are divided by `numRanks`. The bound
+  /// omits the buffers in which a rank gathers the shards of a weight.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
       int64_t bytes = memory.total() - (memory.state + memory.gradients) /
@@ -201,31 +171,14 @@ private:
     });
   }
 
-  /// Returns the weights to shard, a subset of the weights `small`. The caller
-  /// has found that each rank meets the memory limit if all weights of `small`
-  /// are sharded. This function looks for fewer weights that are sufficient. If
-  /// the function finds none, it returns all weights of `small`.
-  ///
-  /// The function makes at most `mostTrials` (6) trials. A trial has two steps.
-  /// First, the trial chooses weights that together save a certain number of
-  /// bytes on each rank. Then the trial compiles a copy of the module in which
-  /// only the chosen weights are sharded, and measures the memory of each rank.
-  /// If each rank meets the limit, the function returns the chosen weights.
-  /// Otherwise, the next trial saves more bytes. The following example has a
-  /// limit of 100 bytes:
-  ///  - A rank needs 130 bytes if no weight is sharded. The first trial chooses
-  ///    weights that save 30 bytes.
-  ///  - After the first trial, the rank needs 105 bytes and not 100, because a
-  ///    sharded weight needs a temporary buffer. The rank still needs 5 bytes
-  ///    too many. The second trial chooses weights that save 30 + 5 = 35 bytes.
-  ///
-  /// A position is a group of ranks that run the same pipeline stages. All
-  /// ranks of a position need the same memory. `undivided[i]` is the memory of
-  /// one rank of position i if no weight is sharded. `divided[i]` is the memory
-  /// of this rank if all weights of `small` are sharded. Both contain the
-  /// number of bytes of each weight. For example, if a weight has 800 bytes in
-  /// `undivided[i]` and 100 bytes in `divided[i]`, the sharding of the weight
-  /// saves 700 bytes.
+  /// Returns weights to shard, a subset of `small`. Sharding all of `small`
+  /// must meet the memory limit. Makes at most `mostTrials` trials to find a
+  /// smaller set that meets the limit; if no trial does, returns `small`. Each
+  /// trial compiles a copy of the module. Gather buffers cost memory.
+  /// Therefore, if a trial misses the limit by 5 bytes, the next trial saves 5
+  /// bytes more. `undivided[i]` and `divided[i]` are the memory of one rank of
+  /// position i (ranks that run the same pipeline stages) with none and with
+  /// all of `small` sharded.
   Names choose(const Names &small, const Positions &undivided,
                const Positions &divided) {
     std::vector<plan::Savings> savings;

@@ -27,24 +27,16 @@ static constexpr int64_t unusedShare = 100;
 namespace {
 /// Chooses activation budgets, so that each rank meets the memory limit. An
 /// activation budget is the number of bytes of activations that a rank may keep
-/// for the backward pass. The rank must recompute all other activations
-/// (activation checkpointing).
-///
-/// A position is a group of ranks that run the same pipeline stages. All ranks
-/// of a position have the same budget. The search finds the budgets of all
-/// positions in several trials. A trial compiles a plan and measures the memory
-/// of one rank of each position. The next budget is:
+/// for the backward pass. The rank recomputes all others (activation
+/// checkpointing). All ranks that run the same pipeline stages (a position)
+/// have one budget. Each trial compiles a plan and measures its memory. The
+/// next budget is, for example:
 ///
 ///     budget + limit - measured memory
-///
-/// Example for one position with a limit of 100 bytes:
-///
-///     budget 40, measured  90: the next budget is 50
-///     budget 50, measured 105: the next budget is 45
+///     limit 100, budget 40, measured 90: the next budget is 50
 ///
 /// The next budget must lie between the largest budget that met the limit and
-/// the smallest budget that exceeded the limit. If the result of the formula
-/// does not lie between these two budgets, the next budget is their midpoint.
+/// the smallest that exceeded it. Otherwise, it is their midpoint.
 class RecomputeFitter : MemoryTrials {
 public:
   RecomputeFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
@@ -78,25 +70,13 @@ private:
   /// bound: the rank keeps all activations.
   static constexpr int64_t unbounded = INT64_MAX;
 
-  /// Sets the budgets for the first trial. A budget is the number of bytes of
-  /// activations that a rank may keep for the backward pass. A position is a
-  /// group of ranks that run the same pipeline stages. All ranks of a position
-  /// need the same memory and have the same budget.
-  ///
-  /// `nothing[i]` is the memory of one rank of position i in a plan without
-  /// recomputation. The budget of position i, `next[i]`, depends on this
-  /// memory:
-  ///  - The memory meets the memory limit. The budget is then `unbounded`: the
-  ///    rank keeps all activations. This budget is final.
-  ///  - The memory exceeds the memory limit. The budget is then the memory
-  ///    limit minus the memory for weights, optimizer state and gradients. For
-  ///    example, with a limit of 100 bytes, 50 bytes of weights, 20 bytes of
-  ///    optimizer state and 10 bytes of gradients, the budget is 20 bytes. If
-  ///    the result is less than 1, the budget is 1.
-  ///
-  /// If all budgets are `unbounded`, no trial is necessary. The function then
-  /// stores the budgets in the module attribute `pipe.activation_bytes`.
-  /// Otherwise, the caller searches for better budgets and stores them later.
+  /// Sets next[i], the activation budget of position i in the first trial.
+  /// `nothing[i]` is the memory of one rank of position i without
+  /// recomputation. (A position is a group of ranks that run the same pipeline
+  /// stages.) If this memory meets the limit, the budget is `unbounded` and
+  /// final. Otherwise, the budget is the limit minus weights, optimizer state
+  /// and gradients, but at least 1. If all budgets are `unbounded`, stores them
+  /// in the attribute `pipe.activation_bytes`, because no trial is necessary.
   void begin(const Positions &nothing) {
     for (const emit::PositionMemory &memory : nothing) {
       const bool isFree = memory.total() <= limit;
@@ -119,20 +99,10 @@ private:
   }
 
   /// Searches for the largest activation budgets that meet the memory limit,
-  /// and stores the budgets in `fits`. An activation budget is the number of
-  /// bytes of activations that a rank may keep for the backward pass. A
-  /// position is a group of ranks that run the same pipeline stages. All ranks
-  /// of position i have the budget fits[i].
-  ///
-  /// Makes several trials. A trial compiles a copy of the module with the
-  /// budgets in `next`, and measures the memory. For each position, correct()
-  /// then updates `fits` and `next`: if the memory meets the limit, fits[i] is
-  /// the budget of the trial. next[i] is the budget for the next trial. The
-  /// search ends in one of three cases:
-  ///  - `next` and `fits` contain the same budgets. Another trial would test no
-  ///    new budget.
-  ///  - The search has made `mostTrials` (6) trials.
-  ///  - The compilation of the copy fails.
+  /// and stores them in `fits`. fits[i] is the budget of position i. A trial
+  /// compiles a copy of the module with the budgets `next`. The search ends if
+  /// `next` and `fits` are equal, if `mostTrials` trials were made, or if the
+  /// compilation of the copy fails.
   void search() {
     for (int trial = 0; trial < mostTrials && next != fits; ++trial) {
       auto reached = measure(next);
@@ -144,29 +114,14 @@ private:
     }
   }
 
-  /// Processes the result of a trial for one position, and chooses the budget
-  /// for the next trial. A position is a group of ranks that run the same
-  /// pipeline stages. `position` is the index of the group. A budget is the
-  /// number of bytes of activations that a rank of the group may keep for the
-  /// backward pass. The budget of the trial is next[position].
-  ///
-  /// `left` is the memory limit minus the memory that the trial has measured
-  /// for one rank of the group. If the memory exceeds the limit, `left` is
-  /// negative.
-  ///
-  /// The function first records the budget of the trial. If the memory meets
-  /// the limit, the function stores the budget in fits[position], otherwise in
-  /// tooLarge[position].
-  ///
-  /// The function then stores the budget for the next trial in next[position].
-  /// The new budget is the sum of the old budget and `left`. For example, the
-  /// limit is 100, the old budget is 40, and the measured memory is 90. Then
-  /// `left` is 10, and the new budget is 50. There are two exceptions:
-  ///  - If `left` is at least 0 and less than 1 % of the limit, the budget
-  ///    stays the same.
-  ///  - The new budget must lie between the largest budget that met the limit
-  ///    and the smallest budget that exceeded the limit. If the sum does not
-  ///    lie between these two budgets, the new budget is their midpoint.
+  /// Processes a trial with the activation budget next[position], and stores
+  /// the budget for the next trial there. `left` is the memory limit minus the
+  /// measured memory of one rank; it is negative if the memory exceeds the
+  /// limit. Also stores the old budget in fits[position] or tooLarge[position].
+  /// The new budget is the old one plus `left`, with two exceptions:
+  ///  - If `left` is from 0 to 1 % of the limit, the budget stays the same.
+  ///  - If the sum is not between fits[position] and tooLarge[position], the
+  ///    new budget is their midpoint.
   void correct(size_t position, int64_t left) {
     int64_t &budget = next[position];
     (left >= 0 ? fits : tooLarge)[position] = budget;

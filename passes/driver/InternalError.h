@@ -9,19 +9,12 @@
 
 namespace pcc {
 
-/// Writes the text of `module` to the file `path`. The text contains the
-/// location of each op. `pcc` can read the file later and run the remaining
-/// phases of the compiler. Returns exit code 7 if the file cannot be written.
-///
-/// `isOwn` is true if pcc has created `module` without manual changes. `isOwn`
-/// is false if pcc has read `module` from a .mlir file that somebody has edited
-/// or written by hand.
-///
-/// If `isOwn` is true, the last line of the file is a comment. The comment
-/// contains a hash of the text before the comment (see sealDump()). When pcc
-/// reads the file later, it computes the hash again. A different hash shows
-/// that somebody has edited the file. If `isOwn` is false, the file has no such
-/// comment.
+/// Writes the text of `module`, with the location of each op, to the file
+/// `path`. `pcc` can read the file and run the remaining phases. `isOwn` is
+/// false if `module` comes from a .mlir file that somebody has edited or
+/// written by hand. If `isOwn` is true, the last line is a comment with a hash
+/// of the text, by which pcc later finds manual edits (see sealDump()). Returns
+/// exit code 7 if the file cannot be written.
 Status writeModule(mlir::ModuleOp module, const std::string &path, bool isOwn);
 
 /// Returns the error (exit code 1) for a defect of pcc in `phase`; `what`

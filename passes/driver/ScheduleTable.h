@@ -8,18 +8,11 @@
 
 namespace pcc {
 
-/// Reads the pipeline schedule that the user has written as a CSV file. The
-/// option --schedule names the file. Line i of the file lists the actions of
-/// rank i of the pipeline in the order of execution. For example, 0F1 is the
-/// forward pass of stage 0 for microbatch 1, and 0B1 is the backward pass.
-///
-/// The function sets three members of `options`:
-///  - `scheduleTable`: the schedule as CSV text
-///  - `microbatches`: the number of microbatches in the schedule
-///  - `virtualStages`: the number of stages that each rank of the pipeline runs
-///
-/// The function does nothing if --schedule names no file. It also does nothing
-/// if the user compiles the model for inference. Errors:
+/// Reads the CSV file of --schedule into `options.scheduleTable`, and sets
+/// `options.microbatches` and `options.virtualStages` (stages per pipeline
+/// rank) from it. Line i lists the actions of pipeline rank i in order: 0F1 is
+/// the forward pass of stage 0 for microbatch 1, and 0B1 is the backward pass.
+/// Does nothing for inference or if --schedule names no file. Errors:
 ///  - exit code 7: the file cannot be read or is no regular file;
 ///  - exit code 6: the schedule has a syntax error, contradicts other options,
 ///    or makes ranks wait for each other forever.

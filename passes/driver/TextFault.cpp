@@ -50,21 +50,11 @@ static size_t skipOpaque(StringRef text, size_t at) {
 }
 
 namespace {
-/// Scans the text of a .mlir file once, from the beginning to the end, and
-/// finds four kinds of faults:
-///  - Brackets are nested more than 256 levels deep.
+/// Scans the text of a .mlir file once and returns the first of these faults:
+///  - Brackets are nested more than 256 levels deep, in the text itself or in
+///    the text of an alias after all aliases in it are replaced.
 ///  - More than 256 minus signs follow each other.
-///  - The size of an alias is greater than 65,536. In MLIR, an alias is a name
-///    for a text, and the text may contain other aliases. The size of an alias
-///    is 1 plus the sizes of all aliases in its text.
-///  - After the replacement of all aliases, the text of an alias has brackets
-///    that are nested more than 256 levels deep.
-///
-/// Example: the parser replaces `#a2` by `[[1, 1], [1, 1]]`:
-///
-///     #a0 = 1             size 1,             no brackets
-///     #a1 = [#a0, #a0]    size 1 + 1 + 1 = 3, brackets 1 level deep
-///     #a2 = [#a1, #a1]    size 1 + 3 + 3 = 7, brackets 2 levels deep
+///  - The size of an alias is greater than 65,536 (see `mostAliases`).
 class NestingScan {
 public:
   explicit NestingScan(StringRef text) : text(text) {}
@@ -139,37 +129,14 @@ private:
            !complete.ends_with(":") && !complete.ends_with("->");
   }
 
-  /// Reads the name of an alias, such as `#a1`. An alias gives a name to a
-  /// text, and the text may contain other aliases. The name begins at the
-  /// position `at`. Moves `at` to the last character of the name.
+  /// Reads the name of an alias, such as `#a1`, and moves `at` to the last
+  /// character of the name. If the name begins a definition (`=` follows,
+  /// outside of all brackets), adds the alias to `known`. If the name is used
+  /// in the definition of another alias, adds its size to the size of that
+  /// alias:
   ///
-  /// The map `known` contains the size of each alias that the scan has found.
-  /// The size has two members:
-  ///  - `aliases` is 1 for the alias itself, plus the number `aliases` of each
-  ///    alias in its text.
-  ///  - `depth` is the greatest depth of nested brackets in the text.
-  ///
-  /// There are three cases:
-  ///  - The name begins a definition: the name is outside of all brackets, and
-  ///    `=` follows. An example is `#a1` in the line `#a1 = [#a0, #a0]`. The
-  ///    function adds the size of `#a1` to the map `known`. At first, `aliases`
-  ///    is 1 and `depth` is 0.
-  ///  - The name is part of the definition of another alias. An example is
-  ///    `#a0` in the line `#a1 = [#a0, #a0]`. The function updates the size of
-  ///    `#a1` with the size of `#a0`, as the example below shows. If the map
-  ///    `known` does not contain the size of `#a0`, the function changes no
-  ///    size.
-  ///  - The name is neither the beginning nor a part of a definition. The
-  ///    function changes no size.
-  ///
-  /// Example: `#a0` stands for the text `[[5]]`. This text contains no other
-  /// alias, and its brackets are nested 2 levels deep. In the size of `#a0`,
-  /// `aliases` is therefore 1, and `depth` is 2. The line `#a1 = [#a0, #a0]`
-  /// uses `#a0` twice, inside of 1 level of brackets. The size of `#a1` is
-  /// then:
-  ///
-  ///     aliases = 1 + 1 + 1 = 3
-  ///     depth   = 1 + 2     = 3
+  ///     #a0 = [[5]]           aliases 1,             depth 2
+  ///     #a1 = [#a0, #a0]      aliases 1 + 1 + 1 = 3, depth 1 + 2 = 3
   void readAlias() {
     const StringRef name = text.substr(at).take_while([](char c) {
       return llvm::isAlnum(c) || StringRef("#!_$.-").contains(c);

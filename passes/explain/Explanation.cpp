@@ -162,19 +162,12 @@ private:
            made.facts.receivedBytes, made.seconds});
   }
 
-  /// Adds the communication of `transfer` to `explanation.totals`. `transfer`
-  /// is a value that one pipeline stage sends to another stage. A position is a
-  /// group of ranks that run the same stages. If one position runs both stages,
-  /// the value stays on its rank, and the function adds nothing. Otherwise, the
-  /// function adds the communication to the totals of the position that
-  /// receives the value.
-  ///
-  /// The predicted time of the transfer depends on the difference between the
-  /// number of the sending rank and the number of the receiving rank. For
-  /// example, there are 4 ranks per position. Position 0 consists of the ranks
-  /// 0 to 3, and position 1 consists of the ranks 4 to 7. In a transfer from
-  /// position 0 to position 1, rank 5 receives from rank 1. The difference is
-  /// 4.
+  /// Adds the communication of `transfer`, a value that one pipeline stage
+  /// sends to another, to the totals of the receiving position. A position is a
+  /// group of ranks that run the same stages. Adds nothing if one position runs
+  /// both stages. The predicted time depends on the difference between the rank
+  /// numbers: with 4 ranks per position, rank 1 of position 0 sends to rank 5
+  /// of position 1, and the difference is 4.
   void count(const emit::StageTransfer &transfer) {
     const int from = facts.positionOfStage[transfer.fromStage];
     const int to = facts.positionOfStage[transfer.toStage];

@@ -36,19 +36,11 @@ struct EndpointDecision {
   /// The pointer is not null in the elements that
   /// ExplainedCollective::decisions() returns.
   const dist::Endpoint *place = nullptr;
-  /// Decision of the compiler's sharding search about the op that `place`
-  /// describes. An EndpointDecision is one reason for a collective. The
-  /// decision belongs to a mesh axis along which this collective runs.
-  ///
-  /// Example: a matmul reads the value x and the weight w. An all_gather along
-  /// the mesh axis tp gathers x for the matmul. `place` describes the matmul.
-  /// The decision "split dim 1 of 'w'" means that each rank along tp computes
-  /// with its own part of w.
-  ///
-  /// The pointer is null if the sharding search has made no such decision. In
-  /// this case, the reason for the collective is a request for a sharding. The
-  /// member Endpoint::pin of `place` contains the request as text, such as
-  /// "--shard 'y=[-,tp]'".
+  /// Way in which the sharding search computes the op `place` along a mesh axis
+  /// of the collective. Example: "split dim 1 of 'w'" for a matmul means that
+  /// each rank along tp computes with its own part of w. Null if the search
+  /// made no such decision. The reason is then a request for a sharding, such
+  /// as "--shard 'y=[-,tp]'", in the member Endpoint::pin of `place`.
   const dist::Decision *decision = nullptr;
 };
 
@@ -74,40 +66,15 @@ struct ExplainedCollective {
   /// nullopt if the module does not record them.
   std::optional<dist::Cause> cause;
 
-  /// Returns the reasons for this collective: a list of at most two elements.
-  /// The collective changes the sharding of a value. A reason is the producer
-  /// or a reader of this value:
-  ///  - The producer of the value is an op, an input or a weight.
-  ///  - A reader of the value is an op or a model output. A request for a
-  ///    sharding of the value also counts as a reader. The request is an option
-  ///    of the user or an annotation in the model.
-  ///
-  /// The producer or a reader is a reason if one of two conditions holds:
-  ///  - The producer or the reader is an op, and the compiler's sharding search
-  ///    has made a decision about this op along a mesh axis of the collective.
-  ///    A decision is the chosen way to compute the op along one mesh axis,
-  ///    such as "split dim 1 of 'w'" along the axis tp.
-  ///  - The member Endpoint::pin of the producer or of the reader is not empty.
-  ///    This member contains the text of a request for a sharding, such as
-  ///    "--shard 'y=[-,tp]'".
-  ///
-  /// The function tests the producer and the readers, and adds each reason to
-  /// the list:
-  ///  - If the collective is a reduction, such as an all_reduce, the function
-  ///    tests the producer first and the readers second. Otherwise, the
-  ///    function tests the readers first and the producer second.
-  ///  - After the function has added one reader, the function skips all other
-  ///    readers.
-  ///  - The function skips a reason if the list already contains a reason with
-  ///    an equal decision.
-  ///
-  /// For example, a relu produces the value x, and a matmul reads x after an
-  /// all_gather. An all_gather is no reduction. If the sharding search has made
-  /// a decision about both ops, the result is {matmul, relu}. If it has made a
-  /// decision only about the matmul, the result is {matmul}.
-  ///
-  /// The result contains pointers into the member `cause`. If `cause` is
-  /// nullopt, the result is empty.
+  /// Returns at most two reasons for this collective: the producer and one
+  /// reader of the value that the collective reshards. A producer or reader is
+  /// a reason if the sharding search has chosen how to compute its op along a
+  /// mesh axis of the collective, or if its Endpoint::pin requests a sharding.
+  /// The producer comes first for a reduction, such as an all_reduce;
+  /// otherwise, the reader comes first. The reader is the first one that is a
+  /// reason. A reason whose decision equals the decision of an earlier reason
+  /// is skipped. The result points into `cause`, and is empty if `cause` is
+  /// nullopt.
   std::vector<EndpointDecision> decisions() const;
 };
 
@@ -199,23 +166,12 @@ struct Explanation {
 StatusOr<Explanation> explainModule(mlir::ModuleOp module,
                                     const plan::Cluster &cluster);
 
-/// Returns the estimated time, in seconds, of one way to compute an op.
-/// `choice` describes this way. There are two cases:
-///
-///  - `choice.picoseconds` is greater than 0. The compiler has already
-///    estimated the time of the computation and of the communication. The
-///    function converts this time to seconds. For example, 2,000,000
-///    picoseconds are 0.000002 seconds.
-///  - `choice.picoseconds` is 0. The list `choice.steps` contains the
-///    collectives and sends that this way needs. The function predicts the time
-///    of each of them, and returns the sum. `cluster` contains the latencies
-///    and bandwidths for the prediction.
-///
-/// The sum leaves out each element of `choice.steps` whose member `isShared` is
-/// true. An element of this kind reshards a value for an operand of this op.
-/// Another operand in the program needs the same value in the same sharding.
-/// The program therefore needs this communication even if the compiler computes
-/// this op in another way.
+/// Returns the estimated time in seconds of `choice`, one way to compute an op.
+/// If the compiler has recorded `choice.picoseconds`, the result is this time
+/// of computation and communication. Otherwise, the result is the sum of the
+/// times of the communications `choice.steps`, predicted from the latencies and
+/// bandwidths of `cluster`. The sum omits steps with `isShared`, because the
+/// program needs their communication for another operand anyway.
 double secondsOf(const dist::Choice &choice, const plan::Cluster &cluster);
 
 /// Formats the explanation as text for the terminal. If `explanation.values` is

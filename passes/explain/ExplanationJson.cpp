@@ -99,24 +99,14 @@ private:
     return json;
   }
 
-  /// Returns the collective `made` as JSON. The collective changes the sharding
-  /// of a value. The JSON also contains at most two reasons for the collective,
-  /// which ExplainedCollective::decisions() returns. A reason is an op that
-  /// produces or reads the value, together with two facts about this op:
-  ///
-  ///  - the way in which the compiler computes the op, such as "split dim 1 of
-  ///    'w'"
-  ///  - the rejected ways: other ways to compute the op, which the compiler has
-  ///    considered, but not chosen
-  ///
-  /// If the user has requested the sharding, a reason may contain this request
-  /// instead of the two facts. The JSON contains the reasons in three fields:
-  ///
-  ///  - `decision`: the first reason, without its rejected ways. The field is
-  ///    null if there is no reason.
-  ///  - `alternatives`: a list of the rejected ways of the first reason.
-  ///  - `further_decisions`: a list that contains the second reason, with its
-  ///    rejected ways. The list is empty if there is no second reason.
+  /// Returns the collective `made` as JSON, with its at most two reasons from
+  /// ExplainedCollective::decisions(). A reason is the chosen way to compute an
+  /// op and the rejected ways, or a sharding that the user has requested. The
+  /// reasons are in three fields:
+  ///  - `decision`: the first reason without its rejected ways; null if none.
+  ///  - `alternatives`: the list of the rejected ways of the first reason.
+  ///  - `further_decisions`: a list with the second reason and its rejected
+  ///    ways; empty if there is no second reason.
   Json write(const ExplainedCollective &made) const {
     Json json = emit::toJson(made.facts, made.stage);
     json["shape"] = made.shape;

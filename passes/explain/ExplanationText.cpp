@@ -80,21 +80,14 @@ static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// Returns a text that tells why the sharding search rejected a way to compute
-/// an op. `loser` is the rejected way. `chosen` is the way that the search
-/// chose for the same op. The text is one of these:
-///
+/// Returns why the sharding search chose `chosen` and not `loser`, two ways to
+/// compute the same op:
 ///  - "not allowed": a rule of the search forbids `loser`.
-///  - "costs more time": the op takes more time with `loser` than with
-///    `chosen`.
-///  - "costs more bytes": the times are equal, but a rank receives more bytes
-///    with `loser`.
-///  - "costs more calls": the times and the received bytes are equal, but
-///    `loser` needs more communications.
-///  - "costs more memory": all these costs are equal, but a rank stores more
-///    bytes with `loser`.
-///  - "costs more elsewhere": this op is cheaper with `loser`. The search has
-///    rejected `loser` because it makes other ops more expensive.
+///  - "costs more X": X is the first of time, received bytes and calls that
+///    differs, and `loser` has more of it.
+///  - "costs more elsewhere": this first difference favors `loser`, but `loser`
+///    makes other ops more expensive.
+///  - "costs more memory": all three are equal, but a rank stores more bytes.
 ///  - "tie": the costs above do not explain the choice.
 static std::string verdictOn(const dist::Choice &loser,
                              const dist::Choice &chosen) {
@@ -117,18 +110,10 @@ static std::string verdictOn(const dist::Choice &loser,
 ///
 ///     chosen          32.0 KiB    6.6 us  split nothing: all_reduce 32.0 KiB
 ///
-/// The line contains, from left to right:
-///
-///  - `verdict`, which tells that this way was chosen, or why it was rejected,
-///    such as "costs more bytes"
-///  - the bytes that one rank receives
-///  - the predicted duration of this way to compute the op
-///  - a description of this way, such as "split nothing"
-///  - the communications that this way needs, each with its received bytes
-///  - the reason why this way is not allowed, if it is not allowed
-///
-/// The bandwidths in `cluster` determine the duration if the compiler has not
-/// recorded it.
+/// The line contains `verdict` ("chosen" or why the way was rejected), the
+/// bytes that one rank receives, the predicted duration, the description of the
+/// way, its communications, and the reason why it is not allowed, if any.
+/// `cluster` predicts durations that the compiler has not recorded.
 static std::string choiceText(const std::string &verdict,
                               const dist::Choice &choice,
                               const plan::Cluster &cluster) {
@@ -242,24 +227,15 @@ static std::string headText(const RepeatedCollective &group, size_t numStages) {
          first.from + " to " + first.to + "\n";
 }
 
-/// Formats the text about `group`, a group of collectives. The collectives of a
-/// group have equal properties, such as kind, mesh axes and received bytes.
-/// They also exist for equal reasons. Example: each layer of a transformer
-/// needs an all-reduce. The all-reduces of all layers form one group. The text
-/// has these parts:
+/// Formats the text about `group`, collectives with equal properties and equal
+/// reasons, such as the all-reduces of all layers. The parts are:
+///  1. two heading lines: kind, mesh axes, bytes, duration and shardings
+///  2. the producer and the readers of the tensor of the first collective
+///  3. the names of the ONNX nodes that need the other collectives
+///  4. the reasons for the first collective, such as the way in which the
+///     compiler computes a reader
 ///
-///  1. Two heading lines. They contain the kind of the collectives, the mesh
-///     axes, the received bytes, the duration, and the shardings of the tensor
-///     before and after the collective.
-///  2. The producer and the readers of the tensor of the first collective.
-///  3. The names of the ONNX nodes that need the other collectives.
-///  4. The reasons for the first collective. A reason is the way in which the
-///     compiler computes the producer or a reader, or a sharding that the user
-///     has requested.
-///
-/// The module may not record the producer and the readers. In that case, the
-/// text contains the ONNX node that needs the first collective instead of part
-/// 2, and it has no part 4.
+/// If the module records no cause, the ONNX node replaces parts 2 and 4.
 static std::string repeatedText(const RepeatedCollective &group,
                                 size_t numStages,
                                 const plan::Cluster &cluster) {
@@ -363,29 +339,15 @@ static std::string wayText(const std::vector<std::string> &steps) {
   return text;
 }
 
-/// Formats the effect of one mesh axis on a value, and the reason for this
-/// effect. Example for the axis tp and the weight w2:
+/// Formats the effect of one mesh axis on a value, and the reason. Example:
 ///
 ///     over tp: dim 0 is split
 ///         by weight 'w2' <- matmul 'fc1'
 ///         decided there (everything else unchanged)
 ///         chosen   1.0 KiB   0.2 us  split dim 0 of 'w2': all_reduce 1.0 KiB
 ///
-/// The text has these parts:
-///
-///  1. The effect. In the example, tp splits dim 0 of w2.
-///  2. The path through the program from the value to the op or value that is
-///     the reason for the effect. In the example, the path begins at w2 and
-///     ends at the matmul fc1, which is the reason.
-///  3. The reason. In the example, the sharding search has decided how to
-///     compute the matmul along tp.
-///  4. The decisions of the sharding search that led to the effect. Each
-///     decision lists the chosen way to compute an op, and rejected ways to
-///     compute it. The example contains one decision without rejected ways.
-///     This part is empty if no decision led to the effect.
-///
-/// The bandwidths in `cluster` determine the durations that the compiler has
-/// not recorded.
+/// The lines are the effect, the path from the value to its cause, the reason,
+/// and the decisions of the sharding search that led to the effect.
 static std::string originText(const Origin &origin,
                               const plan::Cluster &cluster) {
   std::string text = "  over " + origin.axis + ": " + origin.what + "\n";

@@ -196,19 +196,12 @@ private:
     return graph::numBytes(cast<RankedTensorType>(weight.getType()));
   }
 
-  /// Returns the number of bytes above which a weight is large. This number is
-  /// 1 % (dist::largeWeightShare) of the average bytes of weights per layer:
-  ///
-  ///     0.01 * bytes of all weights / number of layers
-  ///
-  /// The function ignores weights with fewer than two dims, such as biases. The
-  /// function estimates the number of layers. For each shape, the function
-  /// counts the weights with this shape. The largest count is the estimate.
-  ///
-  /// Example: 10 weights have the shape [1000, 1000] and 4 MB each. One weight
-  /// has the shape [50000, 1000] and 200 MB. The estimate is 10 layers. All
-  /// weights together have 10 * 4 + 200 = 240 MB. The result is
-  /// 0.01 * 240 MB / 10 = 0.24 MB.
+  /// Returns the number of bytes above which a weight is large: 1 %
+  /// (dist::largeWeightShare) of the bytes of all weights divided by the number
+  /// of layers. Ignores weights with fewer than two dims, such as biases. The
+  /// number of layers is an estimate: the largest number of weights with the
+  /// same shape. Example: 10 weights of 4 MB have one shape, and one weight of
+  /// 200 MB has another shape. The result is 0.01 * 240 MB / 10 = 0.24 MB.
   double largeWeight() {
     double total = 0;
     int64_t repeats = 1;
@@ -253,21 +246,12 @@ private:
     return groups;
   }
 
-  /// Adds the lints PCC-L002 to `lints`. They warn about large weights that a
-  /// mesh axis should split, but does not split. weightAxes() returns the mesh
-  /// axes that should split large weights, in at most two groups. The first
-  /// group is the axis tp (tensor parallelism). The second group consists of
-  /// all axes with other names than tp, dp, cp and mb, for example the axes a
-  /// and b.
-  ///
-  /// For each group, the function collects all large weights that no axis of
-  /// the group splits. If there are such weights, the function adds one lint
-  /// that names all of them. A weight is large if it has at least two dims, and
-  /// more bytes than largeWeight() returns.
-  ///
-  /// Example: the axis a splits the weight v, and no axis splits the weight w.
-  /// Both weights are large. The lint of the group {tp} names v and w, because
-  /// tp splits neither of them. The lint of the group {a, b} names only w.
+  /// Adds the lints PCC-L002 to `lints`. Each lint belongs to one group of mesh
+  /// axes from weightAxes(), and names all large weights that no axis of the
+  /// group splits. A weight is large if it has at least two dims, and more
+  /// bytes than largeWeight() returns. Example: a splits v, and no axis splits
+  /// w. The lint of the group {tp} names v and w. The lint of the group {a, b}
+  /// names only w.
   void findWholeWeights() {
     const double large = largeWeight();
     const SymbolTable parameters(module);
@@ -303,22 +287,13 @@ private:
     }
   }
 
-  /// Returns the message of the lint PCC-L002. The lint warns about large
-  /// weights that no mesh axis of `axes` splits. Two parameters describe these
-  /// weights:
-  ///
-  ///  - `names`: the name of each weight in quotes, such as "'w'". If the user
-  ///    has requested a sharding for the weight, the request follows the name.
-  ///    Example: "'v' (--shard 'v=[-,-]')".
-  ///  - `whole`: the size of each weight in bytes. The key of the map is the
-  ///    name without quotes.
-  ///
-  /// Example: `axes` contains only the axis tp. The weight v has 32 KiB, and
-  /// the weight w has 64 KiB. The message contains the sum of the sizes:
-  /// "weights of 96.0 KiB are whole on every rank of tp: 'v', 'w'".
-  ///
-  /// The message names at most `mostNamed` = 5 weights. If there are 7 weights,
-  /// the message ends with "and 2 more".
+  /// Returns the message of the lint PCC-L002 about large weights that no mesh
+  /// axis of `axes` splits. Example for weights of 32 KiB and 64 KiB: "weights
+  /// of 96.0 KiB are whole on every rank of tp: 'v', 'w'". `names` contains the
+  /// quoted name of each weight, followed by the user's request if there is
+  /// one: "'v' (--shard 'v=[-,-]')". `whole` maps each name without quotes to
+  /// the size in bytes. The message names at most `mostNamed` weights and ends
+  /// with "and 2 more", for example.
   static std::string wholeText(const std::vector<dist::Axis> &axes,
                                std::vector<std::string> names,
                                const std::map<std::string, double> &whole) {
@@ -412,20 +387,13 @@ private:
         auto cost = dyn_cast<graph::CostOpInterface>(op);
         if (!cost)
           return;
-        // Compute two sums of floating-point operations (flops). `all` is the
-        // sum over the ops that one rank executes. `repeated` is the sum over
-        // the ops that all ranks along `axis` execute on the same data. There
-        // are three cases for `op`:
-        //  - The sharding of an operand or of a result of `op` uses `axis`. The
-        //    ranks along `axis` then divide the work. Add the flops of `op` to
-        //    `all`.
-        //  - No sharding of an operand or of a result uses `axis`. All ranks
-        //    along `axis` then compute the same result. Add the flops of `op`
-        //    to `all` and to `repeated`.
-        //  - No sharding of an operand uses `axis`, and the shardings of the
-        //    results are unknown, because `op` has no attribute
-        //    `dist.shardings`. Add the flops of `op` to neither sum. Phase
-        //    5-localize of the compiler adds ops without this attribute.
+        // `all` is the number of floating-point operations (flops) of one rank.
+        // `repeated` is the number of flops of ops without an operand or result
+        // whose sharding uses `axis`: all ranks along `axis` execute these ops
+        // on the same data. Phase 5-localize adds ops without the attribute
+        // `dist.shardings`, so the shardings of their results are unknown. An
+        // op of this kind never counts in `repeated`. It counts in `all` only
+        // if an operand uses `axis`.
         const bool isDivided = isDividedBy(op, axis.name);
         if (isDivided || op->hasAttr(dist::shardingsName))
           all += cost.getFlops();

@@ -25,24 +25,15 @@ static std::string withoutNumbers(const std::string &text) {
   return result;
 }
 
-/// Returns a text that identifies `choice`, one way to compute an op. The text
-/// is called a key. `pcc explain` uses the keys to find similar collectives,
-/// such as the all-reduces of all layers. The key has these parts:
-///
-///  - The description of `choice`. Each number inside a quoted name is replaced
-///    by '#'. Example: "split dim 1 of 'h.0.w'" and "split dim 1 of 'h.1.w'"
-///    both become "split dim 1 of 'h.#.w'".
-///  - The first character of `choice.refused`. The text `choice.refused` states
-///    why the sharding search must not choose this way. The text is empty if
-///    the search may choose this way. The key leaves out the rest of the text,
-///    which may contain the name of a weight. This name differs between layers.
-///  - For each communication that `choice` needs: its kind and its received
-///    bytes. The letter "s" follows if the communication also serves another
-///    operand.
-///
-/// Example of a key with two communications:
+/// Returns a key for `choice`, one way to compute an op. The keys of similar
+/// layers are equal, so that `pcc explain` can group collectives. Example:
 ///
 ///     split dim 1 of 'h.#.w' all_gather4096s all_reduce32768
+///
+/// '#' replaces the numbers in quoted names. Each communication has its kind,
+/// its received bytes, and an "s" if it also serves another operand. Only the
+/// first character of `choice.refused` is in the key, because the rest can
+/// contain the name of a weight of one layer.
 static std::string keyOf(const dist::Choice &choice) {
   std::string key = withoutNumbers(choice.what) + choice.refused.substr(0, 1);
   for (const dist::PricedStep &step : choice.steps)

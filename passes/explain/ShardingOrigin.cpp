@@ -68,24 +68,15 @@ static std::vector<dist::Decision> decisionsAlong(Operation *op,
   return along(axis, dist::decisionsOf(op->getLoc()));
 }
 
-/// Explains why the program contains `reshard`. A reshard is an op that changes
-/// the sharding of a value. An op produces the value, and consumers need the
-/// value in the new sharding. A consumer is an op, an output of the model, or a
-/// sharding that the user has requested. The module may record the producer and
-/// the consumers. The function writes two members of `origin`:
+/// Writes why the program contains `reshard`, an op that changes the sharding
+/// of a value, to `origin`:
+///  - `reason`: names the first consumer that needs the new sharding, such as
+///    "resharded there for matmul 'fc1'".
+///  - `decisions`: the decisions of the sharding search about this consumer
+///    along `axis`. If `reshard` adds up partial results of the ranks, the
+///    decisions about the producer instead.
 ///
-///  - `reason`: a text that names the first consumer. Example: "resharded there
-///    for matmul 'fc1'".
-///  - `decisions`: the decisions of the compiler's sharding search about one
-///    op, along the mesh axis `axis`. In most cases, this op is the first
-///    consumer, because the consumer needs the new sharding. There is one
-///    exception. The operand of `reshard` may be a partial result on each rank,
-///    such as one term of a sum. The reshard then adds up the terms. In this
-///    case, the op is the producer, because the producer has made the partial
-///    results.
-///
-/// If the module records no consumer, `reason` is "resharded there", and
-/// `decisions` stays unchanged.
+/// If the module records no consumer, only sets `reason`.
 static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
                            Origin &origin) {
   auto cause = dist::causeOf(reshard.getLoc());
@@ -170,24 +161,12 @@ private:
       order.push_back(value);
   }
 
-  /// Examines each operand and each result of `op`. The class searches for the
-  /// reason why `axis` splits a value. The search goes from value to value,
-  /// because the split of one value may be the reason for the split of another
-  /// value. The list `order` contains all values that the search has reached.
-  ///
-  /// The function appends an operand or a result of `op` to the list if two
-  /// conditions hold: `axis` splits the operand or result, and the list does
-  /// not contain it. `from` is the value from which the search has reached
-  /// `op`. For each appended value, the function stores `from` in `cameFrom`,
-  /// as the previous value on the path of the search.
-  ///
-  /// There is one exception. `op` may be a reshard, which changes the sharding
-  /// of a value, or a transfer, which sends a value to another pipeline stage.
-  /// The function compares the dims that `axis` splits in the operand and in
-  /// the result. If the two dims differ, the function appends no value. For
-  /// example, `axis` splits dim 0 of the operand and dim 1 of the result. The
-  /// reason for the split of dim 0 is then not the reason for the split of dim
-  /// 1.
+  /// Appends each operand and result of `op` that `axis` splits to the list
+  /// `order`, unless the list already contains it. Stores `from`, the value
+  /// from which the search has reached `op`, as its predecessor in `cameFrom`.
+  /// Appends nothing if `op` is a reshard or a transfer between pipeline stages
+  /// and `axis` splits different dims of its operand and result: the reason for
+  /// one split is then not the reason for the other.
   void spreadOver(Operation *op, Value from) {
     if (isReshardOrTransfer(op) && dimOf(op->getOperand(0), axis.name) !=
                                        dimOf(op->getResult(0), axis.name))
@@ -260,19 +239,10 @@ private:
             isa_and_present<graph::GetParameterOp>(op) ? Weight : Nothing};
   }
 
-  /// Returns whether `axis` splits `argument` because of the purpose of `axis`.
-  /// `argument` is an input of the model. `axis` is a mesh axis. The name of a
-  /// mesh axis determines its purpose:
-  ///  - The axes dp (data parallelism) and mb (microbatches) exist to split the
-  ///    batch dim of inputs.
-  ///  - The axis cp (context parallelism) exists to split the sequence dim of
-  ///    inputs.
-  ///  - Any other axis, such as tp, may split different dims.
-  ///
-  /// The result is true if `axis` is dp or mb and splits the batch dim of
-  /// `argument`, or if `axis` is cp and splits the sequence dim of `argument`.
-  /// Otherwise, the result is false. For example, the batch dim of `argument`
-  /// is dim 0, and `axis` is dp. If dp splits dim 0, the result is true.
+  /// Returns whether `axis` splits the dim of the model input `argument` for
+  /// which the axis exists: the batch dim for dp (data parallelism) and mb
+  /// (microbatches), and the sequence dim for cp (context parallelism). For any
+  /// other axis, such as tp, the result is false.
   bool isByRole(BlockArgument argument) const {
     const AxisRole role = shard::roleOf(axis.name);
     StringRef name = role == AxisRole::Batch      ? graph::batchDimName
@@ -285,21 +255,14 @@ private:
     return dim && dim.getInt() == dimOf(argument, axis.name);
   }
 
-  /// Writes `best` to three members of `origin`. The class has searched for the
-  /// reason why `axis` splits a certain value. `best` is this reason. The
-  /// members are:
-  ///
-  ///  - `steps`: the path through the program from the split value to the op or
-  ///    value that is the reason. Example: the path from the weight w2 to a
-  ///    matmul is "weight 'w2'", "matmul 'fc1'". If the reason is a reshard (an
-  ///    op that changes the sharding of a value), the path ends at the producer
-  ///    of the resharded value.
-  ///  - `reason`: a line of text. Example: "pinned by --shard 'y=[-,tp]'" means
-  ///    that the user passed this option to the compiler. The option requests
-  ///    that the mesh axis tp splits dim 1 of the value y.
-  ///  - `decisions`: the decisions of the compiler's sharding search that led
-  ///    to the split. A decision is the chosen way to compute one op along one
-  ///    mesh axis. The list stays unchanged if no decision led to the split.
+  /// Writes `best`, the reason why `axis` splits a value, to `origin`:
+  ///  - `steps`: the path from the split value to the op or value that is the
+  ///    reason, such as "weight 'w2'", "matmul 'fc1'". If the reason is a
+  ///    reshard, the path ends at the producer of the resharded value.
+  ///  - `reason`: a line such as "pinned by --shard 'y=[-,tp]'", where the user
+  ///    has requested the sharding by this option.
+  ///  - `decisions`: the decisions of the sharding search that led to the
+  ///    split; unchanged if there are none.
   void finish(const Anchor &best, Origin &origin) const {
     if (best.strength == Priced && best.op != best.value.getDefiningOp())
       origin.steps.push_back(textOf(best.op->getResult(0)));

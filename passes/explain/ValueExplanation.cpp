@@ -114,23 +114,13 @@ private:
         story.origins.push_back(originOf(value, axis));
   }
 
-  /// Adds one entry to `story.uses` for each reader of `value`. A reader is an
-  /// op or an output of the model. `story` is the explanation of one value of
-  /// the model. `value` is this value, or a copy of this value.
-  ///
-  /// A copy is the result of a reshard. A reshard is an op that copies a value
-  /// and gives another sharding to the copy. The function adds no entry for a
-  /// reshard. Instead, the function calls itself for the copy, and thus adds
-  /// one entry for each reader of the copy.
-  ///
-  /// `before` lists the communications between ranks that make the copy
-  /// `value`, such as an all_gather. The list is empty if `value` is no copy,
-  /// or if no communication is needed to make the copy.
-  ///
-  /// Example: a reshard copies x to y by an all_gather. A relu reads x, and a
-  /// matmul reads y. The call for x has an empty list `before`, and adds the
-  /// relu. The nested call for y has the all_gather in the list `before`, and
-  /// adds the matmul.
+  /// Adds one entry to `story.uses` for each op or model output that reads
+  /// `value`. A reshard, which copies a value into another sharding, gets no
+  /// entry; the function calls itself for its result instead. `before` lists
+  /// the communications that have made the copy `value`, such as an all_gather;
+  /// empty if `value` is no copy. Example: a relu reads x, and a matmul reads
+  /// an all-gathered copy of x. The relu gets no communication, and the matmul
+  /// gets the all_gather.
   void tellUses(Value value, const std::vector<dist::PricedStep> &before,
                 ValueExplanation &story) {
     for (OpOperand &use : value.getUses())
@@ -146,19 +136,10 @@ private:
       }
   }
 
-  /// Returns the number of the pipeline stage that reads a value. `use` is the
-  /// operand by which an op reads the value. There are three cases:
-  ///
-  ///  - The op is a transfer. It sends the value to another stage. The result
-  ///    is the number of the receiving stage.
-  ///  - The op is the return op of the model. The value is then an output of
-  ///    the model. If a transfer has sent the value to a stage, the result is
-  ///    the number of this stage. If another op computes the value, the result
-  ///    is the number of the stage that executes this other op. If no op
-  ///    computes the value, the value is an input of the model, and the result
-  ///    is 0.
-  ///  - The op is any other op. The result is the number of the stage that
-  ///    executes the op.
+  /// Returns the number of the pipeline stage that reads a value by `use`. A
+  /// transfer to another stage counts as a read on the receiving stage. The
+  /// return op counts as a read on the stage that computes or has received the
+  /// value, or on stage 0 if the value is a model input.
   static int64_t stageOf(OpOperand &use) {
     Operation *op = use.getOwner();
     if (isa<func::ReturnOp>(op))

@@ -32,26 +32,13 @@ std::string interpret::nameInStep(StringRef name, int step, int numSteps) {
                        : name.str() + " of step " + std::to_string(step);
 }
 
-/// Executes one or more steps of the unpartitioned model `whole`. A step is a
-/// training step or an inference step. Each step starts with the weights and
-/// optimizer states that the previous step has written. The function returns a
-/// map from names to tensors:
-///
-///   - For each step, the map contains the outputs of the model, under the
-///     names that nameInStep() returns, such as "loss of step 2".
-///   - The map contains the weights and optimizer states that the steps have
-///     written, with their values after the last step.
-///
-/// The other arguments of the function are:
-///
-///   - `inputs` contains the tensors of the model's inputs, by name. All steps
-///     get equal inputs.
-///   - `numerics` is the precision of the computation: f64 or the element types
-///     of the model.
-///   - `numSteps` is the number of steps; 1 for inference.
-///   - `rounding` changes the results of ops that compute sums, such as matrix
-///     products, by small random errors. If `rounding` is null, the results
-///     have no random errors.
+/// Executes `numSteps` steps of the unpartitioned model `whole` (1 for
+/// inference). Each step gets the same `inputs`, and starts with the weights
+/// and optimizer states that the previous step has written. Returns tensors by
+/// name: the outputs of each step, such as "loss of step 2" (see nameInStep()),
+/// and the weights and optimizer states after the last step. `numerics` is f64
+/// or the element types of the model. `rounding` adds small random errors to
+/// the results of sums, such as matrix products; null adds none.
 static StatusOr<NamedTensors> runSteps(ModuleOp whole, const Inputs &inputs,
                                        graph::Numerics numerics, int numSteps,
                                        RandomRounding *rounding) {

@@ -156,20 +156,11 @@ void Verification::addExecuted(const std::string &name, Value value,
   found.executed.push_back(std::move(output));
 }
 
-/// Reads the files that the executables of the bundle have written, and
-/// compares the tensors in the files with the expected tensors. Each file
-/// contains a whole tensor. There are two cases:
-///
-///  - The model is a training step. The function compares whole tensors. The
-///    comparison names no rank.
-///  - The model is used for inference. Each rank has computed a shard of each
-///    tensor. The function cuts the tensor from the file into these shards and
-///    compares each shard with the expected tensor. The comparison can then
-///    name the rank that has computed a wrong element.
-///
-/// Example for inference: a file contains 4 elements. Rank 0 has computed the
-/// elements 0 and 1, and rank 1 has computed the elements 2 and 3. If element 2
-/// is wrong, the comparison names rank 1.
+/// Compares the tensors that the executables of the bundle have written to
+/// files with the expected tensors. Each file contains a whole tensor. In
+/// inference, the function cuts the tensor into the shards that the ranks have
+/// computed, so that the comparison can name the rank with a wrong element. In
+/// training, the comparison names no rank.
 Status Verification::readExecuted(const ExecutedFiles &files) {
   std::vector<std::string> names;
   for (unsigned i = 0; i < model.getNumResults(); ++i)
@@ -209,21 +200,14 @@ Status Verification::compareExecuted(const ExecutedFiles &files) {
   return readExecuted(files);
 }
 
-/// Examines the results of three comparisons in this order. Returns an error
-/// for the first comparison that has found a difference:
-///
-///  1. comparison of the tensors from the executables of the bundle with the
-///     tensors from the unpartitioned model
-///  2. comparison of the tensors from the simulated ranks with the tensors from
-///     the unpartitioned model
-///  3. comparison of two errors, when all results are rounded to the element
+/// Returns an error for the first of these comparisons that has found a
+/// difference in an output, or in a parameter after the last training step:
+///  1. the executables of the bundle against the unpartitioned model; no
+///     results if the executables were not run
+///  2. the simulated ranks against the unpartitioned model
+///  3. the errors of both models when all results are rounded to the element
 ///     types of the model, such as bf16: the error on the simulated ranks must
-///     not be much larger than the error of the unpartitioned model
-///
-/// The tensors are the outputs of the model. For a training step, they are also
-/// the parameters after the last step. The command `pcc verify` runs the
-/// executables only if the comparisons 2 and 3 have found no difference.
-/// Comparison 1 has no results if the executables were not run.
+///     not be much larger
 Status Verification::verdict() const {
   if (const VerifiedValue *output = found.executedDifference())
     return Status::error(ValuesDiffer, "output '" + output->name +

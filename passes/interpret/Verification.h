@@ -20,20 +20,14 @@ struct ExecutedFiles {
   std::map<std::string, std::string> parameters;
 };
 
-/// Verifies that a partitioned model computes the same outputs as the
-/// unpartitioned model. The compiler has divided the partitioned model among
-/// several ranks. The caller calls the functions in this order:
-///
-///  1. simulate() interprets both models in this process and compares their
-///     outputs. It executes the code of each rank of the partitioned model, as
-///     if there were several ranks.
-///  2. writeInputs() writes the inputs that simulate() has used into files. The
-///     caller can then run the executables of the bundle with these inputs.
-///  3. compareExecuted() compares the outputs of the executables with the
-///     outputs of the unpartitioned model. simulate() has stored these outputs.
+/// Verifies that a partitioned model, which runs on several ranks, computes the
+/// same outputs as the unpartitioned model. Functions in order of calls:
+///  1. simulate() interprets both models in this process and compares outputs.
+///  2. writeInputs() writes the inputs of simulate() to files for the
+///     executables of the bundle (optional).
+///  3. compareExecuted() compares the outputs of the executables with those of
+///     the unpartitioned model (optional).
 ///  4. findings() and verdict() return the results.
-///
-/// The caller may omit the calls 2 and 3.
 class Verification {
 public:
   /// Stores `whole`, the unpartitioned model, and `numerics`. The function
@@ -50,27 +44,15 @@ public:
   /// types of the model, such as bf16.
   Verification(mlir::ModuleOp whole, graph::Numerics numerics);
 
-  /// Executes the unpartitioned model on one device, and the partitioned model
-  /// `parts` on simulated ranks. Compares the outputs of both models. A
-  /// training step is executed three times, and the parameters after the third
-  /// time are compared as well. `parts` must be the output of the compiler
-  /// phase 6-schedule.
-  ///
-  /// If no tensor differs, the function executes both models again. This time,
-  /// each op result is rounded to its element type in the model, such as bf16.
-  /// The function computes the error of each model, which is the difference
-  /// from the unpartitioned model in f64. The error of the partitioned model
-  /// must not be much larger than the error of the unpartitioned model. The
-  /// function skips this second comparison if all floats of the model are f64.
-  ///
-  ///  - `inputs` lists files with inputs of the model. Each entry is a text
-  ///    "NAME=FILE.npy". For example, "ids=/tmp/a.npy" means that the file
-  ///    /tmp/a.npy contains the input "ids". An input without a file gets
-  ///    random elements, which are equal in each call.
-  ///
-  /// If the function finds a difference, it still returns success. findings()
-  /// and verdict() report the difference. The function returns an error if an
-  /// input cannot be read or a model cannot be executed.
+  /// Executes the unpartitioned model on one device and `parts`, the output of
+  /// phase 6-schedule, on simulated ranks. Compares the outputs. For training,
+  /// executes three steps and compares the parameters, too. If all are equal,
+  /// executes both models with each op result rounded to its type, such as
+  /// bf16, unless all floats are f64. The error of `parts` must not be much
+  /// larger than that of one device. An entry "NAME=FILE.npy" of `inputs` gives
+  /// an input. Other inputs are random, but equal in each call. Returns an
+  /// error only if a file cannot be read or a model cannot run; verdict()
+  /// reports differences.
   Status simulate(mlir::ModuleOp parts, llvm::ArrayRef<std::string> inputs);
 
   /// Writes the inputs that simulate() has used as .npy files into the
@@ -145,22 +127,14 @@ private:
   /// If a tensor differs, the function still returns success. It returns an
   /// error only if a file cannot be read.
   Status readExecuted(const ExecutedFiles &files);
-  /// Compares the tensor `got` with an expected tensor. `got` is a whole tensor
-  /// that the executables of the bundle have written to a file. The
-  /// unpartitioned model has computed the expected tensor during simulate().
-  /// Appends the result of the comparison to `found.executed`.
-  ///
-  ///  - `name` is the name of an entry of `found.outputs`. This entry contains
-  ///    the expected tensor of an output or a parameter.
-  ///  - `value` is this output or parameter in the IR of the unpartitioned
-  ///    model. The allowed error depends on the element types of `value` and of
-  ///    all values from which `value` is computed. For example, it is 1e-4 if
-  ///    all of them are f32.
-  ///  - `held` has one entry for each shard of the tensor: the rank that has
-  ///    computed the shard, and the global indices of the elements of the
-  ///    shard. With these entries, the comparison can name the rank that has
-  ///    computed a wrong element. If `held` is empty, the comparison names no
-  ///    rank.
+  /// Compares `got`, a whole tensor that the executables of the bundle have
+  /// written, with the tensor `name` of `found.outputs` from the unpartitioned
+  /// model. Appends the result to `found.executed`. `value` is this output or
+  /// parameter in the IR of the unpartitioned model; the allowed error depends
+  /// on the element types from which it is computed, such as 1e-4 for f32.
+  /// `held` lists the shards of the tensor with rank and global indices, so
+  /// that the comparison can name the rank with a wrong element. If `held` is
+  /// empty, the comparison names no rank.
   void addExecuted(const std::string &name, mlir::Value value,
                    const graph::HostTensor &got,
                    llvm::ArrayRef<RankShard> held);
@@ -178,38 +152,14 @@ private:
   mlir::func::FuncOp model;
   Inputs inputs;
   Findings found;
-  /// Two maps of accepted differences. The ranks add numbers in another order
-  /// than the unpartitioned model. The ranks therefore have other rounding
-  /// errors, and the results can differ slightly although both are correct.
-  ///
-  /// A key is the name of an output of the model, or of a parameter that a
-  /// training step writes. In training, the name of an output contains the
-  /// step, such as "loss of step 2". Each map contains a number for each key.
-  /// An element of this output or parameter counts as equal if it differs from
-  /// the expected element by at most this number. Example: the number is 0.2,
-  /// and the expected element is 1.0. The element 1.1 then counts as equal.
-  ///
-  /// The two maps are used in different comparisons:
-  ///
-  ///   - `noise` is used when simulate() compares the outputs of the
-  ///     partitioned model on simulated ranks with the outputs of the
-  ///     unpartitioned model. The user selects the precision of this
-  ///     comparison: f64, or the element types of the model. `found.numerics`
-  ///     contains the selected precision.
-  ///   - `ownNoise` is used in comparisons in which each op result is rounded
-  ///     to its element type in the model, such as bf16. There are two
-  ///     comparisons of this kind: compareAccuracy() compares the errors of
-  ///     both models, and compareExecuted() compares the outputs of the
-  ///     executables.
-  ///
-  /// Rounding errors in bf16 are larger than in f64. The two maps can therefore
-  /// contain different numbers for the same key.
-  ///
-  /// Both maps are empty at first. If simulate() finds a difference, it fills
-  /// `noise` with the result of measureNoise(), and compares the outputs again.
-  /// If compareAccuracy() or compareExecuted() finds a difference, it fills
-  /// `ownNoise` with the result of measureNoise(), and compares again. If
-  /// `ownNoise` is already filled, it keeps its entries.
+  /// Two maps from the name of an output or parameter, such as "loss of step
+  /// 2", to the largest accepted difference of an element. Ranks add numbers in
+  /// another order, so correct results can differ slightly. `noise` is for the
+  /// comparison in simulate(), in the precision `found.numerics`. `ownNoise` is
+  /// for compareAccuracy() and compareExecuted(), with results rounded to the
+  /// element types of the model, such as bf16. A map is empty until one of its
+  /// comparisons finds a difference. measureNoise() then fills the map, and the
+  /// comparison is repeated.
   llvm::StringMap<double> noise, ownNoise;
   /// Entry i lists the shards of output i of the model, for all ranks and all
   /// microbatches. A shard is the part of the output that one rank computes.

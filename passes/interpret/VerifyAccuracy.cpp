@@ -25,19 +25,15 @@ static double errorOf(const HostTensor &expected, const HostTensor &got) {
 }
 
 namespace {
-/// Measures the accuracy of a partitioned model. Executes each step three
-/// times. A step is one training step or one inference. The executions are:
+/// Measures the accuracy of a partitioned model. Executes each step (one
+/// training step or one inference) three times:
+///  1. the unpartitioned model in f64, which gives the expected tensors
+///  2. the unpartitioned model, with each op result rounded to its element type
+///     in the model, such as bf16
+///  3. the partitioned model on simulated ranks, rounded in this way, too
 ///
-///  1. the unpartitioned model on one rank in f64
-///  2. the unpartitioned model on one rank, with each op result rounded to its
-///     element type in the model, such as bf16
-///  3. the partitioned model on the simulated ranks, with each op result
-///     rounded to its element type in the model
-///
-/// Execution 1 gives the expected tensors. The class computes the errors of the
-/// executions 2 and 3, which are the differences from execution 1. The error of
-/// execution 3 must not be much larger than the error of execution 2. The
-/// function accuracyOf() returns the largest allowed error.
+/// The error of execution 3 must not be much larger than the error of execution
+/// 2 (see accuracyOf()).
 class AccuracyComparison {
 public:
   AccuracyComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs,
@@ -93,25 +89,14 @@ private:
     }
   }
 
-  /// Appends an entry for one output or parameter to the list `values`. Later,
-  /// check() compares the partitioned model with this entry. The function does
-  /// nothing if the output or parameter has no float elements.
-  ///
-  ///  - `key` is the name of the output or parameter in the model, such as
-  ///    "loss".
-  ///  - `known` is a map from names to indices in `values`. The function stores
-  ///    the index of the new entry in known[key]. With this index, check()
-  ///    finds the entry.
-  ///  - `name` is the name that messages to the user contain. In training, the
-  ///    name of an output contains the step, such as "loss of step 2". For a
-  ///    parameter, `name` is equal to `key`.
-  ///  - `value` is the output or parameter in the IR of the unpartitioned
-  ///    model. accuracyOf() computes the largest allowed error from `value`.
-  ///  - `wanted` is the tensor that the unpartitioned model computes in f64.
-  ///    This tensor is the expected tensor.
-  ///  - `given` is the tensor that the unpartitioned model computes if each op
-  ///    result is rounded to its element type, such as bf16. The entry contains
-  ///    the largest relative difference between `given` and `wanted`.
+  /// Appends an entry for one output or parameter to `values`, and its index to
+  /// `known` under `key`, the name in the model. check() later compares the
+  /// partitioned model with this entry. Does nothing without float elements.
+  /// `name` is the name in messages; for an output in training it contains the
+  /// step, such as "loss of step 2". `value` is the output or parameter in the
+  /// IR, from which accuracyOf() computes the largest allowed error. `wanted`
+  /// is its tensor in f64. `given` is its tensor if the unpartitioned model
+  /// rounds each op result to its element type, such as bf16.
   void add(llvm::StringMap<size_t> &known, StringRef key, std::string name,
            Value value, const HostTensor &wanted, const HostTensor &given) {
     if (!isa<FloatType>(graph::tensorType(value).getElementType()))
@@ -144,21 +129,12 @@ private:
   /// Parameters that the unpartitioned model has written in the steps so far:
   /// in f64 (`exact`), and in the model's own types (`rounded`).
   WrittenParameters exact, rounded;
-  /// Two maps from names to indices in the list `values`. An entry of `values`
-  /// contains the expected tensor of one output or parameter. Only outputs and
-  /// parameters with float elements have an entry.
-  ///
-  ///  - `outputsOf`: a key is the name of an output of the model. The value is
-  ///    the index of the entry for this output in the current step.
-  ///  - `parametersOf`: a key is the name of a parameter that the training step
-  ///    changes. The value is the index of the entry for this parameter.
-  ///    Parameters are compared only after the last step. The map is therefore
-  ///    empty before the last step.
-  ///
-  /// Example: the model has the output "loss" and the parameter "w", and
-  /// executes two training steps. In step 1, `outputsOf` is {"loss": 0}, and
-  /// `parametersOf` is empty. In step 2, `outputsOf` is {"loss": 1}, and
-  /// `parametersOf` is {"w": 2}.
+  /// Two maps from a name in the model, such as "loss", to an index in
+  /// `values`. `outputsOf` contains the outputs of the current step.
+  /// `parametersOf` contains the parameters that the training step changes.
+  /// `parametersOf` is empty before the last step, because parameters are
+  /// compared only after that step. Only tensors with float elements have an
+  /// entry.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

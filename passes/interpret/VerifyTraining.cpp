@@ -135,21 +135,11 @@ private:
   PipelineRun ranks;
   /// Parameters of the unpartitioned model after the steps executed so far.
   WrittenParameters parameters;
-  /// Two maps from names to indices in the list `findings.outputs`. An entry of
-  /// `findings.outputs` contains the expected tensor of one output or
-  /// parameter.
-  ///
-  ///  - `outputsOf`: a key is the name of an output of the model. The value is
-  ///    the index of the entry for this output in the current training step.
-  ///  - `parametersOf`: a key is the name of a parameter that the training step
-  ///    changes. The value is the index of the entry for this parameter.
-  ///    Parameters are compared only after the last step. The map is therefore
-  ///    empty before the last step.
-  ///
-  /// Example: the model has the output "loss" and the parameter "w", and
-  /// executes two steps. In step 1, `outputsOf` is {"loss": 0}, and
-  /// `parametersOf` is empty. In step 2, `outputsOf` is {"loss": 1}, and
-  /// `parametersOf` is {"w": 2}.
+  /// Two maps from a name in the model, such as "loss", to an index in
+  /// `findings.outputs`. `outputsOf` contains the outputs of the current step.
+  /// `parametersOf` contains the parameters that the training step changes.
+  /// `parametersOf` is empty before the last step, because parameters are
+  /// compared only after that step.
   llvm::StringMap<size_t> outputsOf, parametersOf;
 };
 } // namespace

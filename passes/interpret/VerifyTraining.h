@@ -12,31 +12,15 @@ namespace pcc::interpret {
 /// parameters.
 bool isTraining(mlir::ModuleOp module);
 
-/// Executes `numSteps` training steps of two models, and compares the results
-/// of both models. The models are:
-///
-///  - `whole`, the unpartitioned model. It is the output of the compiler phase
-///    2-prepare.
-///  - `parts`, the partitioned model on simulated ranks. It is the output of
-///    the compiler phase 6-schedule.
-///
-/// Each step has the same inputs, and starts with the parameters that the step
-/// before has written. `inputs` contains the tensors of the inputs, by name.
-///
-/// An element of a result counts as equal in two cases:
-///
-///  - The relative error of the element is at most the tolerance. If both
-///    models are executed in f64, the tolerance is 1e-12. If each op result is
-///    rounded to its element type, the tolerance depends on this type, such as
-///    1e-4 for f32.
-///  - The element of `parts` differs from the element of `whole` by at most
-///    noise[name]. `name` is the name of the result, such as "loss of step 2".
-///    `noise` may be empty.
-///
-/// Appends one comparison to `findings.outputs` for each output of each step,
-/// and one for each parameter and each optimizer state after the last step. If
-/// results differ, the function still returns success. It returns an error only
-/// if a model cannot be executed.
+/// Executes `numSteps` training steps of `whole`, the unpartitioned output of
+/// phase 2-prepare, and of `parts`, the output of phase 6-schedule, on
+/// simulated ranks. Each step gets the same `inputs` and the parameters of the
+/// previous step. Appends a comparison to `findings.outputs` for each output of
+/// each step, and for each parameter and optimizer state after the last step.
+/// An element counts as equal if its relative error is at most the tolerance
+/// (1e-12 in f64, 1e-4 with rounding to f32), or if its difference is at most
+/// noise[name], such as noise["loss of step 2"]. Returns an error only if a
+/// model cannot be executed.
 Status verifyTraining(mlir::ModuleOp whole, mlir::ModuleOp parts,
                       const Inputs &inputs, int numSteps,
                       const llvm::StringMap<double> &noise, Findings &findings);

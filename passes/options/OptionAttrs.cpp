@@ -158,20 +158,15 @@ static OptionTexts recordedTextsOf(const CompileOptions &options) {
   return texts;
 }
 
-/// Returns the mesh of one pipeline stage. A mesh is a list of axes, each with
-/// a name and a size. If there are several microbatches, the first axis is the
-/// time axis, and its size is the number of microbatches. The ranks of the
-/// stage form a grid over all other axes. The options determine these axes:
-///
-///  - The user gives --mesh. The axes are those in --mesh.
-///  - The user gives --dp, --cp, --tp or --ep. The axes are dp, cp and tp.
-///    CompileOptions::axis() returns the size of each axis. There is no axis
-///    ep, because --ep divides experts over the ranks of dp and cp. If the user
-///    gives --ep, but neither --dp nor --cp, the size of dp is the number in
-///    --ep. For example, --ep 4 alone gives dp = 4, cp = 1 and tp = 1.
-///  - The user gives none of these options. The axes are those of `annotated`,
-///    the mesh in the annotations of the ONNX model. If `annotated` has no
-///    axes, the axes are dp, cp and tp, each of size 1.
+/// Returns the mesh of one pipeline stage. If there are several microbatches,
+/// the first axis is the time axis, and its size is their number. The other
+/// axes are:
+///  - With --mesh: the axes in --mesh.
+///  - With --dp, --cp, --tp or --ep: dp, cp and tp. There is no axis ep,
+///    because --ep divides experts over dp and cp. For example, --ep 4 alone
+///    gives dp = 4.
+///  - With none of them: the axes of `annotated`, the mesh of the ONNX model,
+///    or else dp, cp and tp of size 1.
 static dist::Mesh meshOf(const CompileOptions &options,
                          const dist::Mesh &annotated) {
   dist::Mesh mesh;
@@ -191,19 +186,11 @@ static dist::Mesh meshOf(const CompileOptions &options,
   return mesh;
 }
 
-/// Checks the option --preset. A preset is a predefined sharding layout. Each
-/// preset splits tensors over certain mesh axes. `mesh` is the mesh of one
-/// pipeline stage. Returns an error with exit code 6 if `mesh` does not have an
-/// axis that one of the user's presets needs:
-///
-///  - The presets megatron and sequence need the axis tp. The size of tp must
-///    be greater than 1.
-///  - The presets fsdp, zero1, zero2 and zero3 need an axis other than tp, such
-///    as dp. The size of this axis must be greater than 1. The axis must split
-///    tensors over ranks, and not into microbatches.
-///
-/// Does not check the preset `expert`, because checkExperts() checks this
-/// preset.
+/// Checks that the mesh of a stage has the axes over which each sharding preset
+/// (--preset) splits tensors. Returns an error with exit code 6 if an axis is
+/// absent or has the size 1. The presets megatron and sequence need the axis
+/// tp. The presets fsdp, zero1, zero2 and zero3 need an axis other than tp and
+/// the time axis. checkExperts() checks the preset `expert`.
 static Status checkPresets(const CompileOptions &options,
                            const dist::Mesh &mesh) {
   const bool hasOwn = llvm::any_of(mesh.axes, [](const dist::Axis &axis) {
@@ -274,23 +261,15 @@ static Status checkTf32(ModuleOp module, const CompileOptions &options) {
                                          "but the model has no f32");
 }
 
-/// Stores the description of the pipeline in these attributes of `module`:
+/// Stores the pipeline in attributes of `module`. If annotations of the ONNX
+/// model assign nodes to stages, keeps the `pipe.stages` that the import has
+/// stored. For such a model, --stage-at is an error with exit code 6.
 ///
-///   pipe.stages           number of stages of the whole pipeline
+///   pipe.stages           --pp times pipe.virtual_stages
 ///   pipe.virtual_stages   number of stages that each rank runs
 ///   pipe.microbatches     number of microbatches
-///   pipe.schedule         name of the pipeline schedule, such as "1f1b"
-///   pipe.table            content of the CSV file that --schedule names;
-///                         absent if --schedule names no file
-///
-/// The attribute `pipe.stages` is --pp times the number of stages that each
-/// rank runs. For example, --pp 4 and --virtual-stages 2 give 8 stages.
-///
-/// There is an exception for ONNX models with annotations that assign nodes to
-/// stages. The import of the model has already stored `pipe.stages`, and this
-/// function keeps that number. The user must not give --stage-at for such a
-/// model, because --stage-at also assigns nodes to stages. If the user gives
-/// --stage-at, the function returns an error with exit code 6.
+///   pipe.schedule         name of the schedule, such as "1f1b"
+///   pipe.table            text of the CSV file in --schedule, if any
 static Status recordPipeline(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
   const int64_t virtualStages = numVirtualStages(options);
@@ -369,24 +348,12 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
-/// Returns the default value of the option `name` as text. An example of `name`
-/// is "--tp".
-///
-/// pcc can write a module to a file after a phase of the compilation. A second
-/// call of pcc can read this file and continue the compilation. The second call
-/// may have an option that the first call did not have. checkRepeated() then
-/// allows only the default value of this option. `module` is the module in the
-/// file, and `options` contains the options of the second call. There are three
-/// cases:
-///
-///  - `name` is --microbatches or --virtual-stages. The default value of these
-///    options depends on other options. The function returns the number that
-///    the first call used. An attribute of `module` contains this number.
-///  - `name` is --tp, --pp, --dp, --cp or --ep. The function returns "1".
-///    For example, if the first call did not have --tp, the second call may
-///    have --tp 1, but not --tp 2.
-///  - `name` is any other option. The function returns an empty string.
-///    checkRepeated() then allows no value of this option.
+/// Returns the value of the option `name`, such as "--tp", that an earlier call
+/// of pcc has used if the user did not give the option. The earlier call has
+/// written `module` to a file. For --microbatches and --virtual-stages, an
+/// attribute of `module` has the value. For --tp, --pp, --dp, --cp and --ep,
+/// the value is "1". For any other option, the result is empty, and
+/// checkRepeated() allows no value.
 static std::string defaultOf(ModuleOp module, StringRef name,
                              const CompileOptions &options) {
   StringRef attribute = name == "--microbatches"     ? pipe::microbatchesName
@@ -399,19 +366,12 @@ static std::string defaultOf(ModuleOp module, StringRef name,
   return name.consume_front("--") && options.axes.count(name.str()) ? "1" : "";
 }
 
-/// Checks that the options of the current call of pcc agree with the options of
-/// an earlier call. The earlier call has written `module` to a file, and the
-/// current call continues the compilation of `module`. The attribute
-/// `pcc.options` of `module` contains the options of the earlier call. The
-/// function returns an error with exit code 2 in these cases:
-///
-///  - The user gives an option with another value than in the earlier call.
-///  - The user gives an option that the user did not give in the earlier call,
-///    and the value is not the default value of the option. For example, --tp 2
-///    is an error, and --tp 1 is allowed.
-///
-/// The function ignores options that do not change the result of a compilation,
-/// such as --quiet.
+/// Checks that the options of this call of pcc agree with the earlier call that
+/// has written the dump `module`. The attribute `pcc.options` has the earlier
+/// options. Returns an error with exit code 2 if an option now has another
+/// value. Also returns this error if the earlier call lacked the option, unless
+/// the option now has its default value, such as --tp 1. Ignores options that
+/// do not change the result of a compilation, such as --quiet.
 static Status checkRepeated(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   for (auto &[name, value] : recordedTextsOf(options)) {

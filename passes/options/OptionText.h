@@ -11,25 +11,8 @@
 
 namespace pcc {
 
-/// Map from the names of options to their values as text. For example, the
-/// option --tp 2 gives an entry with the key "--tp" and the text "2". Some
-/// options have a key or a text in a special form:
-///
-///  - --dim: the key is "--dim", a space, and the name of the dim. The user may
-///    give --dim for several dims. Each dim gives one entry.
-///  - --shape: the key is "--shape", a space, and the name of the model input.
-///    The user may give --shape for several inputs. Each input gives one entry.
-///    The text has an "x" after each size of the shape, including the last
-///    size.
-///  - --mesh: the text has a "," after each axis, including the last axis.
-///  - An option with a list of texts, such as --cpu: a space separates the
-///    texts in the list.
-///  - --betas: a "," separates the two numbers.
-///  - An option without a value, such as --train: the text is "true".
-///
-/// Each line of the following table is an example. The left column is the
-/// option on the command line. The middle column is the key. The right column
-/// is the text.
+/// Map from the names of options to their values as text. The key of --dim and
+/// --shape also contains the name of the dim or input. Examples:
 ///
 ///     --train             "--train"       "true"
 ///     --tp 2              "--tp"          "2"

@@ -71,21 +71,11 @@ private:
   Builder &builder;
 };
 
-/// Converts an MLIR attribute to the value of one option, and stores the value
-/// in `options`. For example, the option is --target, and `attribute` is a
-/// StringAttr with the text "cuda". The class then sets `options.target` to
-/// "cuda".
-///
-/// The class OptionValue is a variant with one type for each kind of option,
-/// such as a flag or a number. AttributeReader has an operator() for each of
-/// these types. std::visit calls the operator() for the type that the variant
-/// contains. There are two cases:
-///
-///  - The option is a flag, a text, a real number or a list of texts. The
-///    operator() stores the value. If `attribute` is null, or if its type does
-///    not fit the option, the operator() does nothing.
-///  - The option is of another kind, such as a whole number. The operator()
-///    does nothing.
+/// Stores the value of an MLIR attribute in one option of `options`. For
+/// example, the StringAttr "cuda" sets `options.target` to "cuda". std::visit
+/// calls the operator() for the kind of the option. Flags, texts, real numbers
+/// and lists of texts are stored. The operator() does nothing for other kinds,
+/// and for an attribute that is null or has another type.
 class AttributeReader {
 public:
   AttributeReader(Attribute attribute, CompileOptions &options)

@@ -8,24 +8,15 @@
 
 namespace pcc {
 
-/// Converts the value of one option to an MLIR attribute. `row` declares the
-/// option, `options` contains the value, and `builder` creates the attribute.
-/// The kind of the value determines the kind of the attribute:
+/// Converts the value of one option to an MLIR attribute:
 ///
-///     flag             UnitAttr
-///     text             StringAttr
-///     file             StringAttr with the file's text
-///     whole number     IntegerAttr (i64)
-///     real number      FloatAttr (f64)
-///     list of texts    ArrayAttr
+///   flag            UnitAttr       whole number     IntegerAttr (i64)
+///   text            StringAttr     real number      FloatAttr (f64)
+///   file's text     StringAttr     list of texts    ArrayAttr
 ///
-/// Returns null in three cases:
-///
-///  - The user does not give the option.
-///  - The value is a text, and this text is the default value of the option. An
-///    example is --target cpu, because pcc compiles for the CPU by default.
-///  - The table above does not contain the kind of the value. An example is
-///    --mesh, whose value is a list of mesh axes.
+/// Returns null if the user does not give the option, if a text is the default
+/// value (such as --target cpu), or if the table lacks the kind of the option
+/// (such as --mesh).
 mlir::Attribute attributeOf(const OptionRow &row, const CompileOptions &options,
                             mlir::Builder &builder);
 

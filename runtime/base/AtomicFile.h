@@ -10,20 +10,15 @@
 
 namespace pcc::runtime {
 
-/// Writes `text` to `path`. If `path` is a regular file or does not exist, the
-/// function writes `text` to a new file, and then renames the new file to
-/// `path`. The rename is atomic. A process that opens `path` therefore sees
-/// either the whole old file or the whole new file.
+/// Replaces the file at `path` by a file with the content `text`. A process
+/// that opens `path` sees either the whole old file or the whole new file. If
+/// `path` is a symbolic link to a regular file, the link stays, and the regular
+/// file is replaced. A device or a pipe, such as /dev/stdout, is not replaced.
+/// The function writes `text` to it.
 ///
-/// - If `path` is a symbolic link to a regular file, the function replaces the
-///   regular file. The link stays.
-/// - If `path` is a device or a pipe, such as /dev/stdout, the function writes
-///   `text` to the device or pipe. The device or pipe is not replaced.
-/// - The function does not sync the new file to disk. If the machine crashes,
-///   the content of the new file may be lost.
-///
-/// On failure, the function returns an error with exit code 7. A regular file
-/// at `path` is then unchanged.
+/// The new file is not synced to disk, so a crash of the machine can lose its
+/// content. On failure, the function returns an error with exit code 7, and a
+/// regular file at `path` is unchanged.
 Status writeFileAtomically(const std::string &path, std::string_view text);
 
 /// Writes all of `text` to the open file descriptor `file`. `path` is the path

@@ -64,19 +64,13 @@ public:
   /// The time is in nanoseconds since the Unix epoch.
   int64_t modifiedNanoseconds() const { return modified; }
 
-  /// Checks that the file has not changed since open() mapped the file. Call
-  /// this function after reading bytes() and before using a result that was
-  /// computed from the bytes. Returns an error with exit code `code` in each of
-  /// these cases:
+  /// Returns an error with exit code `code` if an access to bytes() could not
+  /// read a page of the file, or if the size or the modification time of the
+  /// file has changed since open(). Call this function after reading bytes()
+  /// and before using a result that was computed from the bytes.
   ///
-  /// - An access to bytes() could not read a page of the file.
-  /// - The file now has a different size than when open() was called.
-  /// - The file now has a different modification time than when open() was
-  ///   called.
-  ///
-  /// Another process may replace the file by renaming a new file to its path.
-  /// This replacement is no error, because the mapping keeps the content of
-  /// the old file.
+  /// If another process has renamed a new file to the path, the function
+  /// returns no error, because the mapping keeps the content of the old file.
   Status checkUnchanged(ExitCode code) const;
   /// Returns an error with exit code `code` if an earlier access to bytes()
   /// could not read a page of the file. For example, another process has

@@ -70,18 +70,12 @@ static bool replace(Range &range, const std::byte *address) {
 }
 
 /// Calls `previous`, the SIGBUS handler that was installed before onBusError().
-/// onBusError() calls this function if no MappingGuard object protects the
-/// address of the failed access, or if replacing the pages by zeros fails. The
-/// parameters are the parameters of the signal handler onBusError().
+/// If there was none, restores the default action of SIGBUS. The thread then
+/// repeats the failed access and raises SIGBUS again, and the default action
+/// ends the process.
 ///
-/// The function restores the default action of SIGBUS in two cases:
-///
-/// - No handler was installed before onBusError().
-/// - `previous` has called onBusError(). The two handlers would otherwise call
-///   each other forever.
-///
-/// In both cases the thread then repeats the failed access. The access raises
-/// SIGBUS again, and the default action ends the process.
+/// The function also restores the default action if `previous` has called
+/// onBusError(). The two handlers would otherwise call each other forever.
 static void passOn(int signal, siginfo_t *info, void *context) {
   static thread_local bool isPassing = false;
   const bool hasHandler =
@@ -100,24 +94,15 @@ static void passOn(int signal, siginfo_t *info, void *context) {
   isPassing = false;
 }
 
-/// Handles the signal SIGBUS. The kernel raises SIGBUS in a thread that
-/// accesses a page of a mapped file if the page cannot be read. For example,
-/// another process has truncated the file. The handler takes one of these
-/// actions:
+/// Handles SIGBUS, which the kernel raises in a thread that accesses an
+/// unreadable page of a mapped file. If a MappingGuard object protects the
+/// mapping, the handler replaces the page and all later pages of the mapping by
+/// pages of zeros. The thread then repeats the access and reads zeros. If no
+/// object protects the mapping, or if the replacement fails, the handler calls
+/// passOn().
 ///
-/// - If a MappingGuard object protects the mapping, the handler replaces the
-///   page and all later pages of the mapping by pages of zeros. The thread then
-///   repeats the access and reads zeros. The later pages are replaced too,
-///   because a truncated file no longer contains the later pages either.
-/// - If no MappingGuard object protects the mapping, the handler calls
-///   passOn(). passOn() calls the SIGBUS handler that was installed before this
-///   handler, if there is one.
-/// - If a MappingGuard object protects the mapping, but the system call that
-///   replaces the pages fails, the handler calls passOn() too. The system call
-///   is mmap(), which maps zeroed memory at the addresses of the pages.
-///
-/// The handler calls only functions that are safe in a signal handler. mmap()
-/// is safe, because it is a plain system call.
+/// The handler may call only functions that are safe in a signal handler.
+/// mmap() is safe, because it is a plain system call.
 static void onBusError(int signal, siginfo_t *info, void *context) {
   const int error = errno;
   Range *range = rangeOf(static_cast<const std::byte *>(info->si_addr));

@@ -61,20 +61,14 @@ public:
   /// bytes of the mapping may be zeros instead of the file's content.
   bool hasFailed() const;
 
-  /// Description of one memory mapping that a MappingGuard object protects from
-  /// SIGBUS. A Range object has these members:
+  /// Memory mapping of `size` bytes that a MappingGuard object protects from
+  /// SIGBUS. `protection` is the access rights that mmap() gave the mapping,
+  /// such as PROT_READ. `failed` is true if an access to a page has failed.
+  /// `next` links all Range objects to a list.
   ///
-  /// - `begin` is the address of the mapping.
-  /// - `size` is the size of the mapping in bytes.
-  /// - `protection` is the access rights that mmap() gave the mapping, such as
-  ///   PROT_READ.
-  /// - `failed` is true if an access to a page of the mapping has failed.
-  /// - `next` is the next Range object in the linked list of all Range objects.
-  ///
-  /// When the MappingGuard object stops protecting the mapping, `begin` becomes
-  /// null. A later MappingGuard object may then use the same Range object for
-  /// another mapping. A Range object is never deallocated. The SIGBUS handler
-  /// can therefore read all Range objects without locking a mutex.
+  /// When the protection ends, `begin` becomes null, and the object may be used
+  /// for another mapping. A Range object is never deallocated, because the
+  /// SIGBUS handler reads the list without locking a mutex.
   struct Range {
     /// Address of the first byte of the mapping that this Range object
     /// describes. The address is null if this Range object describes no

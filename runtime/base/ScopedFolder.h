@@ -39,18 +39,14 @@ public:
   /// without destructors, for example after a crash.
   static void removeAll();
   /// Starts a thread that waits for SIGINT, SIGTERM and SIGHUP. When one of
-  /// these signals arrives, the thread calls removeAll(), which deletes the
-  /// folders of all ScopedFolder objects. The thread then ends the process by
-  /// the same signal. The thread does not wait for a signal that the process
-  /// ignored or blocked when the process started.
+  /// these signals arrives, the thread calls removeAll(), and then ends the
+  /// process by the same signal. The thread does not wait for a signal that the
+  /// process ignored or blocked when the process started.
   ///
   /// Call this function before the process starts other threads. The function
-  /// blocks the signals in the calling thread. A thread that is started later
-  /// inherits the blocked signals. Only the waiting thread, which calls
-  /// sigwait(), then receives the signals. A thread that already runs does not
-  /// inherit the blocked signals. The kernel could deliver a signal to this
-  /// thread, and the signal would end the process before the folders are
-  /// deleted.
+  /// blocks the signals in the calling thread, and later threads inherit the
+  /// block. In a thread that already runs, a signal would end the process
+  /// before the folders are deleted.
   static void removeAllOnSignals();
 
 private:

@@ -150,20 +150,14 @@ Status Unfinished::createFile(const std::string &path) {
   return Status::success();
 }
 
-/// Exchanges the names of two folders by three renames. `made` is the path of
-/// the new folder, and `target` is the path of the old folder. For example,
-/// `made` is "a.pcc.part-x7Kq02", and `target` is "a.pcc":
+/// Exchanges the names of two folders by three renames, for file systems that
+/// cannot exchange names in one step (RENAME_EXCHANGE). `made` is the path of
+/// the new folder, and `target` is the path of the old folder. Between the
+/// first two renames, no folder has the name `target`. If the old folder cannot
+/// get the name `made`, the old folder is deleted.
 ///
-/// 1. Rename the old folder to "a.pcc.part-x7Kq02.old".
-/// 2. Rename the new folder to "a.pcc". If this fails, rename the old folder
-///    back to "a.pcc".
-/// 3. Rename the old folder to "a.pcc.part-x7Kq02". If this fails, delete the
-///    old folder.
-///
-/// Between steps 1 and 2, there is no folder with the name "a.pcc". The
-/// function is used only if the file system cannot exchange two names in one
-/// step (RENAME_EXCHANGE of renameat2). Returns false and sets errno if step 1
-/// or step 2 fails.
+/// If the new folder cannot get the name `target`, the old folder gets this
+/// name back, and the function returns false and sets errno.
 static bool exchangeInSteps(const std::string &made,
                             const std::string &target) {
   const std::string between = made + ".old";

@@ -35,23 +35,14 @@ struct WatchedCalls {
 /// belong to NCCL and to the CUDA libraries.
 inline WatchedCalls watchedCalls;
 
-/// Replaces one function pointer in `table` by a wrapper. `table` is a struct
-/// of pointers to the functions of one library, such as CudaDriver. `member`
-/// selects the function pointer, for example &CudaDriver::cuLaunchKernel. The
-/// library function has the parameter types `Arguments` and the result type
-/// `Result`. The second parameter serves only to deduce these types. The
-/// wrapper does this:
-///
-/// 1. It increments watchedCalls.begun.
-/// 2. It calls the library function, through the original pointer.
-/// 3. It increments watchedCalls.ended.
+/// Replaces a function pointer in `table` by a wrapper that counts the calls of
+/// the function. The counters are in `watchedCalls`. `table` is a struct of
+/// pointers to the functions of one library, such as CudaDriver. `member` is,
+/// for example, &CudaDriver::cuLaunchKernel. The second parameter serves only
+/// to deduce the types `Result` and `Arguments`.
 ///
 /// The original pointer is kept in a static variable, which all objects of the
-/// type `Table` share. All objects of this type must therefore have the same
-/// original pointer. For example, CudaDriver object A points to function f, and
-/// CudaDriver object B points to function g. If this function is called for A
-/// and then for B, the static variable holds g. A call through A then calls g,
-/// and not f.
+/// type `Table` share. Their original pointers must therefore be equal.
 template <auto member, typename Table, typename Result, typename... Arguments>
 void watchCalls(Table &table, Result (*Table::*)(Arguments...)) {
   static std::atomic<Result (*)(Arguments...)> real;

@@ -56,33 +56,21 @@ std::string unfinishedName(const std::string &step, const std::string &job);
 ///                          elements
 std::string rankFileName(int rank, const char *ending);
 
-/// Appends the folder names of all checkpoints in `directory` to `names`. The
-/// function does not check whether a checkpoint is damaged. If the file
-/// `latest` in `directory` contains the name of a checkpoint, this name comes
-/// first. All other names follow in descending order of the training step. For
-/// equal steps, the name that ends with ".replaced" comes last. For example,
-/// `latest` contains "step-00000008":
+/// Appends the folder names of all checkpoints in `directory` to `names`, even
+/// of damaged checkpoints. The checkpoint that the file `latest` names comes
+/// first. The other names follow in descending order of the training step. For
+/// equal steps, the name that ends with ".replaced" comes last.
 ///
-///   step-00000008
-///   step-00000012
-///   step-00000004
-///   step-00000004.replaced
-///
-/// Returns exit code 10 if `directory` does not exist, and exit code 7 if
-/// `directory` cannot be read.
+/// Returns an error with exit code 10 if `directory` does not exist, and an
+/// error with exit code 7 if `directory` cannot be read.
 Status listCheckpoints(const std::string &directory,
                        std::vector<std::string> &names);
 
-/// Appends the paths of checkpoints to `folders`. A loader first tries to load
-/// the first checkpoint. If this checkpoint cannot be loaded, for example
-/// because a file is damaged, the loader tries the next checkpoint.
-///
-/// - If `directory` contains the file "manifest.json", `directory` is itself a
-///   checkpoint. The function then appends only `directory`.
-/// - Otherwise the checkpoints are folders in `directory`, and the function
-///   appends the path of each folder. The checkpoint that the file `latest`
-///   names comes first. All other checkpoints follow in descending order of the
-///   training step.
+/// Appends the paths of checkpoints to `folders`, in the order in which a
+/// loader should try them. If `directory` contains the file "manifest.json", it
+/// is itself a checkpoint, and the function appends only `directory`. Otherwise
+/// the function appends the checkpoints in `directory`, in the order of
+/// listCheckpoints().
 ///
 /// Returns an error with exit code 10 if there is no checkpoint, and an error
 /// with exit code 7 if `directory` cannot be read.

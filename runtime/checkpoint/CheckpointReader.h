@@ -36,18 +36,13 @@ public:
   const Manifest &manifest() const { return contents; }
 
   /// Reads a part of the saved tensor `tensor` into `memory`. `target.dims`
-  /// lists the index ranges of the part along each dim. `target.shape` is the
-  /// shape of `memory`. The elements in `memory` are dense and row-major.
+  /// lists the index ranges of the part along each dim. `memory` is dense and
+  /// row-major, and has the shape `target.shape`. If the part is smaller than
+  /// `memory`, the other elements of `memory` become 0. For example, the part
+  /// [9, 10) in memory of the shape {3} gives element 9 and two zeros.
   ///
-  /// `memory` can have more elements than the part. For example, 4 ranks divide
-  /// a tensor of 10 elements, and each rank has memory for 3 elements. Rank 3
-  /// then has the index range [9, 10) and the shape {3}. The function reads
-  /// element 9 into `memory`, and sets the other 2 elements of `memory` to 0.
-  ///
-  /// A checkpoint stores each tensor as one or more sub-tensors. Each
-  /// sub-tensor has a checksum. The function reads each sub-tensor that
-  /// contains elements of the part, and verifies its checksum. Returns exit
-  /// code 11 if a checksum is wrong.
+  /// Returns an error with exit code 11 if data that is read from the
+  /// checkpoint has a wrong checksum.
   Status read(const SavedTensor &tensor, const LocalPart &target, void *memory);
 
 private:

@@ -103,20 +103,14 @@ private:
     return options.directory + "/" + name;
   }
 
-  /// Prepares the directory of checkpoints. All ranks call this function
-  /// together:
+  /// Prepares the directory of checkpoints. All ranks must call this function.
+  /// Sets `job` to the same random number on all ranks. Rank 0 creates and
+  /// locks the directory, and creates an empty file in the directory. Each rank
+  /// then checks that it sees this file. The path may mean another directory on
+  /// a rank, for example on a local disk.
   ///
-  /// 1. Rank 0 sends a random number to all ranks. Each rank stores the number
-  ///    in `job`.
-  /// 2. Rank 0 creates the directory if it does not exist, and locks the
-  ///    directory. Rank 0 also creates an empty file in the directory.
-  /// 3. Each rank checks that it sees the empty file. If a rank does not see
-  ///    the file, the path of the directory means another directory on this
-  ///    rank. For example, the path is on a local disk of each machine.
-  /// 4. Rank 0 deletes the empty file.
-  ///
-  /// If step 2 fails, or if a rank does not see the file, the function returns
-  /// an error on all ranks.
+  /// Returns an error on all ranks if rank 0 cannot prepare the directory, or
+  /// if a rank does not see the file.
   Status meet(World &world) {
     std::random_device random;
     uint64_t number = uint64_t(random()) << 32 | random();

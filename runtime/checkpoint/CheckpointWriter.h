@@ -63,18 +63,13 @@ struct CheckpointOptions {
 
 /// Saves the training state of a run as checkpoints. Each rank of the run
 /// creates one CheckpointWriter. All ranks must call open(), save() and
-/// finish() in the same order.
-///
-/// During a save, each rank writes its elements of the tensors to its own file,
-/// in a folder that all ranks share. When this file is complete, the rank
-/// writes a second file, its report. Rank 0 waits for the report files of all
-/// ranks, and then gives the folder its final name. The ranks do not send
-/// messages to each other during a save. A background save therefore does not
-/// disturb the collectives of a training step. Exit codes:
+/// finish() in the same order. The ranks send no messages to each other during
+/// a save, so a background save does not disturb the collectives of training.
+/// Exit codes:
 ///
 /// - 7: The checkpoint cannot be written.
 /// - 13: There is no memory for the copies that a background save needs.
-/// - 14: A rank has not written its report within the time limit.
+/// - 14: A rank has not completed its file within the time limit.
 class CheckpointWriter {
 public:
   CheckpointWriter();
@@ -99,20 +94,13 @@ public:
 
   /// Saves the tensors as the checkpoint of training step `position.step`.
   /// First waits until the previous background save has ended. If the previous
-  /// save failed, the function saves nothing and returns the error of the
-  /// previous save.
+  /// save failed, returns its error and saves nothing. The caller may change
+  /// the tensors after the function has returned.
   ///
-  /// If CheckpointOptions::inBackground is false, each rank writes its file
-  /// before the function returns. Rank 0 also waits for the files of all other
-  /// ranks, and then completes the checkpoint. On any other rank, the function
-  /// returns when the file of this rank is complete.
-  ///
-  /// If `inBackground` is true, each rank only copies its elements of the
-  /// tensors before the function returns. A background thread then writes the
-  /// copies to the file. On rank 0, this thread also completes the checkpoint.
-  ///
-  /// In both cases, the caller may change the tensors after the function has
-  /// returned.
+  /// If CheckpointOptions::inBackground is true, the function only copies the
+  /// tensors, and a background thread saves the copies. Otherwise this rank's
+  /// file is complete when the function returns. On rank 0, the checkpoint is
+  /// complete too.
   Status save(const TrainingPosition &position);
 
   /// Returns the error of a background save that has ended, without blocking.

@@ -12,20 +12,15 @@
 
 namespace pcc::runtime {
 
-/// Makes all changes of the file system that the save of a checkpoint needs.
-/// Before each change, the object calls the listener, a function that the
-/// caller has passed to the constructor. A test can pass a listener that ends
-/// the process, to simulate a crash before a change.
+/// Makes the changes of the file system that the save of a checkpoint needs.
+/// Before each change, the object calls the listener that was passed to the
+/// constructor. A test can pass a listener that ends the process, to simulate a
+/// crash. If a change fails, the member function returns an error with exit
+/// code 7, which contains the path.
 ///
-/// A completed change can still be lost if the machine crashes. The change
-/// survives a crash only after one of these syncs:
-///
-/// - If the change writes to a file: a sync of the file.
-/// - If the change creates, removes or renames a file or folder: a sync of the
-///   parent folder.
-///
-/// If a change fails, the member function returns an error with exit code 7.
-/// The message of the error contains the path of the file or folder.
+/// A change survives a crash of the machine only after a sync. Written bytes
+/// need a sync of the file. A created, removed or renamed file or folder needs
+/// a sync of its parent folder.
 class FileChanges {
 public:
   /// Function that FileChanges calls before each change of the file system. The

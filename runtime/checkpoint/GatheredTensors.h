@@ -15,22 +15,15 @@
 
 namespace pcc::runtime {
 
-/// A weight (ONNX initializer) after the training, with all of its elements:
-///
-/// - `type` and `shape` are the type and the shape that the weight has in the
-///   model's file.
-/// - `bytes` contains the elements of the weight in row-major order, without
-///   gaps.
-///
-/// The tensor that the optimizer updates is called a parameter. A parameter can
-/// be a transform of a weight. For example, the weight has shape 4x8 in the
-/// model's file, and the parameter is the transpose of the weight, with shape
-/// 8x4. `shape` is then {4, 8}, and `bytes` contains the transpose of the
-/// parameter.
+/// Trained weight (ONNX initializer) with all of its elements. `type` and
+/// `shape` are those of the weight in the model's file. `bytes` contains the
+/// elements, dense and row-major. The optimizer updates a parameter, which may
+/// be a transform of the weight. For example, the weight has shape 4x8, and the
+/// parameter is the transpose. `shape` is then {4, 8}, and `bytes` contains the
+/// transpose of the parameter.
 ///
 /// A parameter that was not derived from a weight also has an object of this
-/// type. `type`, `shape` and `bytes` are then the type, the shape and the
-/// elements of the parameter.
+/// type, with the type, the shape and the elements of the parameter.
 struct GatheredWeight {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape = {};

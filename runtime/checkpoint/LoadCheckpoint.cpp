@@ -91,19 +91,12 @@ private:
     return Status::success();
   }
 
-  /// Inserts the messages in `damages` at the front of `loaded.notes`, and
-  /// returns `status`. `loaded.notes` is the list of messages for the user. The
-  /// caller of this function has tried to load one checkpoint after another:
-  ///
-  /// - Each tried checkpoint except the last one was damaged or could not be
-  ///   read. `damages` has one message for each of these checkpoints.
-  /// - `status` is the result of loading the last tried checkpoint.
-  ///   `loaded.notes` contains at most one message, which is about this
-  ///   checkpoint. The message says that this run does not use some tensors of
-  ///   the checkpoint.
-  ///
-  /// After the call, `loaded.notes` lists the messages in the order in which
-  /// the checkpoints were tried.
+  /// Inserts `damages` at the front of `loaded.notes`, the messages for the
+  /// user, and returns `status`. `damages` has one message for each checkpoint
+  /// that was skipped because it was damaged or could not be read.
+  /// `loaded.notes` has only messages about the last tried checkpoint, because
+  /// load() clears the list. All messages are then in the order in which the
+  /// checkpoints were tried.
   Status end(Status status, const std::vector<std::string> &damages) {
     loaded.notes.insert(loaded.notes.begin(), damages.begin(), damages.end());
     return status;

@@ -34,27 +34,15 @@ struct LoadedCheckpoint {
   std::vector<std::string> notes = {};
 };
 
-/// Loads a checkpoint into this rank's shards of `tensors`. All ranks must
-/// call. The mesh, the stages, the ZeRO level and the number of ranks may
-/// differ from the run that saved the checkpoint.
+/// Loads the newest checkpoint that every rank can read into `tensors`, this
+/// rank's shards. All ranks must call the function. `directory` contains
+/// checkpoints, or is one. The number of ranks and the mesh may have changed
+/// since the save. After an error, `tensors` is undefined. Exit codes:
 ///
-/// `directory` contains checkpoints, or is itself a checkpoint. All ranks load
-/// the same checkpoint: the newest one that every rank can read. The checkpoint
-/// may contain tensors that no rank of this run holds. If such a tensor is a
-/// trained parameter, the result is exit code 6. Any other such tensor is
-/// ignored with a message in `loaded.notes`.
-///
-/// Exit codes:
-///
-/// - 6: The checkpoint belongs to another model: the names, shapes or types of
-///   the tensors differ.
-/// - 7: `directory` cannot be read, or `directory` has only one checkpoint and
-///   the checkpoint cannot be read.
-/// - 10: There is no checkpoint.
-/// - 11: The only checkpoint is damaged, or each of several checkpoints is
-///   damaged or cannot be read.
-///
-/// After an error the content of `tensors` is undefined.
+/// - 6: the checkpoint belongs to another model (names, shapes or types differ)
+/// - 7: `directory`, or the only checkpoint in it, cannot be read
+/// - 10: there is no checkpoint
+/// - 11: the only checkpoint is damaged, or each of several is unreadable
 Status loadCheckpoint(const std::string &directory,
                       std::span<const StateTensor> tensors, const Mesh &mesh,
                       const Coordinates &at, World &world,

@@ -39,18 +39,10 @@ struct OwnedPiece {
   std::vector<int64_t> shape = {};
   /// Loop nests that copy the sub-tensor from this rank's shard to a buffer.
   /// The buffer is dense and row-major, and has the shape of the sub-tensor.
-  /// The shard can contain padding, which the loop nests skip. For example, the
-  /// shard has 2 rows of 4 elements, and the last element of each row is
-  /// padding. The sub-tensor has 2 rows of 3 elements. One loop nest copies the
-  /// sub-tensor:
-  ///
-  ///                               shard   buffer
-  ///   index of first element      0       0
-  ///   outer loop: 2 iterations    + 4     + 3   (step to the next row)
-  ///   inner loop: 3 iterations    + 1     + 1   (step to the next element)
-  ///
-  /// The loop nest reads the elements 0, 1, 2, 4, 5 and 6 of the shard. If the
-  /// shard consists only of padding, the list of loop nests is empty.
+  /// The loop nests skip the padding of the shard. For example, a shard has 2
+  /// rows of 4 elements, and the last element of each row is padding. One loop
+  /// nest then copies the elements 0, 1, 2, 4, 5 and 6. If the shard consists
+  /// only of padding, the list of loop nests is empty.
   std::vector<StridedCopy> copies = {};
   /// Size in bytes of the sub-tensor that this rank saves. The shard of this
   /// rank may be larger, because a shard may contain unused elements. The

@@ -174,20 +174,11 @@ static Status makeRoom(const FileChanges &changes, const std::string &path) {
   return changes.rename(path, replacedName(path));
 }
 
-/// Makes a new checkpoint visible to loaders. `folder` is the path of the
-/// folder to which the ranks have written their data. `directory` is the path
-/// of the directory of all checkpoints. `step` is the final name of the folder,
-/// such as "step-00000008". The function has three steps:
-///
-/// - Write the manifest to `folder`.
-/// - If an older checkpoint has the name `step`, append ".replaced" to the name
-///   of the older checkpoint. Then rename `folder` to `step`.
-/// - Write the name `step` to the file `latest` in `directory`. A loader first
-///   tries to load the checkpoint that the file `latest` names.
-///
-/// The function syncs the result of each step to the disk before the next step.
-/// A folder with the name `step` is therefore complete, even if the machine
-/// crashes between two steps.
+/// Makes a new checkpoint visible to loaders: writes the manifest to `folder`,
+/// renames `folder` to the name `step` in `directory`, and writes this name to
+/// the file `latest`. The order of these changes matters. All files are synced
+/// before the rename, so a folder with the name `step` is complete, even if the
+/// machine crashes. The rename is synced before the file `latest` changes.
 Status publish(const FileChanges &changes, const std::string &directory,
                const std::string &folder, const std::string &step,
                const Manifest &manifest) {

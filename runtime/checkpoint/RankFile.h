@@ -15,26 +15,15 @@ namespace pcc::runtime {
 /// in the foreground.
 using Snapshot = std::vector<std::unique_ptr<std::byte[]>>;
 
-/// Writes the tensor elements that this rank saves to the folder `folder` of a
-/// checkpoint. This rank has the number `rank`. Each entry of `pieces`
-/// describes the elements of one tensor that this rank saves. For example, an
-/// entry describes rows 0 and 1 of a matrix.
+/// Writes the tensor elements that rank `rank` saves to the folder `folder` of
+/// a checkpoint. `pieces` describes the elements. The rank writes two files:
 ///
-/// The function writes two files. NNN is the number of this rank with three
-/// digits, such as 007:
+/// - rank-NNN.safetensors: the elements; not created if there are none
+/// - rank-NNN.json: a report that lists `pieces`; written after the elements
+///   are synced, so a process that finds the report can rely on the data
 ///
-/// - rank-NNN.safetensors: the elements. The function does not create this file
-///   if this rank saves no elements.
-/// - rank-NNN.json: a report that lists the entries of `pieces`. The function
-///   writes the report last, after it has synced the safetensors file to the
-///   disk. A process that finds the report can therefore rely on the data.
-///
-/// If training continues during the save, `snapshot` has a copy of the elements
-/// of each entry of `pieces`, and the function writes the copies. Otherwise
-/// `snapshot` is empty, and the function writes the elements of the tensors.
-/// The function calls the member functions of `changes` to create, write and
-/// sync the files. Returns an error with exit code 7 if a file cannot be
-/// written.
+/// The elements come from `snapshot`, or from the tensors if `snapshot` is
+/// empty. Returns an error with exit code 7 if a file cannot be written.
 Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      int rank, const std::vector<OwnedPiece> &pieces,
                      const Snapshot &snapshot);

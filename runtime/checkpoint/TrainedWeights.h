@@ -11,21 +11,15 @@
 
 namespace pcc::runtime {
 
-/// Describes a trained weight (ONNX initializer) of the model. `name`, `type`
-/// and `shape` are the name, the type and the shape of the weight in the
-/// model's file.
+/// Trained weight (ONNX initializer) of the model. `name`, `type` and `shape`
+/// are those of the weight in the model's file. The training run changed
+/// parameters: tensors that pcc had computed from the weight by transforms. For
+/// example, the weight has shape 4x8, and the parameter is the transposed
+/// weight of shape 8x4.
 ///
-/// The training run changed tensors that pcc had computed from the weight by
-/// transforms such as a transpose. These tensors are called parameters. A
-/// parameter may have another type and shape than the weight. For example, the
-/// weight has shape 4x8, and the parameter is the transposed weight of shape
-/// 8x4.
-///
-/// A checkpoint normally contains, for each parameter, the name of the weight
-/// from which the parameter was derived. If a checkpoint does not contain this
-/// name for a parameter, the parameter is treated as a weight. The parameter
-/// then has a TrainedWeight object of its own, in which `name`, `type` and
-/// `shape` are those of the parameter.
+/// If a checkpoint does not name the weight of a parameter, the parameter is
+/// treated as a weight. `name`, `type` and `shape` are then those of the
+/// parameter.
 struct TrainedWeight {
   std::string name;
   ElementType type = ElementType::F32;

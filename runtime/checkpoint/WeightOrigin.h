@@ -50,17 +50,12 @@ WeightOrigin originOf(const program::ParameterT &parameter);
 const char *findOriginFault(const WeightOrigin &origin, ElementType type,
                             std::span<const int64_t> shape);
 
-/// Copies the values of a trained parameter to the weight from which the
-/// parameter was derived. `parameter` has all elements of the parameter.
-/// `stored` has all elements of the weight, in the type and shape that the
-/// weight has in the model. `origin` lists the transforms that derived the
-/// parameter. The function applies the inverse of each transform, from the last
-/// transform to the first, and stores the result in `stored`.
-///
-/// A transform may be a slice, which selects only some elements of the weight.
-/// The other elements of `stored` stay unchanged. For example, the weight has 4
-/// rows, and the parameter is the first two rows. The function overwrites the
-/// first two rows in `stored`.
+/// Copies the values of a trained parameter to the weight from which pcc
+/// derived the parameter. Applies the inverses of the transforms in `origin`,
+/// from the last to the first. `parameter` has all elements of the parameter.
+/// `stored` has all elements of the weight, in the type and shape of the
+/// weight. If a transform is a slice, the other elements of `stored` stay
+/// unchanged.
 ///
 /// The function does not check `origin`. The caller must first call
 /// findOriginFault(), which must return null.

@@ -44,35 +44,15 @@ struct PeerBuffer {
 /// object. Other Group objects cannot use the ticket.
 using Ticket = uint64_t;
 
-/// A group is a fixed, ordered set of ranks that communicate. Each member has
-/// its own Group object. Only the thread that executes the rank may use the
-/// object.
-///
-/// - Order: all members call the same communication functions in the same
-///   order, with matching sizes. Exception: a member that neither sends nor
-///   receives a message need not call post(), wait() or exchange().
-/// - Blocking: post() and advance() return at once. All other communication
-///   functions block until their communication is complete. While a function
-///   blocks, it also transfers the messages of earlier post() calls. These
-///   messages may belong to this group or to another group of this rank.
-/// - Deadline: a function returns an error with exit code 14 if it blocks for
-///   longer than the limit, World::deadline(). The error message names this
-///   rank, the action (see ActionId), and the members for which the function
-///   was still waiting.
-/// - Sizes: if the members pass sizes that do not match, a function returns an
-///   error with exit code 11.
-/// - Errors: if a function returns an error on one rank, the run ends on all
-///   ranks.
-///
-/// If the ranks are connected by NCCL, there are three differences:
-///
-/// - The functions do not compare the sizes that the members pass.
-/// - The group World::all() has its buffers in host memory. The function post()
-///   of this group blocks until its messages are complete.
-/// - All other groups have their buffers in GPU memory. The functions of these
-///   groups do not block. Each function enqueues its work on a CUDA stream, and
-///   returns at once. The groups are objects of the class QueuedGroup. They are
-///   created by createGroups() and createExchanges().
+/// Fixed, ordered set of ranks that communicate. Each member has its own Group
+/// object, which only the thread of the rank may use. All members must call the
+/// same functions in the same order. Only post(), wait() and exchange() may be
+/// skipped, by a member without messages. All functions except post() and
+/// advance() block, and meanwhile transfer posted messages of all groups of the
+/// rank. Any error ends the run: exit code 14 after a wait of World::deadline()
+/// seconds, 11 if the members' sizes differ. NCCL does not compare sizes. With
+/// NCCL, post() of World::all() blocks, and all other groups are QueuedGroup
+/// objects.
 class Group {
 public:
   virtual ~Group() = default;
@@ -104,23 +84,14 @@ public:
                            const ActionId &action) = 0;
 
   /// Begins to send the messages `sends` and to receive the messages
-  /// `receives`. Sets `ticket`, a handle. The caller must later pass the handle
-  /// to wait(). The memory of the messages stays in use until wait() has
-  /// succeeded. `action` names the work for which this rank communicates, for
-  /// error messages.
+  /// `receives`. Sets `ticket`, the handle for wait(). The memory of the
+  /// messages stays in use until wait() has succeeded. Messages from one member
+  /// to another arrive in the order of the post() calls. Except with NCCL,
+  /// messages to or from different members do not wait for each other. A member
+  /// may send one message per call to itself, which both lists must contain.
   ///
-  /// - Order: messages from one member to another member arrive in the order in
-  ///   which the sender has posted them.
-  /// - Independence: if the ranks are threads or MPI processes, a message to or
-  ///   from one member does not wait for a message to or from another member.
-  ///   For example, the message to member 2 is sent although member 1 does not
-  ///   yet receive its message.
-  /// - Messages to itself: a member may send one message per call to itself.
-  ///   `sends` and `receives` of this call must both have an entry for the
-  ///   message. The data is copied from the memory of the entry in `sends` to
-  ///   the memory of the entry in `receives`.
-  /// - Collectives: after post(), a member must not call a collective of the
-  ///   group, such as allReduce(), before wait() has returned for all messages.
+  /// A member must not call a collective of the group, such as allReduce(),
+  /// before wait() has returned for all messages.
   virtual Status post(std::span<const PeerBuffer> sends,
                       std::span<const PeerBuffer> receives,
                       const ActionId &action, Ticket &ticket) = 0;
@@ -203,25 +174,14 @@ public:
   struct PeerEdge {
     int from, to;
   };
-  /// Creates one group for each entry of `groups`. The members of these groups
-  /// may only send point-to-point messages to each other. They must not call
-  /// collectives, such as allReduce(). An entry of `groups` lists the world
-  /// ranks of the members. A rank may be a member of at most one of the groups.
-  /// All ranks of the world must call this function, and must pass the same
-  /// `groups` and `edges`.
+  /// Creates one group for each entry of `groups`, for point-to-point messages
+  /// only. An entry lists the world ranks of the members. A rank may be in at
+  /// most one entry. All ranks must call the function with equal `groups` and
+  /// `edges`. Sets `created[i]` to this rank's object for group i, or to null
+  /// if this rank is not a member. Each edge has its own NCCL communicator.
   ///
-  /// `edges` lists pairs of a sender and a receiver. A message may only be sent
-  /// from the sender of a pair to the receiver of the same pair. The numbers in
-  /// a pair are indices in a group, so the pairs apply to every group. For
-  /// example, the entry of a group is {4, 5, 6}, and `edges` is {0, 1}, {1, 2}.
-  /// World rank 4 may then send messages to world rank 5, and world rank 5 may
-  /// send messages to world rank 6.
-  ///
-  /// Sets `created[i]` to this rank's Group object for the group `groups[i]`.
-  /// Sets `created[i]` to null if this rank is not a member of the group.
-  ///
-  /// If the ranks are connected by NCCL, the function creates one NCCL
-  /// communicator for each pair of each group.
+  /// A message may only go along an edge. For example, in the group {4, 5, 6}
+  /// the edge {0, 1} allows messages from world rank 4 to world rank 5.
   virtual Status createExchanges(const std::vector<std::vector<int>> &groups,
                                  std::span<const PeerEdge> edges,
                                  std::vector<std::unique_ptr<Group>> &created) {

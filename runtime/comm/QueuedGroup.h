@@ -7,24 +7,14 @@
 
 namespace pcc::runtime {
 
-/// A group whose operations run on device queues, such as CUDA streams. A group
-/// is a fixed, ordered set of ranks that communicate. All buffers are in device
-/// memory. A call, such as allReduce(), enqueues an operation on a queue and
-/// returns. The host does not wait for the operation. On the device, the
-/// operation starts when all kernels that were enqueued before the call are
-/// complete. There are two kinds of calls:
-///
-/// - Calls without a ticket, such as allReduce(): kernels that are enqueued
-///   after the call start when the operation is complete.
-/// - Calls with a ticket, such as postAllReduce(): the ticket is a handle of
-///   the operation. Kernels that are enqueued after the call may run during the
-///   operation. The caller later passes the ticket to wait(). Kernels that are
-///   enqueued after wait() start when the operation is complete. wait() does
-///   not block the host. The caller must pass each ticket to wait() exactly
-///   once.
-///
-/// An operation can fail after the call has returned. QueuedWorld::poll() then
-/// returns the error.
+/// Group whose operations run on device queues, such as CUDA streams. All
+/// buffers are in device memory. A call enqueues an operation and returns, and
+/// the host never waits for it. The operation starts after all kernels that
+/// were enqueued earlier. Kernels that are enqueued after a call without a
+/// ticket, such as allReduce(), start when the operation is complete. After a
+/// call with a ticket, such as postAllReduce(), only kernels that are enqueued
+/// after wait() wait for it. Each ticket must be passed to wait() exactly once.
+/// If an operation fails later, QueuedWorld::poll() returns the error.
 class QueuedGroup : public Group {
 public:
   /// Enqueues an all-reduce on a device queue, such as a CUDA stream, and
@@ -50,22 +40,14 @@ public:
   /// all-gather is complete.
   virtual Status postAllGather(const void *in, void *out, size_t bytes,
                                const ActionId &action, Ticket &ticket) = 0;
-  /// Enqueues a reduce-scatter on a device queue, such as a CUDA stream, and
-  /// returns before the reduce-scatter is complete. Sets `ticket` to a handle
-  /// of the reduce-scatter. The caller later passes `ticket` to wait().
-  ///
-  /// `in` has size() blocks, and each block has `count` elements. Member i
-  /// reduces the blocks i of all members, and stores the result in `out`.
-  /// `kind` is the reduction, such as a sum. An example with 2 members, blocks
-  /// of 1 element and a sum:
+  /// Enqueues a reduce-scatter (ncclReduceScatter) on a device queue, such as a
+  /// CUDA stream. Sets `ticket`, the handle for wait(). `in` has size() blocks
+  /// of `count` elements. Member i reduces the blocks i of all members into
+  /// `out`. `out` may be block i of `in`. An example with 2 members and a sum:
   ///
   ///            member 0   member 1
   ///   in       a0 a1      b0 b1
   ///   out      a0 + b0    a1 + b1
-  ///
-  /// On member i, `out` may be the memory of block i of `in`. In the example,
-  /// the result of member 1 may overwrite b1. Counterpart of
-  /// MPI_Ireduce_scatter_block and ncclReduceScatter.
   virtual Status postReduceScatter(const void *in, void *out, size_t count,
                                    ElementType type, dist::ReductionKind kind,
                                    const ActionId &action, Ticket &ticket) = 0;

@@ -57,24 +57,14 @@ inline T reduceTwo(dist::ReductionKind kind, T left, T right) {
 /// have 3 * 512 * 4 bytes = 6 KiB.
 inline constexpr size_t reducedAtOnce = 512;
 
-/// Reduces a range of elements of the arrays `inputs`, element by element. The
-/// range has `size` elements, and begins at index `at` of each array. The
-/// function writes the results to the array `block`. For example, there are two
-/// inputs, the reduction is a sum, `at` is 100 and `size` is 2:
+/// Reduces the elements [at, at + size) of the arrays `inputs` into `block`.
+/// With two inputs and a sum, block[i] is inputs[0][at + i] + inputs[1][at +
+/// i]. `size` must be at most `reducedAtOnce`. The results have the type
+/// Computed<T>: f32 if T is f16 or bf16, otherwise T.
 ///
-///   block[0] = inputs[0][100] + inputs[1][100]
-///   block[1] = inputs[0][101] + inputs[1][101]
-///
-/// `size` must be at most 512 (`reducedAtOnce`). T is the element type of the
-/// inputs. The results have the type Computed<T>: f32 if T is f16 or bf16,
-/// otherwise T.
-///
-/// With one input, the function copies the elements. With more inputs, the
-/// function divides the list of inputs into two parts, calls itself for each
-/// part, and then combines the results of the two parts. The number of inputs
-/// in the first part is the largest power of 2 that is less than the number of
-/// all inputs. For example, the function divides 5 inputs into inputs 0 to 3
-/// and input 4.
+/// The order of the operations must not change, because threads and MPI
+/// processes must get equal bits. For example, 5 inputs give ((0 + 1) + (2 +
+/// 3)) + 4.
 template <dist::ReductionKind kind, typename T>
 void reduceBlock(std::span<const void *const> inputs, size_t at, size_t size,
                  Computed<T> *block) {

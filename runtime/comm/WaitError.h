@@ -95,16 +95,11 @@ inline Status missedDeadline(const CallSite &site, double seconds,
                            listMembers(site.members) + " did not arrive");
 }
 
-/// Returns an error with exit code 11 for two ranks whose calls do not match.
-/// For example, one rank calls allReduce() while the other rank calls
-/// allGather(), or the two ranks pass different sizes to one function.
-///
-/// `site` describes the call of this rank. `peer` is the world rank of the
-/// other rank. A rank can also send a message to itself. If the rank then
-/// expects another size than it sends, `peer` is this rank itself.
-///
-/// In this example of an error message, 0F3 is the forward (F) of microbatch 3
-/// on stage 0:
+/// Returns an error with exit code 11 for two ranks whose calls do not match,
+/// for example in the function or in the size. `site` describes the call of
+/// this rank. `peer` is the world rank of the other rank. If this rank sends
+/// itself a message of a wrong size, `peer` is this rank. In this example, 0F3
+/// is the forward (F) of microbatch 3 on stage 0:
 ///
 ///   rank 1: all_reduce of h (action 0F3) does not match the call of rank 3;
 ///   the ranks run different programs

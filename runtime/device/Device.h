@@ -256,20 +256,14 @@ public:
   /// memory of the largest size.
   virtual Status finishLoading() = 0;
 
-  /// Sets `isDone` to true if the device has completed all work that earlier
-  /// calls began, and to false otherwise. Does not wait for this work. Returns
-  /// an error if any work has failed.
+  /// Sets `isDone` to whether the device has completed all work that earlier
+  /// calls began. Does not wait. Returns an error if any work has failed.
   ///
-  /// There is one exception. QueuedDevice::beginUpload() begins an upload on a
-  /// second CUDA stream, but poll() checks only the first CUDA stream. `isDone`
-  /// may therefore be true before the upload is complete. The next call of
-  /// QueuedDevice::copyWithin() makes the first stream wait for the upload, and
-  /// then begins copies on the first stream. For example:
-  ///
-  ///   beginUpload()  begins an upload
-  ///   poll()         `isDone` may be true before the upload is complete
-  ///   copyWithin()   begins copies, which the GPU executes after the upload
-  ///   poll()         `isDone` is true only after the upload and the copies
+  /// There is one exception. An upload that QueuedDevice::beginUpload() began
+  /// runs on a second CUDA stream, which poll() does not check. `isDone` may be
+  /// true before the upload is complete. After the next call of
+  /// QueuedDevice::copyWithin(), `isDone` covers the upload too, because
+  /// copyWithin() makes the first stream wait for the upload.
   virtual Status poll(bool &isDone) = 0;
 
   /// Returns the interface with the functions that only a device with a queue

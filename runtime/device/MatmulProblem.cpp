@@ -21,21 +21,12 @@ static MatrixStrides split(const std::vector<int64_t> &strides) {
 }
 
 /// Replaces strides that have no effect by strides that matrix libraries
-/// accept. An index in a dim of size 1 is always 0, so the stride of this dim
-/// has no effect. Matrix libraries nevertheless reject some values of the
-/// stride. `rows` and `columns` are the numbers of rows and columns of
-/// `matrix`.
-///
-/// - If `columns` is 1, sets the column stride. If the row stride is 1, the
-///   column stride becomes `rows`. Otherwise, the column stride becomes 1. For
-///   example, a 5x1 matrix with row stride 1 gets column stride 5, and a 5x1
-///   matrix with row stride 7 gets column stride 1.
-/// - If `rows` is 1, sets the row stride. If the column stride is 1, the row
-///   stride becomes `columns`. Otherwise, the row stride becomes 1. For
-///   example, a 1x5 matrix with column stride 1 gets row stride 5, and a 1x5
-///   matrix with column stride 7 gets row stride 1.
-///
-/// Each new stride is at least 1, even if the matrix has no elements.
+/// accept. The stride of a dim of size 1 has no effect, but matrix libraries
+/// reject some values. If `columns` is 1, the column stride becomes `rows` if
+/// the row stride is 1, otherwise 1. If `rows` is 1, the row stride becomes
+/// `columns` if the column stride is 1, otherwise 1. For example, a 5x1 matrix
+/// with row stride 1 gets column stride 5. Each new stride is at least 1, even
+/// if the matrix has no elements.
 static void normalize(MatrixStrides &matrix, int64_t rows, int64_t columns) {
   if (columns == 1)
     matrix.column = matrix.row == 1 ? std::max<int64_t>(rows, 1) : 1;
@@ -105,30 +96,14 @@ void MatmulProblem::mergeBatches() {
   }
 }
 
-/// Merges batch dims with the rows of the matrices. A product has the factors
-/// `a` and `b` and the result `c`. The matrix `residual` is added to the
-/// result. The matrices `a`, `c` and `residual` have `m` rows.
+/// Merges the innermost batch dim with the rows, as long as this is possible.
+/// For example, 8 products of matrices `a` [128, 64] with one matrix `b` [64,
+/// 32] become one product of `a` [1024, 64] and `b`. The stride of the batch
+/// dim must be 0 in `b`, and `m` times the row stride in `a`, in `c` and in
+/// `residual`. In the example, row stride 64 requires batch stride 8192.
 ///
-/// The function begins with the innermost batch dim. All products along this
-/// dim become one product with more rows. For example, 8 matrices `a` with 128
-/// rows and 64 columns are multiplied by one matrix `b` with 64 rows and 32
-/// columns. After the merge, one matrix `a` with 1024 rows and 64 columns is
-/// multiplied by `b`. Then the function merges the next outer batch dim.
-///
-/// The function merges a batch dim only if both conditions hold:
-///
-/// - All products along the batch dim use the same matrix `b`. The stride of
-///   the batch dim is then 0 in `b`.
-/// - In `a`, in `c` and in `residual`, the stride of the batch dim equals `m`
-///   times the row stride. All merged rows then have the same stride. For
-///   example, if `m` is 128 and the row stride is 64, the stride of the batch
-///   dim must be 8192.
-///
-/// There is one exception. If `m` is 1, the second condition need not hold.
-/// Each of the three matrices then has only one row, so its row stride has no
-/// effect. The stride of the batch dim becomes the new row stride.
-///
-/// The function ends at the first batch dim that it cannot merge.
+/// If `m` is 1, the condition for `a`, `c` and `residual` need not hold. The
+/// row stride then has no effect, and the batch stride replaces it.
 void MatmulProblem::mergeIntoRows() {
   while (!batch.empty() && b.batch.back() == 0) {
     for (const MatrixStrides *matrix : {&a, &c, &residual})

@@ -37,69 +37,39 @@ struct MatrixStrides {
   int64_t column = 0;
 };
 
-/// A batch of matrix products. Each product of the batch computes
+/// Batch of matrix products. Each product of the batch computes
 ///
 ///   c = activation(alpha * a b + bias) + residual
 ///
 ///   a [m, k]    b [k, n]    c and residual [m, n]    bias [n]
 ///
 /// The bias and the residual are optional. The tensors a, b, c and residual
-/// have additional dims in front of the dims in this table. The additional dims
-/// are called batch dims. For example, batch dims of sizes 2 and 3 give 6
-/// products.
+/// also have batch dims in front of these dims. For example, batch dims of
+/// sizes 2 and 3 give 6 products. The constructor merges batch dims where
+/// possible, without moving data.
 ///
-/// The constructor reduces the number of batch dims, without moving data:
-///
-/// - It removes each batch dim of size 1.
-/// - It merges two adjacent batch dims if the merged dim has one stride in each
-///   tensor. For example, sizes 2 and 3 with strides 30 and 10 become size 6
-///   with stride 10.
-/// - It merges the innermost batch dim with the rows. The products along this
-///   batch dim then become one larger product. For example, let 8 matrices a
-///   [128, 64] be multiplied by one matrix b [64, 32]. The 8 products become
-///   one product of a [1024, 64] and b [64, 32]. The merge is possible only if
-///   two conditions hold. All products along the batch dim must use the same
-///   matrix b. In a, in c and in the residual, the distance between adjacent
-///   rows must be the same for all merged rows.
-///
-/// Some programs must give bitwise equal products for every batch size. A merge
-/// with the rows could change the bits of a product, because libraries compute
-/// products of different sizes with different algorithms. In such a program,
-/// the member `oneByOne` is true, and the constructor does not merge a batch
-/// dim with the rows.
+/// If `oneByOne` is true, no batch dim is merged with the rows. Libraries use
+/// different algorithms for products of different sizes, so this merge could
+/// change the bits of a product.
 struct MatmulProblem {
-  /// Optional vector of sums, which is computed together with the product c = a
-  /// b:
+  /// Optional vector of sums, which is computed together with the product a b:
   ///
   /// - None: no vector
-  /// - OfA: the sum of each row of a. If a is [m, k], the vector has m
-  ///   elements.
-  /// - OfB: the sum of each column of b. If b is [k, n], the vector has n
-  ///   elements.
+  /// - OfA: the sum of each row of a [m, k], as a vector of m elements
+  /// - OfB: the sum of each column of b [k, n], as a vector of n elements
   ///
-  /// The backward pass of y = x w + bias uses the vector as the gradient of the
-  /// bias. Let dy be the gradient of y. The gradient of w is the product of the
-  /// transposed x and dy, so dy is the factor b of this product. The gradient
-  /// of the bias is the sum of each column of dy.
+  /// OfB gives the gradient of a bias: in the product for the gradient of a
+  /// weight, b is the gradient of the output.
   enum class Sums { None, OfA, OfB };
 
-  /// Creates the description of the instruction `matmul`, which computes a
-  /// batch of matrix products. `type` is the element type of the factors a and
-  /// b.
+  /// Creates the description of the instruction `matmul`. `type` is the element
+  /// type of the factors a and b. Each dim in front of the rows and columns of
+  /// a factor is a batch dim. The constructor removes batch dims of size 1. It
+  /// merges two adjacent batch dims if, in each tensor, the outer stride equals
+  /// the inner stride times the inner size. For example, sizes {2, 3} with
+  /// strides {24576, 8192} become the size {6} with the stride {8192}.
   ///
-  /// Each dim of a factor in front of the rows and columns is a batch dim. For
-  /// example, a factor a [2, 3, 128, 64] has two batch dims, of sizes 2 and 3.
-  /// The constructor removes each batch dim of size 1. The constructor also
-  /// merges two adjacent batch dims if one condition holds in each tensor of
-  /// the product: the stride of the outer dim equals the stride of the inner
-  /// dim times the size of the inner dim. In the example, let the dim of size 2
-  /// have stride 24576, and let the dim of size 3 have stride 8192. The
-  /// condition holds in a, because 24576 is 3 * 8192. If the condition also
-  /// holds in b, in the result and in the residual, the two batch dims become
-  /// one batch dim of size 6. Its stride in a is 8192.
-  ///
-  /// If `oneByOne` is false, the constructor then calls mergeIntoRows(), which
-  /// merges batch dims with the rows of the matrices.
+  /// If `oneByOne` is false, the constructor then calls mergeIntoRows().
   explicit MatmulProblem(const program::MatmulT &matmul, ElementType type);
 
   /// Element type of the two factors of each product. The factors are the
@@ -146,19 +116,12 @@ private:
   /// {30, 10} in all four matrices become the size {6} with the stride {10}.
   void mergeBatches();
   /// Merges batch dims with the rows of the matrices, so that fewer and larger
-  /// products are computed. A product has the factors `a` and `b` and the
-  /// result `c`. The matrix `residual` is added to the result.
-  ///
-  /// For example, 8 matrices `a` with 128 rows and 64 columns are multiplied by
-  /// one matrix `b` with 64 rows and 32 columns. After the merge, one matrix
-  /// `a` with 1024 rows and 64 columns is multiplied by `b`.
-  ///
-  /// The function merges a batch dim only if both conditions hold:
-  ///
-  /// - All products along the batch dim use the same matrix `b`.
-  /// - In `a`, in `c` and in `residual`, the merged rows have one common
-  ///   stride. In the example, rows of `a` with stride 64 require a batch
-  ///   stride of 128 * 64 = 8192.
+  /// products are computed. For example, 8 products of matrices `a` [128, 64]
+  /// with one matrix `b` [64, 32] become one product of `a` [1024, 64] and `b`.
+  /// A batch dim is merged only if all its products use the same matrix `b`,
+  /// and if the merged rows of `a`, of `c` and of `residual` have one common
+  /// stride. In the example, row stride 64 requires batch stride 128 * 64 =
+  /// 8192.
   void mergeIntoRows();
   /// Returns the addresses of the members `a`, `b`, `c` and `residual`.
   std::vector<MatrixStrides *> matrices();

@@ -19,27 +19,13 @@ public:
   virtual ~QueuedDevice() = default;
 
   /// Begins an upload: a copy of `bytes` bytes from the host memory `from` to
-  /// the device memory `to`. The memory `from` must be page-locked, which means
-  /// that Device::allocatePinned() has allocated it.
+  /// the device memory `to`. Device::allocatePinned() must have allocated
+  /// `from`, so that `from` is page-locked.
   ///
-  /// The upload may execute at the same time as a kernel. The upload never
-  /// executes at the same time as the copies that copyWithin() begins, which
-  /// are copies from device memory to device memory. The device executes
-  /// uploads and these copies in the order of the calls of beginUpload() and
-  /// copyWithin(). For example, let four functions be called in this order:
-  ///
-  ///   1. copyWithin()    begins copies A
-  ///   2. beginUpload()   begins the upload
-  ///   3. a function that begins a kernel
-  ///   4. copyWithin()    begins copies B
-  ///
-  /// The device executes copies A, then the upload, then copies B. The kernel
-  /// may run before, during or after the upload.
-  ///
-  /// The device reads the memory `from` during the upload. Device::poll() does
-  /// not report the end of the upload, but it reports the end of copies B. The
-  /// caller must therefore leave the memory `from` unchanged until copies B are
-  /// complete.
+  /// The device executes uploads and the copies of copyWithin() in the order of
+  /// the calls. Kernels may run at the same time as an upload. Device::poll()
+  /// does not report the end of an upload. `from` must stay unchanged until the
+  /// copies of the next copyWithin() are complete.
   virtual Status beginUpload(void *to, const void *from, size_t bytes) = 0;
   /// Begins a download: a copy of `bytes` bytes from the device memory `from`
   /// to the host memory `to`. The memory `to` must be page-locked, which means
@@ -57,23 +43,13 @@ public:
   /// executes after the copies.
   virtual Status copyWithin(std::span<const DeviceCopy> copies) = 0;
 
-  /// Begins to generate random elements of a tensor, and to store them in the
-  /// device memory `to`. Each element has an index in the whole tensor. The
-  /// value of the element depends only on `key` and on this index.
-  ///
-  /// - `image`: compiled kernels of the program
-  /// - `kernel`: index in `image` of the kernel that generates the elements
-  /// - `key`: hash of the random seed and of the tensor's name
-  /// - `copies`: list of loop nests, which select the elements to generate.
-  ///   Each iteration of a nest generates one element. The source index of the
-  ///   iteration is the index of the element in the whole tensor. The target
-  ///   index of the iteration is the index in `to` at which the element is
-  ///   stored.
-  ///
-  /// For example, let a loop nest consist of one loop with 8 iterations. The
-  /// source index begins at 16 and the target index at 0. Both increase by 1 in
-  /// each iteration. The loop generates the elements 16 to 23 of the tensor,
-  /// and stores them at the indices 0 to 7 of `to`.
+  /// Begins to generate random elements of a tensor in the device memory `to`.
+  /// The value of an element depends only on `key` and on the index of the
+  /// element in the whole tensor. `key` is a hash of the random seed and of the
+  /// tensor's name. `kernel` is the index in `image` of the kernel that
+  /// generates the elements. `copies` are loop nests, and each iteration
+  /// generates one element. The source index is the index of the element in the
+  /// whole tensor. The target index is the index of the element in `to`.
   virtual Status generate(const ProgramImage &image, int32_t kernel,
                           uint64_t key, std::span<const StridedCopy> copies,
                           void *to) = 0;

@@ -12,21 +12,15 @@
 
 namespace pcc::runtime {
 
-/// One rank of a run. Loads the program of the rank, executes steps, and writes
-/// the results. A step is one execution of the program. A rank is used in one
-/// of two ways:
+/// One rank of a run. `pcc run` calls only run(), which executes the whole run.
+/// The Python module instead calls open(), setInputs(), step() and
+/// copyOutputs(). The Python module may call step() several times. A step is
+/// one execution of the program.
 ///
-///   run()                                       a whole run (`pcc run`)
-///   open() setInputs() step() … copyOutputs()   a session (the Python module)
-///
-/// In a whole run, one call does everything. In a session, the caller calls the
-/// functions one after another. The caller may call step() several times.
-///
-/// All ranks must call the same functions in the same order. A call may wait
-/// for other ranks. The functions index(), program(), setInputs() and
-/// copyOutputs() never wait. If a call returns an error on one rank, no rank
-/// may call a further function. Other ranks may still be inside a call that
-/// waits. World::abort() ends this wait.
+/// All ranks must call the same functions in the same order. Calls may wait for
+/// other ranks, except calls of index(), program(), setInputs() and
+/// copyOutputs(). If a call returns an error on one rank, no rank may call a
+/// further function. World::abort() ends the calls that still wait.
 class Rank {
 public:
   virtual ~Rank() = default;

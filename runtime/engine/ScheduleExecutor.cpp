@@ -30,19 +30,12 @@ Status ScheduleExecutor::loadList(
   return Status::success();
 }
 
-/// Converts one collective instruction to `step`, which can be executed. There
-/// are three kinds of collective instructions. An instruction of the kind Whole
-/// executes a collective completely. An asynchronous collective has two
-/// instructions instead: Start begins the collective, and Finish completes it.
-///
-/// The Start and the Finish of one collective need the same SplitCollective
-/// object. `startedHere` has a queue of these objects for each group of ranks:
-///
-/// - For a Start, this function creates an object, and appends the object to
-///   the queue of the group.
-/// - For a Finish, this function takes the oldest object from the queue of the
-///   group. This object is the right one, because the compiler emits the
-///   Finishes of a group in the same order as the Starts.
+/// Converts the collective `instruction` to `step`. An asynchronous collective
+/// has two instructions, Start and Finish, that share one SplitCollective
+/// object. For a Start, appends a new object to the group's queue in
+/// `startedHere`. For a Finish, takes the oldest object from this queue. This
+/// object is the right one, because the compiler emits the Finishes of a group
+/// in the order of the Starts.
 Status ScheduleExecutor::loadCollective(
     const LoadContext &context, const Groups &groups,
     const program::InstructionT &instruction, StartedByGroup &startedHere,
@@ -224,23 +217,15 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
   return pipeline->wait(awaited, act.id);
 }
 
-/// Executes the instructions `steps` of one function in order. Stops at the
-/// first error. `run.microbatch` is the number of the current microbatch.
+/// Executes the instructions `steps` of one function in order, up to the first
+/// error. Skips an instruction whose member `only` is neither -1 nor
+/// `run.microbatch`. Adds the time in collectives to `spent.wait`, and all
+/// other time to `spent.compute`. Logs each collective in `log` with the index
+/// `action` of the current action.
 ///
-/// An instruction may belong to a single microbatch, `only`. An example is a
-/// reduction over ranks that runs only in the last microbatch. If `only`
-/// differs from `run.microbatch`, the function skips the instruction. If `only`
-/// is -1, the instruction runs in every microbatch.
-///
-/// Before each instruction, calls advance() for the messages and asynchronous
-/// collectives in flight. advance() moves their data as far as possible without
-/// blocking. This call is necessary if the ranks are threads or MPI processes:
-/// their data moves only while the rank executes a function of the
-/// communicator.
-///
-/// Adds the time spent in collectives to `spent.wait`. Adds all other time to
-/// `spent.compute`. Logs each collective in `log`. `action` is the index of the
-/// action that executes the function.
+/// Before each instruction, advance() moves data of messages and collectives in
+/// flight without blocking. Between threads or MPI processes, data moves only
+/// while the rank executes a function of the communicator.
 Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
                                  const RunContext &run, TimeSpent &spent,
                                  size_t action, StepLog &log) {

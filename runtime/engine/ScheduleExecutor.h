@@ -19,19 +19,16 @@
 
 namespace pcc::runtime {
 
-/// Executes the actions of one step (forward, backward, update, …) in the order
-/// of the program's action table. The table encodes the pipeline schedule, such
-/// as GPipe (Huang et al. 2019), 1F1B (Narayanan et al. 2021) or zero bubble
-/// (Qi et al. 2023). Calls are made in this order:
+/// Executes the actions of one step (forward, backward, update and others) in
+/// the order of the program's pipeline schedule, such as GPipe (Huang et al.
+/// 2019), 1F1B (Narayanan et al. 2021) or zero bubble (Qi et al. 2023). On a
+/// GPU, the second step is recorded as a CUDA graph, which all later steps
+/// execute. The calls must have this order:
 ///
-///   load()           prepares every instruction
-///                    (the caller sets the base addresses of all buffers)
-///   bindMessages()   resolves the buffers of point-to-point messages
-///   warmUp()         initializes the libraries that operations use
-///   runStep() …      executes one step per call; allocates nothing
-///
-/// On a GPU, the second step is recorded as a CUDA graph, which all later steps
-/// execute.
+///   load()
+///   bindMessages()   after all buffers have addresses
+///   warmUp()
+///   runStep()        once per step; allocates no memory
 class ScheduleExecutor {
 public:
   ScheduleExecutor() = default;
@@ -74,26 +71,14 @@ public:
   void keepApart() { mayRecord = false; }
 
   /// Executes one step, and blocks until the device has finished the step.
+  /// Calls `meanwhile`, if given, while a GPU computes, or after the
+  /// computation of CPUs. Logs the actions in `log`, except if the step
+  /// executes a CUDA graph that an earlier step has recorded.
   ///
-  /// Logs every action of the step in `log`. There is one exception: if the
-  /// step executes a CUDA graph that an earlier step has recorded, `log` does
-  /// not change.
-  ///
-  /// `meanwhile` is an optional function. For example, the function reads the
-  /// input data of the next step. On a GPU, the host thread first enqueues the
-  /// work of the step. The host thread then calls `meanwhile`, while the GPU
-  /// computes. On CPUs, the call takes place after the computation.
-  ///
-  /// Adds times of this host thread to the members of `spent`:
-  ///
-  /// - `compute`: the time in instructions other than collectives, and the time
-  ///   in which the thread waits for the device at the end of the step.
-  /// - `wait`: the time in collectives.
-  /// - `idle`: the time in which the thread waits for messages of other
-  ///   pipeline stages.
-  ///
-  /// The time in `meanwhile` is not added. On a GPU, the time in an instruction
-  /// is only the time that the host thread needs to enqueue the instruction.
+  /// Adds times of this host thread to `spent`: collectives to `wait`, waits
+  /// for messages of other pipeline stages to `idle`, other instructions and
+  /// the final wait for the device to `compute`. On a GPU, an instruction's
+  /// time is only the time to enqueue it.
   Status runStep(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                  StepLog &log, const std::function<Status()> &meanwhile = {});
 
@@ -195,18 +180,10 @@ private:
   size_t endOf(const LoadContext &context, const program::Message &message,
                bool isSend);
   /// Converts the collective instruction `instruction` to the executable object
-  /// `step`.
-  ///
-  /// An asynchronous collective has two instructions: one starts the
-  /// collective, and a later instruction finishes the collective. Both
-  /// instructions need the same SplitCollective object. `started` passes this
-  /// object from the first instruction to the second. `started` contains one
-  /// queue for each communicator group:
-  ///
-  /// - If `instruction` starts a collective, the function creates the object,
-  ///   and appends the object to the queue of the group.
-  /// - If `instruction` finishes a collective, the function removes the oldest
-  ///   object from the queue of the group, and uses this object.
+  /// `step`. An asynchronous collective has two instructions, which start and
+  /// finish the collective with one SplitCollective object. `started` has a
+  /// queue for each communicator group, which passes this object from the first
+  /// instruction to the second.
   Status loadCollective(const LoadContext &context, const Groups &groups,
                         const program::InstructionT &instruction,
                         StartedByGroup &started, BoundInstruction &step);

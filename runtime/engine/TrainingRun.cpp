@@ -133,23 +133,14 @@ Status TrainingRun::findLoss() {
 }
 
 /// Sets `metrics` to the loss, the gradient norm, the learning rate and the
-/// loss scale of the most recent step. Each of these numbers is an output of
-/// the program. Reads the outputs that this rank's program computes, and leaves
-/// the other numbers empty.
+/// loss scale of the latest step. Numbers that this rank does not compute stay
+/// empty.
 ///
-/// Rank 0 prints the numbers. In a pipeline, only ranks of the last stage
-/// compute the loss, so rank 0 may lack the loss. The member `rankOfLoss` is
-/// the lowest rank that computes the loss. There are two cases:
-///
-/// - `rankOfLoss` is a rank other than 0. For example, `rankOfLoss` is 2. Rank
-///   2 broadcasts its four numbers. All ranks store the four numbers of rank 2
-///   in `metrics`.
-/// - Rank 0 computes the loss, or no rank computes the loss. There is no
-///   broadcast.
-///
-/// The rank that broadcasts may lack a number. If it lacks the loss scale, it
-/// sends NaN instead, and all ranks leave the loss scale empty. If it lacks
-/// another number, it sends 0 instead.
+/// Rank 0 prints the numbers. If rank 0 does not compute the loss, the lowest
+/// rank that does, `rankOfLoss`, broadcasts its four numbers to all ranks. All
+/// ranks must therefore call this function together. If `rankOfLoss` lacks the
+/// loss scale, this number stays empty on all ranks. Any other number that
+/// `rankOfLoss` lacks becomes 0.
 Status TrainingRun::readMetrics(StepMetrics &metrics) const {
   metrics.step = position.step;
   const std::pair<std::string_view, std::optional<double> &> wanted[] = {

@@ -50,23 +50,14 @@ public:
               ScheduleExecutor &schedule, StepLog &log, Progress &progress);
   ~TrainingRun();
 
-  /// Executes the whole training run that the options describe. First restores
-  /// a checkpoint if the option --resume is given. Then executes the training
-  /// steps, and adds the duration and the metrics of each step to `report`.
-  /// Rank 0 prints the metrics. Saves checkpoints if the option --save is
-  /// given.
+  /// Executes the whole training run: restores a checkpoint (--resume),
+  /// executes the steps, and saves checkpoints (--save). Rank 0 prints the
+  /// metrics. Adds the duration and the metrics of each step to `report`.
   ///
-  /// The training ends early in two cases:
-  ///
-  /// - A stop was requested on at least one rank. A signal, such as SIGTERM,
-  ///   requests a stop. Rank 0 also requests a stop if its stdout is a pipe
-  ///   without a reader. Afterwards, ending() returns an error on all ranks.
-  /// - Rank 0 cannot write the metrics for another reason, such as a full disk.
-  ///   Afterwards, ending() returns an error on rank 0 only.
-  ///
-  /// In both cases, all ranks stop after the same step, and save a checkpoint
-  /// if the option --save is given. run() itself does not return an error for
-  /// an early end.
+  /// Training ends early if a signal such as SIGTERM has requested a stop on
+  /// any rank, or if rank 0 cannot write the metrics. All ranks then stop after
+  /// the same step, and save a checkpoint with --save. run() returns no error
+  /// for an early end; ending() explains the early end.
   Status run(RankReport &report);
 
   /// Returns success if run() was not stopped. After a stop, returns an error
@@ -86,19 +77,13 @@ public:
 
   /// Restores the weights, the optimizer state, the number of completed steps
   /// and the number of used samples from a checkpoint in `directory`. Appends
-  /// messages for the user to `notes`. For example, a message states that a
-  /// damaged checkpoint was skipped.
+  /// messages for the user to `notes`, such as that a damaged checkpoint was
+  /// skipped.
   ///
-  /// Training continues with the first unused sample. This sample may be in the
-  /// middle of a step of this run. For example, an earlier run had 4 samples
-  /// per step, and saved the checkpoint after one step. Samples 0 to 3 are
-  /// used. In this run, a step has 8 samples, so the first step has samples 0
-  /// to 7. Training continues with sample 4, in the middle of this step.
-  ///
-  /// A file with the input of several steps must then store one sample after
-  /// another: the batch must be dim 0 of the input. Otherwise the file can be
-  /// read only from the beginning of a step, and the function returns an error
-  /// with exit code 10.
+  /// Training continues with the first unused sample. With another number of
+  /// samples per step than before, this sample may be in the middle of a step.
+  /// The batch must then be dim 0 of each input file with several steps.
+  /// Otherwise the function returns an error with exit code 10.
   Status resume(const std::string &directory, std::vector<std::string> &notes);
   /// Executes one training step. The step uses the samples that follow the
   /// samples of the previous step. Adds the duration and the metrics of the
@@ -168,19 +153,12 @@ private:
   /// largest number of microbatches whose activations the stage has kept at the
   /// same time. All ranks must call this function together.
   Status gatherPeakLive();
-  /// Reports the step that has just ended. `metrics` has the loss and the other
-  /// metrics of this step. `seconds` is the duration of this step. Only rank 0
-  /// reports. Rank 0 prints the metrics to stdout, shows the training speed to
-  /// the user, and appends a line to the metrics file (option --metrics). If
-  /// pcc runs inside a Python program, rank 0 only appends the line to the
-  /// metrics file.
-  ///
-  /// One of these writes may fail:
-  ///
-  /// - If stdout is a pipe without a reader, the function requests that all
-  ///   ranks stop training.
-  /// - If a write fails for any other reason, the function stores the error in
-  ///   `logFailure`, unless `logFailure` already has an error.
+  /// Reports the step that has just ended, which took `seconds` seconds. Does
+  /// nothing on ranks other than 0. Prints the metrics to stdout, shows the
+  /// training speed, and appends a line to the file of --metrics. Inside a
+  /// Python program, only appends the line. If stdout is a pipe without a
+  /// reader, requests that all ranks stop training. Any other failed write
+  /// becomes `logFailure`, unless `logFailure` already has an error.
   void tell(const StepMetrics &metrics, double seconds);
   /// Writes the metrics of one step as one line to stdout. For example:
   ///

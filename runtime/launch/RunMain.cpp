@@ -32,23 +32,13 @@ static std::string ownFolder() {
   return std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
 }
 
-/// Sets `rank` to the rank of this process. A launcher, such as mpirun, starts
-/// one process per rank. The launcher passes the rank and the number of ranks
-/// to each process in environment variables. `environment` contains the
-/// environment variables of this process. `bundle` is the directory that
-/// contains one executable per rank, and `worldSize` is the number of ranks of
-/// the bundle. If no launcher has set its variables, and `worldSize` is 1,
-/// `rank` becomes 0.
-///
-/// Returns an error with exit code 12 in these cases:
-///
-/// - No launcher has set its variables, and `worldSize` is larger than 1.
-/// - The number of ranks in the variables of the launcher differs from
-///   `worldSize`.
-/// - The value of a variable of a launcher is not a valid number.
-/// - The variables of two launchers contain different ranks or different
-///   numbers of ranks.
-/// - Only one of the variables PCC_RANK and PCC_WORLD_SIZE is set.
+/// Sets `rank` to the rank of this process. A launcher, such as mpirun, passes
+/// the rank and the number of ranks in environment variables. `worldSize` is
+/// the number of ranks of `bundle`, the directory with one executable per rank.
+/// If no launcher has set its variables and `worldSize` is 1, `rank` becomes 0.
+/// If `worldSize` is larger, returns an error with exit code 12. Also returns
+/// this error if the launcher's number of ranks is not `worldSize`, or if the
+/// variables are invalid, incomplete or contradictory.
 static Status findRank(const Environment &environment,
                        const std::string &bundle, int worldSize, int &rank) {
   std::optional<RankIdentity> identity;
@@ -63,22 +53,13 @@ static Status findRank(const Environment &environment,
   return identity ? checkWorldSize(*identity, worldSize) : Status::success();
 }
 
-/// Returns the number of child processes that this process must start, one
-/// child process per rank. Returns 0 if this process is itself one rank.
-/// `bundle` is the directory that contains one executable per rank, and
-/// `worldSize` is the number of ranks of the bundle. The function tests three
-/// conditions in this order:
-///
-/// 1. The environment variable PCC_LAUNCH is set. The result is the number in
-///    this variable. If the number is larger than 65,536, the largest number of
-///    ranks that pcc accepts, the result is 0. `pcc run` sets the variable if
-///    the bundle has several ranks on GPUs. The function removes the variable
-///    from the environment, because a child process is one rank and must not
-///    start ranks.
-/// 2. The bundle has several ranks on GPUs, and no launcher has started this
-///    process. A launcher is a program that starts one process per rank, such
-///    as torchrun. The result is `worldSize`.
-/// 3. In all other cases, the result is 0.
+/// Returns the number of child processes (one per rank) that this process must
+/// start. `pcc run` sets the number in the environment variable PCC_LAUNCH if
+/// the bundle has several ranks on GPUs. The function unsets the variable,
+/// because a child process must not start ranks. The result is 0 if the number
+/// is above 65,536, the largest number of ranks. Without the variable, the
+/// result is `worldSize` if the bundle has several ranks on GPUs and no
+/// launcher has started this process; otherwise 0.
 static int ranksToLaunch(const std::string &bundle, int worldSize) {
   if (const char *count = std::getenv(kLaunchVariable)) {
     const long numRanks = std::strtol(count, nullptr, 10);

@@ -103,26 +103,14 @@ public:
     return std::move(plan);
   }
 
-  /// Plans a ReduceScatter. A ReduceScatter reduces the operands of all members
-  /// of the group to one tensor. Each member gets one part of this tensor. The
-  /// plan of this rank has three lists:
+  /// Plans a ReduceScatter: the group reduces the operands of all members to
+  /// one tensor, and each member gets one part of the tensor. This rank sends
+  /// the elements for the other parts, and receives the elements for its own
+  /// part in scratch (temporary memory). `plan.receives` has an entry for this
+  /// rank too, because `plan.local` copies the rank's own elements to scratch.
   ///
-  /// - Messages that this rank sends to the other members. The message to a
-  ///   member has the elements of this rank's operand that are in the part of
-  ///   this member.
-  /// - Messages that this rank receives from the other members. Each message
-  ///   has the elements of the sender's operand that are in the part of this
-  ///   rank. This rank receives the messages in scratch (temporary memory). The
-  ///   list has an additional entry for this rank itself. The additional entry
-  ///   reserves space in scratch for this rank's own elements.
-  /// - Copies of the elements of this rank's operand that are in the part of
-  ///   this rank.
-  ///
-  /// For example, member 0 has the operand {1, 2, 3, 4}, and member 1 has the
-  /// operand {10, 20, 30, 40}. The sum is {11, 22, 33, 44}. Member 0 gets the
-  /// part {11, 22}, and member 1 gets the part {33, 44}. The plan of member 0
-  /// sends {3, 4} to member 1, receives {10, 20} from member 1, and copies
-  /// {1, 2}.
+  /// For example, member 0 has {1, 2, 3, 4}, and member 1 has {10, 20, 30, 40}.
+  /// Member 0 sends {3, 4}, receives {10, 20}, and copies {1, 2}.
   CollectivePlan reduceScatter() {
     for (int member = 0; member < numMembers(); ++member) {
       if (member != me)
@@ -276,20 +264,13 @@ private:
     plan.receives.push_back(std::move(piece));
   }
 
-  /// Makes the message `piece` use scratch, which is temporary memory of this
-  /// rank. Reserves space for the message in scratch. Sets `packed`,
-  /// `scratchOffset` and `copies` of `piece`.
-  ///
-  /// The parameter `copies` describes copies that read the operand of the
-  /// sender and write the result of the receiver. This rank can access only one
-  /// of these two buffers. The function replaces the other buffer by scratch,
-  /// and stores the new copies in `piece.copies`. `scratchSide` says whether
-  /// the new copies read or write scratch:
-  ///
-  /// - Target: this rank is the sender. The new copies read the operand of this
-  ///   rank, and write scratch.
-  /// - Source: this rank is the receiver. The new copies read scratch, and
-  ///   write the result of this rank.
+  /// Makes the message `piece` use scratch, the temporary memory of this rank.
+  /// Reserves space in scratch, and sets `packed`, `scratchOffset` and `copies`
+  /// of `piece`. The parameter `copies` describes copies from the operand of
+  /// the sender to the result of the receiver. In `piece.copies`, scratch
+  /// replaces the buffer of the other rank. If this rank sends, `scratchSide`
+  /// is Target, and the copies write scratch. If this rank receives,
+  /// `scratchSide` is Source, and the copies read scratch.
   void pack(PeerPiece &piece, const std::vector<StridedCopy> &copies,
             Side scratchSide) {
     piece.packed = true;
@@ -360,25 +341,13 @@ static bool isEvenInTime(const Layout &layout) {
 }
 
 /// Calls `visit` with the mesh coordinates of one rank after another, until
-/// `visit` returns false. The last coordinate is the number of a microbatch.
-/// For example, `visit` may compute the number of elements that the rank sends
-/// in the collective `spec` in this microbatch.
-///
-/// The sizes of a rank's messages depend only on the coordinates of the rank
-/// along some axes of the mesh: the axes of the group, and the axes that divide
-/// the operand or the result. The function calls `visit` for each combination
-/// of coordinates along these axes. The coordinates along all other axes are 0.
-///
-/// For example, the mesh has the axes dp=2, tp=4 and mb=8, and the collective
-/// uses only tp. `visit` is called with the coordinates {0, 0, 0}, {0, 1, 0},
-/// {0, 2, 0} and {0, 3, 0}.
-///
-/// The last axis "mb" divides tensors into microbatches. If all microbatches
-/// have the same size, the sizes of the messages do not depend on the
-/// microbatch. The coordinate along "mb" is then always 0.
-///
-/// The function does nothing for AllReduce and Broadcast, because
-/// planCollective() lists no messages for them.
+/// `visit` returns false. Visits all combinations of coordinates along the axes
+/// that affect the sizes of a rank's messages: the axes of the group, and the
+/// axes that divide the operand or the result. All other coordinates are 0. For
+/// example, if a collective in the mesh {dp=2, tp=4} uses only tp, visits {0,
+/// 0}, {0, 1}, {0, 2} and {0, 3}. Leaves out the microbatch axis "mb" if all
+/// microbatches have the same size. Visits no rank for AllReduce and Broadcast,
+/// because planCollective() lists no messages for them.
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
@@ -533,28 +502,14 @@ static std::vector<int64_t> offsetsOf(const std::vector<StridedCopy> &copies,
   return offsets;
 }
 
-/// Computes the indices of rows in two tensors. A row is the block of elements
-/// at one index of the first `rowDims` dims. For example, a tensor of shape
-/// [6, 16] with `rowDims` = 1 has 6 rows of 16 elements. The two tensors are:
-///
-/// - The divided tensor has only the rows of one member of the group. This
-///   tensor is the operand of an AllGather, or the result of a ReduceScatter.
-/// - The whole tensor has the rows of all members. This tensor is the result of
-///   an AllGather, or the operand of a ReduceScatter.
-///
-/// The function first removes all dims after the first `rowDims` dims from the
-/// layouts of both tensors. A layout describes how a tensor is divided over
-/// ranks. In the example, the shape [6, 16] becomes [6]. Each row is now one
-/// element, so the index of an element is the index of a row.
-///
-/// The function then calls intersect() once for each member of the group.
-/// intersect() returns copies from the divided tensor of the member to the
-/// whole tensor of the rank at the coordinates `at`. The copies read the
-/// indices of the member's rows in the divided tensor. The copies write the
-/// indices of the member's rows in the whole tensor.
-///
-/// For example, 2 members have 3 rows each. For member 1, the copies read the
-/// indices 0, 1 and 2, and write the indices 3, 4 and 5.
+/// Removes all dims after the first `rowDims` dims from both layouts, so that
+/// each row becomes one element. For example, the shape [6, 16] with `rowDims`
+/// = 1 becomes [6]. intersect() then returns copies of one member's rows. The
+/// copies read the tensor that has only these rows (`divided`) and write the
+/// tensor that has the rows of all members (`whole`), so the offsets of the
+/// copies are indices of rows. For example, if 2 members have 3 rows each, the
+/// copies for member 1 read the indices 0, 1 and 2, and write the indices 3, 4
+/// and 5.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at) {
   const Layout divided = firstDims(dividedSide(spec), rowDims),

@@ -165,23 +165,13 @@ struct CollectivePlan {
   bool hasHoles = false;
 };
 
-/// Returns the plan of the rank at the coordinates `at`: the copies and the
-/// messages that this rank executes for the collective `spec`. An element of
-/// this rank's result `out` comes from one of these sources:
-///
-/// - In a ReduceScatter, the element is the reduction of the values of all
-///   members of the group.
-/// - In any other collective, the element comes from this rank if the operand
-///   `in` of this rank has the element.
-/// - If `in` does not have the element, the element comes from another member
-///   of the group that has it. Several members may have the element. The ranks
-///   that lack the element are then divided evenly between these members. For
-///   example, members 4 and 5 have an element, and members 0 to 3 lack it.
-///   Member 4 sends it to members 0 and 2, and member 5 sends it to members 1
-///   and 3.
-///
-/// If the plan of rank 0 sends a message to rank 1, the plan of rank 1 receives
-/// a message of the same size from rank 0. Returns an empty plan for AllReduce
+/// Returns the copies and the messages that the rank at the coordinates `at`
+/// executes for the collective `spec`. If the plan of rank 0 sends a message to
+/// rank 1, the plan of rank 1 receives a message of the same size. A
+/// ReduceScatter reduces the values of all members of the group. In any other
+/// collective, the rank copies the elements that its operand has, and receives
+/// the others. If several members have an element, the ranks that lack it are
+/// divided evenly between these members. Returns an empty plan for AllReduce
 /// and Broadcast.
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
@@ -210,26 +200,15 @@ std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh);
 /// 12.
 int64_t splitAllReduceScratchElements(int64_t elements, int64_t members);
 
-/// Row indices for a ragged collective. A row is the block of elements at one
-/// index of a tensor's first dims, such as one token. A ragged collective is an
-/// AllGather or a ReduceScatter that moves only some rows. Masks select these
-/// rows at run time. Dropless mixture-of-experts layers move tokens to their
-/// experts in this way (MegaBlocks, Gale et al. 2023).
+/// Row indices for a ragged collective: an AllGather or a ReduceScatter that
+/// moves only the rows that masks select at run time. A row is the block of
+/// elements at one index of a tensor's first dims, such as one token. Dropless
+/// mixture-of-experts layers move tokens to their experts in this way
+/// (MegaBlocks, Gale et al. 2023). For example, members 0 and 1 each have 3 of
+/// 6 rows. Member 1 has this plan:
 ///
-/// Every rank has two buffers for rows:
-///
-/// - The divided buffer has the rows of this rank. An AllGather reads this
-///   buffer. A ReduceScatter writes this buffer.
-/// - The whole buffer has space for the rows of all members of the group. An
-///   AllGather writes this buffer. A ReduceScatter reads this buffer.
-///
-/// For example, a tensor has 6 rows. Member 0 has the first 3 rows, and member
-/// 1 has the last 3 rows. Member 1 has this plan, in which `divided` lists
-/// indices in the divided buffer, and `whole` lists indices in the whole
-/// buffer:
-///
-///   divided = {0, 1, 2}                 rows of member 1
-///   whole   = {{0, 1, 2}, {3, 4, 5}}    rows of member 0, rows of member 1
+///   divided = {0, 1, 2}                 buffer with only the rows of member 1
+///   whole   = {{0, 1, 2}, {3, 4, 5}}    buffer with the rows of both members
 struct RowPlan {
   /// Indices of this rank's rows in the buffer that has only the rows of this
   /// rank. A row is a block of elements, such as one token. An AllGather reads
@@ -247,20 +226,14 @@ struct RowPlan {
   std::vector<std::vector<int64_t>> whole = {};
 };
 
-/// Returns the indices at which the rank with the coordinates `at` finds rows
-/// in its two tensors, the operand and the result of the ragged collective
-/// `spec`. A ragged collective is an AllGather or a ReduceScatter that moves
-/// only the rows that masks select at run time. A row is the block of elements
-/// at one index of a tensor's first `rowDims` dims. For example, a tensor of
-/// shape [4, 8, 16] with `rowDims` = 2 has 32 rows of 16 elements.
-///
-/// One of the two tensors contains only the rows of this rank: the operand of
-/// an AllGather, or the result of a ReduceScatter. RowPlan::divided lists the
-/// indices of these rows in this tensor. The other tensor contains the rows of
-/// all members of the group. RowPlan::whole lists, for each member, the indices
-/// of the rows of this member in the other tensor. The layouts in `spec`
-/// determine all indices. If the other tensor lacks a row of some member, the
-/// function returns std::nullopt.
+/// Returns the indices of the rows in the operand and the result of the ragged
+/// collective `spec`, on the rank with the coordinates `at`. A ragged
+/// collective moves only the rows that masks select at run time. A row is the
+/// block of elements at one index of the first `rowDims` dims: the shape [4, 8,
+/// 16] with `rowDims` = 2 has 32 rows. RowPlan::divided refers to the tensor
+/// that has only the rows of this rank: the operand of an AllGather, or the
+/// result of a ReduceScatter. RowPlan::whole refers to the other tensor.
+/// Returns std::nullopt if the other tensor lacks a row of a member.
 std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
                                 const Mesh &mesh, const Coordinates &at);
 
@@ -270,25 +243,14 @@ std::optional<RowPlan> planRows(const CollectiveSpec &spec, size_t rowDims,
 /// are 4 rows, and the result is 8 * 16 = 128.
 int64_t rowElements(const CollectiveSpec &spec, size_t rowDims);
 
-/// Returns the number of scratch elements that a rank needs for the ragged
-/// collective `spec`. Scratch is temporary memory. A row is the block of
-/// elements at one index of a tensor's first `rowDims` dims. A ragged
-/// collective is an AllGather or a ReduceScatter that moves only the rows that
-/// masks select at run time. The result is large enough for masks that select
-/// all rows. Scratch has space for these rows:
-///
-/// - The rows that the rank sends. Before the rank sends a message, it copies
-///   the rows of the message to scratch.
-/// - The rows that the rank receives. Exception: an AllGather receives the rows
-///   directly in its result if the rows of each member have consecutive indices
-///   in the result.
-///
-/// For example, 2 members execute a ReduceScatter. The operand of each member
-/// has 6 rows of 10 elements: 3 rows for member 0 and 3 rows for member 1. Each
-/// member sends 3 rows to the other member, and receives 3 rows from the other
-/// member. Scratch has space for these 6 rows, so the result is 6 * 10 = 60.
-///
-/// Returns 0 if planRows() returns std::nullopt.
+/// Returns the number of elements of scratch (temporary memory) that a rank
+/// needs for the ragged collective `spec` if the masks select all rows. A row
+/// is the block of elements at one index of the first `rowDims` dims. Scratch
+/// has space for the rows that the rank sends, and for the rows that it
+/// receives. Exception: if areConsecutive() is true, an AllGather receives rows
+/// directly in its result. For example, in a ReduceScatter, a rank sends 3 rows
+/// of 10 elements, and receives 3 rows. The result is 60. Returns 0 if
+/// planRows() returns std::nullopt.
 int64_t rowScratchElements(const CollectiveSpec &spec, size_t rowDims,
                            const Mesh &mesh);
 

@@ -68,18 +68,14 @@ static const char *findAxisFault(const SubAxis &axis, const Mesh &mesh) {
 }
 
 /// Checks how one dim of a tensor is divided over the ranks of `mesh`. Returns
-/// null if the division is valid, otherwise a description of the fault.
+/// null if the division is valid, otherwise a description of the fault. The
+/// product of the dim's factors must be `expected`. Appends the sub-axes that
+/// split the factors to `used`. A sub-axis is a mesh axis or a factor of a mesh
+/// axis.
 ///
-/// The size of the dim is written as a product of factors. The product must be
-/// equal to `expected`. Each factor may be split over sub-axes. A sub-axis is a
-/// mesh axis or a factor of a mesh axis. The function appends the sub-axes of
-/// all factors to `used`.
-///
-/// The function also limits the number of separate index ranges that a rank
-/// holds. For example, a dim of 24 elements has the factors 4 and 6. If only
-/// the factor 4 is split over 2 ranks, the first rank holds the single range
-/// [0, 12). If only the factor 6 is split over 2 ranks, the first rank holds
-/// the 4 ranges [0, 3), [6, 9), [12, 15) and [18, 21).
+/// The number of separate index ranges of a rank is limited. For example, a dim
+/// of 24 elements has the factors 4 and 6. If the 6 is split over 2 ranks, the
+/// first rank holds the 4 ranges [0, 3), [6, 9), [12, 15) and [18, 21).
 static const char *findDimFault(const DimSharding &dim, const Mesh &mesh,
                                 int64_t expected, SubAxes &used) {
   int64_t size = 1, segments = 1;
@@ -258,23 +254,13 @@ struct CommonRuns {
 } // namespace
 
 /// Appends `next` to `list`, or merges `next` with the last entry of `list`. An
-/// entry describes one or more runs. A run is a sequence of contiguous elements
-/// that a copy moves. All runs of an entry have the same length, and follow one
-/// another at a fixed distance, both in the source and in the target of the
-/// copy. `next` has a single run.
-///
-/// The function merges `next` in two cases. In all other cases, it appends
-/// `next`.
-///
-/// - The last entry has a single run of the same length. The distance to `next`
-///   can be any number.
-/// - The last entry has several runs of the same length, and `next` follows
-///   them at the same distance.
-///
-/// For example, the last entry has 2 runs of 4 elements, which begin at the
-/// indices 0 and 8 in source and target. If `next` has 4 elements from index 16
-/// on in source and target, the last entry gets a third run. If `next` begins
-/// at index 20 in the target instead, `next` is appended.
+/// entry has one or more runs of contiguous elements. All runs have the same
+/// length, and a fixed distance in the source and in the target of a copy.
+/// `next` has one run. The function merges `next` if the last entry has a
+/// single run of the same length, or if `next` follows the runs at the same
+/// distance. For example, the last entry has 2 runs of 4 elements, at the
+/// indices 0 and 8 in both source and target. A run of 4 elements at 16 in both
+/// is merged.
 static void append(std::vector<CommonRuns> &list, CommonRuns next) {
   if (!list.empty() && list.back().length == next.length) {
     CommonRuns &last = list.back();
@@ -294,18 +280,11 @@ static void append(std::vector<CommonRuns> &list, CommonRuns next) {
 }
 
 /// Returns the elements of one dim that the source and the target of a copy
-/// have in common. `source` lists the segments of the dim that the source
-/// holds. `target` lists the segments of the dim that the target holds. A
-/// segment is a contiguous range of indices. Both lists are in ascending order.
-///
-/// The result lists runs. A run is a sequence of contiguous elements. Each run
-/// has a position in the shard of the source, and a position in the shard of
-/// the target.
-///
-/// For example, the source holds the indices [0, 12) of the dim, and the target
-/// holds the indices [8, 16). The common indices are [8, 12), so the result has
-/// one run of 4 elements. The run begins at position 8 in the shard of the
-/// source, and at position 0 in the shard of the target.
+/// have in common. `source` and `target` list the contiguous index ranges that
+/// each of them holds, in ascending order. For example, the source holds the
+/// indices [0, 12), and the target holds [8, 16). The result is one run of 4
+/// elements, at position 8 in the shard of the source and position 0 in the
+/// shard of the target.
 static std::vector<CommonRuns> intersect(const std::vector<Segment> &source,
                                          const std::vector<Segment> &target) {
   std::vector<CommonRuns> common;
@@ -347,38 +326,14 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
           std::min(to, ceilDiv(first - lo + 1, -step))};
 }
 
-/// Appends elements of one dim of a tensor to the list `common`. A copy moves
-/// elements of this dim from a source to a target. The function appends
-/// elements that the source holds and the target reads.
-///
-/// The target does not use the indices of the dim. It has indices of its own,
-/// and `view` maps each of its indices to an element of the dim. For example,
-/// the slice x[3:11] maps index i to element 3 + i.
-///
-/// The indices of a view are divided into blocks of equal length. For example,
-/// a dim has 16 rows. Each of 4 ranks needs 4 of these rows, and one row on
-/// each side for a convolution. The view has one block of 6 indices per rank:
-///
-///   block 0   indices 0 to 5      rows -1 to 4 (there is no row -1)
-///   block 1   indices 6 to 11     rows 3 to 8
-///   block 2   indices 12 to 17    rows 7 to 12
-///   block 3   indices 18 to 23    rows 11 to 16 (there is no row 16)
-///
-/// A block has one or more pieces. A piece is a range of indices whose elements
-/// have a fixed distance. In the example, each block has a single piece, and
-/// the distance is 1. For the slice x[3:11:2], the distance is 2.
-///
-/// The function handles only one piece in one block. The parameters are:
-///
-/// - `piece`: the piece;
-/// - `block`: the number of the block;
-/// - `indices`: a contiguous range of view indices that the target holds;
-/// - `elements`: a contiguous range of elements that the source holds.
-///
-/// In the example, `block` is 1, `indices` is the range 6 to 11, and the source
-/// holds the rows 4 to 7. The indices 6 to 11 read the rows 3 to 8. These rows
-/// include the rows 4 to 7, which the source holds. The function therefore
-/// appends the rows 4 to 7.
+/// Appends the elements of a dim that the source holds and the target reads to
+/// `common`. The source holds the range `elements` of the dim. The target holds
+/// the range `indices` of `view`. A view maps its own indices to elements: the
+/// slice x[3:11] maps index i to element 3 + i. The function handles one piece
+/// of one block of the view. For example, each of 4 ranks needs 4 of 16 rows
+/// and one more row on each side. The view has one block of 6 indices per rank.
+/// Block 1 has the indices 6 to 11, which read the rows 3 to 8. If the source
+/// holds the rows 4 to 7, the function appends these rows.
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
                        const Segment &indices, const Segment &elements,
                        std::vector<CommonRuns> &common) {
@@ -443,26 +398,13 @@ static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
                               : side.strides;
 }
 
-/// Adds one dim to copies that cover the first dims of a tensor. A copy moves
-/// elements from a source to a target. Each entry of `copies` is a nest of
-/// loops over the first dims. `sourceStride` and `targetStride` are the strides
-/// of the new dim in the memory of the source and of the target, in elements.
-///
-/// `stretches` lists the elements of the new dim that source and target have in
-/// common. Each entry of `stretches` describes one or more runs. A run is a
-/// sequence of contiguous elements. All runs of an entry have the same length,
-/// and follow one another at a fixed distance. For example, an entry describes
-/// 4 runs of 3 elements, which begin at the indices 0, 6, 12 and 18.
-///
-/// The function combines each entry of `copies` with each entry of `stretches`.
-/// For example, 2 entries of `copies` and 5 entries of `stretches` give 10
-/// copies. Each copy of the result has all loops of its entry of `copies`.
-/// Inside these loops, the copy has two additional loops:
-///
-/// - The outer additional loop iterates over the runs of the entry of
-///   `stretches`. The 4 runs in the example give 4 iterations.
-/// - The inner additional loop iterates over the elements of one run. The 3
-///   elements in the example give 3 iterations.
+/// Adds one dim to `copies`, which cover the first dims of a tensor as nested
+/// loops. `stretches` lists the elements of the new dim that source and target
+/// have in common, as entries of one or more runs. The runs of an entry have
+/// the same length and a fixed distance. The strides of the new dim are in
+/// elements. The result has one copy for each pair of entries: 2 `copies` and 5
+/// `stretches` give 10 copies. Each copy gets two new innermost loops: one over
+/// the runs, and inside it one over the elements of a run.
 static std::vector<StridedCopy>
 multiply(const std::vector<StridedCopy> &copies,
          const std::vector<CommonRuns> &stretches, int64_t sourceStride,

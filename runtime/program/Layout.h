@@ -40,19 +40,14 @@ using dist::SubAxis;
 using dist::View;
 using dist::ViewPiece;
 
-/// Division of a tensor over ranks. The size of each dim is written as a
-/// product of factors. For example, a dim of 24 elements with the factors 4 and
-/// 6 is read as a matrix of 4 rows and 6 columns. Each factor is either whole
-/// or split over mesh axes. For example, if the factor 6 is split over 2 ranks,
-/// the first rank holds columns 0 to 2 of every row.
-///
-/// The size of a dim is the product of its factors. A dim that is not split
-/// therefore has a factor too, such as the single factor 24.
-///
-/// The type dist::Sharding can also describe a tensor that still needs a
-/// reduction over ranks, such as a sum. A layout never describes such a tensor.
-/// A view is a windowed read of a dim, such as a halo. Only the layout of a
-/// collective's result may have views.
+/// Division of a tensor over ranks. The size of each dim is a product of
+/// factors, and each factor is whole or split over mesh axes. For example, a
+/// dim of 24 elements with the factors 4 and 6 is read as a matrix of 4 rows
+/// and 6 columns. If the factor 6 is split over 2 ranks, the first rank holds
+/// columns 0 to 2 of every row. A dim that is not split also has a factor, such
+/// as 24. A layout never describes a tensor that still needs a reduction over
+/// ranks, although dist::Sharding can. Only the layout of a collective's result
+/// may have views: a view is a windowed read of a dim, such as a halo.
 using Layout = dist::Sharding;
 
 /// Returns the number of ranks of `mesh`. The last axis of `mesh` is "mb". A
@@ -91,53 +86,25 @@ std::vector<int64_t> localShape(const Layout &layout);
 /// Returns the product of the sizes in `shape`.
 int64_t numElements(std::span<const int64_t> shape);
 
-/// Checks the layout of a tensor. A layout is a division of the tensor over the
-/// ranks of `mesh`. `shape` is the shape of the whole tensor. Returns null if
-/// the layout is valid, otherwise a description of the fault.
-///
-/// A layout writes the size of each dim as a product of factors. For example, a
-/// dim of 24 elements may have the factors 4 and 6. Each factor may be split
-/// over sub-axes. A sub-axis is a mesh axis or a factor of a mesh axis. A valid
-/// layout satisfies these conditions:
-///
-/// - The layout has one entry per dim of `shape`.
-/// - The product of a dim's factors is the size of the dim, and no factor is
-///   negative.
-/// - Each sub-axis fits into an axis of `mesh`. A sub-axis has the fields `pre`
-///   and `size`. If an axis of size n is reshaped to [pre, size, n / (pre ·
-///   size)], the sub-axis is the dim in the middle. The product pre · size must
-///   therefore divide n. For example, pre = 2 and size = 4 fit into an axis of
-///   size 16.
-/// - No two sub-axes of the layout overlap.
-/// - In each dim, a rank holds at most a fixed number of separate index ranges.
-/// - All sizes and numbers of parts fit into 64 bits.
+/// Checks the layout of a tensor with the shape `shape`: its division over the
+/// ranks of `mesh`. Returns null, or a description of the fault. A valid layout
+/// has one entry per dim. The product of a dim's factors is the size of the
+/// dim. A factor may be split over sub-axes: mesh axes, or factors of mesh
+/// axes. The sub-axes do not overlap. For each sub-axis, pre · size divides the
+/// size of the mesh axis: pre = 2 and size = 4 fit into 16. The number of
+/// separate index ranges of a rank in a dim is limited. All sizes and numbers
+/// of parts fit into 64 bits.
 const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
                             std::span<const int64_t> shape);
-/// Checks the view of a dim of `size` elements. Returns null if the view is
-/// valid, otherwise a description of the fault.
-///
-/// A view is a windowed read of a dim, such as a slice or a halo. A view has
-/// indices of its own. Each index reads one element of the dim, or is padding
-/// and reads no element. The indices are divided into blocks of equal length.
-/// For example, a dim has 16 rows. Each of 4 ranks needs 4 of these rows, and
-/// one row on each side for a convolution. The view has one block of 6 indices
-/// per rank. Block 1 has the indices 6 to 11, which read the rows 3 to 8.
-///
-/// Each block has the same pieces. A piece is a range of indices in a block.
-/// The elements that two successive indices of a piece read have a fixed
-/// distance, the step. In the example, each block has one piece with the step
-/// 1. The slice x[3:11:2] is a view with one piece with the step 2: its indices
-/// 0, 1, 2 and 3 read the elements 3, 5, 7 and 9.
-///
-/// A valid view satisfies these conditions:
-///
-/// - The view has at least one block, and each block has at least one index.
-/// - The pieces of a block are in ascending order, and do not overlap. Each
-///   piece has at least one index. The step of a piece is not 0.
-/// - The field `limit` is between 0 and `size`. The view reads only elements
-///   before the element with index `limit`.
-/// - The number of pieces in all blocks together is at most a fixed number.
-/// - All sizes fit into 64 bits.
+/// Checks the view of a dim of `size` elements. Returns null, or a description
+/// of the fault. A view is a windowed read of a dim, such as a halo. The
+/// indices of a view form blocks of equal length, and each block has the same
+/// pieces. A piece is a range of indices that read elements at a fixed
+/// distance, the step: x[3:11:2] has the step 2. A valid view has at least one
+/// block, and a block at least one index. Pieces are ascending, are not empty,
+/// and do not overlap. No step is 0. `limit`, the end of the elements to read,
+/// is between 0 and `size`. The total number of pieces is limited. All sizes
+/// fit into 64 bits.
 const char *findViewFault(const View &view, int64_t size);
 
 /// Describes the source or the target of a copy: the shard of a tensor that one
@@ -154,26 +121,15 @@ struct LocatedLayout {
   std::vector<int64_t> strides = {};
 };
 
-/// Returns copies of all elements that both `source` and `target` hold.
-/// `source` describes the shard of a tensor that one rank holds. `target`
-/// describes another shard of the same tensor. The copies read the memory of
-/// the source shard and write the memory of the target shard. No element of the
-/// target shard is written twice. Each copy is a nest of loops. The function
-/// removes loops of one iteration, and merges nested loops where possible.
+/// Returns copies of all elements that both `source` and `target` hold: two
+/// shards of one tensor, each in its own memory. No element of the target is
+/// written twice. For example, if the source holds the elements [0, 12) of a
+/// vector, and the target holds [8, 16), the result is one copy of 4 elements,
+/// from index 8 of the source memory to index 0 of the target memory.
 ///
-/// For example, the source shard holds the elements [0, 12) of a vector, and
-/// the target shard holds the elements [8, 16). The result is one copy of the 4
-/// elements [8, 12). The copy reads the source memory from index 8 on and
-/// writes the target memory from index 0 on.
-///
-/// A dim of `target` may have a view. A view is a windowed read of a dim, such
-/// as a halo or a slice. For example, the slice x[3:11] of a vector x is a view
-/// with 8 indices, and index 0 of the view reads element 3 of x. If the layout
-/// of `target` splits this view over 2 ranks, the first rank holds the indices
-/// 0 to 3 of the view. If the source shard holds element 3 of x, a copy writes
-/// this element to the first index of the target shard. Some indices of a view
-/// may read no element, such as the padding of a convolution. No copy writes
-/// these indices. The function ignores views of `source`.
+/// A dim of `target` may have a view, a windowed read: with the slice x[3:11],
+/// a copy writes element 3 of x to index 0. No copy writes an index that reads
+/// no element, such as padding. The function ignores views of `source`.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh);
@@ -237,20 +193,14 @@ std::vector<StridedCopy> intersect(const LocalPart &source,
 int64_t pieceNumber(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 
-/// Returns whether a rank has the lowest number of all ranks that hold the same
-/// shard of a tensor. `at` contains the coordinates of the rank in `mesh`.
-/// `layout` describes how the tensor is divided over the ranks.
-///
-/// The first axis of `mesh` is the pipeline axis "pp". The function compares
-/// the rank only with ranks that have the same coordinate on this axis. The
-/// last axis of `mesh` is "mb". The coordinate on the axis "mb" is the number
-/// of a microbatch. If the shards of a rank differ between microbatches, the
-/// function compares the shards of the microbatch in `at`.
+/// Returns whether the rank with the coordinates `at` has the lowest number of
+/// all ranks that hold the same shard of the tensor. Considers only ranks with
+/// the same coordinates on the first axis of `mesh` (the pipeline axis) and on
+/// the last axis (the microbatch).
 ///
 /// For example, the mesh is {pp=2, dp=2, tp=2, mb=8}, and the tensor is split
 /// over tp only. The ranks at {1, 0, 1, 0} and {1, 1, 1, 0} hold the same
-/// shard. The result is true for the first of these ranks, and false for the
-/// second.
+/// shard. The result is true for the first rank, and false for the second.
 bool isLowestHolder(const Layout &layout, const Mesh &mesh,
                     const Coordinates &at);
 

@@ -255,20 +255,10 @@ program::GroupT toProgram(const SubAxes &group, const Mesh &mesh) {
   return stored;
 }
 
-/// Computes an integer from the formula `scalar`. The formula has a constant
-/// `base` and a list of terms. Each term is the product of a coefficient and a
-/// coordinate of the rank in the mesh. `at` contains the coordinates of the
-/// rank. The result is the sum of `base` and all terms, clamped to the range
-/// from `low` to `high`.
-///
-/// For example, `base` is 10, and one term multiplies the coefficient 64 by the
-/// coordinate on the mesh axis tp. The rank with coordinate 2 on tp gets the
-/// integer 10 + 64 · 2 = 138.
-///
-/// `scalar` may come from an untrusted file. The file may contain coefficients
-/// that make the sum overflow. The function computes the sum with unsigned
-/// integers, because signed overflow is undefined behavior, but unsigned
-/// overflow wraps around.
+/// Computes the integer that the formula `scalar` gives on the rank with the
+/// coordinates `at`. The coefficients may come from an untrusted file and make
+/// the sum overflow. The sum is therefore unsigned: unsigned overflow wraps
+/// around, and signed overflow is undefined behavior.
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at) {
   uint64_t value = uint64_t(scalar.base);

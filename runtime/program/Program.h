@@ -75,16 +75,11 @@ std::vector<std::byte> sealProgram(const program::ProgramT &program,
 std::vector<std::byte> sealTables(std::span<const std::byte> tables,
                                   std::span<const std::byte> constants);
 
-/// Decodes the program in `bytes`, and stores it in `opened`. `bytes` is a
-/// sealed program, the byte string that sealProgram() returns. The string
-/// consists of a header with a checksum, the FlatBuffers encoding of a program,
-/// and the constant tensors of the program.
-///
-/// `bytes` may come from an untrusted file. The function therefore checks the
-/// checksum and the FlatBuffers encoding, and calls verifyProgram().
-/// verifyProgram() checks, for example, that each matmul in the program reads
-/// and writes only elements of its buffers. If a check fails, the function
-/// returns an error with exit code 11.
+/// Decodes a sealed program, the result of sealProgram(), and stores it in
+/// `opened`. `bytes` may come from an untrusted file. The function therefore
+/// checks the checksum and the FlatBuffers encoding, and calls verifyProgram(),
+/// which checks that the instructions access only their own buffers. If a check
+/// fails, returns an error with exit code 11.
 ///
 /// The address of `bytes` must be a multiple of kAlignment. `opened` refers to
 /// the constant tensors in `bytes`, so `bytes` must exist longer than `opened`.
@@ -193,39 +188,26 @@ inline program::Reduction toProgram(dist::ReductionKind kind) {
   return static_cast<program::Reduction>(kind);
 }
 
-/// Computes an integer that may differ between ranks and between microbatches,
-/// such as an integer argument of a kernel. `scalar` is the formula of the
-/// integer. The formula has a constant `base` and a list of terms. Each term
-/// multiplies a coefficient by the rank's coordinate on one axis of `mesh`, or
-/// on a factor of an axis. The result is the sum of `base` and all terms,
-/// clamped to the range from `low` to `high`.
-///
-/// `at` contains the coordinates of the rank. The last axis of `mesh` is "mb".
-/// The coordinate on this axis is the number of a microbatch.
-///
-/// For example, a formula has `base` 10 and one term. The term multiplies the
-/// coefficient 64 by the coordinate on the axis tp. The rank with coordinate 2
-/// on tp gets the integer 10 + 64 · 2 = 138.
+/// Returns the integer that the formula `scalar` gives on the rank with the
+/// coordinates `at`, such as an integer argument of a kernel. The formula is a
+/// constant `base` plus a list of terms, clamped to the range from `low` to
+/// `high`. A term is a coefficient times the rank's coordinate on an axis of
+/// `mesh`, or on a factor of an axis. The coordinate on the last axis, "mb", is
+/// the number of a microbatch. For example, `base` is 10, and one term
+/// multiplies 64 by the coordinate on tp. The rank with coordinate 2 on tp gets
+/// 10 + 64 · 2 = 138.
 int64_t evaluate(const program::ScalarT &scalar, const Mesh &mesh,
                  const Coordinates &at);
 
-/// Returns the name of an action, for logs and messages. An action is one entry
-/// of a rank's pipeline schedule. For example, the forward pass of stage 0 for
-/// microbatch 3 is an action with the name "0F3". The name consists of the
-/// number of the stage, a letter, and the number of the microbatch. The letter
-/// is the kind of the action:
+/// Returns the name of an action: one entry of a rank's pipeline schedule. The
+/// name is the stage, a letter and the microbatch. For example, "0F3" is the
+/// forward pass of stage 0 for microbatch 3. An action of the kind Unshard,
+/// such as an all-gather of weights, has no microbatch: its name is "0UNSHARD".
 ///
-///   F  forward pass
-///   B  backward pass
-///   I  the part of a backward pass that computes gradients of inputs
-///   W  the part of a backward pass that computes gradients of weights
+///   F  forward pass               B  backward pass
+///   I  only gradients of inputs   W  only gradients of weights
 ///   U  update of the weights
-///   P  beginning of sends and receives
-///   X  wait for the end of sends and receives
-///
-/// An action of the kind Unshard computes values for all microbatches, such as
-/// the result of an all-gather of weights. The name of an Unshard consists of
-/// the number of the stage and the word UNSHARD, such as "0UNSHARD".
+///   P  start of sends, receives   X  wait for sends, receives
 std::string nameOf(const program::ActionT &action);
 
 } // namespace pcc::runtime

@@ -38,21 +38,15 @@ typedef struct PccKernelVariant {
   const PccKernelFunction *kernels;
 } PccKernelVariant;
 
-/// All GPU kernels of a program. The program refers to a kernel by an index.
-/// Kernel n is the function whose name is `pcc_k_` followed by the number
-/// `numbers[n]`. For example, if `numbers[2]` is 7, kernel 2 is the function
-/// `pcc_k_7`. There are three sorts of kernels:
+/// All GPU kernels of a program. Kernel n is the function `pcc_k_<numbers[n]>`,
+/// such as `pcc_k_7`. All addresses in its arguments are multiples of 16 bytes:
 ///
-/// - A kernel that computes one or more tensors takes the addresses of its
-///   buffers. Its integer arguments follow.
-/// - A kernel that updates many tensors in one launch takes a table by value.
-///   The table contains the addresses and sizes of the tensors (see
-///   TensorTable). The addresses of further buffers follow.
+/// - A kernel that computes tensors takes the buffers' addresses, then
+///   integers.
+/// - A kernel that updates many tensors takes a table of addresses and sizes by
+///   value (see TensorTable), then the addresses of further buffers.
 /// - A kernel that generates random weights takes the address of the memory to
-///   fill. The fields of RandomScalars follow. These fields tell which elements
-///   of the weight the kernel generates.
-///
-/// All of these addresses are multiples of 16 bytes.
+///   fill, then the fields of RandomScalars.
 typedef struct PccGpuCode {
   /// Oldest GPU architecture for which the code is compiled, such as "sm_90".
   const char *arch;

@@ -22,20 +22,15 @@
 
 namespace pcc::runtime {
 
-/// Describes a table that a GPU kernel receives as its first parameter. The
-/// kernel updates many tensors in one launch. The table contains the address
-/// and the size of each tensor, as 64-bit words.
+/// Describes a table of 64-bit words, the first parameter of a GPU kernel that
+/// updates many tensors in one launch. A part is a group of tensors of equal
+/// size that are updated together, such as a weight and its gradient. A tile is
+/// a range of indices in a part, such as 0 to 1023. Tiles are numbered from 0
+/// over all parts. The table has three sections, each for all parts:
 ///
-/// A part is a group of tensors that the kernel updates together, such as a
-/// weight and its gradient. All tensors of a part have the same number of
-/// elements. The elements of a part are cut into tiles. A tile is a range of
-/// indices, such as 0 to 1023, in every tensor of the part. The tiles of all
-/// parts are numbered from 0. The table has three sections, one after another:
-///
-/// - section 1: for each part, the number of the part's first tile;
-/// - section 2: for each part, the number of elements of each tensor in the
-///   part;
-/// - section 3: for each part, the addresses of the tensors in the part.
+/// - section 1: the number of the part's first tile;
+/// - section 2: the number of elements of each tensor in the part;
+/// - section 3: the addresses of the tensors in the part.
 struct TensorTable {
   /// Tensors per part.
   int64_t tensors = 1;

@@ -350,21 +350,13 @@ public:
   }
 
   /// Checks the fields `part` and `only` of a collective. Returns a description
-  /// of the fault, or an empty string.
-  ///
-  /// If one instruction executes the collective, its `part` is Whole. A
-  /// collective can also be split into two instructions. The first instruction
-  /// has the part Start, and begins the communication. The second instruction
-  /// has the part Finish, and completes the communication. The function checks
-  /// these conditions:
-  ///
-  /// - An all-reduce, a reduce-scatter or an all-gather may have the part Start
-  ///   or Finish. All other kinds of collectives must have the part Whole.
-  /// - A reduce-scatter or an all-gather can send only selected rows of a
-  ///   tensor. Its field `row_dims` is then not 0, and its part must be Whole.
-  /// - If all microbatches execute the instruction, `only` is -1. If only one
-  ///   microbatch executes the instruction, `only` is the number of this
-  ///   microbatch. If the part is Whole, `only` must be -1.
+  /// of the fault, or an empty string. A collective can be one instruction
+  /// (Whole) or two: Start begins the communication, and Finish completes the
+  /// communication. Only an all-reduce, a reduce-scatter or an all-gather may
+  /// be Start or Finish. If the collective sends only selected rows (`row_dims`
+  /// is not 0), the part must be Whole. `only` is the one microbatch that
+  /// executes the instruction, or -1 for all microbatches. If the part is
+  /// Whole, `only` must be -1.
   std::string checkPart(const program::CollectiveT &collective) const {
     const bool isWhole = collective.part == program::CollectivePart::Whole;
     if (collective.part > program::CollectivePart::Finish ||
@@ -379,39 +371,15 @@ public:
     return isWhole || hasParts ? "" : "has parts, which its kind cannot have";
   }
 
-  /// Checks the fields of a collective that select rows. An all-gather or a
-  /// reduce-scatter may send only selected rows of a tensor. Returns a
-  /// description of the fault, or an empty string.
-  ///
-  /// A row is the block of elements at one index of the first `row_dims` dims.
-  /// For example, a tensor of shape [4, 8, 16] with `row_dims` = 2 has 32 rows
-  /// of 16 elements. `row_dims` is 0 if the collective sends all rows.
-  ///
-  /// Each row belongs to one member of the group. An all-gather sends a row
-  /// from this member to other members. A reduce-scatter sends values for a row
-  /// from other members to this member. Two masks select the rows that are
-  /// sent. A mask is a buffer of booleans:
-  ///
-  /// - `divided_rows` has, for each row that belongs to this rank, one boolean
-  ///   per member. The boolean says whether the row is sent between this rank
-  ///   and the member.
-  /// - `whole_rows` has one boolean for each row of all members. The boolean
-  ///   says whether the row is sent between this rank and the member to which
-  ///   the row belongs.
-  ///
-  /// For example, a group has 4 members, and 8 rows belong to each member.
-  /// `divided_rows` has 8 · 4 = 32 booleans. `whole_rows` has 4 · 8 = 32
-  /// booleans.
-  ///
-  /// If `row_dims` is 0, the masks must not exist. Otherwise the function
-  /// checks these conditions:
-  ///
-  /// - Both masks have the right numbers of booleans.
-  /// - The collective does not overwrite the masks.
-  /// - The collective is an all-gather, or a reduce-scatter that computes a
-  ///   sum.
-  /// - The operand and the result are divided over the ranks in the same way in
-  ///   all dims after the first `row_dims` dims.
+  /// Checks the fields of a collective that select rows. Returns a description
+  /// of the fault, or an empty string. A row is the block of elements at one
+  /// index of the first `row_dims` dims. If `row_dims` is 0, there must be no
+  /// masks. Otherwise the collective must be an all-gather, or a reduce-scatter
+  /// that sums. The operand and the result must divide all other dims in the
+  /// same way. The collective must not overwrite the masks, which are buffers
+  /// of booleans. With 8 rows on each of 4 members, `divided_rows` has 8 · 4
+  /// booleans: the rows of this rank times members. `whole_rows` has 4 · 8
+  /// booleans: one for each row of all members.
   std::string checkRows(const program::CollectiveT &collective) const {
     if (collective.row_dims == 0)
       return collective.divided_rows == -1 && collective.whole_rows == -1
@@ -476,20 +444,13 @@ public:
     return findStoredLayoutFault(collective.to.get(), mesh, viewed);
   }
 
-  /// Checks a CheckIndices instruction. The instruction tests at run time
-  /// whether the indices in a tensor are in range. The buffer of this tensor
-  /// must have the element type I32 or I64.
-  ///
-  /// The field `sizes` of the instruction lists the bounds of the indices.
-  /// There are two cases:
-  ///
-  /// - `sizes` has one bound, which applies to all indices.
-  /// - `sizes` has one bound for each position in the last dim of the tensor.
-  ///   For example, a tensor of shape [100, 2] contains 100 pairs of indices.
-  ///   With `sizes` = {50, 80}, the first index of each pair must be less than
-  ///   50, and the second index must be less than 80.
-  ///
-  /// No bound may be negative.
+  /// Checks a CheckIndices instruction, which tests at run time whether the
+  /// indices in a tensor are in range. Returns a description of the fault, or
+  /// an empty string. The tensor must have the element type I32 or I64. `sizes`
+  /// lists the bounds of the indices: one bound for all indices, or one bound
+  /// for each position in the last dim. No bound may be negative. For example,
+  /// the shape is [100, 2], and `sizes` is {50, 80}. In each of 100 pairs, the
+  /// first index must be less than 50, and the second index less than 80.
   std::string check(const program::CheckIndicesT &indices) const {
     const auto *buffer = find(indices.buffer);
     if (!buffer)
@@ -704,23 +665,14 @@ private:
                : "has a root outside its group";
   }
 
-  /// Returns whether the shapes of a convolution or a pooling match. `big` is
-  /// the shape of the tensor over which the window slides. `little` is the
-  /// shape of the tensor with one element for each position of the window. Both
-  /// shapes begin with batch and channels, which the function ignores. All
-  /// other dims are spatial.
-  ///
-  /// `window`, `strides`, `dilations`, `before` and `after` have one entry for
-  /// each spatial dim. `before` and `after` are the padding at the beginning
-  /// and at the end of the dim. In each spatial dim, the sizes must satisfy
-  /// these equations, where the division rounds down:
+  /// Returns whether the shapes of a convolution or a pooling match. The window
+  /// slides over `big`. `little` has one element per position of the window.
+  /// Batch and channels, the first two dims, are ignored. `before` and `after`
+  /// are padding. In each spatial dim, the equations must hold; the division
+  /// rounds down:
   ///
   ///   extent = dilation * (window - 1) + 1
   ///   little = (big + before + after - extent) / stride + 1
-  ///
-  /// For example, a window of size 3 with dilation 1 has the extent 3. With
-  /// padding 1 on both sides and stride 2, the size 8 in `big` needs the size 4
-  /// in `little`.
   static bool slides(const std::vector<int64_t> &big,
                      const std::vector<int64_t> &little,
                      const std::vector<int64_t> &window,

@@ -76,25 +76,15 @@ public:
   }
 
 private:
-  /// Checks the general properties of the program. Other functions check the
-  /// buffers, the instructions and the other lists of the program. Sets the
-  /// member `mesh` to the mesh of the program. Returns a description of the
-  /// first fault, or an empty string. The program must satisfy these
-  /// conditions:
-  ///
-  /// - This runtime supports the format version of the program.
-  /// - The target is "cpu" or "cuda".
-  /// - The mesh has 1 to 32 axes with different names, and at most kMaxRanks
-  ///   ranks.
-  /// - The program rounds to tf32 only if the target is "cuda".
-  /// - The program has a coordinate on the pipeline axis. Each pipeline stage
-  ///   has a coordinate on this axis too. All of these coordinates are less
-  ///   than the size of the axis.
-  /// - The program contains statistics of stages, such as the number of bytes
-  ///   of a stage's weights. No statistic is negative. Each statistic belongs
-  ///   to a stage that the program executes.
-  /// - The number of microbatches is at least 1. The number of bytes of memory
-  ///   for intermediate results is at most kMaxBytes.
+  /// Checks the general properties of the program. Returns a description of the
+  /// first fault, or an empty string. Sets `mesh`. The format version must be
+  /// supported. The target must be "cpu" or "cuda"; only "cuda" may round to
+  /// tf32. The mesh must have 1 to 32 axes with different names, and at most
+  /// kMaxRanks ranks. The pipeline axis must have the coordinates of the
+  /// program and of all stages. There must be at least 1 microbatch.
+  /// Intermediate results may need at most kMaxBytes. Statistics of a stage,
+  /// such as the bytes of its weights, must not be negative, and the program
+  /// must execute the stage.
   std::string checkHead() {
     if (program.format != kFormatVersion)
       return "it has format " + std::to_string(program.format) +
@@ -149,24 +139,13 @@ private:
            program.stage_positions[stage] == program.position;
   }
 
-  /// Checks the communicator groups of the program. Returns a description of
-  /// the first fault, or an empty string.
-  ///
-  /// A communicator group is a set of ranks that execute collectives together.
-  /// The program describes a group by a list of sub-axes. A sub-axis is a mesh
-  /// axis or a factor of a mesh axis. The ranks of a group differ only in their
-  /// coordinates along these sub-axes. For example, in the mesh {dp=2, tp=4}, a
-  /// group over the axis tp has 4 ranks with the same coordinate on dp.
-  ///
-  /// The member `mesh` also contains an axis with the name "mb". A coordinate
-  /// on this axis is the number of a microbatch. Each rank executes all
-  /// microbatches, so the ranks of a group cannot differ along the axis "mb".
-  ///
-  /// A valid group satisfies these conditions:
-  ///
-  /// - Each sub-axis exists in the mesh.
-  /// - No two sub-axes of the group overlap.
-  /// - No sub-axis is the axis "mb" or a factor of the axis "mb".
+  /// Checks the communicator groups: sets of ranks that execute collectives
+  /// together. Returns a description of the first fault, or an empty string. A
+  /// group is given by sub-axes: mesh axes or factors of mesh axes. For
+  /// example, in the mesh {dp=2, tp=4}, a group over tp has 4 ranks with the
+  /// same coordinate on dp. The sub-axes must exist in the mesh and must not
+  /// overlap. No sub-axis may belong to the axis "mb": its coordinate is the
+  /// number of a microbatch, and each rank executes all microbatches.
   std::string checkGroups() {
     for (size_t i = 0; i < program.groups.size(); ++i) {
       const SubAxes group = groupOf(*program.groups[i], mesh);
@@ -201,19 +180,13 @@ private:
     return {};
   }
 
-  /// Checks a parameter of the program. A parameter is a tensor that keeps its
-  /// value between steps, such as a weight. Returns a description of the fault,
-  /// or an empty string. A valid parameter satisfies these conditions:
-  ///
-  /// - The element type exists.
-  /// - If a weight file contains the parameter, the bytes lie within the file.
-  /// - If a GPU kernel generates the parameter's initial random values, the
-  ///   program has this kernel.
-  /// - The conversion from the weight file's tensor to the parameter is valid.
-  /// - The layout is valid. The layout describes the part of the parameter that
-  ///   each rank holds.
-  /// - Each rank holds the same part in all microbatches.
-  /// - `parameter.local_bytes` is the size of the part that one rank holds.
+  /// Checks a parameter: a tensor that keeps its value between steps, such as a
+  /// weight. Returns a description of the fault, or an empty string. The
+  /// element type, the layout and the conversion from the weight file's tensor
+  /// must be valid. If a weight file contains the parameter, the bytes must lie
+  /// within the file. If a GPU kernel generates random initial values, the
+  /// program must have the kernel. Each rank must hold the same part in all
+  /// microbatches, and `parameter.local_bytes` must be the size of this part.
   std::string findParameterFault(const program::ParameterT &parameter) {
     const auto last = program::ElementType::Bool;
     if (!isKnown(parameter.type, last) || !isKnown(parameter.stored_type, last))
@@ -322,21 +295,14 @@ private:
     return {};
   }
 
-  /// Checks a buffer. A buffer is memory for a tensor. A buffer consists of one
-  /// or more slots. A slot has room for the tensor of one microbatch. For
-  /// example, in a buffer with 2 slots, the microbatches 0 and 2 use slot 0,
-  /// and the microbatches 1 and 3 use slot 1.
-  ///
-  /// Returns a description of the fault, or an empty string. A valid buffer
-  /// satisfies these conditions:
-  ///
-  /// - The element type exists.
-  /// - The size of a slot in bytes matches the shape and the element type.
-  /// - No two slots overlap.
-  /// - All slots lie within the memory that `buffer.memory` names. This is the
-  ///   memory of the intermediate results, the memory of one parameter, or the
-  ///   memory of the constants.
-  /// - The offset of each slot is a multiple of the element size.
+  /// Checks a buffer. Returns a description of the fault, or an empty string. A
+  /// buffer has one or more slots, each for the tensor of one microbatch. For
+  /// example, with 2 slots, the microbatches 0 and 2 use slot 0. The element
+  /// type must exist, and the size of a slot must match the shape and the
+  /// element type. The slots must not overlap, and must lie within
+  /// `buffer.memory`: the memory of the intermediate results, of one parameter,
+  /// or of the constants. The offset of each slot must be a multiple of the
+  /// element size.
   std::string findBufferFault(const program::BufferT &buffer) {
     if (!isKnown(buffer.type, program::ElementType::Bool) ||
         !isKnown(buffer.memory, program::Memory::Constant))
@@ -370,20 +336,14 @@ private:
     return index >= 0 && index < int64_t(program.buffers.size());
   }
 
-  /// Checks an input or an output of the model. Returns a description of the
-  /// fault, or an empty string. `port` is the input or the output, and
-  /// `port.buffer` is the index of its buffer. The index is -1 if this program
-  /// does not use the input or the output. Otherwise, `port` must satisfy these
-  /// conditions:
-  ///
-  /// - The division of the tensor over the ranks is valid.
-  /// - The buffer has the element type of the tensor. It has as many elements
-  ///   as the part of the tensor that one rank holds.
-  /// - The buffer has a copy for each microbatch if different microbatches use
-  ///   different elements of the tensor.
-  /// - If `isWritten` is true, the buffer is in the memory of intermediate
-  ///   results. `isWritten` is true for an input, because the runtime writes an
-  ///   input to its buffer.
+  /// Checks `port`, an input or an output of the model. Returns a description
+  /// of the fault, or an empty string. `port.buffer` is the index of a buffer,
+  /// or -1 if this program does not use the port. Otherwise the division of the
+  /// tensor over the ranks must be valid. The buffer must have the element type
+  /// of the tensor, and as many elements as one rank holds. If the elements
+  /// differ between microbatches, the buffer must have a copy for each
+  /// microbatch. If `isWritten` is true, the runtime writes the buffer (an
+  /// input), and the buffer must be in the memory of intermediate results.
   template <typename Port>
   std::string findPortFault(const Port &port, bool isWritten) {
     if (!isKnown(port.type, program::ElementType::Bool) ||
@@ -429,23 +389,12 @@ private:
     return {};
   }
 
-  /// Checks one end of a transfer. A transfer describes a value that one
-  /// pipeline stage sends to another stage. One end of the transfer is the
-  /// stage that sends the value, and the other end is the stage that receives
-  /// the value. The function has these parameters:
-  ///
-  /// - `stage` is the number of the stage at this end.
-  /// - `buffer` is the index of the buffer that contains the value at this end.
-  ///   The index is -1 if there is no buffer.
-  /// - `isWritten` is true if the stage at this end receives the value.
-  ///
-  /// Returns whether the end satisfies these conditions:
-  ///
-  /// - The model has the stage.
-  /// - The buffer exists, or `buffer` is -1.
-  /// - If the ranks of this program do not execute the stage, `buffer` is -1.
-  /// - A buffer that receives the value is in the arena. The arena is the
-  ///   memory of intermediate results.
+  /// Returns whether one end of a transfer is valid. A transfer is a value that
+  /// one pipeline stage sends to another. `stage` is the stage at this end, and
+  /// must exist. `buffer` is the index of the buffer with the value, or -1 if
+  /// there is none. A buffer must exist, and the ranks of this program must
+  /// execute the stage. If `isWritten` is true, the stage receives the value,
+  /// and the buffer must be in the arena, the memory of intermediate results.
   bool isEndFine(int32_t stage, int32_t buffer, bool isWritten) const {
     if (stage < 0 || stage >= int64_t(program.stage_positions.size()))
       return false;
@@ -560,19 +509,13 @@ private:
   }
 
   /// Checks the instructions of all functions. Returns a description of the
-  /// first fault, or an empty string.
-  ///
-  /// A collective is one instruction, or is split into two instructions. The
-  /// first instruction of a split collective starts the communication, and the
-  /// second instruction finishes the communication. The program must satisfy
-  /// these conditions:
-  ///
-  /// - Each instruction accesses only memory of its own buffers.
-  /// - The second instruction of a split collective follows the first
-  ///   instruction in the same function. The split collectives of one
-  ///   communicator group finish in the order in which they started.
-  /// - If one collective of a communicator group is split, all collectives of
-  ///   the group are split.
+  /// first fault, or an empty string. Each instruction must access only memory
+  /// of its own buffers. A collective may be split into two instructions: the
+  /// first one starts the communication, and the second one finishes it. Both
+  /// must be in the same function, in this order. The split collectives of a
+  /// communicator group must finish in the order in which they started. If one
+  /// collective of a group is split, all collectives of the group must be
+  /// split.
   std::string checkInstructions() {
     for (const auto &function : program.functions) {
       if (std::string fault = checkList(function->name, function->instructions);
@@ -585,19 +528,12 @@ private:
   }
 
   /// Returns whether all messages in a list are valid. A message sends or
-  /// receives one value for one microbatch. A message has two fields:
-  ///
-  /// - `transfer` is an index in the list `program.transfers`. A transfer
-  ///   describes a value that one pipeline stage sends to another stage.
-  /// - `microbatch` is the number of the microbatch.
-  ///
-  /// Both numbers must be in range. The transfer must also have a buffer for
-  /// the value. A transfer contains the index of the sender's buffer in
-  /// `from_buffer`, and the index of the receiver's buffer in `to_buffer`. A
-  /// negative index means that there is no buffer. The parameter `buffer`
-  /// selects the field that the function reads: `from_buffer` if the list
-  /// contains messages that are sent, and `to_buffer` if the list contains
-  /// messages that are received.
+  /// receives one value for one microbatch. Its fields `transfer` and
+  /// `microbatch` must be in range. `transfer` is an index in
+  /// `program.transfers`, the values that pipeline stages send to each other.
+  /// The transfer must have a buffer for the value: the field `buffer` of the
+  /// transfer must not be negative. This field is `from_buffer` for a list of
+  /// sends, and `to_buffer` for a list of receives.
   bool areFine(const std::vector<program::Message> &messages,
                int32_t program::TransferT::*buffer) const {
     for (const program::Message &message : messages)
@@ -610,20 +546,13 @@ private:
     return true;
   }
 
-  /// Checks the actions of the program. An action is one step of the schedule.
-  /// Returns a description of the first fault, or an empty string. The action's
-  /// stage and microbatch must exist. The conditions for the other fields
-  /// depend on the kind of the action:
-  ///
-  /// - An action of kind Post begins to send or receive messages. An action of
-  ///   kind Wait waits until messages are delivered. The messages are in the
-  ///   lists `sends` and `receives`. The field `function` must be -1.
-  /// - An action of any other kind executes a function. A function is a list of
-  ///   instructions, such as the forward pass of one stage. The field
-  ///   `function` is the index of an existing function, or -1. If it is -1, the
-  ///   action has no effect. The lists `sends` and `receives` must be empty.
-  ///
-  /// Each message must also satisfy the conditions of checkMessages().
+  /// Checks the actions of the program: the steps of its schedule. Returns a
+  /// description of the first fault, or an empty string. The stage and the
+  /// microbatch must exist. An action of kind Post or Wait begins messages, or
+  /// waits for messages; its `function` must be -1. An action of any other kind
+  /// executes a function, a list of instructions. `function` must be the index
+  /// of a function, or -1 for no effect, and `sends` and `receives` must be
+  /// empty. Each message must also satisfy the conditions of checkMessages().
   std::string checkActions() {
     for (size_t i = 0; i < program.actions.size(); ++i) {
       const program::ActionT &action = *program.actions[i];

@@ -27,25 +27,13 @@ namespace pcc::runtime {
 ///   call.
 Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 
-/// Checks that a weight file has not changed since the model was compiled.
-/// `path` is the path of the weight file. `file` is the description of the
-/// weight file that the compiler wrote. Returns an error with exit code 11 if
-/// the weight file cannot be opened, differs from the description, or changes
-/// during the check. The error message states the reason.
-///
-/// The function compares these properties of the weight file with the
-/// description:
-///
-/// - the size in bytes;
-/// - the modification time, if `file.in_bundle` is false;
-/// - the hashes of some pages of 4096 bytes. The description contains the
-///   hashes of at most 16 pages;
-/// - the hash of the whole weight file, if `everything` is true and the
-///   description contains this hash.
-///
-/// `file.in_bundle` is true if the weight file may be a copy of the file that
-/// the compiler described. A copy has the same content, but may have another
-/// modification time.
+/// Checks that the weight file at `path` matches `file`, the description that
+/// the compiler wrote. Compares the size, the hashes of at most 16 pages of
+/// 4096 bytes, and the modification time if `file.in_bundle` is false. A weight
+/// file in the bundle may be a copy with another modification time. If
+/// `everything` is true, also compares the hash of the whole weight file, if
+/// `file` contains this hash. Returns an error with exit code 11 if the weight
+/// file cannot be opened, differs from `file`, or changes during the check.
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything);
 

@@ -49,18 +49,12 @@ double randomValue(const RandomTensor &tensor, uint64_t index) {
 }
 
 /// Calls `run` once for each launch of a GPU kernel that generates random
-/// elements. The argument of `run` contains the arguments of the kernel. `copy`
-/// contains nested loops over the elements. One launch can execute at most 4
-/// nested loops (RandomScalars::mostLoops).
-///
-/// - If `copy` has at most 4 loops, the function calls `run` once. The function
-///   writes the loops to the last entries of the array RandomScalars::loops.
-///   For example, 2 loops become the entries 2 and 3. The entries 0 and 1 stay
-///   loops with one iteration.
-/// - If `copy` has more than 4 loops, the function executes the outermost loop
-///   itself. In each iteration, the function calls itself with all other loops
-///   of `copy`. For example, `copy` has 5 loops, and the outermost loop has 3
-///   iterations. The function then calls itself 3 times with 4 loops.
+/// elements. `copy` contains nested loops over the elements. A launch executes
+/// at most 4 loops (RandomScalars::mostLoops). This function executes all loops
+/// outside the 4 innermost loops: if `copy` has 5 loops, and the outermost loop
+/// has 3 iterations, there are 3 launches. If `copy` has fewer than 4 loops,
+/// they become the last entries of RandomScalars::loops. The first entries stay
+/// loops with one iteration.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run) {
   if (copy.loops.size() > RandomScalars::mostLoops) {

@@ -42,19 +42,14 @@ struct RandomTensor {
 /// elements are uniform in [-0.05, 0.05). Integers are 0 or 1.
 RandomTensor randomWeight(uint64_t seed, std::string_view name,
                           ElementType type);
-/// Returns the parameters from which the elements of a random model input are
-/// generated. `name` is the name of the model input, and `type` is the element
-/// type of the model input. The elements depend on `seed` and on `name`.
-///
-/// Floating-point elements are uniform in [-1, 1). Integers are uniform in [0,
-/// bound). The bound is
+/// Returns the parameters that generate the elements of the random model input
+/// `name`. The elements depend on `seed` and `name`. Floating-point elements
+/// are uniform in [-1, 1). Integers are uniform in [0, bound), with this bound:
 ///
 /// - 2 if `type` is Bool or `indexBound` is not positive;
 /// - min(indexBound, 127) if `type` is I8 or U8;
-/// - `indexBound` for all other integer types.
-///
-/// For example, `indexBound` is 32000 for an input of token ids that select
-/// rows of a table with 32000 rows.
+/// - `indexBound` for all other integer types. For example, it is 32000 for
+///   token ids that select rows of a table with 32000 rows.
 RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
                          int64_t indexBound);
 
@@ -65,21 +60,13 @@ RandomTensor randomInput(uint64_t seed, std::string_view name, ElementType type,
 double randomValue(const RandomTensor &tensor, uint64_t index);
 
 /// Arguments of a GPU kernel that generates random elements of a tensor. The
-/// kernel writes the elements to memory. The first argument of the kernel is
-/// the address of this memory. Each non-static field of this struct gives
-/// further arguments, in the order of declaration. These arguments are integers
-/// of 64 bits.
-///
-/// `key` is RandomTensor::key. The kernel computes an element from `key` and
-/// from the index of the element in the whole tensor. The memory can contain a
-/// part of the tensor, so an element has another index in the memory. The
-/// offsets and loops of this struct describe the two indices of each element.
-/// "Source" refers to the index in the whole tensor, and "target" refers to the
-/// index in the memory.
-///
-/// For example, the memory has room for rows 2 and 3 of a 4x8 tensor. Row 2
-/// begins at the index 2 * 8 = 16 of the tensor, so `sourceOffset` is 16. Row 2
-/// begins at the index 0 of the memory, so `targetOffset` is 0.
+/// first argument of the kernel is the address of the memory to fill. The
+/// non-static fields follow in the order of declaration, as 64-bit integers. An
+/// element depends on `key` (RandomTensor::key) and on the index of the element
+/// in the whole tensor, called "source". The memory may hold only a part of the
+/// tensor; "target" is the index in the memory. For example, if the memory
+/// holds rows 2 and 3 of a 4x8 tensor, `sourceOffset` is 2 * 8 = 16, and
+/// `targetOffset` is 0.
 struct RandomScalars {
   /// Largest number of nested loops that one launch of the GPU kernel can
   /// execute. The loops visit the elements to generate. For example, two loops
@@ -100,39 +87,23 @@ struct RandomScalars {
   /// the element in the whole tensor. `targetOffset` is the index of the
   /// element in the memory to fill.
   int64_t sourceOffset = 0, targetOffset = 0;
-  /// Nested loops over the elements to generate, outermost loop first. The
-  /// numbers of a loop are {extent, sourceStride, targetStride}. The extent is
-  /// the number of iterations. From one iteration to the next, the index in the
-  /// whole tensor grows by `sourceStride`, and the index in the memory grows by
-  /// `targetStride`. For example, rows 2 and 3 of a 4x8 tensor need these two
-  /// loops:
-  ///
-  /// - {2, 8, 8} is the loop over the 2 rows. A row has 8 elements.
-  /// - {8, 1, 1} is the loop over the 8 elements of a row.
-  ///
-  /// The array always has 4 entries. If fewer than 4 loops are needed, the
-  /// first entries are {1, 0, 0}, which is a loop with one iteration. In the
-  /// example, the array is
+  /// Nested loops over the elements to generate, outermost loop first. A loop
+  /// is {extent, sourceStride, targetStride}: the number of iterations, and the
+  /// steps of the index in the whole tensor and of the index in the memory.
+  /// Unused entries come first, and are loops with one iteration. For example,
+  /// rows 2 and 3 of a 4x8 tensor (2 rows of 8 elements) need these loops:
   ///
   ///   {{1, 0, 0}, {1, 0, 0}, {2, 8, 8}, {8, 1, 1}}
   CopyLoop loops[mostLoops] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
 };
 
-/// Calls `run` once for each launch of a GPU kernel that is needed to generate
-/// random elements of a tensor. `run` receives the arguments of the kernel and
-/// launches the kernel.
-///
-/// - `key` is the hash RandomTensor::key, from which the elements are
-///   generated.
-/// - `copy` tells which elements to generate. The source indices of `copy` are
-///   the indices of the elements in the whole tensor. The target indices of
-///   `copy` are the indices of the elements in the memory to fill.
-///
-/// One launch executes at most 4 nested loops (RandomScalars::mostLoops). If
-/// `copy` has at most 4 loops, one launch is enough. If `copy` has more loops,
-/// one launch is needed for each iteration of the loops outside the 4 innermost
-/// loops. For example, `copy` has 5 loops, and the outermost loop has 3
-/// iterations. The function then calls `run` 3 times.
+/// Calls `run` once for each launch of a GPU kernel that generates random
+/// elements of a tensor. `run` receives the kernel's arguments and must launch
+/// the kernel. `key` is RandomTensor::key. `copy` lists the elements to
+/// generate. The source indices of `copy` refer to the whole tensor, and the
+/// target indices refer to the memory to fill. One launch executes at most 4
+/// nested loops (RandomScalars::mostLoops). If `copy` has more loops, each
+/// iteration of the loops outside the 4 innermost loops needs a launch.
 void forEachRandomPart(uint64_t key, const StridedCopy &copy,
                        const std::function<void(const RandomScalars &)> &run);
 

@@ -66,21 +66,14 @@ struct Timeline {
   /// input of an action. This action and all later actions of the row are then
   /// missing. The field `stuck` describes the deadlock.
   std::vector<std::vector<TimedAction>> positions;
-  /// Communication in the step: one list of entries for each row of the
-  /// timeline. A row shows one rank in a measured step, or all ranks that run
-  /// the same pipeline stages in a simulated step. The list of a row is ordered
-  /// by start time, and contains these entries:
-  ///
-  /// - Simulated step: each message between two rows has two entries. The
-  ///   sender's row has a send, and the receiver's row has a receive. Both
-  ///   entries last from the departure of the message to the arrival of the
-  ///   message.
-  /// - Measured step: an entry is the time that the row's rank spent in one
-  ///   collective, or in one wait for messages.
-  ///
-  /// Two entries of a row may overlap in time. An entry may also overlap the
-  /// row's actions in the field `positions`. If the communication is unknown,
-  /// the vector is empty.
+  /// Communication in the step: one list for each row, ordered by start time. A
+  /// row is one rank in a measured step, or all ranks that run the same
+  /// pipeline stages in a simulated step. In a simulated step, each message is
+  /// a send in the sender's row and a receive in the receiver's row; both last
+  /// from departure to arrival. In a measured step, an entry is the time that
+  /// the rank spent in one collective or in one wait for messages. Entries of a
+  /// row may overlap each other and the actions in `positions`. If the
+  /// communication is unknown, the vector is empty.
   std::vector<std::vector<TimedAction>> messages;
   /// Memory in use over time: one list of points for each row of the timeline.
   /// A row shows one rank in a measured step, or all ranks that run the same

@@ -39,39 +39,21 @@ public:
   std::vector<MemoryPoint> of(const std::vector<TimedAction> &row);
 
 private:
-  /// Returns the number of bytes of memory that `action` takes into use when it
-  /// starts:
-  ///
-  /// - If `action` is a forward pass, the size of the activations of one
-  ///   microbatch.
-  /// - If `action` is the first action in the step that computes gradients of
-  ///   the stage's weights, the size of these gradients. Later actions in the
-  ///   step add to these gradients and need no further memory.
-  /// - If `action` is any other action, 0.
-  ///
-  /// The member `accumulating` is the set of stages whose gradients are in use.
-  /// If the function returns the size of gradients, the function inserts the
-  /// stage into this set.
+  /// Returns the number of bytes that `action` takes into use when it starts. A
+  /// forward pass takes the activations of one microbatch. The first action of
+  /// the step that computes gradients of the stage's weights takes these
+  /// gradients; later actions add to them. Any other action takes 0 bytes. If
+  /// the result is the size of gradients, inserts the stage into
+  /// `accumulating`.
   int64_t taken(const Action &action);
-  /// Returns the number of bytes of memory that `action` releases when it ends.
-  /// The result depends on the kind of the action:
-  ///
-  /// - Forward pass: the size of the activations of one microbatch if the step
-  ///   has no backward pass, otherwise 0.
-  /// - Backward pass in a single action: the size of the activations of one
-  ///   microbatch.
-  /// - First half of a divided backward pass: the size of the activations that
-  ///   the second half does not need. The first half computes the gradients of
-  ///   the stage's inputs. The second half computes the gradients of the
-  ///   stage's weights.
-  /// - Second half of a divided backward pass: the size of all activations of
-  ///   the microbatch that the first half did not release.
-  /// - Optimizer update: the size of the gradients of the stage's weights, or 0
-  ///   if these gradients are not in use.
-  /// - Any other kind: 0.
-  ///
-  /// The member `accumulating` is the set of stages whose gradients are in use.
-  /// For an optimizer update, the function removes the stage from this set.
+  /// Returns the number of bytes that `action` releases when it ends. A
+  /// backward pass releases the activations of one microbatch. If a backward
+  /// pass is divided, the first half (gradients of inputs) releases the
+  /// activations that the second half (gradients of weights) does not need, and
+  /// the second half releases the others. A forward pass releases the
+  /// activations if the step has no backward pass. An optimizer update releases
+  /// the gradients of the stage's weights, and removes the stage from
+  /// `accumulating`. All other actions release 0 bytes.
   int64_t givenBack(const Action &action);
   /// Changes the number of bytes of memory in use at the time `seconds`. The
   /// number grows by `bytes`, which is negative if memory is released. Appends

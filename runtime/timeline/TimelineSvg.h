@@ -16,22 +16,11 @@ namespace pcc::runtime {
 ///          memory curve                          peak of the row
 ///   time axis, legend
 ///
-/// A row shows the actions of one rank, or of all ranks that run the same
-/// pipeline stages. The picture shows one row, for the rank "rank 0". An
-/// action, such as a forward pass, is drawn as a box. If there is space, the
-/// box contains the number of the microbatch. A viewer shows the name and the
-/// times of the action when the pointer is over the box. If a row runs several
-/// pipeline stages, the boxes of later stages are paler.
-///
-/// - `title` is the heading of the drawing. The heading also contains the
-///   makespan, which is the duration of the step.
-/// - The idle share of a row is the time without actions, in percent of the
-///   makespan. The idle share of the whole step is the average of all rows.
-/// - The memory curve shows the memory in use over time. The peak is the
-///   largest number of bytes in use.
-///
-/// The drawing contains messages and memory curves only if the timeline
-/// contains them.
+/// A row shows one rank, or all ranks that run the same pipeline stages. A box
+/// is an action, such as a forward pass (F) of microbatch 0. The makespan is
+/// the duration of the step. The idle share is the time without actions, in
+/// percent of the makespan. Messages and memory curves are drawn only if
+/// `timeline` has them.
 std::string drawSvg(const Timeline &timeline, std::string_view title);
 
 } // namespace pcc::runtime

@@ -55,24 +55,13 @@ public:
   std::string write(const Timeline &timeline);
 
 private:
-  /// Appends the beginning of a trace event to the member `text`. A trace event
-  /// is a JSON object. If `text` already contains an event, the function
-  /// appends a comma before the new event. The caller must append the other
-  /// fields of the event and the closing brace. Returns a reference to `text`.
-  /// The function has these parameters:
-  ///
-  /// - `phase` is the type of the event: 'X' for an event with start and
-  ///   duration, 'C' for the value of a counter, or 'M' for the name of a
-  ///   process or thread.
-  /// - `row` is the number of a row of the timeline. A row shows one rank, or
-  ///   all ranks that run the same pipeline stages. The function writes this
-  ///   number as the process id of the event.
-  /// - `thread` is the thread id of the event. Thread 1 of a row shows the
-  ///   communication with other ranks, such as sends, receives and collectives.
-  ///   Thread 0 shows all other events of the row, such as forward passes.
-  ///
-  /// For example, if `text` is empty, begin('X', 5, 1) appends
-  /// `{"ph":"X","pid":5,"tid":1`.
+  /// Appends the beginning of a trace event, a JSON object, to the member
+  /// `text`, and returns `text`. The caller must append the other fields and
+  /// the closing brace. `phase` is 'X' (start and duration), 'C' (value of a
+  /// counter) or 'M' (name of a process or thread). `row` is a row of the
+  /// timeline, and becomes the process id. `thread` is 1 for communication, and
+  /// 0 for all other events. For example, if `text` is empty, begin('X', 5, 1)
+  /// appends `{"ph":"X","pid":5,"tid":1`.
   std::string &begin(char phase, size_t row, int thread);
   /// Adds an event that gives a name to a process or to a thread of the trace.
   /// Viewers display this name. In the trace, a process represents a row of the

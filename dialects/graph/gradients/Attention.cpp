@@ -8,32 +8,18 @@ using namespace pcc::graph;
 
 namespace {
 /// Builds the gradients of an attention op from matmuls and element-wise ops.
-/// For one head, q is the matrix of queries, k the matrix of keys, and v the
-/// matrix of values. Each matrix has one query, key or value per row. The
-/// result of the op is y. For each tensor X, dX is the gradient of the loss
-/// with respect to X:
+/// For one head, q, k and v have one query, key or value per row, and y is the
+/// result. For each tensor X, dX is the gradient of the loss with respect to X:
 ///
-///   forward:
-///   S = cap(scale q kᵀ) + mask   scores, one row per query
+///   S = cap(scale q kᵀ) + mask   scores; a boolean mask adds 0 or -infinity
 ///   P = softmax(S)               weights, each row sums to 1
 ///   y = P v
-///
-///   backward, which computes S and P again:
-///   dv = Pᵀ dy
-///   dP = dy vᵀ
+///   dv = Pᵀ dy,  dP = dy vᵀ
 ///   dS = P · (dP − mean)         element by element; mean is Σ P · dP per row
 ///
-/// The function cap limits scores to the range from -c to c, where c is the
-/// attribute `softcap` of the op: cap(x) = c · tanh(x / c). If the attribute is
-/// 0, cap(x) = x. Only a float mask is added to the scores. Where a boolean
-/// mask is false, the score becomes -infinity.
-///
-/// In exact arithmetic, the sum of each row of dS is 0, and the mean of a row
-/// also equals Σ y · dy. FlashAttention (Dao et al. 2022) computes the mean as
-/// Σ y · dy. The tensor y is rounded to the element type of the operands, for
-/// example to bf16. With a mean from a rounded y, the row sums of dS would
-/// differ from 0. The formula Σ P · dP does not use y. With this formula, the
-/// row sums of dS stay close to 0.
+/// cap(x) is c · tanh(x / c) if the attribute `softcap` is c > 0, and x
+/// otherwise. FlashAttention (Dao et al. 2022) computes the mean as Σ y · dy.
+/// If y is rounded to bf16, this mean makes the row sums of dS differ from 0.
 class AttentionGradient {
 public:
   /// Builds ops that compute P = softmax(S) a second time. S holds the scores

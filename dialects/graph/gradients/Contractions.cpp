@@ -85,19 +85,11 @@ static Value product(GradientBuilder &b, Value lhs, Value rhs,
   return b.make<MatmulOp>(lhs, rhs, transposeLhs, transposeRhs);
 }
 
-/// Builds the gradients of the operands a and c of a matmul. Each gradient is a
-/// matmul or an einsum. The batch dims of a tensor are all dims but the last
-/// two. If an operand has the batch dims of the result, its gradient is a
-/// matmul. Otherwise the matmul broadcasts the operand, and the gradient is a
-/// sum over the broadcast batch dims. This gradient is an einsum. For example,
-/// a has the shape [8, 4, 2], c has the shape [2, 3], and the result has the
-/// shape [8, 4, 3]:
-///
-///   gradient of a  [8, 4, 2]  matmul
-///   gradient of c  [2, 3]     einsum, which sums over the batch dim of size 8
-///
-/// A matmul for c would first compute a tensor [8, 2, 3]. The einsum needs less
-/// memory, because it computes the sum directly.
+/// Builds the gradients of the two operands of a matmul. If an operand has the
+/// batch dims of the result, its gradient is a matmul. If the matmul broadcasts
+/// the operand along batch dims, its gradient is an einsum that also sums over
+/// these dims. A matmul followed by a sum would need more memory, because it
+/// would store one gradient per batch index.
 Gradients MatmulOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value lhs = getLhs(), rhs = getRhs(), dy = gradients.front();
   bool swapLhs = getTransposeLhs(), swapRhs = getTransposeRhs();

@@ -111,23 +111,15 @@ static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
   return b.reshape(turned, shape);
 }
 
-/// Builds the gradient of the filter of a convolution of `input` by `filter`.
-/// `dy` is the gradient of the result of the convolution. The formula shows the
-/// case of one group and one spatial dim. The indices of the filter are the
-/// output channel `out`, the input channel `in`, and the position k. The
-/// gradient of the filter element [out, in, k] is:
+/// Builds the gradient of the filter of a convolution of `input`. `dy` is the
+/// gradient of the result. For one group and one spatial dim, the gradient of
+/// the filter element [out, in, k] is
 ///
 ///   Σ over n, o of  dy[n, out, o] · input[n, in, o·stride + k·dilation − low]
 ///
-/// The index n is the batch index, and o is the position in the result. `low`
-/// is the number of padding elements before the start of `input`. Elements of
-/// the padding are 0.
-///
-/// The function computes this sum by a second convolution, which convolves
-/// `input` with `dy` as the filter. The second convolution uses the channels of
-/// `input` as its batch, and the batch of `input` as its channels. The second
-/// convolution uses the dilation of the first convolution as its stride, and
-/// the stride of the first convolution as its dilation.
+/// n is the batch index, o the position in the result, and `low` the padding
+/// before `input`. This sum is a convolution of `input` by `dy` in which n is
+/// the channel. Stride and dilation change places in this convolution.
 static Value filterGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   SlidingWindow turned{sliding.dilations, sliding.low, sliding.strides,
@@ -156,21 +148,12 @@ static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
                             ShapedType::getNumElements(spatial(tensor))});
 }
 
-/// Builds the gradient of the input of a 1x1 convolution. `dy` is the gradient
-/// of the result of the convolution, and `type` is the type of the input.
-/// `sliding` holds the strides, the number of groups, and the padding before
-/// the start of the input.
-///
-/// The function multiplies the transposed filter by `dy`. The product has one
-/// element per window and input channel. Each window reads one position of the
-/// input, and the element of the window is the gradient at this position. The
-/// gradient is 0 at positions that no window reads. For example, the input has
-/// 1 channel and 5 positions, the stride is 2, and there is no padding. The
-/// product has the elements p, q and r:
-///
-///   position of the input           0  1  2  3  4
-///   window that reads the position  0     1     2
-///   gradient at the position        p  0  q  0  r
+/// Builds the gradient of the input of a 1x1 convolution: the product of the
+/// transposed filter and `dy`, the gradient of the result. `type` is the type
+/// of the input. `sliding` holds the strides, the number of groups and the
+/// padding before the input. The gradient is 0 at positions that no window
+/// reads. For 5 positions, stride 2 and the product [p q r], the gradient is
+/// [p 0 q 0 r].
 static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
                           const SlidingWindow &sliding, RankedTensorType type) {
   ArrayRef<int64_t> shape = tensorType(filter).getShape();

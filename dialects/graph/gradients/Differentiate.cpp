@@ -58,19 +58,11 @@ public:
   }
 
 private:
-  /// Adds the values `wanted`, and all values that depend on them, to the
-  /// member `dependent`. A result of an op depends on `wanted` if an operand of
-  /// the op is in `dependent`. The function visits the ops of `block` in order
-  /// and stops before the op `end`. Values that are not float tensors or have
-  /// no elements are not added.
-  ///
-  /// Returns the first op that has an operand in `dependent`, or `end` if no
-  /// visited op has one. For example, `wanted` contains only w:
-  ///
-  ///   op                the function adds the result of the op
-  ///   u = relu(x)       no
-  ///   y = matmul(x, w)  yes; the function returns this op
-  ///   z = relu(y)       yes
+  /// Adds the values `wanted`, and all values that are computed from them, to
+  /// the member `dependent`. Visits the ops of `block` that precede `end`.
+  /// Values that are not float tensors or have no elements are not added.
+  /// Returns the first op that has an operand in `dependent`, or `end` if there
+  /// is no such op.
   Block::iterator findDependent(Block &block, ValueRange wanted,
                                 Block::iterator end) {
     for (Value value : wanted)

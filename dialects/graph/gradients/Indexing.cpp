@@ -149,24 +149,14 @@ Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 //===----------------------------------------------------------------------===//
 
 /// Builds the gradients of the operands of `op`, a scatter of updates into
-/// data. `dy` is the gradient of the result. A scatter of kind Set replaces
-/// data elements by updates. A scatter of kind Add adds updates to data
-/// elements. For example, the updates are [u], the data are [a b c], and the
-/// scatter changes the data element at index 1:
+/// data. read() builds the gradient of the updates. clear(zeros) builds `dy`
+/// with 0 at the scattered indices; `zeros` has the shape of the updates. Fails
+/// with an error unless the kind is Set or Add. Example with the update u at
+/// index 1:
 ///
 ///   kind  result       dy       gradient of data  gradient of updates
 ///   Set   [a u c]      [p q r]  [p 0 r]           [q]
 ///   Add   [a (b+u) c]  [p q r]  [p q r]           [q]
-///
-/// If the kind of the scatter is neither Set nor Add, the function emits an
-/// error and fails. `read` and `clear` are callbacks:
-///
-///   read()        builds the gradient of the updates: the elements of `dy` at
-///                 the indices of the scatter
-///   clear(zeros)  builds the gradient of the data for kind Set: a copy of `dy`
-///                 with the value 0 at the indices of the scatter
-///
-/// The argument `zeros` is a tensor of zeros with the shape of the updates.
 template <typename Op, typename Read, typename Clear>
 static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,
                          Clear clear) {

@@ -53,21 +53,14 @@ static Value spread(GradientBuilder &b, Value value, int64_t dim,
   return b.reshape(b.pad(b.reshape(value, split), low, high), shape);
 }
 
-/// Builds the gradient of the operand of a slice. `gradient` is the gradient of
-/// the result, and `type` is the type of the operand. `starts` and `steps` have
-/// one entry per dim. For start 3, step -2 and an operand of 6 elements, the
-/// slice reads the elements at the indices 3 and 1. The gradients of these
-/// elements are p and q:
+/// Builds the gradient of the operand of a slice: `gradient` at the indices
+/// that the slice reads, and 0 elsewhere. `gradient` is the gradient of the
+/// result, and `type` is the type of the operand. `starts` and `steps` have one
+/// entry per dim. If an index is outside the operand, its gradient is dropped.
+/// Examples:
 ///
-///   gradient                               [p q]
-///   reversed, because step is negative     [q p]
-///   step 2 or -2: a zero after each value  [q 0 p 0]
-///   padded with zeros to the operand size  [0 q 0 p 0 0]
-///
-/// The slice may begin or end outside the operand. The function removes the
-/// elements of `gradient` whose indices are outside the operand. For start -1,
-/// step 1 and an operand of 2 elements, the gradient [p q r] belongs to the
-/// indices -1, 0 and 1. The result is [q r].
+///   start 3, step -2, operand of 6 elements:  [p q] becomes [0 q 0 p 0 0]
+///   start -1, step 1, operand of 2 elements:  [p q r] becomes [q r]
 Value pcc::graph::sliceBack(GradientBuilder &b, Value gradient,
                             ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
                             RankedTensorType type) {
@@ -143,29 +136,13 @@ static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
 }
 
 /// Turns `gradient`, the gradient of a pad's result, into the gradient of the
-/// pad's operand along dim `dim`. The mode of the pad is reflect, edge or wrap,
-/// so each element of the result is a copy of an operand element. The gradient
-/// of an operand element is the sum of the gradients of its copies.
+/// pad's operand along dim `dim`. The mode of the pad must be reflect, edge or
+/// wrap, so each result element is a copy of an operand element. The gradient
+/// of an operand element is the sum of the gradients of its copies. For [a b c]
+/// padded to [c b a b c b a] and the gradient [t u v w x y z], the ranges
+/// [c b a], [b c] and [b a] give
 ///
-/// The function splits the dim of the result into ranges of consecutive
-/// elements. From each element of a range to the next, the operand index
-/// changes by one step: 1, -1 or 0. For each range, the function computes one
-/// summand in three steps:
-///
-///  1. It takes the elements of `gradient` that belong to the range.
-///  2. If the step is -1, it reverses these elements. If the step is 0, it adds
-///     these elements, because all of them belong to one operand element.
-///  3. It pads the elements with zeros to the size of the operand.
-///
-/// The sum of all summands is the result. For example, mode reflect pads
-/// [a b c] to [c b a b c b a], and `gradient` is [t u v w x y z]:
-///
-///   range    step  elements of `gradient`  summand
-///   [c b a]  -1    [t u v]                 [v u t]
-///   [b c]    1     [w x]                   [0 w x]
-///   [b a]    -1    [y z]                   [z y 0]
-///
-///   result: [v+z u+w+y t+x]
+///   [v u t] + [0 w x] + [z y 0] = [v+z u+w+y t+x]
 static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
                         int64_t dim) {
   int64_t size = tensorType(op.getInput()).getDimSize(dim);
@@ -259,23 +236,15 @@ static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   return b.reshape(swapped, shape);
 }
 
-/// Builds the gradients of the operands of a rotary position embedding. The op
-/// rotates each pair (p, q) of elements of its operand. For the first element
-/// of the result pair, the op uses the cosine c and the sine s. For the second
-/// element, the op uses the cosine c' and the sine s'. The gradients of the two
-/// elements of the result pair are dp and dq:
+/// Builds the gradients of a rotary position embedding, which rotates each pair
+/// (p, q) of operand elements by cosines (c, c') and sines (s, s'). The result
+/// pair has the gradients dp and dq. d (p, q) is the gradient of (p, q):
 ///
 ///                first element   second element
 ///   result pair  p c − q s       q c' + p s'
 ///   d (p, q)     dp c + dq s'    dq c' − dp s
 ///   d (c, c')    dp p            dq q
 ///   d (s, s')    −dp q           dq p
-///
-/// Here, d (p, q) is the gradient of the pair (p, q), and similarly for other
-/// pairs. The function computes d (p, q) by another rotary op, which rotates
-/// the pair (dp, dq). The cosines of the other op are c and c', and the sines
-/// are −s' and −s. If the cosines or sines were broadcast, the function sums
-/// their gradients over the broadcast dims.
 Gradients RotaryOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), x = getInput();
   bool interleaved = getInterleaved();

@@ -69,25 +69,20 @@ static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
 }
 
 namespace {
-/// Builds the gradient of the input of a max pool without a scatter. Each
-/// result element is the maximum of one window. The gradient of the result
-/// element is added to the gradient of one input element: the first element of
-/// the window that equals the maximum. For the window [1 7 7], this is the
-/// element at index 1.
+/// Builds the gradient of the input of a max pool without a scatter. The
+/// gradient of a result element belongs to one input element: the first element
+/// of the window that equals the maximum, such as index 1 in the window
+/// [1 7 7].
 ///
-/// An index within a window is called a tap. Input elements whose indices have
-/// the same remainder modulo the stride form a phase. At one tap, all windows
-/// read elements of one phase. Example for windows of 3 elements and stride 2:
+/// A tap is an index within a window. A phase is the set of input elements
+/// whose indices have the same remainder modulo the stride. Example with
+/// windows of 3 elements and stride 2:
 ///
-///   window o      reads the input indices 2 o, 2 o + 1 and 2 o + 2
 ///   taps 0 and 2  read phase 0, which has the even input indices
 ///   tap 1         reads phase 1, which has the odd input indices
 ///
-/// At one tap, consecutive windows read consecutive elements of the phase. The
-/// class therefore needs no scatter: for each tap, it adds one tensor of
-/// gradients to the tensor of the phase. Finally, the class interleaves the
-/// tensors of all phases. For stride 2, the tensors [a c e] and [b d f] give
-/// the gradient [a b c d e f].
+/// At one tap, consecutive windows read consecutive elements of one phase. The
+/// class adds one tensor per tap to a phase, and then interleaves all phases.
 class MaxPoolGradient {
 public:
   MaxPoolGradient(GradientBuilder &b, PoolOp op, Value dy)
@@ -150,19 +145,10 @@ private:
     sum = sum ? b.add(sum, part) : part;
   }
 
-  /// Interleaves the tensors in `phases` and returns the interleaved tensor.
-  /// Each tensor in `phases` holds the gradients of the input elements whose
-  /// indices have the same remainders modulo the strides. A null tensor counts
-  /// as zeros. For an input with one spatial dim of 5 elements and stride 2:
-  ///
-  ///   phases[0]  gradients at the input indices 0, 2 and 4  [a c e]
-  ///   phases[1]  gradients at the input indices 1, 3 and 5  [b d f]
-  ///   result     gradients at the input indices 0 to 5      [a b c d e f]
-  ///
-  /// The tensors in `phases` have equal shapes. The size of each spatial dim of
-  /// the result is therefore a multiple of the stride, and can exceed the size
-  /// of the input. In the example, the input has no element at index 5. The
-  /// caller, build(), removes f from the result.
+  /// Interleaves the tensors in `phases`. For one spatial dim with stride 2,
+  /// [a c e] and [b d f] become [a b c d e f]. A null tensor counts as zeros.
+  /// Each spatial dim of the result is a multiple of the stride, and can exceed
+  /// the dim of the input. The caller must remove the excess elements.
   Value takeTurns() {
     SmallVector<int64_t> shape(tensorType(dy).getShape().take_front(2));
     for (size_t dim = 0; dim < numDims; ++dim)

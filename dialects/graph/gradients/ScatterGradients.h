@@ -21,19 +21,12 @@ mlir::Value gatherBack(GradientBuilder &b, ScatterKind kind,
 
 /// Builds the gradient of the operand of a slice. `gradient` is the gradient of
 /// the result, and `type` is the type of the operand. `starts` and `steps` have
-/// one entry per dim. Along a dim, the slice reads the indices start, start +
-/// step, start + 2 · step and so on. A step may be negative. Operand elements
-/// that the slice does not read have the gradient 0. In this example, the
-/// operand has 6 elements:
+/// one entry per dim. A step may be negative. Operand elements that the slice
+/// does not read have the gradient 0. If an index is outside the operand, its
+/// gradient is dropped. Examples:
 ///
-///   start 1, step 2, gradient [p q]:  [0 p 0 q 0 0]
-///
-/// The function is also used for the gradient of a 1x1 convolution, which may
-/// read padding at indices outside the operand, such as -1. The gradient of
-/// padding is dropped. In this example, the operand has 4 elements, and the
-/// indices are -1, 1 and 3. The gradient p belongs to index -1 and is dropped:
-///
-///   start -1, step 2, gradient [p q r]:  [0 q 0 r]
+///   start 1, step 2, operand of 6 elements:   [p q] becomes [0 p 0 q 0 0]
+///   start -1, step 2, operand of 4 elements:  [p q r] becomes [0 q 0 r]
 mlir::Value sliceBack(GradientBuilder &b, mlir::Value gradient,
                       llvm::ArrayRef<int64_t> starts,
                       llvm::ArrayRef<int64_t> steps,

@@ -148,21 +148,12 @@ LogicalResult AttentionKeyGradientOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// Returns the number of floating-point operations of the matrix products in
-/// `op`, an attention op or the gradient of one. Counts a multiply-add as two
-/// operations. The dims of all matrices have these sizes:
+/// `op`, an attention op or a gradient of one. A multiply-add counts as two
+/// operations. There are S queries and T keys. One key has D elements, and one
+/// value has E elements. Each query head has two kinds of products:
 ///
-///   S  number of queries        D  size of one query and of one key
-///   T  number of keys           E  size of one value
-///
-/// There are two kinds of matrix products:
-///
-///   kind    multiply-adds per product  example
-///   first   S · T · D                  queries · keysᵀ
-///   second  S · T · E                  probabilities · values
-///
-/// Each query head of each batch entry has `ofKeys` products of the first kind
-/// and `ofValues` products of the second kind. In a forward attention, both
-/// parameters are 1.
+///   queries · keysᵀ         `ofKeys` products of S · T · D multiply-adds
+///   probabilities · values  `ofValues` products of S · T · E multiply-adds
 static double flopsOf(AttentionOpInterface op, int64_t ofKeys,
                       int64_t ofValues) {
   auto query = tensorType(op.getQuery()).getShape(),

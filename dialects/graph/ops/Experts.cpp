@@ -13,24 +13,15 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Infers the types of the results of group_rows. The operand `gate` has shape
-/// [tokens, experts] and holds routing weights. The op assigns each token to at
-/// most `chosen` experts. A token is never assigned to an expert for which the
-/// routing weight of the token is 0. A token can therefore have fewer than
-/// `chosen` experts. An assignment is a pair of a token and an expert. The op
-/// has these results:
+/// Infers the result types of group_rows, which assigns each token to at most
+/// `chosen` experts with nonzero routing weights. `gate` is [tokens, experts]:
 ///
-///   result  shape      element type  contents
-///   token   [rows]     i64           token of each assignment
-///   expert  [rows]     i64           expert of each assignment
-///   weight  [rows]     as `gate`     routing weight of each assignment
-///   counts  [experts]  i64           number of tokens of each expert
+///   token, expert  [rows], i64       token and expert of each assignment
+///   weight         [rows], as gate   routing weight of each assignment
+///   counts         [experts], i64    number of tokens of each expert
 ///
-/// `rows` is the largest possible number of assignments: tokens · min(chosen,
-/// experts). For 6 tokens, 4 experts and `chosen` 2, `rows` is 12. The actual
-/// number of assignments is known at run time only. If there are 10
-/// assignments, the last 2 of the 12 elements of `token`, `expert` and `weight`
-/// are 0.
+/// `rows` is tokens · min(chosen, experts), the largest possible number of
+/// assignments. Elements after the last assignment are 0.
 LogicalResult GroupRowsOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,

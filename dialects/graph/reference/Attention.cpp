@@ -197,19 +197,14 @@ static LogicalResult attention(Evaluation &e) {
   return success();
 }
 
-/// Computes one row of the gradient of the matrix q kᵀ in attention. The matrix
-/// has one row per query and one column per key. `weights`, `slopes` and
-/// `products` have one element per key. Before the call, `products` is a row of
-/// dP, the gradient of the softmax weights. dP is dy valueᵀ, where dy is the
-/// gradient of the attention result. The function replaces each element of
-/// `products` by
+/// Turns `products`, a row of the gradient dP of the softmax weights, into a
+/// row of the gradient of the matrix q kᵀ. A row has one element per key:
 ///
 ///   weight · (dP − mean) · slope,  where mean = Σ weight · dP
 ///
-/// `weights` are the softmax weights of the row. `slopes` are the derivatives
-/// of the attention scores with respect to the elements of q kᵀ. If `known` has
-/// a value, this value is used as the mean. Otherwise the function computes the
-/// mean. Returns the mean.
+/// `slopes` are the derivatives of the attention scores with respect to the
+/// elements of q kᵀ. If `known` has a value, it is used as the mean. Returns
+/// the mean.
 static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
                      std::optional<double> known,
                      std::vector<double> &products) {
@@ -244,20 +239,10 @@ struct GradientRow {
 } // namespace
 
 /// Calls `body` once for each query of each query head of each batch element.
-/// `e` holds the op that is evaluated, and the operands of this op. The op is
-/// attention_query_gradient or attention_key_gradient. For both ops, operand 3
-/// is dy. dy is the gradient of the attention result, and has one row per
-/// query.
-///
-/// `body` gets a GradientRow. The GradientRow contains the head and the index
-/// of the query, and these lists:
-///
-///   gradient  row of dy for this query
-///   scores    attention score of each key, after masking
-///   slopes    for each key, the derivative of the score with respect to the
-///             dot product of the query and the key
-///   products  for each key, the dot product of `gradient` and the value vector
-///             of the key
+/// `e` holds an attention_query_gradient or attention_key_gradient. In both
+/// ops, operand 3 is the gradient of the attention result. `body` may overwrite
+/// `scores` and `products` of its GradientRow. The GradientRow is valid only
+/// during the call.
 static LogicalResult
 forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   auto op = cast<AttentionOpInterface>(e.op);
@@ -304,24 +289,13 @@ static LogicalResult queryGradient(Evaluation &e) {
 }
 
 /// Evaluates attention_key_gradient. Result 0 is the gradient of the keys, and
-/// result 1 is the gradient of the values. Each query head uses one key head,
-/// and several query heads may use the same key head. For each query of each
-/// query head, the function adds one vector to the gradient of each key t of
-/// the key head, and one vector to the gradient of each value t:
-///
-///   vector added to the gradient of key t    d(t) · query vector
-///   vector added to the gradient of value t  weight(t) · dy
-///
-/// d(t) is the gradient of the dot product of the query and key t. weight(t) is
-/// the softmax weight of key t. dy is the gradient of the attention result for
-/// the query. Operands 4, 5 and 6 of the op have one number per query. The
-/// function uses operands 4 and 5 to compute weight(t), and operand 6 to
-/// compute d(t):
+/// result 1 is the gradient of the values. Several query heads may use one key
+/// head, so the results are sums over all queries of these heads. Operands 4, 5
+/// and 6 have one number per query. Each Σ has one term per key:
 ///
 ///   4  top, the largest attention score of the query
-///   5  share, which is 1 / Σ exp(score − top), with one term per key
-///   6  mean, which is Σ weight(t) · dP(t), with one term per key; dP(t) is the
-///      dot product of dy and value t
+///   5  share, which is 1 / Σ exp(score − top)
+///   6  mean, which is Σ (softmax weight · gradient of this weight)
 static LogicalResult keyGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const ScoredHead &head = at.head;

@@ -143,19 +143,12 @@ static LetteredTensor reordered(const LetteredTensor &term,
   return result;
 }
 
-/// Multiplies `a` and `b` as an einsum. Each tensor has one einsum letter per
-/// dim. The function sums over each letter that `a` and `b` share, unless the
-/// letter is in `keep`. For example, `a` has the letters xip, `b` has the
-/// letters xpj, and `keep` is xij. The letters form four groups:
-///
-///   batch  x  letters in `a`, `b` and `keep`
-///   k      p  letters in `a` and `b` but not in `keep`, which are summed
-///   m      i  letters in `a` only
-///   n      j  letters in `b` only
-///
-/// The result has the letters of the groups batch, m and n, in this order: xij.
-/// For each batch index, the function multiplies an m by k matrix of `a` by a
-/// k by n matrix of `b`.
+/// Multiplies `a` and `b` as an einsum. Each tensor has one letter per dim. The
+/// function sums over the letters that `a` and `b` share, except the letters in
+/// `keep`. A letter of only one tensor is not summed. The result has first the
+/// letters that `a`, `b` and `keep` share, then the letters of `a` only, then
+/// the letters of `b` only. For example, the letters xip and xpj with `keep`
+/// xij are summed over p, and the result has the letters xij.
 static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
                                StringRef keep) {
   std::string both = filter(a.letters, b.letters, true);

@@ -27,21 +27,13 @@ enum class Numerics : uint8_t {
 /// read weights, because the elements of weights are not in the module.
 bool canEvaluate(mlir::Operation *op);
 
-/// Computes the results of `op`. `operands` holds the values of the operands of
-/// `op`. Appends the value of each result of `op` to `results`.
-///
-/// `numerics` determines the precision of float results. With Numerics::Exact,
-/// the elements of float results are f64 numbers. With Numerics::Model, the
-/// elements are rounded to the element type of the result. Elements of integer
-/// results are wrapped to the range of their element type, whatever the value
-/// of `numerics`. For example, 200 becomes 200 - 256 = -56 for i8.
-///
-/// Returns one of these errors if `op` cannot be computed. The error message
-/// does not contain the name of `op`.
-///
-///  - Unsupported: there is no evaluator for ops with the name of `op`.
-///  - BadInput: the evaluator rejects the operands or the attributes of `op`.
-///    For example, `op` gathers element 7 of a dim of size 5.
+/// Computes the results of `op` from the values of its operands, and appends
+/// them to `results`. With Numerics::Exact, float results have f64 elements.
+/// With Numerics::Model, the elements are rounded to the element type of the
+/// result. Integers always wrap to the range of their type: 200 becomes -56 for
+/// i8. Returns Unsupported if no evaluator exists for ops of this name. Returns
+/// BadInput if the evaluator rejects the operands or attributes, such as an
+/// index out of range. The error message does not contain the name of `op`.
 Status evaluate(mlir::Operation *op,
                 llvm::ArrayRef<const HostTensor *> operands,
                 llvm::SmallVectorImpl<HostTensor> &results, Numerics numerics);

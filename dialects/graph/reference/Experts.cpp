@@ -6,24 +6,15 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Evaluates group_rows, which assigns tokens to the experts of a mixture of
-/// experts. Operand 0 has shape [tokens, experts] and holds one gate per token
-/// and expert. A gate is the weight of the expert for the token. The attribute
-/// `chosen` is the largest number of experts per token. A token is assigned to
-/// the first `chosen` experts for which the gate of the token is not 0.
+/// Evaluates group_rows of a mixture of experts. Operand 0 holds one gate
+/// (routing weight) per token and expert. Each token is assigned to the first
+/// `chosen` experts for which its gate is not 0. Results 0, 1 and 2 list the
+/// token, expert and gate of each assignment, ordered by expert, then by token.
+/// The elements after the last assignment are 0. Result 3 counts the
+/// assignments of each expert. Example with `chosen` 1 and the gates
+/// [0 0.5 0.25] and [1 0 0]:
 ///
-/// Result 0 lists the tokens of all assignments, result 1 lists the experts,
-/// and result 2 lists the gates. The assignments are ordered by expert, then by
-/// token. The elements after the last assignment are 0. Result 3 holds the
-/// number of assignments of each expert.
-///
-/// Example: `chosen` is 1. Token 0 has the gates 0, 0.5 and 0.25 for experts 0,
-/// 1 and 2. Token 1 has the gates 1, 0 and 0.
-///
-///   result 0, tokens:   1    0
-///   result 1, experts:  0    1
-///   result 2, gates:    1    0.5
-///   result 3, counts:   1    1    0
+///   tokens [1 0], experts [0 1], gates [1 0.5], counts [1 1 0]
 static LogicalResult groupRows(Evaluation &e) {
   const HostTensor &gate = e.in(0);
   const int64_t tokens = gate.shape[0], experts = gate.shape[1];
@@ -52,21 +43,13 @@ static LogicalResult groupRows(Evaluation &e) {
   return success();
 }
 
-/// Evaluates grouped_matmul, which multiplies each row of a matrix by the
-/// matrix of one expert of a mixture of experts. Operand 0 is the matrix of all
-/// rows. The first rows belong to expert 0, the next rows to expert 1, and so
-/// on. Operand 1 holds one matrix per expert. The op may have the attribute
-/// transpose_rhs, and the matrices of operand 1 are then stored transposed.
-/// Operand 2 holds one number per expert: the number of rows that belong to the
-/// expert. Row r of the result is row r of operand 0 times the matrix of the
-/// expert to which this row belongs. Row r of the result is 0 if row r belongs
-/// to no expert.
-///
-/// Example: operand 0 has 4 rows, and operand 2 is [2, 0, 1]. Rows 0 and 1
-/// belong to expert 0. Row 2 belongs to expert 2. Row 3 belongs to no expert.
-///
-/// Fails if an element of operand 2 is negative, or if the sum of the elements
-/// of operand 2 exceeds the number of rows of operand 0.
+/// Evaluates grouped_matmul, which multiplies each row of operand 0 by the
+/// matrix of one expert. Operand 1 holds one matrix per expert, transposed if
+/// the attribute transpose_rhs is set. Operand 2 holds the number of rows per
+/// expert: for [2, 0, 1], rows 0 and 1 belong to expert 0, and row 2 belongs to
+/// expert 2. If a row belongs to no expert, its result is 0. Fails if a number
+/// of rows is negative, or if the sum of these numbers exceeds the rows of
+/// operand 0.
 static LogicalResult groupedMatmul(Evaluation &e) {
   const bool transposed = cast<GroupedMatmulOp>(e.op).getTransposeRhs();
   const HostTensor &rows = e.in(0), &matrices = e.in(1), &counts = e.in(2);

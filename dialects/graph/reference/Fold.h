@@ -12,20 +12,14 @@ namespace pcc::graph {
 /// to a constant. The limit keeps large constants out of the module.
 inline constexpr int64_t maxFoldedElements = 16384;
 
-/// Returns whether constant folding may replace `op` by a constant, provided
-/// that all operands of `op` are constants. The caller must check the operands.
-/// All these conditions must hold:
+/// Returns whether constant folding may replace `op` by a constant. The caller
+/// must check that all operands are constants. These conditions must hold:
 ///
-///  - canEvaluate(op) is true, so the compiler can compute `op`.
-///  - `op` needs at most 2^24 floating-point operations. CostOpInterface gives
-///    this number. An op without this interface always meets this condition.
-///  - `op` is not a convolution and not a pool.
-///  - Each operand and each result has a static shape and at most
-///    maxFoldedElements elements. A dim of size 0 counts as a dim of size 1.
-///  - `op` is not a constant op.
-///  - `op` is not a loss_gradient op. The value of a loss_gradient op is 1. The
-///    op marks the start of the backward pass, and compiler passes search for
-///    it. The op must therefore remain in the module.
+///  - canEvaluate(op) is true.
+///  - `op` needs at most 2^24 floating-point operations.
+///  - Each operand and result has a static shape and at most maxFoldedElements
+///    elements. A dim of size 0 counts as a dim of size 1.
+///  - `op` is not a convolution, pool, constant or loss_gradient.
 bool isFoldable(mlir::Operation *op);
 
 /// Adds constant folding to the graph dialect: MLIR then folds each op that

@@ -79,21 +79,12 @@ struct Packed {
   int64_t width;
   std::vector<double> data;
 
-  /// Stores a copy of a block of a matrix in the member `data`. The matrix is
-  /// an operand of a matrix product, which sums along the dim k. The block has
-  /// `depth` elements along k and `count` elements along the other dim. Element
-  /// (p, i) of the block has index p along k and index i along the other dim.
-  /// The element is copied from this address:
+  /// Copies a block of a matrix into `data`, panel by panel. The matrix product
+  /// sums along the dim k. The block has `depth` elements along k and `count`
+  /// elements along the other dim. Both strides count elements. The element
+  /// with index p along k and index i along the other dim is copied from
   ///
   ///   from + p * depthStride + i * stride
-  ///
-  /// Both strides are numbers of elements.
-  ///
-  /// The copy is a sequence of panels. Panel 0 holds the elements with the
-  /// first `width` indices i, panel 1 holds the elements with the next `width`
-  /// indices i, and so on. The elements of a panel are ordered by p, then by i.
-  /// If the last panel has fewer than `width` indices, zeros take the place of
-  /// the missing elements.
   void pack(const double *from, int64_t depth, int64_t depthStride,
             int64_t count, int64_t stride) {
     int64_t numStrips = (count + width - 1) / width;
@@ -109,22 +100,10 @@ struct Packed {
 };
 } // namespace
 
-/// Adds the matrix product of `lhs` and `rhs` to the matrix `out`. Each size is
-/// rows x columns:
-///
-///   lhs  m x depth
-///   rhs  depth x n
-///   out  m x n
-///
-/// `lhs` is stored as a sequence of panels. A panel of `lhs` holds 4 adjacent
-/// rows: first column 0 of the 4 rows, then column 1 of the 4 rows, and so on.
-/// A panel of `rhs` holds 8 adjacent columns: first row 0 of the 8 columns,
-/// then row 1 of the 8 columns, and so on. If m is not a multiple of 4, the
-/// last panel of `lhs` ends with rows of zeros. If n is not a multiple of 8,
-/// the last panel of `rhs` ends with columns of zeros.
-///
-/// `out` is stored row by row. The elements of one row are contiguous. The
-/// first elements of two adjacent rows of `out` are `outStride` elements apart.
+/// Adds the matrix product of `lhs` (m x depth) and `rhs` (depth x n) to the
+/// matrix `out` (m x n). `lhs` must be packed into panels of 4 rows, and `rhs`
+/// into panels of 8 columns (see Packed). `out` is row-major. From the start of
+/// one row of `out` to the start of the next row are `outStride` elements.
 static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
                            const Packed &lhs, const Packed &rhs, double *out,
                            int64_t outStride) {
@@ -141,23 +120,11 @@ static void multiplyBlocks(int64_t m, int64_t n, int64_t depth,
     }
 }
 
-/// Adds the matrix product lhs · rhs to `out`, block by block. A block of lhs
-/// has at most 128 rows and 256 columns. A block of rhs has at most 256 rows
-/// and 512 columns. Does these steps for each block of rhs:
-///
-///  1. Copy the block of rhs into the buffer `right`.
-///  2. Find all blocks of lhs that are multiplied by the block of rhs. For
-///     example, if the block of rhs has rows 256 to 511, find all blocks of lhs
-///     with columns 256 to 511.
-///  3. Copy each block of lhs found in step 2 into the buffer `left`. After
-///     each copy, add the matrix product of `left` and `right` to the block of
-///     `out` that has the rows of the block of lhs and the columns of the block
-///     of rhs.
-///
-/// The buffer `left` stores 4 adjacent rows of the block of lhs together: first
-/// column 0 of the 4 rows, then column 1 of the 4 rows, and so on. The buffer
-/// `right` stores 8 adjacent columns of the block of rhs together: first row 0
-/// of the 8 columns, then row 1 of the 8 columns, and so on.
+/// Adds the matrix product lhs · rhs to `out`. The function multiplies blocks
+/// of lhs (at most 128 x 256) by blocks of rhs (at most 256 x 512). Each block
+/// of rhs is packed once, and then multiplied by all blocks of lhs that have
+/// the same range of indices along k. `left` holds a packed block of lhs, and
+/// `right` a packed block of rhs.
 void pcc::graph::gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
                       MatrixView<double> rhs, double *out, int64_t outStride) {
   constexpr int64_t blockM = 128;

@@ -42,19 +42,14 @@ static LogicalResult gather(Evaluation &e) {
   return success();
 }
 
-/// Visits the elements of `indices`, the index operand of a gather_elements or
-/// scatter_elements op. Each element of `indices` selects one element of
-/// `data`. Both elements have equal coordinates, except along dim `dim`. Along
-/// `dim`, the coordinate in `data` is the value of the index element. A
-/// negative value counts from the end of the dim.
-///
-/// Example: `data` has shape [3, 6], `indices` has shape [3, 2], and `dim` is
-/// 1. If indices[2, 0] is 5, it selects data[2, 5].
-///
-/// Calls `visit(position, place)` for each index element. `position` is the
-/// row-major index in `indices` of the index element: 4 = 2 · 2 + 0 in the
-/// example. `place` is the row-major index in `data` of the selected element:
-/// 17 = 2 · 6 + 5 in the example. Fails if a value is out of range.
+/// Visits the elements of `indices`, an operand of a gather_elements or
+/// scatter_elements op. Each element selects the element of `data` that has the
+/// same coordinates, except along `dim`: there, the coordinate is the value of
+/// the index. A negative value counts from the end of the dim. Calls
+/// `visit(position, place)`. `position` is the row-major index in `indices`,
+/// and `place` is the row-major index in `data`. For data [3, 6], indices
+/// [3, 2] and `dim` 1, indices[2, 0] = 5 selects data[2, 5], and the call is
+/// visit(4, 17). Fails if a value is out of range.
 template <typename Visit>
 static LogicalResult forEachElementIndex(Evaluation &e, const HostTensor &data,
                                          const HostTensor &indices, int64_t dim,
@@ -88,21 +83,13 @@ static LogicalResult gatherElements(Evaluation &e) {
 }
 
 /// Visits the index tuples of a gather_nd or scatter_nd op. An index tuple is a
-/// vector along the last dim of `indices`. `batchDims` is the number of leading
-/// dims that `data` and `indices` share. Element i of a tuple is an index along
-/// dim `batchDims` + i of `data`. A negative index counts from the end of the
-/// dim. Each tuple selects one slice of `data`. Along the first `batchDims`
-/// dims, the slice has the position in `data` that its tuple has in `indices`.
-///
-/// Example: `data` has shape [4, 5, 6], and `batchDims` is 0. `indices` has
-/// shape [2, 2] and holds two tuples.
-///
-///   tuple 0 is (0, 1):  slice data[0, 1, :], which starts at element   6
-///   tuple 1 is (3, 2):  slice data[3, 2, :], which starts at element 102
-///
-/// Calls `visit(tuple, place)` for each tuple. `tuple` is the number of the
-/// tuple, in row-major order. `place` is the row-major index in `data` of the
-/// first element of the slice, such as 102. Fails if an index is out of range.
+/// vector along the last dim of `indices`. Element i of a tuple is an index
+/// along dim `batchDims` + i of `data`. A negative index counts from the end.
+/// The first `batchDims` dims of `data` and `indices` are equal. Calls
+/// `visit(tuple, place)`. `tuple` is the row-major number of the tuple. `place`
+/// is the row-major index in `data` of the first element that the tuple
+/// selects. For data [4, 5, 6] and `batchDims` 0, the tuple (3, 2) has the
+/// place 102. Fails if an index is out of range.
 template <typename Visit>
 static LogicalResult forEachTuple(Evaluation &e, const HostTensor &data,
                                   const HostTensor &indices, int64_t batchDims,

@@ -96,13 +96,9 @@ paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
 }
 
 /// Evaluates pad, which adds elements at both ends of each dim. A negative
-/// number of added elements removes elements instead. In mode constant, an
-/// added element is the fill value, which is operand 1. In modes edge, reflect
-/// and wrap, an added element is a copy of an element of operand 0. If operand
-/// 0 has no elements, an added element is 0 in these three modes.
-///
-/// Example: operand 0 is (a b c), the fill value is v, and 2 elements are added
-/// in front.
+/// number of added elements removes elements. If operand 0 has no elements, the
+/// modes edge, reflect and wrap add zeros. Example with 2 elements added in
+/// front of (a b c), and the fill value v, which is operand 1:
 ///
 ///   mode constant:  v v a b c
 ///   mode edge:      a a a b c

@@ -43,22 +43,15 @@ static LogicalResult softmax(Evaluation &e) {
   return success();
 }
 
-/// Evaluates rms_norm if `centred` is false. Evaluates layer_norm if `centred`
-/// is true, but does not add the bias. Operand 1 is `scale`. Operand 0 consists
-/// of rows, and a row has as many elements as `scale`. Each row x gives a row
-/// of the result:
+/// Evaluates rms_norm if `centred` is false, and layer_norm without its bias if
+/// `centred` is true. Operand 1 is `scale`. A row x of operand 0 has as many
+/// elements as `scale`. The center is 0 for rms_norm and mean(x) for
+/// layer_norm. Row x becomes
 ///
 ///   (x − center) / sqrt(mean((x − center)²) + epsilon) · scale
 ///
-/// mean() is the mean over the row. All other operations are element-wise. The
-/// center is 0 for rms_norm. The center is mean(x) for layer_norm.
-///
-/// All operations compute in f64. If e.numerics is Numerics::Model and operand
-/// 0 is not f64, these intermediate results are rounded to f32:
-///
-///  - the center and the difference x − center
-///  - the mean of the squares
-///  - the reciprocal of the square root
+/// With Numerics::Model, the center, x − center, the mean of the squares and
+/// the reciprocal of the root are rounded to f32, unless operand 0 is f64.
 static void normalise(Evaluation &e, bool centred, double epsilon) {
   const std::vector<double> &in = e.in(0).floats, &scale = e.in(1).floats;
   const bool rounds =

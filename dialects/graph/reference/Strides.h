@@ -65,26 +65,13 @@ void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
 }
 
 /// Visits the elements of N tensors of shape `dims` together, in row-major
-/// order. strides[k] holds the strides of tensor k. A row is a run of elements
-/// along the last dim. Calls `row(offsets, count, steps)` for each row. The row
-/// has `count` elements. Element i of the row is at this index in the memory of
-/// tensor k:
-///
-///   offsets[k] + i * steps[k]
-///
-/// Example: `dims` is [2, 3], and the strides of two tensors are {3, 1} and
-/// {4, 1}.
-///
-///   first call:   row({0, 0}, 3, {1, 1})
-///   second call:  row({3, 4}, 3, {1, 1})
-///
-/// A row can run over several dims, because mergeDims() first merges adjacent
-/// dims if the strides of all tensors allow it. If the strides in the example
-/// are {3, 1} and {6, 2}, both dims become one dim of 6 elements. The only call
-/// is then row({0, 0}, 6, {1, 2}).
-///
-/// If `dims` is empty, each tensor has one element, and the only row has this
-/// element. If a dim has size 0, no row exists.
+/// order. strides[k] holds the strides of tensor k. Calls
+/// `row(offsets, count, steps)` for each run of `count` elements. Element i of
+/// the run is at index `offsets[k] + i * steps[k]` in the memory of tensor k. A
+/// run covers the last dim, or several last dims if the strides of all tensors
+/// allow it. For `dims` [2, 3] and the strides {3, 1} and {4, 1}, the calls are
+/// row({0, 0}, 3, {1, 1}) and row({3, 4}, 3, {1, 1}). If `dims` is empty, there
+/// is one run of one element. If a dim has size 0, there is no run.
 template <size_t N, typename Row>
 void forEachRow(llvm::ArrayRef<int64_t> dims, std::array<Strides, N> strides,
                 Row row) {

@@ -64,33 +64,14 @@ struct WindowWalk {
     return {std::min(end, ceilDiv(first)), end};
   }
 
-  /// Visits outputs together with the input elements that they read. Each
-  /// output has one window. Each element of the window reads one input element,
-  /// or reads padding. `tap` is the number of one element of the window: its
-  /// row-major index in the window. The function looks only at this element of
-  /// each window. It visits the outputs that meet both conditions:
-  ///
-  /// - Element `tap` of the window reads an input element, not padding.
-  /// - The index of the output along spatial dim 0 is in [begin, end).
-  ///
-  /// A row is a run of these outputs along the last dim. Calls `visit(out, in,
-  /// count)` for each row:
-  ///
-  ///   out    row-major index of the first output of the row
-  ///   in     row-major index of the input element that element `tap` of the
-  ///          window of this output reads
-  ///   count  number of outputs in the row
-  ///
-  /// Both indices count the elements of one channel. Output out + i of the row
-  /// reads the input element in + i * stride, where `stride` is the stride
-  /// along the last dim.
-  ///
-  /// Example: the input is [4], the window has 3 elements, the stride is 1, and
-  /// the padding is 1 at both ends. Element 0 of the window of output 0 reads
-  /// padding. Element 0 of the windows of the outputs 1, 2 and 3 reads the
-  /// input elements 0, 1 and 2. If `tap` is 0, `begin` is 0 and `end` is 4, the
-  /// only call is visit(1, 0, 3). If `end` is 3, output 3 is not visited, and
-  /// the only call is visit(1, 0, 2).
+  /// Visits the outputs whose window element (tap) `tap` lies in the input, not
+  /// in the padding, and whose index along spatial dim 0 is in [begin, end).
+  /// `tap` is a row-major index in the window. Calls
+  /// `visit(out, in, count)` for each run of `count` outputs along the last
+  /// dim. With the tap, output `out + i` of the run reads the input element `in
+  /// + i * strides.back()`. Both indices are row-major within one channel. For
+  /// the input [4], 3 taps, stride 1 and padding 1, the only call for tap 0 is
+  /// visit(1, 0, 3).
   template <typename Visit>
   void forEachRow(int64_t tap, int64_t begin, int64_t end, Visit visit) const {
     llvm::SmallVector<int64_t> taps = tapIndices(tap), shape;
@@ -119,21 +100,12 @@ struct WindowWalk {
                          });
   }
 
-  /// Visits the outputs for which the window element `tap` lies in the input,
-  /// not in the padding. A row is a run of these outputs along the last dim.
-  /// Calls `visit(out, in, count)` for each row:
-  ///
-  ///   out    row-major index of the first output of the row
-  ///   in     row-major index of the input element that the first output of the
-  ///          row reads with the window element
-  ///   count  number of outputs in the row
-  ///
-  /// Both indices count the elements of one channel.
-  ///
-  /// Example: the input is [4], the window has 3 elements, the stride is 1, and
-  /// the padding is 1 at both ends. With window element 0, the outputs 1, 2 and
-  /// 3 read the input elements 0, 1 and 2. For `tap` 0, the only call is
-  /// visit(1, 0, 3).
+  /// Visits all outputs whose window element (tap) `tap` lies in the input, not
+  /// in the padding. Calls `visit(out, in, count)` for each run of `count`
+  /// outputs along the last dim. Output `out` is the first output of the run,
+  /// and reads the input element `in` with the tap. Both indices are row-major
+  /// within one channel. For the input [4], 3 taps, stride 1 and padding 1, the
+  /// only call for tap 0 is visit(1, 0, 3).
   template <typename Visit> void forEachRow(int64_t tap, Visit visit) const {
     forEachRow(tap, 0, output.front(), visit);
   }

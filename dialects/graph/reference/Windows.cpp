@@ -58,20 +58,13 @@ static void im2col(const WindowWalk &walk, const double *in,
     }
 }
 
-/// Returns the block size of convolve(). A block is a range of indices along
-/// spatial dim 0 of the output. The block size is the number of indices in the
-/// range. convolve() builds one im2col matrix for each block.
-///
-/// `walk` describes the windows of the convolution. `numChannels` is the number
-/// of input channels of one group. The block size is the largest size for which
-/// the im2col matrix of a block has at most 32 MiB. If a block of one index has
-/// a larger matrix, the block size is 1.
-///
-/// Example: a group has 64 input channels, and a window has 9 elements. The
-/// output is [200, 56], so 56 outputs have the same index along spatial dim 0.
-/// The matrix of a block has 64 · 9 · 56 = 32256 entries for each index of the
-/// block. An entry has 8 bytes, and 32 MiB have space for 4194304 entries. The
-/// block size is 4194304 / 32256, rounded down: 130.
+/// Returns the block size of convolve(): the number of indices along spatial
+/// dim 0 of the output that one im2col matrix covers. The block size is the
+/// largest size for which the matrix has at most 32 MiB. If the matrix of one
+/// index is larger, the block size is 1. `numChannels` is the number of input
+/// channels of one group. For 64 channels, 9 taps and the output [200, 56], the
+/// matrix has 64 · 9 · 56 = 32256 doubles per index, and the block size is
+/// 4194304 / 32256, rounded down: 130.
 static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
   int64_t perOutput = numChannels * walk.numTaps() * walk.numOutputs() /
                       std::max<int64_t>(1, walk.output.front());
@@ -133,27 +126,15 @@ static LogicalResult conv(Evaluation &e) {
 // conv_transpose
 //===----------------------------------------------------------------------===//
 
-/// Adds each entry of the matrix `columns` to one element of `out`. `walk`
-/// describes the windows of a convolution. `out` has `numChannels` channels,
-/// and each channel has the shape of an input channel of the convolution. The
-/// matrix has this layout:
+/// Adds each entry of the im2col matrix `columns` to one element of `out`.
+/// `walk` describes the windows of a convolution, and `out` has the shape of
+/// its input. Row (channel, tap t) and column o hold the entry for the input
+/// element that window element t of output o reads. Entries in padding are
+/// ignored. Example with one channel, 2 taps and stride 1:
 ///
-///   row     a channel c and a window element (tap) t
-///   column  an output element o of the convolution
-///
-/// The convolution multiplies tap t by one element of channel c when it
-/// computes output element o. The matrix entry is added to the element of `out`
-/// at the position of this element. If tap t lies in the padding for output
-/// element o, the matrix entry is ignored.
-///
-/// Example: `out` has one channel with 3 elements, which are 0 before the call.
-/// The window has 2 taps, the stride is 1, and the convolution has 2 output
-/// elements. Tap t of output element o reads element o + t.
-///
-///   row of tap 0:  3  6   3 is added to out[0], 6 is added to out[1]
-///   row of tap 1:  4  8   4 is added to out[1], 8 is added to out[2]
-///
-/// After the call, `out` is 3 10 8.
+///   row of tap 0    3  6
+///   row of tap 1       4  8
+///   added to out    3 10  8
 static void col2im(const WindowWalk &walk, const double *columns,
                    int64_t numChannels, double *out) {
   int64_t step = walk.strides.back();
@@ -168,21 +149,14 @@ static void col2im(const WindowWalk &walk, const double *columns,
   }
 }
 
-/// Evaluates conv_transpose. The op multiplies each element of the operand by
-/// each element of the filter, and adds each product to one element of the
-/// result.
-///
-/// Example: the operand is {1, 2}, the filter is {3, 4}, the stride is 1, and
-/// there is no padding. The product of operand element o and filter element t
-/// is added to result element o + t.
+/// Evaluates conv_transpose. The op multiplies each operand element by each
+/// filter element, adds each product to one result element, and sums over the
+/// operand channels. Example with the operand {1, 2}, the filter {3, 4}, stride
+/// 1 and no padding:
 ///
 ///   operand element 0 times the filter elements  3  4
 ///   operand element 1 times the filter elements     6  8
 ///   result (sum of each column)                  3 10  8
-///
-/// With several operand channels, the products are also summed over the operand
-/// channels. gemm() computes these sums. col2im() then adds each sum to one
-/// element of the result.
 static LogicalResult convTranspose(Evaluation &e) {
   auto op = cast<ConvTransposeOp>(e.op);
   const HostTensor &in = e.in(0), &filter = e.in(1);
@@ -235,18 +209,12 @@ static void poolBy(const WindowWalk &walk, const HostTensor &in,
 }
 
 /// Returns the divisors of an average pool, one for each output of one channel,
-/// in row-major order. `walk` describes the windows of the pool. The result of
-/// the pool is the sum of a window divided by the divisor of the window. The
-/// kind of `op` determines the divisor:
+/// in row-major order. A result of the pool is the sum of a window divided by
+/// the divisor of the window. For the input [4], a window of 3 elements, stride
+/// 1 and padding 1, the divisors are:
 ///
-///   Average             number of window elements that lie in the input
-///   AverageWithPadding  number of window elements in the input or in padding
-///
-/// Example: the input is [4], the window has 3 elements, the stride is 1, and
-/// the padding is 1 at both ends.
-///
-///   Average             2 3 3 2
-///   AverageWithPadding  3 3 3 3
+///   Average             2 3 3 2  number of window elements in the input
+///   AverageWithPadding  3 3 3 3  number of window elements in input or padding
 static std::vector<int64_t> windowCounts(PoolOp op, const WindowWalk &walk) {
   std::vector<int64_t> counts(walk.numOutputs(), 1);
   for (size_t dim = 0; dim < walk.output.size(); ++dim) {

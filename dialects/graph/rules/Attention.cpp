@@ -8,30 +8,18 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 
 namespace {
-/// Sharding rule of attention or of one of its gradients, with the factors of
-/// the rule. A factor is a loop index of the op. Each member except `rule`
-/// holds the factor of one loop. The member is empty if the loop has only one
-/// iteration.
+/// Sharding rule of attention or of one of its gradients, with the factors
+/// (loop indices) of the rule. A member is empty if its loop has only one
+/// iteration. The operands have these dims:
 ///
-///   batch    loop over the batch
-///   shared   loop over the key heads
-///   own      loop over the query heads of one key head
-///   queries  loop over the queries of one head
-///   keys     loop over the keys of one head; each key has one value
-///   inner    loop over the elements of one query or key
-///   outer    loop over the elements of one value
+///   query [batch, shared · own, queries, inner]
+///   key   [batch, shared, keys, inner]
+///   value [batch, shared, keys, outer]
 ///
-/// The operands query, key and value have these dims:
-///
-///   query [batch, query heads, queries, inner]
-///   key   [batch, key heads, keys, inner]
-///   value [batch, key heads, keys, outer]
-///
-/// The dim of query heads has two factors. With 8 query heads and 2 key heads,
-/// `shared` has size 2 and `own` has size 4.
-///
-/// `keys` and `inner` have the kind Whole: ranks must not split them. Ring
-/// attention (Liu et al. 2023) is an exception. It splits `keys`.
+/// `shared` runs over the key heads, and `own` runs over the query heads of one
+/// key head. With 8 query heads and 2 key heads, `shared` has size 2 and `own`
+/// has size 4. `keys` and `inner` have the kind Whole: ranks must not split
+/// them. Only ring attention (Liu et al. 2023) splits `keys`.
 struct AttentionFactors {
   ShardingRule rule;
   Dims batch, shared, own, queries, keys, inner, outer;

@@ -71,28 +71,14 @@ ShardingRule GatherOp::getShardingRule() {
   return rule;
 }
 
-/// Adds factors to `rule`, the sharding rule of a gather_elements or
-/// scatter_elements op. A factor is a loop index of the op. The op has an
-/// operand `data` and an operand `indices` of equal rank. The parameters `data`
-/// and `indices` are the shapes of these operands. The indices are positions
-/// along dim number `dim` of the data.
-///
-/// Appends the factors of each dim of the data to `dataDims`. Appends the
-/// factors of each dim of the indices to `indexDims`. There are two cases for
-/// dim i of the data and dim i of the indices:
-///
-///  - If i is not `dim`, and if both dims have the same size, both dims have
-///    one common factor. The factor has the kind Parallel: ranks can split the
-///    factor without communication.
-///  - Otherwise, both dims have separate factors. The factors have the kind
-///    Whole: ranks must not split the factors.
-///
-/// A dim of size 1 has no factor. Example with `dim` = 1:
-///
-///   data [3, 6]      3 (Parallel), 6 (Whole)
-///   indices [3, 2]   3 (Parallel), 2 (Whole)
-///
-/// The factor 3 is common to the data and the indices.
+/// Adds factors (loop indices) to `rule`, the sharding rule of a
+/// gather_elements or scatter_elements op. `data` and `indices` are the shapes
+/// of two operands of equal rank. Appends the factors of each dim to `dataDims`
+/// and `indexDims`. In each dim except `dim`, operands of equal size have one
+/// common Parallel factor. All other dims have separate Whole factors, which
+/// ranks must not split. A dim of size 1 has no factor. For the data [3, 6],
+/// the indices [3, 2] and `dim` 1, the factor 3 is common, and 6 and 2 are
+/// Whole.
 static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
                         ArrayRef<int64_t> indices, size_t dim, Tensor &dataDims,
                         Tensor &indexDims) {
@@ -148,22 +134,15 @@ template <typename Op> static void passSums(Op op, ShardingRule &rule) {
     rule.partialThrough = {2};
 }
 
-/// Returns the sharding rule of scatter_elements. The op copies the data, and
-/// then changes elements of the copy. The copy is the result. Each element of
-/// the operand `updates` is an update, which changes one element of the copy.
-/// The operand `indices` has the shape of `updates`, and holds one index for
-/// each update. The index is the coordinate of the changed element along dim
-/// number `dim`. Along every other dim, the changed element has the coordinate
-/// of the update.
+/// Returns the sharding rule of scatter_elements, which changes elements of the
+/// data at indices along `dim`.
 ///
-///  - Ranks can split dim `dim` of the data and the result without
-///    communication. Each rank applies only the updates whose index is in its
-///    shard of the result. For example, a dim of 8 elements is split over 2
-///    ranks. Only rank 1 applies an update with the index 6.
-///  - Ranks must not split dim `dim` of the updates and the indices.
+///  - Ranks can split `dim` of the data and the result without communication.
+///    Each rank applies the updates whose indices are in its shard of the
+///    result. Ranks must not split `dim` of the updates and the indices.
 ///  - Ranks can split any other dim without communication if the data and the
 ///    indices have the same size in the dim. Otherwise, ranks must not split
-///    the dim.
+///    it.
 ShardingRule ScatterElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;

@@ -114,18 +114,14 @@ ShardingRule RmsNormOp::getShardingRule() {
 }
 
 /// Returns the sharding rule of a cumulative sum along one dim. If ranks split
-/// the dim, each rank computes the total of its own part. All ranks then gather
-/// these totals. Each rank adds the totals of the parts before its own part to
-/// its own cumulative sum. With the attribute `reverse`, the rank adds the
-/// totals of the parts after its own part instead. Example without `reverse`:
+/// the dim, they gather the totals of all parts. Each rank adds the totals of
+/// the parts before its own part or, with the attribute `reverse`, after it:
 ///
 ///                         rank 0   rank 1
 ///   part of the operand   1  2     3  4
-///   total of the part     3        7
 ///   part of the result    1  3     6 10
 ///
-/// The operand may be a partial sum: each rank has one summand of the operand.
-/// The result is then a partial sum, too.
+/// If the operand is a partial sum (one summand per rank), so is the result.
 ShardingRule CumSumOp::getShardingRule() {
   int64_t dim = getDim();
   ShardingRule rule = alongDim(*this, dim);

@@ -21,27 +21,15 @@ ShardingRule TransposeOp::getShardingRule() {
 namespace {
 /// Divides the dims of two shapes into factors (loop indices of an op). The
 /// shapes have equal numbers of elements, such as the operand and the result of
-/// a reshape. The size of each dim is the product of the sizes of its factors.
-/// A common factor belongs to a dim of each shape. For [6, 4] and [2, 12], the
-/// common factors are 2, 3 and 4:
+/// a reshape. The size of each dim is the product of its factors:
 ///
-///   [6, 4]   {2, 3}, {4}
-///   [2, 12]  {2}, {3, 4}
+///   [6, 4]   {2, 3}, {4}    [6, 4, 5]  {6 Whole}, {4 Whole}, {5}
+///   [2, 12]  {2}, {3, 4}    [4, 6, 5]  {4 Whole}, {6 Whole}, {5}
 ///
 /// The dims are compared from front to back. If one size divides the other,
-/// both dims get the smaller size as a common factor. The larger size is
-/// divided by this factor, and the comparison goes on with the quotient:
-///
-///   6 and 2    common factor 2, quotient 6 / 2 = 3
-///   3 and 12   common factor 3, quotient 12 / 3 = 4
-///   4 and 4    common factor 4
-///
-/// If neither of the two sizes divides the other, as for 6 and 4, the dims get
-/// separate factors of kind Whole, which ranks must not split. Here, only the
-/// last dims have a common factor:
-///
-///   [6, 4, 5]  {6 Whole}, {4 Whole}, {5}
-///   [4, 6, 5]  {4 Whole}, {6 Whole}, {5}
+/// both dims get the smaller size as a common factor, and the comparison goes
+/// on with the quotient. If neither size divides the other, as for 6 and 4, the
+/// dims get separate Whole factors, which ranks must not split.
 class FactorWalk {
 public:
   FactorWalk(ShardingRule &rule, ArrayRef<int64_t> from, ArrayRef<int64_t> to)
@@ -147,20 +135,13 @@ ShardingRule BroadcastOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the sharding rule of a slice. A factor is a loop index of the op. A
-/// dim that is not sliced has one factor, which is common to the operand and
-/// the result. Ranks can split this factor without communication. A dim of
-/// size 1 has no factor. There are two cases for a sliced dim:
+/// Returns the sharding rule of a slice. There are two cases for a sliced dim:
 ///
-///  - The slice is one of several equal blocks, such as q in a fused [q k v].
-///    For example, x[4:8] of 12 elements is one of 3 blocks of 4 elements. The
-///    operand has the factors 3 (the block) and 4 (the index in the block). The
-///    result has only the factor 4. Ranks must not split the factor 3. If two
-///    ranks split the factor 4, rank 0 has the first half of each block: the
-///    elements 0, 1, 4, 5, 8 and 9. Rank 0 then slices its elements 4 and 5
-///    without communication.
-///  - The slice is any other range, such as x[3:5] or x[0:12:2] of 12 elements.
-///    Ranks can split the dim of the result. Each rank then receives the
+///  - The slice is one of several equal blocks, such as x[4:8] of 12 elements.
+///    The operand has two factors (loop indices): 3 for the block, and 4 within
+///    the block. The result has the factor 4, which ranks can split without
+///    communication: each rank has the same part of every block.
+///  - The slice is any other range, such as x[3:5]. Each rank receives the
 ///    operand elements that its shard of the result needs (a windowed read).
 ShardingRule SliceOp::getShardingRule() {
   ShardingRule rule;
@@ -191,20 +172,14 @@ ShardingRule SliceOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the sharding rule of a concat. A factor is a loop index of the op.
-/// Each dim that is not concatenated has one factor, which is common to all
-/// operands and the result. Ranks can split this factor without communication.
-/// A dim of size 1 has no factor. There are two cases for the concatenated dim:
+/// Returns the sharding rule of a concat. There are two cases for its dim:
 ///
-///  - All operands have the same size. For example, two operands of 4 elements
-///    give a result of 8 elements. Each operand has the factor 4. The result
-///    has the factors 2 (the operand) and 4 (the index in the operand). Ranks
-///    must not split the factor 2. If two ranks split the factor 4, rank 0 has
-///    the first half of each operand: the result elements 0, 1, 4 and 5. No
-///    communication is necessary.
-///  - The operands have different sizes. Ranks can split the dim of the result.
-///    Each rank then receives the operand elements that its shard of the result
-///    needs (a windowed read).
+///  - All operands have the same size, such as two operands of 4 elements. The
+///    result has two factors (loop indices): 2 for the operand, and 4 within
+///    the operand. Ranks can split the factor 4 without communication: each
+///    rank has the same part of every operand.
+///  - The operands have different sizes. Each rank receives the operand
+///    elements that its shard of the result needs (a windowed read).
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   size_t dim = getDim();
@@ -262,26 +237,14 @@ static ShardingRule untouchedRule(Operation *op,
   return rule;
 }
 
-/// Returns the stretches of a padded dim. A stretch is a range of result
-/// indices for which the operand index changes by a constant step. `mode` is
-/// the mode of the pad op. `size` is the number of operand elements along the
-/// dim. `low` and `high` are the numbers of padding elements before and after
-/// the operand elements.
+/// Returns the stretches of a padded dim: ranges of result indices for which
+/// the operand index changes by a constant step. In the modes reflect and wrap,
+/// `low` and `high` must be less than `size`. For `size` 3, `low` 2 and `high`
+/// 0, the stretches have these operand indices:
 ///
-/// Example: `size` is 3, `low` is 2, and `high` is 0. In mode reflect, the
-/// result has two stretches:
-///
-///   result indices   operand indices   step
-///   0 and 1          2, 1              -1
-///   2, 3 and 4       0, 1, 2           1
-///
-/// In mode constant, the result has one stretch:
-///
-///   result indices   operand indices    step
-///   0 to 4           -2, -1, 0, 1, 2    1
-///
-/// The operand has no elements with the indices -2 and -1. These indices stand
-/// for the padding. In mode edge, each padding element is a stretch of its own.
+///   constant  (-2, -1, 0, 1, 2), where negative indices are padding
+///   reflect   (2, 1) and (0, 1, 2)
+///   edge      (0), (0) and (0, 1, 2)
 static SmallVector<ShardingRule::Window::Stretch, 2>
 paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
   int64_t end = low + size, all = end + high;

@@ -28,20 +28,13 @@ ShardingRule::TensorFactors addDims(ShardingRule &rule,
 /// constant, possibly broadcast or reshaped.
 bool isZeros(mlir::Value value);
 
-/// Appends `window`, a windowed read, to `rule`, the sharding rule of an op. A
-/// windowed read (halo exchange) gives each rank the operand elements that the
-/// rank's shard of result 0 needs. Ranks can then split the dim `window.dim` of
-/// result 0. The caller must add the factors of this dim to `rule` before the
-/// call. A factor is a loop index of the op. There are two cases:
-///
-///   window.optional   meaning
-///   false             Ranks need the windowed read to split the dim. The
-///                     function sets the kind of the dim's factors to Parallel,
-///                     so that ranks may split the factors. The function also
-///                     sets `mustBeContiguous`: each rank must have one
-///                     contiguous range of indices.
-///   true              Ranks can also split the dim without the windowed read.
-///                     The function does not change the dim's factors.
+/// Appends `window`, a windowed read (halo exchange), to `rule`. Each rank
+/// receives the operand elements that its shard of result 0 needs, so ranks can
+/// split the dim `window.dim` of result 0. The caller must add the factors
+/// (loop indices) of this dim to `rule` before the call. If `window.optional`
+/// is false, the function makes the factors Parallel and sets
+/// `mustBeContiguous`. If it is true, ranks can also split the dim without the
+/// windowed read, and the factors stay unchanged.
 void addWindow(ShardingRule &rule, ShardingRule::Window window);
 
 /// Returns the stretches of a gather whose indices are a constant of rank 1. A

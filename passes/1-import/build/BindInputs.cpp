@@ -32,20 +32,11 @@ static std::string nearest(StringRef word, const std::set<std::string> &names) {
 
 namespace {
 /// Implements bindInputs(), which determines the size of each dim of each model
-/// input. The user may give sizes by options: --dim batch=8 gives the size 8 to
-/// all dims with the name `batch`, and --shape x=8x4 gives the shape [8, 4] to
-/// the input x. The class has these steps:
-///
-///   1. checkTypes() and checkNames() check the inputs and the options.
-///   2. bindShapes() sets the shape of each input for which the user gives
-///      --shape.
-///   3. bindDims() sets the shapes of all other inputs. The size of a dim comes
-///      from the model. If the model gives only a name for the dim, the size
-///      comes from --dim or from the --shape of another input.
-///
-/// For example, a model has the inputs x[batch, 4] and y[batch, 2]. The user
-/// gives --shape x=8x4. Step 2 sets the shape of x to [8, 4], and step 3 sets
-/// the shape of y to [8, 2].
+/// input. The option --dim batch=8 gives the size 8 to all dims with the name
+/// `batch`. The option --shape x=8x4 gives the shape [8, 4] to the input x. All
+/// --shape options must be processed before the other inputs, because a --shape
+/// also gives sizes to named dims. If the model has x[batch, 4] and
+/// y[batch, 2], then --shape x=8x4 gives the shape [8, 2] to y.
 class InputBinder {
 public:
   InputBinder(const onnx::Graph &graph, const ImportOptions &options)
@@ -156,21 +147,12 @@ private:
     return Status::success();
   }
 
-  /// Checks the shape that the user gives for `input` by the option --shape.
-  /// The model also declares a shape for `input`. For example, the user gives
-  /// --shape x=8x4, and the model declares x[batch, 4]. Returns an error in
-  /// each of these cases:
-  ///
-  ///  - The two shapes have different numbers of dims.
-  ///  - The user gives a negative size.
-  ///  - The model declares a size for a dim, and --shape gives another size. An
-  ///    example is --shape x=8x5 for x[batch, 4].
-  ///  - The model declares a name for a dim, and the user gives two different
-  ///    sizes for this name. An example is --shape x=8x4 together with
-  ///    --dim batch=2.
-  ///
-  /// Also stores the sizes of named dims in `binding.dims`. For --shape x=8x4,
-  /// the function stores the size 8 for the name `batch`.
+  /// Compares the shape that the option --shape gives for `input` with the
+  /// shape that the model declares, such as --shape x=8x4 with x[batch, 4].
+  /// Returns an error if the numbers of dims differ, if a size is negative, if
+  /// a declared size differs, or if a name such as `batch` already has another
+  /// size. Also stores the sizes of named dims in `binding.dims`, such as 8 for
+  /// `batch`.
   Status bindShape(const BoundInput &input) {
     llvm::ArrayRef<onnx::Dim> dims = dimsOf(input);
     if (dims.size() != input.shape.size())
@@ -199,20 +181,11 @@ private:
     return Status::success();
   }
 
-  /// Sets the names of the dims of each input whose shape the model declares.
-  /// If the user gives no --shape for the input, also sets the sizes of the
-  /// dims. For an input x[batch, 4] and --dim batch=8, the names are ["batch",
-  /// ""] and the sizes are [8, 4]. The size of a dim depends on the declaration
-  /// of the dim in the model:
-  ///
-  ///  - The model declares a size. The dim gets this size.
-  ///  - The model declares a name. The dim gets the size that `binding.dims`
-  ///    has for the name. bindShapes() has stored the sizes from the options
-  ///    --dim and --shape in `binding.dims`. If `binding.dims` has no size for
-  ///    the name, the dim has no size.
-  ///  - The model declares neither. The dim has no size.
-  ///
-  /// Returns one error that lists all dims without a size.
+  /// Sets the names of the dims of each input. If the user gives no --shape for
+  /// the input, also sets the sizes. For x[batch, 4] and --dim batch=8, the
+  /// names are ["batch", ""] and the sizes are [8, 4]. The size of a named dim
+  /// comes from `binding.dims`, so bindShapes() must run before. Returns one
+  /// error that lists all dims without a size.
   Status bindDims() {
     std::set<std::string> unboundDims, unboundInputs;
     for (BoundInput &input : binding.inputs) {
@@ -274,29 +247,15 @@ private:
     return (" --" + flag + " " + shown).str();
   }
 
-  /// Returns one error about all dims for which neither the model nor the user
-  /// gives a size. The two parameters describe these dims:
-  ///
-  ///   unboundDims     If the model gives a name to a dim without a size, the
-  ///                   set has the name of the dim.
-  ///   unboundInputs   If the model gives neither a size nor a name to a dim,
-  ///                   the set has the name of the input with this dim.
-  ///
-  /// The error has a note, an extra line below the error message. The note
-  /// shows a command that the user may try. For example, the user types the
-  /// command `pcc m.onnx`, and the model has an input x[batch, ?], where "?" is
-  /// a dim with neither a size nor a name. `unboundDims` then has "batch", and
-  /// `unboundInputs` has "x". The note is:
+  /// Returns one error about all dims without a size. `unboundDims` has the
+  /// names of these dims. If such a dim has no name, `unboundInputs` has the
+  /// name of its input. The error has a note with a command that the user may
+  /// try. For the command `pcc m.onnx` and an input x[batch, ?], the note is
   ///
   ///   for example: pcc m.onnx --dim batch=8 --shape x=8x1
   ///
-  /// The command in the note consists of these parts, in this order:
-  ///
-  ///   1. `options.command`, the command of the user without the options --dim.
-  ///      If `options.command` is empty, the text "pcc MODEL".
-  ///   2. the options --dim of the user
-  ///   3. one option --dim for each name in `unboundDims`
-  ///   4. one option --shape for each name in `unboundInputs`
+  /// `options.command` has no --dim options. If it is empty, the note has
+  /// "pcc MODEL".
   Status failUnbound(const std::set<std::string> &unboundDims,
                      const std::set<std::string> &unboundInputs) {
     std::string names,

@@ -73,18 +73,11 @@ DenseElementsAttr broadcastElements(DenseElementsAttr value,
 }
 
 /// Returns whether all slices of a tensor along one of its dims, dim k, are
-/// equal. `bytes` holds the bytes of the tensor, row-major. The other
-/// parameters are:
-///
-///   outer   product of the sizes of all dims before dim k
-///   size    size of dim k
-///   inner   product of the sizes of all dims after dim k, times the number of
-///           bytes of one element
-///
-/// For example, the tensor [[1, 2], [1, 2]] has elements of one byte. `bytes`
-/// is 1 2 1 2. Along dim 0, the slices [1, 2] and [1, 2] are equal:
-/// `repeats(bytes, 1, 2, 2)` is true. Along dim 1, the slices [1, 1] and [2, 2]
-/// differ: `repeats(bytes, 2, 2, 1)` is false.
+/// equal. `bytes` holds the elements of the tensor, row-major. `outer` is the
+/// product of the sizes of all dims before dim k. `size` is the size of dim k.
+/// `inner` is the product of the sizes of all dims after dim k, times the
+/// number of bytes of one element. For example, the slices of [[1, 2], [1, 2]]
+/// along dim 0 are equal, but the slices along dim 1 differ.
 static bool repeats(const std::vector<char> &bytes, size_t outer, size_t size,
                     size_t inner) {
   for (size_t o = 0; o < outer; ++o)

@@ -95,23 +95,14 @@ static std::string checkSizes(Operation *op) {
   return {};
 }
 
-/// Performs these three steps for `op`:
+/// Infers the result types of `op`, checks the result shapes and runs the MLIR
+/// verifier of `op`. Returns true if all three steps succeed. Otherwise records
+/// an error, erases `op` and returns false.
 ///
-///   1. Infer the result types of `op`.
-///   2. Check that the result shapes are valid.
-///   3. Run the MLIR verifier of `op`.
-///
-/// Returns true if all steps succeed. If a step fails, records an error, erases
-/// `op` and returns false. The error has an exit code of pcc. The exit code
-/// depends on the step that fails:
-///
-///   step 1      the exit code in the member `mismatchExitCode`
-///   step 2, 3   CannotRead, which means that the ONNX model is invalid
-///
-/// Step 1 fails if the operands have incompatible shapes. An example is an
-/// addition of the shapes [8, 4] and [8, 3]. There are two possible causes: the
-/// model is invalid, or the user gives a wrong size with --dim or --shape. The
-/// code that constructs the Emitter therefore chooses the exit code for step 1.
+/// An inference error means that the operands have incompatible shapes, because
+/// the model is invalid or because --dim or --shape gives a wrong size. This
+/// error has the exit code `mismatchExitCode`. Every other error has the exit
+/// code CannotRead.
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),

@@ -55,21 +55,15 @@ struct OptionalOperand {
   operator mlir::Value() const { return value; }
 };
 
-/// Builder of ops of the graph dialect. All ops get the same MLIR location. The
-/// builder infers the result types of each op. After an error, the methods that
-/// create ops create nothing and return null. Callers must check failed()
-/// before they read the type of a returned value.
+/// Builder of ops of the graph dialect. The builder infers the result types of
+/// each op, and gives all ops the same MLIR location. After an error, the
+/// methods that create ops create nothing and return null. Callers must check
+/// failed() before they read the type of a returned value.
 ///
-/// The builder folds constants. If all operands of an op are constants, and the
-/// result has at most 16384 elements (`foldLimit`), the builder normally
-/// computes the result during the import. A constant that holds the result then
-/// replaces the op. For example, the sum of the constants [1, 2] and [3, 4]
-/// becomes the constant [4, 6].
-///
-/// If all slices of a constant along a dim are equal, the builder stores only
-/// one slice. For example, a mask of the shape [8, 4, 4] may consist of 8 equal
-/// slices, where 8 is the batch size. The builder then creates a constant of
-/// the shape [1, 4, 4] and a broadcast of this constant to [8, 4, 4].
+/// The builder folds constants. An op usually becomes a constant if all
+/// operands are constants and the result has at most `foldLimit` elements. If
+/// all slices of the result along a dim are equal, the constant may hold only
+/// one slice. A broadcast op then restores the shape of the result.
 class Emitter {
 public:
   /// Prepares to create ops at the insertion point of `builder`, which must
@@ -223,19 +217,12 @@ public:
   ///   keep is false   the result has the shape [8, 5]
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value input,
                      llvm::ArrayRef<int64_t> dims, bool keep);
-  /// Creates a top-k op, which selects `k` elements along the dim `dim` of
-  /// `input`. If `largest` is true, the op selects the `k` largest elements and
-  /// sorts the elements from the largest to the smallest. If `largest` is
-  /// false, the op selects the `k` smallest elements and sorts the elements
-  /// from the smallest to the largest. Returns the selected elements and the
-  /// i64 indices of these elements along `dim`. The following example has
-  /// k = 2, dim = 1 and largest = true:
-  ///
-  ///   input      [[3, 9, 5], [8, 1, 2]]
-  ///   elements   [[9, 5], [8, 2]]
-  ///   indices    [[1, 2], [0, 2]]
-  ///
-  /// Both returned values are null after an error.
+  /// Creates a top-k op, which selects the `k` largest elements along the dim
+  /// `dim` of `input`, in descending order. If `largest` is false, the op
+  /// selects the `k` smallest elements, in ascending order. Returns the
+  /// selected elements and their i64 indices along `dim`. Both returned values
+  /// are null after an error. For example, the 2 largest elements of [3, 9, 5]
+  /// are [9, 5], and their indices are [1, 2].
   std::pair<mlir::Value, mlir::Value> topK(mlir::Value input, int64_t k,
                                            int64_t dim, bool largest);
   /// Creates an i64 tensor of the shape `shape`. The value of each element is
@@ -250,34 +237,15 @@ public:
   /// as a sum of tensors of the shapes [8, 4] and [8, 3].
   const ExitCode mismatchExitCode;
 
-  /// Completes the op `op`, which the caller has just created. The function
-  /// performs these steps:
+  /// Completes `op`, which the caller has just created. Infers the result
+  /// types, checks the result shapes and runs the MLIR verifier. If one of
+  /// these steps fails, records an error, erases `op` and returns null. An op
+  /// without MLIR's InferTypeOpInterface keeps the result types from the
+  /// caller.
   ///
-  ///   1. Infer the result types of `op` by MLIR's interface
-  ///      InferTypeOpInterface. The inferred types replace the result types
-  ///      that the caller gave to `op`. If `op` does not have this interface,
-  ///      `op` keeps the types from the caller.
-  ///   2. Check that the result shapes are valid, and run the MLIR verifier of
-  ///      `op`.
-  ///   3. Call sinkBroadcasts(), which moves broadcasts from the operands of
-  ///      `op` to the result. For example, `a` and `b` have the shape [4], and
-  ///      `op` adds broadcasts of `a` and `b` to the shape [8, 4]. This op
-  ///      computes 32 sums. Two new ops replace `op`: an addition of `a` and
-  ///      `b`, which computes 4 sums, and a broadcast of the 4 sums to [8, 4].
-  ///   4. If step 3 finds no replacement, call absorbBroadcasts(). For example,
-  ///      `op` adds a tensor of the shape [8, 4] and a broadcast of `b` to
-  ///      [8, 4]. `op` then reads `b` without the broadcast. An addition
-  ///      broadcasts its operands itself, as in NumPy.
-  ///   5. If step 3 finds no replacement, try to fold `op`. For example, one
-  ///      constant replaces the addition of two constants.
-  ///
-  /// The returned value depends on the steps:
-  ///
-  ///  - Step 1 or step 2 fails. The function records an error, erases `op` and
-  ///    returns null.
-  ///  - Step 3 or step 5 finds a value that replaces the result of `op`. The
-  ///    function erases `op` and returns the value.
-  ///  - In all other cases, the function returns the first result of `op`.
+  /// If sinkBroadcasts() or tryFold() finds a value that can replace the result
+  /// of `op`, erases `op` and returns this value. Otherwise returns the first
+  /// result of `op`. absorbBroadcasts() may have changed the operands of `op`.
   mlir::Value finish(mlir::Operation *op);
 
   /// Returns the MLIR builder with which this emitter creates ops. The emitter
@@ -318,46 +286,22 @@ private:
   /// type is a tensor of rank 0 with the element type i1. The method
   /// inferAndVerify() later replaces the type by the inferred type.
   mlir::RankedTensorType noType();
-  /// Looks for a value that can replace the result of `op`. The function makes
-  /// these attempts in this order, and ends after the first attempt that finds
-  /// a value:
-  ///
-  ///   1. Call MLIR's method fold() of `op`. In this attempt, fold() does not
-  ///      get the elements of the operands, even if the operands are constants.
-  ///      For example, fold() returns the operand of a transpose if the
-  ///      transpose keeps the order of the dims.
-  ///   2. Call foldMask(), which finds a value for an And, an Or or a Select.
-  ///      For example, x replaces and(true, x).
-  ///   3. Call foldUniform(), which finds a value if all elements of the result
-  ///      are equal.
-  ///   4. Call foldKnown(), which finds a value if all operands are constants.
-  ///
-  /// Returns the value, or null if all attempts fail. The function does not
-  /// erase `op`. If the function returns a value, the caller must erase `op`.
+  /// Looks for a value that can replace the result of `op`. First calls MLIR's
+  /// fold() of `op` without the elements of the operands. For example, fold()
+  /// returns the operand of a transpose that keeps the order of the dims. Then
+  /// calls foldMask(), foldUniform() and foldKnown(), in this order. Returns
+  /// the first value found, or null. Does not erase `op`. If the function
+  /// returns a value, the caller must erase `op`.
   mlir::Value tryFold(mlir::Operation *op);
-  /// Computes the result of `op` during the import. Returns a constant with the
-  /// elements of the result. The constant can replace the result of `op`.
-  ///
-  /// If all slices of the result along a dim are equal, the method compact()
-  /// may store only one slice. The function then returns a broadcast of a
-  /// constant. For example, a result of the shape [8, 4, 4] may consist of 8
-  /// equal slices. compact() then creates a constant of the shape [1, 4, 4],
-  /// and the function returns a broadcast of this constant to [8, 4, 4].
-  ///
-  /// The function returns null in each of these cases:
-  ///
-  ///  - `op` does not have exactly one result, or the result has more than
-  ///    16384 elements. The number 16384 is the constant `foldLimit`.
-  ///  - An operand is neither a constant nor a broadcast of a constant.
-  ///  - An operand is a broadcast with a result of more than 131072 elements.
-  ///    The number 131072 is 8 times `foldLimit`.
-  ///  - `op` is a constant already.
-  ///  - `op` has no operands and is not an iota. An iota is an op that fills a
-  ///    tensor with indices.
-  ///  - `op` is a broadcast, its result has a rank of 2 or more, and its result
-  ///    has more elements than its operand.
-  ///  - The MLIR method fold() of `op` does not return a constant. For example,
-  ///    fold() returns no constant for an expensive op, such as a convolution.
+  /// Computes the result of `op` during the import. Returns a constant that can
+  /// replace the result, or a broadcast of a smaller constant (see compact()).
+  /// Returns null in these cases:
+  ///  - `op` is a constant, or does not have exactly one result.
+  ///  - `op` has no operands and is not an iota (a tensor of indices).
+  ///  - `op` is a broadcast to rank 2 or more that adds elements.
+  ///  - The result has more than `foldLimit` elements.
+  ///  - known() returns null for an operand.
+  ///  - MLIR's fold() of `op` returns no constant. An example is a convolution.
   mlir::Value foldKnown(mlir::Operation *op);
   /// Folds `op` if all elements of its result are equal. The replacement is a
   /// broadcast of a scalar constant. Two kinds of ops are folded:
@@ -370,20 +314,14 @@ private:
   /// Returns the value that replaces the result of `op`. Returns null if `op`
   /// is not folded.
   mlir::Value foldUniform(mlir::Operation *op);
-  /// Folds an And, Or or Select if the elements of a boolean operand are known
-  /// to be all true or all false. For a Select, this operand is the condition.
-  /// In the following table, `true` and `false` stand for this operand, and `x`
-  /// and `y` are any tensors:
+  /// Folds an And, Or or Select if all elements of a boolean operand are known
+  /// to be true, or all are known to be false. For a Select, this operand is
+  /// the condition. In the table, `true` and `false` stand for this operand.
+  /// Returns the value at the right of `=`, broadcast to the shape of the
+  /// result of `op`. Returns null if `op` cannot be folded in this way.
   ///
-  ///   and(true, x)         x
-  ///   and(false, x)        false
-  ///   or(true, x)          true
-  ///   or(false, x)         x
-  ///   select(true, x, y)   x
-  ///   select(false, x, y)  y
-  ///
-  /// Returns the value at the right, broadcast to the shape of the result of
-  /// `op`. Returns null for another op, and for an op without such an operand.
+  ///   and(true, x) = x        or(true, x) = true   select(true, x, y) = x
+  ///   and(false, x) = false   or(false, x) = x     select(false, x, y) = y
   mlir::Value foldMask(mlir::Operation *op);
   /// Creates an SSA value that has the elements of `value`. There are two
   /// cases:

@@ -56,19 +56,13 @@ struct ImportOptions {
   /// weights of the missing file. If the member is false, a missing file with
   /// weights is an error.
   bool allowAbsentWeights = false;
-  /// Names and sizes of the mesh axes, major to minor. The user gives the axes
-  /// in one of two ways:
-  ///
-  ///  - The option --mesh chooses names and sizes. For --mesh a=2,b=4, the list
-  ///    is a=2, b=4.
-  ///  - The options --dp, --cp and --tp give the sizes of three axes with fixed
-  ///    names. An absent option means the size 1. For --dp 2 --tp 4, the list
-  ///    is dp=2, cp=1, tp=4.
-  ///
-  /// The pipeline-parallel size (--pp) is not in this list; the member
-  /// `pipeline` stores it. The member `mesh` is unset if the user gives no
-  /// --mesh, no --dp, no --cp and no --tp. The annotations or the metadata of
-  /// the ONNX model then determine the mesh.
+  /// Names and sizes of the mesh axes, major to minor. For --mesh a=2,b=4, the
+  /// list is a=2, b=4. For --dp 2 --tp 4, the list is dp=2, cp=1, tp=4, because
+  /// an absent option means the size 1. The list does not contain the
+  /// pipeline-parallel size (--pp), which is in the member `pipeline`. The
+  /// member `mesh` is unset if the user gives none of the options --mesh, --dp,
+  /// --cp and --tp. The annotations or the metadata of the ONNX model then
+  /// determine the mesh.
   std::optional<std::vector<std::pair<std::string, int64_t>>> mesh;
   /// Pipeline-parallel size (--pp). pcc divides the ranks into this number of
   /// groups of equal size. Each group runs its own pipeline stages. The option

@@ -224,20 +224,12 @@ void NodeImport::set(size_t i, Value value) {
   StringRef name = asRef(node.outputs[i]);
   values.define(name, value);
   Operation *op = value.getDefiningOp();
-  // `value` is the SSA value of output `i` of the ONNX node, and `name` is the
-  // ONNX name of this output. `op` is the op that creates `value`. Store `name`
-  // in the attribute `graph.name` of `op`. There are these exceptions:
-  //
-  //  - `op` is null, because `value` is an argument of @main.
-  //  - `op` already has an attribute `graph.name`. For example, an ONNX
-  //    Identity node with the input "a" and the output "b" creates no op. The
-  //    names "a" and "b" both stand for the result of one op. The attribute of
-  //    this op stays "a".
-  //  - `op` is a `graph.constant`.
-  //  - `op` is a `graph.get_parameter`, which reads a weight.
-  //  - `op` is a `dist.pin`, which returns its operand unchanged and requests a
-  //    sharding for the result.
-  //  - `op` has several results. One attribute cannot name all results.
+  // Store the ONNX name of the output in the attribute `graph.name` of `op`.
+  // `op` is null if `value` is an argument of @main. An op that already has a
+  // name keeps this name. For example, an ONNX Identity node creates no op, so
+  // two ONNX names may stand for one result. A constant, a
+  // `graph.get_parameter` and a `dist.pin` get no name. An op with several
+  // results gets no name, because one attribute cannot name all results.
   bool named = !op || op->hasTrait<graph::IsStored>() || isa<dist::PinOp>(op) ||
                op->hasAttr(graph::nameName);
   if (!named && op->getNumResults() == 1)

@@ -11,21 +11,14 @@
 
 namespace pcc::onnx_import {
 
-/// Class through which a normalizer accesses one ONNX node. A normalizer is a
-/// function that translates one ONNX node to MLIR ops. Each ONNX op that pcc
-/// supports has a normalizer. The class NodeImport has getters for the operands
-/// and the attributes of the node. Its base class Emitter has methods that
-/// create MLIR ops. A normalizer performs three steps:
+/// View of one ONNX node for its normalizer. A normalizer is a function that
+/// translates the nodes of one ONNX op to MLIR ops. The normalizer reads the
+/// operands and attributes of the node with the getters. The methods of the
+/// base class Emitter create MLIR ops. The method `set` defines an output.
 ///
-///   1. The normalizer reads the operands and the attributes of the node with
-///      the getters.
-///   2. The normalizer creates MLIR ops with the methods of Emitter.
-///   3. The normalizer defines the outputs of the node, for example with the
-///      method `set`.
-///
-/// If a getter fails, the getter records an error and returns a default, such
-/// as null, 0 or f32. After the first error, the methods that create ops create
-/// nothing and return null.
+/// A getter that fails records an error and returns a default, such as null, 0
+/// or f32. After the first error, the methods that create ops create nothing
+/// and return null.
 class NodeImport : public Emitter {
 public:
   /// Prepares to import `node` at the insertion point of `builder`. All
@@ -128,26 +121,14 @@ public:
   bool hasAttribute(llvm::StringRef name) const;
   /// Returns the tensor in attribute `name`; null if it is absent.
   const onnx::Tensor *tensor(llvm::StringRef name);
-  /// Creates an SSA value that has the elements of `tensor`. `tensor` is the
-  /// value of an ONNX attribute. For example, the ONNX op Constant stores a
-  /// tensor in its attribute `value`. There are three cases:
+  /// Creates an SSA value with the elements of `tensor`, the value of an ONNX
+  /// attribute. A tensor of at most 16384 elements becomes a constant. A larger
+  /// tensor becomes a weight if a file holds the elements as raw bytes. Any
+  /// other larger tensor becomes a constant.
   ///
-  ///   1. `tensor` has at most 16384 elements. The function creates a constant.
-  ///   2. `tensor` has more than 16384 elements, and a file contains the
-  ///      elements as raw bytes. The file is the model file or an external data
-  ///      file. The function creates a weight, which refers to the bytes in the
-  ///      file.
-  ///   3. `tensor` has more than 16384 elements, but no file contains the
-  ///      elements as raw bytes. For example, the model file stores the
-  ///      elements as numbers in the ONNX field float_data. The function
-  ///      creates a constant.
-  ///
-  /// The function records an error and returns null in each of these cases:
-  ///
-  ///  - The file with the elements cannot be read.
-  ///  - pcc does not support the element type, or the shape is invalid.
-  ///  - Case 3 applies, and training may change `tensor`. Training can change a
-  ///    weight, but it cannot change a constant.
+  /// Records an error and returns null if the file cannot be read, if pcc does
+  /// not support the element type, or if the shape is invalid. Also fails if
+  /// training may change a larger tensor without raw bytes.
   mlir::Value constantTensor(const onnx::Tensor &tensor);
   /// Returns the index of a dim of a tensor. The index is the value of the
   /// integer attribute `name`, or `otherwise` if the node lacks the attribute.
@@ -192,15 +173,10 @@ public:
   /// can read the output. Does nothing if an error is recorded, if `value` is
   /// null, or if the output has no ONNX name.
   ///
-  /// Also stores the ONNX name of the output in the attribute `graph.name` of
-  /// the op that creates `value`. These ops do not get the attribute:
-  ///
-  ///   - an op that already has the attribute
-  ///   - an op with several results
-  ///   - a `graph.constant`
-  ///   - a `graph.get_parameter`, which reads a weight
-  ///   - a `dist.pin`, which returns its operand and requests a sharding for
-  ///     the result
+  /// Also stores the ONNX name in the attribute `graph.name` of the op that
+  /// creates `value`. An op that already has a name keeps this name. An op with
+  /// several results, a constant, a `graph.get_parameter` (it reads a weight)
+  /// and a `dist.pin` (it requests a sharding) get no name.
   void set(size_t i, mlir::Value value);
   /// Defines output `i` of the node as the ONNX sequence of `elements`. Does
   /// nothing after an error or if the output is unnamed.

@@ -103,23 +103,14 @@ static Value sinkElementWise(Operation *op, Emitter &emitter) {
 }
 
 /// Creates a concat op that computes fewer elements than the concat op `op`.
-/// Two conditions must be met:
-///
-///  - Each operand of `op` is the result of a broadcast op.
-///  - All broadcast ops repeat their operands along a common dim, and `op` does
-///    not join its operands along this dim.
-///
-/// If a condition is not met, the function returns null.
-///
-/// In the example, `a` and `b` have the shape [1, 4]. Both broadcast ops repeat
-/// their operands 8 times along dim 0, and `op` joins its operands along dim 1:
+/// All operands of `op` must be broadcasts that repeat along a common dim, and
+/// `op` must not join along this dim. Otherwise returns null. Returns the
+/// result of the new op. The caller broadcasts this result to the shape of the
+/// result of `op`. Example for a concat along dim 1, where `a` and `b` have the
+/// shape [1, 4]:
 ///
 ///   op       concat(broadcast(a, [8, 4]), broadcast(b, [8, 4]))   shape [8, 8]
 ///   new op   concat(a, b)                                         shape [1, 8]
-///
-/// In the example, the 8 rows of the result of `op` are equal, so the new op
-/// computes only one row. The function returns the result of the new op. The
-/// caller broadcasts this result to the shape of the result of `op`.
 static Value sink(ConcatOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInputs());
   llvm::erase(dims, op.getDim());
@@ -132,21 +123,13 @@ static Value sink(ConcatOp op, Emitter &emitter) {
 }
 
 /// Creates a slice op that computes fewer elements than the slice op `op`. The
-/// operand of `op` must be the result of a broadcast op. In the example, `a`
-/// has the shape [1, 4]:
+/// operand of `op` must be a broadcast that repeats its own operand along a
+/// dim, and the result of `op` must not be empty. Otherwise returns null.
+/// Returns the result of the new op. The caller broadcasts this result to the
+/// shape of the result of `op`. Example, where `a` has the shape [1, 4]:
 ///
-///   op       rows 2 to 4, columns 0 and 1 of broadcast(a, [8, 4])
-///            shape [3, 2]
-///   new op   row 0, columns 0 and 1 of a
-///            shape [1, 2]
-///
-/// In the example, the 3 rows of the result of `op` are equal, so the new op
-/// computes only one row. Returns the result of the new op. The caller
-/// broadcasts this result to the shape of the result of `op`.
-///
-/// Returns null if the operand of `op` is not the result of a broadcast op that
-/// repeats its operand along a dim. Also returns null if the result of `op` has
-/// no elements.
+///   op       rows 2 to 4, columns 0 and 1 of broadcast(a, [8, 4])   3 x 2
+///   new op   row 0, columns 0 and 1 of a                            1 x 2
 static Value sink(SliceOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   if (dims.empty() || tensorType(op.getResult()).getNumElements() == 0)
@@ -161,18 +144,13 @@ static Value sink(SliceOp op, Emitter &emitter) {
 }
 
 /// Creates a transpose op that moves fewer elements than the transpose op `op`.
-/// The operand of `op` must be the result of a broadcast op. In the example,
+/// The operand of `op` must be a broadcast that repeats its own operand along a
+/// dim. Otherwise returns null. Returns the result of the new op. The caller
+/// broadcasts this result to the shape of the result of `op`. Example, where
 /// `a` has the shape [1, 4]:
 ///
 ///   op       transpose(broadcast(a, [8, 4]))   shape [4, 8]
 ///   new op   transpose(a)                      shape [4, 1]
-///
-/// In the example, the 8 columns of the result of `op` are equal, so the new op
-/// creates only one column. Returns the result of the new op. The caller
-/// broadcasts this result to the shape of the result of `op`.
-///
-/// Returns null if the operand of `op` is not the result of a broadcast op that
-/// repeats its operand along a dim.
 static Value sink(TransposeOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   return dims.empty() ? Value()
@@ -180,21 +158,15 @@ static Value sink(TransposeOp op, Emitter &emitter) {
                                           op.getPerm());
 }
 
-/// Creates a cumsum op that computes fewer elements than the cumsum op `op`. A
-/// cumsum op computes cumulative sums along one dim, the summed dim. The
-/// operand of `op` must be the result of a broadcast op. The broadcast op must
-/// repeat its operand along a dim that is not the summed dim. Otherwise the
-/// function returns null.
-///
-/// In the example, `a` has the shape [1, 4]. The broadcast op repeats `a` 8
-/// times along dim 0. The summed dim of both cumsum ops is dim 1:
+/// Creates a cumsum op (cumulative sums along one dim) that computes fewer
+/// elements than the cumsum op `op`. The operand of `op` must be a broadcast
+/// that repeats its own operand along a dim that is not summed. Otherwise
+/// returns null. Returns the result of the new op. The caller broadcasts this
+/// result to the shape of the result of `op`. Example for sums along dim 1,
+/// where `a` has the shape [1, 4]:
 ///
 ///   op       cumsum(broadcast(a, [8, 4]))   shape [8, 4]
 ///   new op   cumsum(a)                      shape [1, 4]
-///
-/// In the example, the 8 rows of the result of `op` are equal, so the new op
-/// computes only one row. The function returns the result of the new op. The
-/// caller broadcasts this result to the shape of the result of `op`.
 static Value sink(CumSumOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   llvm::erase(dims, op.getDim());
@@ -205,23 +177,15 @@ static Value sink(CumSumOp op, Emitter &emitter) {
                                 op.getReverse());
 }
 
-/// Creates a reshape op with a smaller result than the reshape op `op`. The
-/// operand of `op` must be the result of a broadcast op, and `op` must only add
-/// or remove dims of size 1. In the example, `a` has the shape [1, 4]:
+/// Creates a reshape op with a smaller result than the reshape op `op`. `op`
+/// must only add or remove dims of size 1. The operand of `op` must be a
+/// broadcast that repeats its own operand along a dim, and must not be empty.
+/// Otherwise returns null. Returns the result of the new op. The caller
+/// broadcasts this result to the shape of the result of `op`. Example, where
+/// `a` has the shape [1, 4]:
 ///
-///   op       reshape(broadcast(a, [8, 4]), [8, 1, 4])
-///   new op   reshape(a, [1, 1, 4])
-///
-/// In the example, the result of `op` contains the elements of `a` 8 times, and
-/// the result of the new op contains the elements once. Returns the result of
-/// the new op. The caller broadcasts this result to the shape of the result of
-/// `op`. Returns null in each of these cases:
-///
-///  - `op` changes the shape in another way. An example is a reshape of
-///    [8, 4] to [32].
-///  - The operand of `op` is not the result of a broadcast op that repeats its
-///    operand along a dim.
-///  - The operand of `op` has no elements.
+///   op       reshape(broadcast(a, [8, 4]), [8, 1, 4])   shape [8, 1, 4]
+///   new op   reshape(a, [1, 1, 4])                      shape [1, 1, 4]
 static Value sink(ReshapeOp op, Emitter &emitter) {
   Value input = op.getInput();
   SmallVector<size_t> dims = commonRepeats(input);

@@ -55,24 +55,14 @@ ParameterOp TrainingInfoImport::parameterOf(StringRef name,
       module, get.getParameterAttr());
 }
 
-/// Creates a `graph.set_parameter`, an op that writes a new value to a weight
-/// at the end of a training step. `binding.key` is the ONNX name of the weight,
-/// and `binding.value` is the ONNX name of the new value. Returns the new
-/// value. Returns null, with an error in `emitter`, in each of these cases:
+/// Creates a `graph.set_parameter`, an op that writes the value `binding.value`
+/// to the weight `binding.key` at the end of a training step. Returns the new
+/// value. Returns null, with an error in `emitter`, if the weight or the value
+/// does not exist, or if their types differ.
 ///
-///  - There is no weight with the name `binding.key`.
-///  - There is no value with the name `binding.value`.
-///  - The weight and the value have different types.
-///
-/// The weight is declared by an op `graph.parameter`. The verifier of
-/// `graph.set_parameter` accepts the written weight only if the
-/// `graph.parameter` has at least one of these attributes:
-///
-///   trained   a unit attribute that marks a weight that training changes
-///   fill      a number, the initial value of all elements of the weight
-///
-/// If the `graph.parameter` has no `fill`, the function adds the attribute
-/// `trained`. The verifier then accepts the weight.
+/// The verifier of `graph.set_parameter` requires that the `graph.parameter` of
+/// the weight has the attribute `trained` or `fill` (an initial value). The
+/// function adds `trained` if there is no `fill`.
 Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);
@@ -90,31 +80,13 @@ Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
   return next;
 }
 
-/// Stores the initial value of a weight. A weight is declared by an op
-/// `graph.parameter`. The graph `initialization` of the TrainingInfo computes
-/// initial values of weights. `binding` is one entry of the list
-/// initialization_binding of the TrainingInfo. The entry has two names:
-///
-///   binding.key     name of the weight
-///   binding.value   name of an output of the graph `initialization`
-///
-/// The output is the initial value of the weight. The function stores the
-/// initial value in the attribute `fill` of the `graph.parameter`. The
-/// attribute `fill` is a single number, the initial value of all elements. For
-/// example, if the output is a tensor of zeros, the function sets `fill` to 0.
-///
-/// The function also removes the attribute `weight` of the `graph.parameter`.
-/// The attribute `weight` states where a file has the elements of the weight. A
-/// `graph.parameter` with the attribute `fill` must not have the attribute
-/// `weight`.
-///
-/// Returns the SSA value of the output. Records an error in `emitter` and
-/// returns null in each of these cases:
-///
-///  - There is no weight with the name `binding.key`.
-///  - There is no output with the name `binding.value`.
-///  - The elements of the output are not known at compile time.
-///  - The elements of the output are not all equal.
+/// Stores the initial value of the weight `binding.key`. `binding.value` is the
+/// name of an output of the TrainingInfo's graph `initialization`. All elements
+/// of the output must be equal and known at compile time. The common element
+/// becomes the attribute `fill` of the weight's `graph.parameter`. The function
+/// removes the attribute `weight` (the position of the elements in a file),
+/// because a `graph.parameter` cannot have both. Returns the SSA value of the
+/// output. Returns null, with an error in `emitter`, on failure.
 Value TrainingInfoImport::writeInitialValue(const onnx::MetadataEntry &binding,
                                             Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);

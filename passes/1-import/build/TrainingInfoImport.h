@@ -11,17 +11,13 @@ namespace pcc::onnx_import {
 
 /// Imports the training step that the ONNX TrainingInfo of a model describes:
 ///
-///   initialization_binding   Each entry of this list sets the initial value of
-///                            a weight.
-///   update_binding           Each entry of this list becomes an MLIR op
-///                            `graph.set_parameter`. The op writes a new value
-///                            to a weight.
-///   Gradient nodes           These nodes compute gradients of one value, the
-///                            loss. The loss becomes the only result of the
-///                            MLIR function @main.
+///   initialization_binding   Each entry sets the initial value of a weight.
+///   update_binding           Each entry becomes a `graph.set_parameter`, an op
+///                            that writes a new value to a weight.
+///   Gradient nodes           The value that these nodes differentiate, the
+///                            loss, becomes the only result of @main.
 ///
-/// The import creates no ops that compute gradients. A later phase of the
-/// compiler, 2-prepare, creates these ops.
+/// A later phase, 2-prepare, creates the ops that compute the gradients.
 class TrainingInfoImport {
 public:
   /// Prepares to import the first TrainingInfo of `model`. All arguments must

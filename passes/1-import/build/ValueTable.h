@@ -60,20 +60,13 @@ public:
   ///  - The function cannot create the SSA value. For example, pcc does not
   ///    support the element type of the initializer.
   mlir::Value get(llvm::StringRef name, Emitter &emitter);
-  /// Returns the elements of the ONNX tensor called `name`, if the elements are
-  /// known at compile time. For example, the elements of an initializer of 10
-  /// integers are known. The function creates no SSA value.
+  /// Returns the elements of the ONNX tensor `name` if the elements are known
+  /// at compile time, and null otherwise. For example, the elements are unknown
+  /// if the tensor depends on an input of the model, or if the tensor is a
+  /// weight of more than 16384 elements. Creates no SSA value.
   ///
-  /// If the elements are not known at compile time, the function returns null
-  /// without an error. Two examples are:
-  ///
-  ///  - The tensor depends on an input of the model.
-  ///  - The tensor is an initializer of more than 16384 elements, and an
-  ///    external data file has the elements.
-  ///
-  /// If the function cannot read the elements of an initializer from a file, or
-  /// if pcc does not support the element type of an initializer, the function
-  /// records an error in `emitter` and returns null.
+  /// Returns null with an error in `emitter` if the elements of an initializer
+  /// cannot be read, or if pcc does not support their element type.
   mlir::DenseElementsAttr elements(llvm::StringRef name, Emitter &emitter);
   /// Returns the SSA value for the ONNX name `name` if one exists already, else
   /// null.

@@ -121,30 +121,14 @@ bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
          (tensor.external || model.fileOffset(tensor.raw));
 }
 
-/// Creates one of three ops for `tensor`. Returns an SSA value with the
-/// elements of `tensor`. A `graph.parameter` is an op that declares a weight.
-/// The three ops are:
+/// Imports `tensor` as the first of these ops whose condition is true, and
+/// returns an SSA value with the elements of `tensor`:
 ///
-///   1. A `graph.parameter` that stores the position of the bytes of `tensor`
-///      in a file. The function creates this op if becomesParameter() returns
-///      true. An example is a tensor of 1000 floats in the ONNX field raw_data.
-///      becomesParameter() returns true if the model file or another file
-///      contains the elements of `tensor` as raw bytes, and one of these
-///      statements is true:
-///        - `tensor` has several floats as elements.
-///        - `tensor` has more than 16384 elements.
-///        - `tensor` has one float as its element, and pcc trains `tensor`.
-///        - The ONNX model defines a training step (TrainingInfo) that changes
-///          `tensor`, and `tensor` does not have exactly one element.
-///   2. A `graph.parameter` that stores a single number, the initial value of
-///      all elements. The function creates this op if training changes
-///      `tensor`, but case 1 does not apply. An example is a trained tensor
-///      with one element, 0.5, in the ONNX field float_data. The field
-///      float_data does not contain raw bytes. If the elements of `tensor` are
-///      not all equal, a single number cannot represent them. The function then
-///      records an error in `emitter` and returns null.
-///   3. A `graph.constant` with the elements of `tensor`. The function creates
-///      this op in all other cases. An example is a tensor of 2 integers.
+///   1. A `graph.parameter` (weight) that refers to bytes in a file, if
+///      becomesParameter() returns true.
+///   2. A `graph.parameter` with one number as the initial value of all
+///      elements, if training changes `tensor`. Unequal elements are an error.
+///   3. A `graph.constant`.
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
   RankedTensorType type = typeOf(tensor, emitter);
   if (!type)
@@ -268,23 +252,12 @@ Value Weights::readOf(const onnx::Tensor &tensor, RankedTensorType type,
   return read;
 }
 
-/// Computes the elements of `value` at compile time. The map `known` contains
-/// the elements of some SSA values. For example, let `known` contain the
-/// element 2 for an SSA value `w`, and let `value` be mul(w, constant 3). The
-/// function returns the element 6.
-///
-/// If a constant op defines `value`, the function returns the elements of the
-/// constant. If another op defines `value`, the function first computes the
-/// elements of the operands in the same way. The function then calls the fold
-/// method of the op. If the method computes elements, the function stores these
-/// elements in `known` and returns them.
-///
-/// Returns null in each of these cases:
-///
-///  - `value` depends on an SSA value with unknown elements, such as an input
-///    of the model.
-///  - One of the ops cannot be folded. Two examples are an op with several
-///    results and an op with more than 16384 elements in its result.
+/// Computes the elements of `value` at compile time. `known` holds the elements
+/// of some SSA values. The function adds the elements of each op that it folds.
+/// For example, if `w` has the element 2, mul(w, constant 3) has the element 6.
+/// Returns null if `value` depends on unknown elements, such as an input of the
+/// model, or on an op that cannot be folded. An op with more than 16384
+/// elements in its result cannot be folded.
 static DenseElementsAttr evaluate(Value value,
                                   DenseMap<Value, DenseElementsAttr> &known) {
   if (auto found = known.lookup(value))

@@ -74,35 +74,24 @@ public:
   /// if pcc lacks the element type or cannot read the file.
   mlir::DenseElementsAttr elements(const onnx::Tensor &tensor,
                                    Emitter &emitter);
-  /// Creates an SSA value with the elements of `tensor`. A node stores `tensor`
-  /// as an attribute. For example, a Constant node stores a tensor in its
-  /// attribute `value`. There are two cases:
-  ///
-  ///  - `tensor` has at most `foldLimit` = 16384 elements. The function creates
-  ///    a `graph.constant` with the elements.
-  ///  - `tensor` has more than 16384 elements. The function calls make(). If
-  ///    the model file or another file contains the elements as raw bytes,
-  ///    make() creates a `graph.parameter`, which is an op that declares a
-  ///    weight. If no file contains the elements as raw bytes, make() creates a
-  ///    `graph.constant`. However, make() fails in this case if training
-  ///    changes `tensor`.
-  ///
-  /// Returns null, with an error in `emitter`, on failure.
+  /// Creates an SSA value with the elements of `tensor`, an attribute of a node
+  /// such as Constant. A tensor of at most `foldLimit` = 16384 elements becomes
+  /// a `graph.constant`. A larger tensor becomes a `graph.parameter` (weight)
+  /// if a file holds the elements as raw bytes. Any other larger tensor becomes
+  /// a `graph.constant`. Returns null, with an error in `emitter`, on failure.
+  /// For example, the function fails if training changes a larger tensor
+  /// without raw bytes.
   mlir::Value makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter);
 
-  /// Computes the elements that `value` has before the first training step. For
-  /// example, let the weight `w` have one element with the initial value 2, and
-  /// let `value` be mul(w, constant 3). The function returns the element 6.
+  /// Computes the elements that `value` has before the first training step,
+  /// from constants and from the initial values of weights with one element.
+  /// For example, if the weight `w` initially has the element 2,
+  /// mul(w, constant 3) has the element 6.
   ///
-  /// The computation starts from constants, and from the initial values of
-  /// weights with one element. The function returns null if `value` depends on
-  /// one of these:
-  ///
-  ///  - an input of the model
-  ///  - a weight with several elements
-  ///  - a weight that the TrainingInfo of the ONNX model writes
-  ///  - a weight whose file is missing, which --random-weights permits
-  ///  - an op that pcc cannot fold
+  /// Returns null if `value` depends on an input of the model, on a weight with
+  /// several elements, on a weight that the model's TrainingInfo writes, on a
+  /// weight whose file is missing (--random-weights), or on an op that pcc
+  /// cannot fold.
   mlir::DenseElementsAttr initialElements(mlir::Value value) const;
 
 private:

@@ -79,20 +79,15 @@ StatusOr<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
           "same shard");
 }
 
-/// Returns, for each factor of a tensor's split dims, which part of the factor
-/// each device holds. A dim is a product of factors: a dim of 768 may be
-/// 12 x 64. layout.counts[f] is the number of equal parts into which factor f
-/// is cut. A shard of the tensor has one part of each factor. The shards are
-/// numbered in row-major order: from one shard to the next, the part of the
-/// last factor changes first. layout.shards[d] is the number of the shard that
-/// device d holds. In the result, entry d of the list for factor f is the
-/// number of the part of factor f that device d holds. For example, `layout`
-/// has the counts {2, 2} and the shards {0, 1, 2, 3}:
+/// Returns one list for each factor of a tensor's split dims. A dim is a
+/// product of factors: a dim of 768 may be 12 x 64. Entry d of a list is the
+/// number of the part of the factor that device d holds. Shards are numbered in
+/// row-major order: the part of the last factor changes first. Example for two
+/// factors that are each cut into 2 parts:
 ///
-///   device               0 1 2 3
-///   number of the shard  0 1 2 3
-///   list for factor 0    0 0 1 1
-///   list for factor 1    0 1 0 1
+///   layout.shards       0 1 2 3
+///   list for factor 0   0 0 1 1
+///   list for factor 1   0 1 0 1
 static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   std::vector<std::vector<int64_t>> parts(
       layout.counts.size(), std::vector<int64_t>(layout.shards.size()));
@@ -133,22 +128,15 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
       for (std::vector<int64_t> &part : partsOf(layout))
         if (std::find(parts.begin(), parts.end(), part) == parts.end())
           parts.push_back(std::move(part));
-  // Find the sizes of the mesh axes, minor axis first. `stride` is the
-  // difference between the numbers of two devices that are neighbors along the
-  // current axis. The minor axis has stride 1. `size` is a candidate for the
-  // size of the current axis. Each list in `parts` describes the split of one
-  // dim: entry d is the number of the part of the dim that device d holds. A
-  // candidate is accepted if it meets two conditions:
-  //   - The candidate divides numDevices / stride.
-  //   - In each list, the entries of the devices 0, stride, 2 * stride and so on,
-  //     up to (size - 1) * stride, grow by equal steps. The step may be 0.
-  // The current axis gets the largest accepted candidate. The stride of the
-  // next axis is this size times the stride of the current axis. For example, 4
-  // devices hold the parts 0 0 1 1 of a dim. The axes get the sizes 2, 2:
+  // Find the sizes of the mesh axes, minor axis first. `stride` is the distance
+  // between the numbers of two devices that are neighbors along the axis. The
+  // axis gets the largest size that divides numDevices / stride and for which
+  // isLinear() is true for all lists in `parts`. For example, the parts 0 0 1 1
+  // lead to the sizes 2, 2:
   //
-  //   stride 1, size 4   devices 0 1 2 3 hold parts 0 0 1 1   not accepted
-  //   stride 1, size 2   devices 0 1 hold parts 0 0           accepted
-  //   stride 2, size 2   devices 0 2 hold parts 0 1           accepted
+  //   stride 1, size 4   devices 0 1 2 3 hold parts 0 0 1 1   not linear
+  //   stride 1, size 2   devices 0 1 hold parts 0 0           linear
+  //   stride 2, size 2   devices 0 2 hold parts 0 1           linear
   std::vector<int64_t> sizes;
   for (int64_t stride = 1; stride < numDevices; stride *= sizes.back()) {
     int64_t size = numDevices / stride;
@@ -234,19 +222,12 @@ static dist::SubAxes countedBy(const std::vector<int64_t> &part,
   return axes;
 }
 
-/// Chooses a mesh axis for each factor of a tensor's split dims. The ONNX
-/// annotation of the tensor says into how many parts each factor is cut, but
-/// lists no devices. A dim is a product of factors: a dim of 768 may be
-/// 12 x 64. layout.counts[f] is the number of equal parts into which factor f
-/// is cut. The chosen axis is the only axis of `mesh` whose size is this
-/// number. For example, on the mesh dp=2,tp=4:
-///
-///   factor cut into 2 parts   ->   dp
-///   factor cut into 4 parts   ->   tp
-///   factor with one part      ->   no axis
-///   factor cut into 3 parts   ->   error, because no axis has size 3
-///
-/// Also returns an error if several axes have the right size.
+/// Chooses a mesh axis for each factor of the split dims of a tensor. The ONNX
+/// annotation of the tensor lists no devices. layout.counts[f] is the number of
+/// equal parts into which factor f is cut. Factor f is split over the only axis
+/// of `mesh` that has this size. For example, on the mesh dp=2,tp=4, a factor
+/// with 4 parts is split over tp. A factor with one part is split over no axis.
+/// Returns an error if no axis or several axes have the size.
 static StatusOr<std::vector<dist::SubAxes>>
 axesBySize(const ShardLayout &layout, const dist::Mesh &mesh) {
   std::vector<dist::SubAxes> axes;

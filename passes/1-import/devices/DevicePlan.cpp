@@ -75,35 +75,13 @@ static int64_t worldOf(const ImportOptions &options) {
   return world;
 }
 
-/// Chooses one device configuration of the ONNX model. A device configuration
-/// is a named set of devices. Each annotation of a node contains the name of
-/// the device configuration for which the annotation holds. The first of these
-/// rules that applies decides:
+/// Chooses one device configuration (named set of devices) of the ONNX model,
+/// by the rules in the comment of DevicePlan. Returns an error in two cases:
 ///
-///   1. `options` contain a name. The function chooses the device configuration
-///      with this name.
-///   2. The metadata entry `pcc.configuration` of the model contains a name.
-///      The function chooses the device configuration with this name.
-///   3. No node has an annotation. The function chooses no device
-///      configuration.
-///   4. All annotations contain the same name. The function chooses the device
-///      configuration with this name.
-///   5. The annotations contain several names, and `options` contain a mesh.
-///      worldOf(options) is the number of ranks that the user requests. Among
-///      the device configurations with these names, the function chooses the
-///      one with this number of devices. For example, the annotations contain
-///      the names "small" and "large". The device configuration "small" has 4
-///      devices, and "large" has 8 devices. If the user requests 8 ranks, the
-///      function chooses "large".
-///
-/// Returns an error in three cases:
-///
-///  - The name according to rule 1 or rule 2 is not the name of a device
-///    configuration of the model.
-///  - The annotations contain several names, and none of the five rules
-///    applies.
-///  - Rule 5 applies, but not exactly one of the device configurations has the
-///    requested number of devices.
+///  - The user or the metadata give a name that no device configuration has.
+///  - No name is given, the annotations contain several names, and a mesh of
+///    the user does not select exactly one of them. The mesh selects the device
+///    configurations with worldOf(options) devices.
 Status DevicePlan::chooseConfiguration(const ImportOptions &options) {
   std::set<std::string_view> used;
   addConfigurations(model.graph.nodes, used);
@@ -145,33 +123,13 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// Divides the devices into groups of equal size. All devices of a group run
-/// the same pipeline stages. The groups are called positions. Three numbers
-/// determine the groups:
-///
-///   number of stages      The annotations of the nodes contain the numbers of
-///                         the stages. The number of stages is the largest of
-///                         these numbers plus 1, or 0 if there are no such
-///                         numbers.
-///   stages per group      The value of the option --virtual-stages.
-///   number of groups      The value of the option --pp. Without --pp, the
-///                         number of groups is the number of stages divided by
-///                         the stages per group, but at least 1.
-///
-/// Stage s runs on the group with the number s modulo the number of groups. For
-/// example, there are 8 devices and 4 stages, --virtual-stages is 2, and --pp
-/// is absent. There are then 4 / 2 = 2 groups:
-///
-///   group 0   devices 0 to 3   stages 0 and 2
-///   group 1   devices 4 to 7   stages 1 and 3
-///
-/// Returns an error in four cases:
-///
-///   - The number of stages is not a multiple of the stages per group.
-///   - The number of stages is not 0, and is not the number of groups times the
-///     stages per group.
-///   - The number of devices is not a multiple of the number of groups.
-///   - Two nodes with the same name have different stages.
+/// Divides the devices into groups of equal size. The number of groups is the
+/// value of --pp. Without --pp, it is the number of stages divided by
+/// --virtual-stages, but at least 1. Stage s runs on group s modulo the number
+/// of groups. For example, 8 devices, 4 stages and --virtual-stages 2 give two
+/// groups: devices 0 to 3 run stages 0 and 2, and devices 4 to 7 run stages 1
+/// and 3. Returns an error if the numbers of devices, stages and groups do not
+/// fit, or if two nodes with the same name have different stages.
 Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
@@ -208,32 +166,13 @@ Status DevicePlan::setStage(const onnx::Node &node, int64_t stage) {
                           std::to_string(known->second));
 }
 
-/// Checks that the pipeline stage of `node` runs on the devices of `layout`, or
-/// assigns a stage to `node` if `node` has no stage. `layout` assigns the
-/// shards of one operand or result of `node` to devices.
-///
-/// The devices of the model form groups of equal size. All devices of a group
-/// run the same stages. The devices of `layout` are one group. For example, 8
-/// devices form two groups, and there are 4 stages:
-///
-///   group 0   devices 0 to 3   stages 0 and 2
-///   group 1   devices 4 to 7   stages 1 and 3
-///
-/// There are three cases:
-///
-///   1. `node` has a stage. The function returns an error if the devices of
-///      `layout` do not run this stage. In the example, it returns an error if
-///      `node` has stage 1 and `layout` assigns the shards to devices 0 to 3.
-///   2. `node` has no stage, and each group runs at most one stage. Group 0
-///      then runs stage 0, group 1 runs stage 1, and so on. The function
-///      assigns `node` to the stage that the devices of `layout` run.
-///   3. `node` has no stage, and each group runs several stages. The function
-///      returns an error, because the stage of `node` stays unknown. In the
-///      example, `layout` assigns the shards to devices 0 to 3. `node` may then
-///      belong to stage 0 or to stage 2.
-///
-/// If `layout` lists no devices, or if there is only one group, the function
-/// does nothing.
+/// Checks that the devices of `layout` run the pipeline stage of `node`.
+/// `layout` assigns the shards of one operand or result of `node` to a group of
+/// devices. All devices of a group run the same stages. If `node` has no stage
+/// and each group runs at most one stage, assigns `node` to the stage of the
+/// group. If `node` has no stage and each group runs several stages, returns an
+/// error. Does nothing if `layout` lists no devices, or if there is only one
+/// group.
 Status DevicePlan::placeNode(const onnx::Node &node,
                              const ShardLayout &layout) {
   if (layout.shards.empty() || numPositions == 1)
@@ -304,29 +243,14 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   return mesh;
 }
 
-/// Sets the member `axes` to the mesh of one pipeline stage. The member
-/// `configuration` is the device configuration that pcc uses. A device
-/// configuration is a named set of devices in the ONNX model. `configuration`
-/// is null if pcc uses no device configuration. The first of these rules that
-/// applies decides:
-///
-///   1. The user gives a mesh. The function stores the mesh of the user in
-///      `axes`.
-///   2. The metadata of the model contain the entry `pcc.mesh`, such as
-///      "dp=2,tp=4". In addition, `configuration` is null, or `configuration`
-///      has the name that the metadata entry `pcc.configuration` contains. The
-///      function stores the mesh from the entry `pcc.mesh` in `axes`.
-///   3. `configuration` is not null. Sharding annotations in the model list the
-///      devices that hold each shard of a tensor. commonAxes() derives the
-///      sizes of the mesh axes from these lists. The function names the axes a,
-///      b and so on.
-///
-/// If no rule applies, `axes` stays empty. Returns an error if rule 2 applies,
-/// and the text in `pcc.mesh` has another form than "dp=2,tp=4" or asks for
-/// more than 65536 devices. Also returns an error if `configuration` is not
-/// null, and the number of devices in the mesh is not `devicesPerStage`.
-/// `devicesPerStage` is the number of devices that `configuration` has for each
-/// pipeline stage.
+/// Sets `axes`, the mesh of one pipeline stage, to the first of these meshes:
+///  - The mesh in `options`.
+///  - The mesh in the metadata entry `pcc.mesh`, if no device configuration is
+///    chosen, or if `pcc.configuration` contains the name of the chosen one.
+///  - The mesh that commonAxes() derives from the sharding annotations for the
+///    chosen device configuration. Its axes are named a, b and so on.
+/// Returns an error if `pcc.mesh` has a wrong form or more than 65536 devices,
+/// or if `axes` does not have `devicesPerStage` devices.
 Status DevicePlan::findMesh(const ImportOptions &options) {
   const std::string_view text = metadataOf(model.metadata, meshKey);
   const bool isOfText =

@@ -43,35 +43,19 @@ Status refuse(const onnx::Node &node, const std::string &what);
 Status refuse(const onnx::Node &node, std::string_view tensor,
               const std::string &what);
 
-/// Chooses one device configuration of an ONNX model. A device configuration is
-/// a named set of devices. Each multi-device annotation of a node contains the
-/// name of the device configuration for which the annotation holds. The first
-/// of these rules that applies decides:
+/// Chooses one device configuration (named set of devices) of an ONNX model.
+/// Also determines the pipeline stages and the mesh of one stage. The number of
+/// a device is its rank. The first of these rules that applies decides:
 ///
-///   1. The user gives --configuration NAME. pcc uses the device configuration
-///      NAME. If NAME is "none", pcc uses no device configuration.
-///   2. The metadata entry `pcc.configuration` of the model contains a name.
-///      pcc uses the device configuration with this name.
-///   3. No node has an annotation. pcc uses no device configuration.
-///   4. All annotations contain the same name. pcc uses the device
-///      configuration with this name.
-///   5. The annotations contain several names, and the user gives a mesh. pcc
-///      computes the number of ranks: the product of the sizes of the mesh
-///      axes, times the value of --pp (1 by default). Among the device
-///      configurations with these names, pcc uses the one whose number of
-///      devices is the number of ranks. For example, the mesh dp=2,tp=2 and the
-///      option --pp 3 give 2 * 2 * 3 = 12 ranks. pcc then uses the device
-///      configuration with 12 devices.
+///   1. --configuration gives the name, or "none" for no device configuration.
+///   2. The metadata entry `pcc.configuration` of the model contains the name.
+///   3. No node has a multi-device annotation: no device configuration is used.
+///   4. All annotations refer to the same device configuration.
+///   5. The user gives a mesh, and exactly one device configuration in the
+///      annotations has one device per rank. The number of ranks is the product
+///      of the axis sizes, times --pp (1 by default).
 ///
-/// The class also determines the pipeline stages and the mesh of one pipeline
-/// stage. It derives them from the options, the metadata and the annotations.
-/// The number of a device is the rank that uses the device. For example, there
-/// are 8 devices and 2 stages. The ranks 0 to 3 run stage 0 on the devices 0 to
-/// 3, and the ranks 4 to 7 run stage 1 on the devices 4 to 7.
-///
-/// read() returns an error if the model has no device configuration with the
-/// name of rule 1 or rule 2. read() also returns an error if the annotations
-/// contain several names and no rule determines one device configuration.
+/// read() returns an error if the name does not exist or if no rule applies.
 class DevicePlan {
 public:
   /// Creates an empty plan. `model` must outlive the plan.

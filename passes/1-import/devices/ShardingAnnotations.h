@@ -8,22 +8,15 @@
 
 namespace pcc::onnx_import {
 
-/// Collects the shardings that an ONNX model requests, and expresses each
-/// sharding by the axes of the mesh. A model requests shardings in two ways: by
-/// multi-device annotations of nodes, and by `pcc.sharding` metadata of values.
-/// Several methods have these two parameters:
+/// Collects the shardings that an ONNX model requests by multi-device
+/// annotations of nodes and by `pcc.sharding` metadata of values. Expresses
+/// each sharding by the axes of the mesh. Methods store the sharding in the
+/// parameter `asked`, which becomes empty if the model requests none. Methods
+/// return an error if the requested sharding is impossible.
 ///
-///   shape   static shape of the value to shard
-///   asked   receives the requested sharding; empty if the model requests none
-///
-/// Two annotations may describe the same sharding in different forms. For
-/// example, the mesh axis tp has size 2. Annotation A splits a dim of 12
-/// elements over tp. Annotation B writes the dim as 4 x 3, and splits the
-/// factor 4 over tp. Both annotations give the elements 0 to 5 to one device,
-/// and the elements 6 to 11 to the other device. For both annotations, `asked`
-/// receives the simpler form: a dim of 12 elements that is split over tp.
-///
-/// A method returns an error if the requested sharding is impossible.
+/// Different forms of a sharding become the simplest form. For example, if the
+/// axis tp has size 2, a dim of 4 x 3 whose factor 4 is split over tp becomes a
+/// dim of 12 that is split over tp.
 class ShardingAnnotations {
 public:
   /// Creates an object that collects the shardings that `model` requests.
@@ -51,19 +44,12 @@ public:
   /// Returns whether an annotation or metadata refers to the value `name`.
   bool isAnnotated(std::string_view name) const { return values.count(name); }
   /// Sets `asked` to the sharding that the model requests for the value `name`
-  /// at its definition. The definition is the graph input, initializer or node
-  /// output that supplies the value. `shape` is the shape of the value. The
-  /// first of these rules that applies decides:
-  ///
-  ///   1. The value has `pcc.sharding` metadata, or the node that produces the
-  ///      value has an annotation for the value. `asked` becomes the sharding
-  ///      in the metadata or in the annotation. If both exist and request
-  ///      different shardings, returns an error.
-  ///   2. Nodes that read the value have annotations for the value. If all
-  ///      these annotations request the same sharding, `asked` becomes this
-  ///      sharding. Otherwise `asked` becomes empty. shardingAtUse() returns
-  ///      the sharding that a single node requests.
-  ///   3. The model requests no sharding of the value. `asked` becomes empty.
+  /// at its definition: a graph input, an initializer or a node output. `shape`
+  /// is the shape of the value. `pcc.sharding` metadata of the value, or an
+  /// annotation of the node that produces the value, decides first. Returns an
+  /// error if both exist and differ. Otherwise the annotations of the nodes
+  /// that read the value decide, if all of them request the same sharding. In
+  /// all other cases, `asked` becomes empty.
   Status shardingAtDefinition(std::string_view name, const Shape &shape,
                               RequestedSharding &asked) const;
   /// Sets `asked` to the sharding that `node` requests for its input `name`.

@@ -73,29 +73,19 @@ struct ExternalDataOptions {
 bool hasNestedExternalData(const Model &model);
 
 /// Finds data files: files outside of the model file that hold bytes of tensors
-/// ("external data"). Does not open the files. A model gives the path of each
-/// data file. The path must be relative and must not contain "..". The class
-/// searches for this path in three directories, in this order:
+/// ("external data"). Does not open the files. A model gives a relative path
+/// without ".." for each data file. Three directories are searched, in this
+/// order:
 ///
-///   1. The directory of the path that the user gives for the model. For
-///      /models/m.onnx, directory 1 is /models.
-///   2. The directory of the file that holds the model's bytes. It differs from
-///      directory 1 if the user's path is a symlink, as in a Hugging Face cache.
-///      If /models/m.onnx is a symlink to /cache/blob, directory 2 is /cache.
-///   3. The directory ExternalDataOptions::extraRoot, which the user gives by
-///      --external-data-root.
+///   1. The directory of the path that the user gives for the model.
+///   2. The directory of the file to which this path leads, if it is a symlink.
+///   3. The directory that the user gives by --external-data-root.
 ///
-/// A data file must meet these conditions, otherwise the class returns an
-/// error:
-///
-///   - The file is a regular file that pcc has permission to read.
-///   - After all symlinks are resolved, the file lies in one of the three
-///     directories or in a subdirectory.
-///   - The file has only one hard link, or the file lies in directory 3 or in a
-///     subdirectory. A file with two hard links has two paths, and the class
-///     knows only one of them. The other path may lie outside of the three
-///     directories. The file could then be a private file of the user, to which
-///     the author of the model has added a hard link.
+/// With all symlinks resolved, a data file must be a readable regular file in
+/// one of these directories or a subdirectory. A file with several hard links
+/// must lie in directory 3 or a subdirectory. Elsewhere, the file could be a
+/// private file of the user, to which the author of the model has added a hard
+/// link.
 class ExternalData {
 public:
   /// Creates an object that finds the data files of the model at `modelPath`.
@@ -113,39 +103,20 @@ public:
   /// does not exist.
   const std::string &root() const { return rootPath; }
 
-  /// Returns the file, offset and length of the elements of `tensor`. There are
-  /// two cases:
-  ///
-  ///   - The elements lie in the model file. The model must store them as raw
-  ///     bytes.
-  ///   - The elements lie in another file ("external data"). The model gives
-  ///     the path of this file. The model may also give an offset and a length.
-  ///     If there is no offset, the offset is 0. If there is no length, the
-  ///     length is the number of bytes of all elements. If the model gives a
-  ///     different length, resolve() returns an error.
-  ///
-  /// An error has exit code InputOutput if the system denies access to the
-  /// file, otherwise CannotRead.
+  /// Returns the file, offset and length of the elements of `tensor`. Elements
+  /// in the model file must be raw bytes. For elements in another file, the
+  /// model gives the path and may give an offset (0 by default) and a length.
+  /// The length must be the number of bytes of all elements. Returns an error
+  /// if the file is too short. An error has exit code InputOutput if the system
+  /// denies access to the file, otherwise CannotRead.
   StatusOr<DataReference> resolve(const Model &model, const Tensor &tensor);
 
-  /// Checks whether pcc may read the existing file at `path` as a data file. (A
-  /// data file holds bytes of tensors.) Let A, B and C be these directories:
-  ///
-  ///  - A: the directory of the path that the user gives for the model
-  ///  - B: the directory of the file to which this path leads if it is a
-  ///    symlink
-  ///  - C: the directory that the user gives by --external-data-root
-  ///
-  /// The file must meet these conditions:
-  ///
-  ///  - The file is a regular file, and the operating system lets pcc read it.
-  ///  - After all symlinks are resolved, the file lies in A, B, C or a
-  ///    subdirectory of them.
-  ///  - The file has only one hard link, or it lies in C or a subdirectory of
-  ///    C. A file with two hard links has two paths. The second path may lie
-  ///    outside of A, B and C.
-  ///
-  /// Error messages call the file `name`.
+  /// Checks whether pcc may read the existing file at `path` as a data file.
+  /// The file must be a readable regular file. After all symlinks are resolved,
+  /// the file must lie in a directory that the class searches, or in a
+  /// subdirectory. A file with several hard links must lie in the directory of
+  /// --external-data-root or in a subdirectory. Error messages call the file
+  /// `name`.
   Status check(const std::filesystem::path &path, std::string_view name) const {
     return inspect(path, name).error;
   }
@@ -175,19 +146,11 @@ private:
   /// tries /a/w.bin first and /b/w.bin second.
   File find(std::string_view location) const;
   /// Checks whether pcc may read the existing file at the path `found` as a
-  /// data file. (A data file holds bytes of tensors.) Resolves all symlinks in
-  /// the path before the check. The file must meet these conditions:
-  ///
-  ///   - The file is a regular file, and the operating system lets pcc read it.
-  ///   - The file lies in one of `directories` or in a subdirectory.
-  ///   - The file has only one hard link, or the file lies in `extraDirectory`
-  ///     or in a subdirectory.
-  ///
-  /// `directories` are the directories in which data files may lie.
-  /// `extraDirectory` is the one of them that the user gives by
-  /// --external-data-root. The argument `location` is only used in error
-  /// messages, as the name of the file. For example, the message is "file
-  /// 'w.bin' is not a regular file" if `location` is w.bin.
+  /// data file. After all symlinks in the path are resolved, the file must be a
+  /// readable regular file in one of `directories` or a subdirectory. A file
+  /// with several hard links must lie in `extraDirectory`
+  /// (--external-data-root) or a subdirectory. Error messages call the file
+  /// `location`.
   File inspect(const std::filesystem::path &found,
                std::string_view location) const;
   /// Returns where the elements of `tensor` lie in the model file. The result

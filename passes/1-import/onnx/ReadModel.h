@@ -12,42 +12,15 @@
 
 namespace pcc::onnx {
 
-/// Reads the ONNX file at `path`. Maps the file into memory, parses it, checks
-/// the model, sorts the nodes and inlines function calls. If the file stores a
-/// weight as raw_data, the weight in the model points into the mapped file, and
-/// the bytes of the weight are not read. The function does not look for
-/// external data, that is, for tensor elements in files other than the model
-/// file. The returned model has these properties:
-///
-///  - The model has an IR version, a graph and at least one opset import.
-///  - Each value that a node reads is defined.
-///  - Each value is defined exactly once: by an input, an initializer or a
-///    node. Only an input and an initializer may share a name.
-///  - The nodes are in topological order: each node comes after the nodes whose
-///    results it reads. The order is as close to the file's order as possible.
-///  - No node calls a function that the model defines. The nodes of the
-///    function's body have replaced each call.
-///  - The member `opset` of each node holds the opset version that applies to
-///    the node.
-///  - The multi-device annotations of the nodes obey the rules that the comment
-///    of checkDevices() lists. A multi-device annotation gives the pipeline
-///    stage of a node and the shardings of its tensors. One of the rules is
-///    that a sharding splits no dim twice.
-///
-/// `limits` are upper bounds for the model, such as the largest number of
-/// functions. A model that exceeds a bound is an error.
-///
-/// An ONNX model may contain TrainingInfo: graphs with further nodes, which
-/// train the model. If `trains` is true, the function adds these nodes to the
-/// main graph. The main graph then computes one training step. If `trains` is
-/// false, the function does not add them.
-///
-/// An error has one of these exit codes:
-///
-///   CannotRead    the model cannot be read
-///   Unsupported   the model uses a feature that pcc does not support
-///   CannotMeet    a multi-device annotation breaks a rule of checkDevices()
-///   InputOutput   the operating system refuses access or memory
+/// Maps the ONNX file at `path` into memory, parses it, sorts the nodes
+/// topologically, inlines calls of functions that the model defines, and sets
+/// the `opset` of each node. The returned model obeys the rules of
+/// validateModel() and checkDevices(). The bytes of weights are not read.
+/// External data files are not searched. If `trains` is true, the main graph
+/// also gets the nodes of the TrainingInfo, and computes one training step. An
+/// error has the exit code CannotRead (invalid model, or above one of the
+/// `limits`), Unsupported, CannotMeet (from checkDevices()), or InputOutput
+/// (the system refuses access or memory).
 StatusOr<Model> readModel(const std::string &path,
                           const ReadLimits &limits = {}, bool trains = false);
 

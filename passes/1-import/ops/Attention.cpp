@@ -91,22 +91,14 @@ public:
   }
 
 private:
-  /// Sets these members from the Attention node:
-  ///
-  ///   query       operand 0: [batch, query heads, number of queries, head size]
-  ///   key         operand 1: [batch, key heads, number of keys, head size]
-  ///   value       operand 2: [batch, key heads, number of keys, value size]
-  ///   past        the number of past keys, 0 if the node has no past keys
-  ///   scale       the attribute scale: the factor by which attention multiplies
-  ///               query · keyᵀ, 1 / sqrt(head size) by default
-  ///   softcap     the attribute softcap: a limit for the absolute values of
-  ///               scale · query · keyᵀ, or 0 for no limit
-  ///   threeDims   whether operand 0 has rank 3
-  ///
-  /// The operands 0, 1 and 2 may have rank 3. The method then splits the last
-  /// dim into heads. The node may have past keys (operand 4) and past values
-  /// (operand 5). Then `key` contains the past keys followed by operand 1 along
-  /// dim 2, and `value` contains the past values followed by operand 2.
+  /// Sets all members except `n`, `mask` and `causal`. `query`, `key` and
+  /// `value` get the shape [batch, heads, sequence, head size]. An operand of
+  /// rank 3 is reshaped to this shape, and `threeDims` tells whether operand 0
+  /// has rank 3. If the node has past keys (operand 4) and past values (operand
+  /// 5), `key` and `value` begin with them along dim 2. `past` is the number of
+  /// past keys. `scale` is the factor of query · keyᵀ, by default
+  /// 1 / sqrt(head size). `softcap` limits the absolute value of
+  /// scale · query · keyᵀ, and 0 means no limit.
   void readOperands() {
     query = n.operand(0);
     key = n.operand(1);
@@ -144,27 +136,13 @@ private:
   /// Returns T, the number of keys, past keys included.
   int64_t keys() const { return shapeOf(key)[2]; }
 
-  /// Sets the members `mask` and `causal`, which determine the keys to which
-  /// each query attends. `mask` combines these restrictions of the node:
-  ///
-  /// - operand 3, the attention mask
-  /// - the attributes left_window_size and right_window_size
-  /// - operand 6, the number of valid keys of each sequence in the batch
-  ///
-  /// The attribute is_causal is one more restriction. Its rule in ONNX and the
-  /// rule of the op `graph.attention` for `causal` may differ. S is the number
-  /// of queries. T is the number of all keys. P of these keys are past keys,
-  /// and T - P are new keys. The rules for query i are:
-  ///
-  ///   is_causal   query i attends to the keys 0 to i + P
-  ///   `causal`    query i attends to the keys 0 to i + (T - S)
-  ///
-  /// If there are as many new keys as queries, P is T - S, and the two rules
-  /// are equal. The method then sets `causal` to is_causal. If P is not T - S
-  /// and is_causal is 1, the method sets `causal` to false, and combines the
-  /// rule of is_causal into `mask`. Example: S is 2, T is 5 and P is 0. By
-  /// is_causal, query 0 attends to key 0. By `causal`, query 0 would attend to
-  /// the keys 0 to 3.
+  /// Sets `mask` and `causal`, which determine the keys that each query attends
+  /// to. `mask` combines operand 3 (the mask), operand 6 (the number of valid
+  /// keys of each sequence), left_window_size and right_window_size. S is the
+  /// number of queries, and T is the number of keys, including P past keys.
+  /// With is_causal, query i attends to the keys 0 to i + P in ONNX, but to the
+  /// keys 0 to i + T - S in `graph.attention`. If P is not T - S, the method
+  /// therefore adds ONNX's rule to `mask` and sets `causal` to false.
   void readMask() {
     if (n.failed())
       return;
@@ -187,28 +165,15 @@ private:
     }
   }
 
-  /// Changes `mask` so that each query attends only to keys that are near the
-  /// query. `name` is an attribute of the node. The value w of the attribute is
-  /// the largest allowed distance between the position of a query and the
-  /// position of a key:
+  /// Restricts `mask` to keys near the query. The attribute `name` is the
+  /// window size w. A query at position p attends only to the keys k for which
+  /// the comparison `predicate` of k with p + sign · w is true. p is the index
+  /// of the query plus the number of past keys. If w is negative, all keys stay
+  /// visible.
   ///
-  /// - The position k of a key is the index of the key. The past keys have the
-  ///   first positions.
-  /// - The position p of a query is the index of the query plus the number of
-  ///   past keys.
-  ///
-  /// The method hides each key for which the comparison `predicate` of k with
-  /// p + sign · w is false. If w is negative or the attribute is absent, the
-  /// method hides no keys. The method is called once for the keys to the left
-  /// of the query, and once for the keys to the right of the query:
-  ///
-  ///   side    `name`              `predicate`     `sign`   visible keys
-  ///   left    left_window_size    GreaterOrEqual  -1       k >= p - w
-  ///   right   right_window_size   LessOrEqual      1       k <= p + w
-  ///
-  /// Example: there are 3 past keys, and w is 2 on both sides. The query with
-  /// index 2 has the position 5. After the two calls, the query attends only to
-  /// the keys 3 to 7.
+  ///   `name`              `predicate`      `sign`   visible keys
+  ///   left_window_size    GreaterOrEqual   -1       k >= p - w
+  ///   right_window_size   LessOrEqual      1        k <= p + w
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
     int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())
@@ -350,22 +315,15 @@ static Value attention(NodeImport &n) { return AttentionImport(n).run(); }
 // Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// Converts `table` to the form that the op `graph.rotary` reads. Rotary
-/// position embedding takes a vector of D elements for each token, and rotates
-/// the elements in D/2 pairs. `table` has the cosine (or the sine) of one angle
-/// for each pair. The result has this number twice, once for each element of
-/// the pair. The shapes are:
+/// Converts a table of cosines or sines to the form that `graph.rotary` reads.
+/// `table` has the shape [batch, sequence, D/2] or [sequence, D/2], with one
+/// number for each rotated pair of elements. The result has the shape
+/// [batch, 1, sequence, D], and has the number of a pair at both of its
+/// elements. Example for D = 4 and the numbers a and b:
 ///
-///   `table`   [batch, sequence, D/2]
-///   result    [batch, 1, sequence, D]
-///
-/// The dim of size 1 is for the heads, which all have the same angles.
-/// `interleaved` tells which elements form a pair. Example for D = 4, with the
-/// numbers a and b in the table:
-///
-///   `interleaved`   pairs of elements    numbers in the result
-///   true            0 and 1, 2 and 3     a a b b
-///   false           0 and 2, 1 and 3     a b a b
+///   `interleaved`   pairs of elements   numbers in the result
+///   true            0 and 1, 2 and 3    a a b b
+///   false           0 and 2, 1 and 3    a b a b
 static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
   if (n.failed())
     return {};

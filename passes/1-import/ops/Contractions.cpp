@@ -69,21 +69,15 @@ static Value fusedMatmul(NodeImport &n) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Imports an Einsum node of ONNX as an op `graph.einsum`. In the equation of
-/// the node, such as "ij,jk->ik", each letter names a dim. ONNX allows some
-/// equations that `graph.einsum` does not support. The class changes such an
-/// equation, and reshapes or reduces the operands accordingly:
+/// Imports an Einsum node of ONNX as an op `graph.einsum`. ONNX allows more
+/// equations than `graph.einsum`. The class rewrites these equations, and
+/// changes the operands to match:
 ///
-/// 1. If the equation has no "->", the class appends "->" and the letters of
-///    the result. "ij,jk" becomes "ij,jk->ik".
-/// 2. The text "..." stands for dims without letters. The class gives a letter
-///    to each of these dims. For an operand of rank 3, "...ij->...ji" becomes
-///    "Zij->Zji".
-/// 3. If one operand has a letter twice, the class replaces the operand by its
-///    diagonal. "ii->i" becomes "i->i".
-/// 4. If a dim of an operand has size 1, and its letter has a larger size in
-///    another operand, the class removes the dim. "ij,ij->ij" becomes
-///    "j,ij->ij".
+///   form that only ONNX allows           example          becomes
+///   no "->"                              "ij,jk"          "ij,jk->ik"
+///   "..." for dims without letters       "...ij->...ji"   "Zij->Zji"
+///   a letter twice in one operand        "ii->i"          "i->i"
+///   a dim of size 1 that is broadcast    "ij,ij->ij"      "j,ij->ij"
 class EinsumExpansion {
 public:
   /// Splits `equation`, such as "ij,jk->ik", into the letters of each operand

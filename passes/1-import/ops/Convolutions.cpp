@@ -67,37 +67,15 @@ static Value conv(NodeImport &n) {
                                    static_cast<uint64_t>(group)));
 }
 
-/// Sets `window.pads` for the ConvTranspose node `n`, so that the spatial dims
-/// of the result have the sizes `output`. `window` also has the strides and the
-/// dilations of the node. The function may also increase entries of `extra`.
-/// The lists `spatial`, `output` and `extra` have one entry for each spatial
-/// dim:
+/// Sets `window.pads` of a ConvTranspose so that each spatial dim of the result
+/// has the size in `output`. Without pads, a dim has this size:
 ///
-///   spatial   size of the dim in the input
-///   output    size that the dim of the result must have
-///   extra     number of elements that the attribute output_padding adds to
-///             the dim of the result
+///   stride · (size in `spatial` - 1) + span of the filter + entry of `extra`
 ///
-/// ConvTranspose adds a scaled copy of the filter to the result for each
-/// element of the input. The copies for two adjacent elements begin `stride`
-/// positions apart. Without pads, a dim of the result therefore has this size:
-///
-///   size = stride · (spatial - 1) + span + extra
-///
-/// `span` is the number of positions from the first to the last element of the
-/// filter. Example: a filter of size 3 with dilation 2 has the span 5. If the
-/// stride is 2, `spatial` is 3 and `extra` is 0, the size is 4 + 5 = 9.
-///
-/// Pads of ConvTranspose remove elements at the two ends of the dim. If the
-/// size is larger than `output`, the pads remove the surplus, one half at each
-/// end. If the surplus is odd, the pad at one end is larger by 1. This is the
-/// high end if auto_pad is SAME_UPPER, and the low end otherwise. If the size
-/// is smaller than `output`, the pads are 0, and the function adds the missing
-/// number to `extra`. Examples for one dim:
-///
-///   size   output   low pad   high pad   added to `extra`
-///      9        7         1          1   0
-///      9       10         0          0   1
+/// `extra` has ONNX's output_padding. Pads remove elements from the two ends of
+/// a dim. If they remove an odd number, the high end loses one more for
+/// SAME_UPPER, and the low end otherwise. If the size is too small, the pads
+/// are 0, and the function adds the missing number to `extra`.
 static void padForOutput(NodeImport &n, WindowSpec &window,
                          ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
                          SmallVectorImpl<int64_t> &extra) {
@@ -120,21 +98,14 @@ static bool isOutOfRange(ArrayRef<int64_t> sizes) {
       sizes, [](int64_t size) { return size < 0 || size > INT32_MAX; });
 }
 
-/// Imports ConvTranspose. The input and the filter have one or more spatial
-/// dims. With two spatial dims, the shapes are:
+/// Imports ConvTranspose. The input has the shape [batch, channels, spatial
+/// dims]. The filter has the shape [channels, result channels / group, spatial
+/// dims]. The first of these rules that applies gives the spatial sizes of the
+/// result:
 ///
-///   input    [batch, channels, height, width]
-///   filter   [channels, result channels / group, height, width]
-///
-/// The attribute `group` splits the channels into groups of equal size. The
-/// sizes of the spatial dims of the result depend on the attributes of the
-/// node. The first of these rules that applies determines the sizes:
-///
-/// 1. The attribute output_shape contains the sizes.
-/// 2. If the attribute auto_pad is SAME_UPPER or SAME_LOWER, each size is the
-///    size of the input dim, multiplied by the stride.
-/// 3. Otherwise the sizes follow from the strides, the filter, the pads and
-///    output_padding.
+/// - The attribute output_shape contains the sizes.
+/// - With auto_pad SAME_UPPER or SAME_LOWER, each size is input size · stride.
+/// - Otherwise, the sizes follow from strides, filter, pads and output_padding.
 static Value convTranspose(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);

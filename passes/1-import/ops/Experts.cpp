@@ -32,32 +32,15 @@ class MoeExpansion {
 public:
   explicit MoeExpansion(NodeImport &n) : n(n) {}
 
-  /// Creates ops that compute the MoE node, and returns the node's result.
-  /// Returns null after an error. Each expert of the node has two linear
-  /// layers. Each token uses k of the experts. The formulas use these names:
+  /// Creates ops that compute the MoE (mixture of experts) node. Returns the
+  /// node's result, or null after an error. Each expert has two linear layers:
   ///
-  ///   x            operand 0, the tokens
-  ///   router       operand 1, one score for each token and expert
-  ///   fc1, fc2     the weight matrices of an expert's first and second layer
-  ///   fc1', fc2'   the transposed matrices of fc1 and fc2
-  ///   b1, b2       the biases of the first and the second layer, 0 if absent
-  ///   act          the activation function of the node, such as relu
-  ///   inner        the number of elements that the first layer computes for
-  ///                each token
+  ///   hidden = act(x · fc1ᵀ + b1)     with swiglu, a gated linear unit
+  ///   result = sum over experts of gate · (hidden · fc2ᵀ + b2)
   ///
-  /// The ops compute three tensors. `gate` has one number for each token and
-  /// expert. A softmax converts the scores of each token to probabilities.
-  /// `gate` contains the k highest probabilities of each token, and 0 for all
-  /// other experts. If the attribute normalize_routing_weights is 1, the k
-  /// numbers are then divided by their sum. The other two tensors are:
-  ///
-  ///   hidden  = act(x · fc1' + b1)      shape [experts, tokens, inner]
-  ///   result  = sum over experts of gate · (hidden · fc2' + b2)
-  ///
-  /// If the experts have a gated linear unit, the formula of `hidden` is
-  /// different. The first layer then has two weight matrices, one for the gate
-  /// and one for the linear factor. `hidden` is computed from the gate and the
-  /// linear factor.
+  /// The softmax of operand 1 gives a probability for each token and expert.
+  /// `gate` has the k highest probabilities of each token, and 0 for all other
+  /// experts.
   Value run() {
     if (!read())
       return {};
@@ -89,29 +72,15 @@ private:
     return !n.failed() && readSizes() && !n.failed();
   }
 
-  /// Sets seven members from the operands and the attribute k of the MoE node.
-  /// Each expert of the node has two layers. Three operands determine sizes:
+  /// Sets `k` from the attribute k, and sets the other sizes from these shapes:
   ///
-  ///   operand 0   the tokens: [tokens, size] or [batch, sequence, size]
-  ///   operand 1   the score of each expert for each token: [tokens, experts]
-  ///   operand 4   the weights of the second layers: [experts, size, inner]
+  ///   operand 0   tokens: [tokens, size] or [batch, sequence, size]
+  ///   operand 1   scores for routing: [tokens, experts]
+  ///   operand 4   weights of the second layers: [experts, size, inner]
   ///
-  /// The method sets these members:
-  ///
-  ///   shape     the shape of operand 0
-  ///   size      the number of elements of a token: the last entry of `shape`
-  ///   tokens    the number of tokens: the product of all other entries
-  ///   experts   the number of experts: the size of dim 1 of operand 1
-  ///   inner     the number of results of an expert's first layer: the size of
-  ///             dim 2 of operand 4
-  ///   k         the number of experts that each token uses: the attribute k
-  ///   input     operand 0, reshaped to [1, tokens, size]
-  ///
-  /// The method also checks the shapes of the three operands, and checks that k
-  /// is at least 1 and at most the number of experts. Then the method calls
-  /// checkGate, which checks whether operand 6 is present. Operand 6 is an
-  /// optional weight matrix of the first layers. If a check fails, the method
-  /// records an error and returns false.
+  /// `shape` is the shape of operand 0. `input` is operand 0 in the shape
+  /// [1, tokens, size]. If an operand does not fit or `k` is not in the range
+  /// from 1 to `experts`, the method records an error and returns false.
   bool readSizes() {
     if (!n.has(4))
       return n.invalid("lacks operand 4"), false;

@@ -135,21 +135,15 @@ static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   return vector;
 }
 
-/// Splits `indices`, the indices of a GatherND node, into vectors. The last dim
-/// of `indices` holds tuples of indices, such as (row, column). Here is an
-/// example of the shape [2, 2, 2], a 2 × 2 matrix of tuples:
+/// Splits the tuples in the last dim of `indices` into one vector for each
+/// entry of a tuple. For example, the tuples are (row, column), and the tuple
+/// at [i, j] is (r[i], c[j]). The function then returns the vectors r and c:
 ///
-///   (5, 0) (5, 1)
-///   (7, 0) (7, 1)
+///   `indices`   (5, 0) (5, 1)      r = [5, 7]
+///               (7, 0) (7, 1)      c = [0, 1]
 ///
-/// The function returns two vectors for this example. The vector r = [5, 7]
-/// holds the rows, and the vector c = [0, 1] holds the columns. The tuple at
-/// [i, j] of the matrix is (r[i], c[j]). Tuples of three indices give three
-/// vectors.
-///
-/// Returns std::nullopt if the tuples do not have this form. For example, the
-/// form (r[j], c[i]) is wrong, because i and j are swapped. Also returns
-/// std::nullopt if the rows or the columns are not constant.
+/// Returns std::nullopt if the tuples have another form, such as (r[j], c[i]),
+/// or if the import does not know the elements.
 static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
                                                             Value indices) {
   SmallVector<IndexVector> vectors;
@@ -188,23 +182,15 @@ static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
   return vectors;
 }
 
-/// Creates the result of a GatherND node whose indices form a grid. `indices`
-/// is the tensor of indices. Its last dim contains tuples, such as (row,
-/// column). `vectors` contains the same indices in another form: vector 0
-/// contains the rows, and vector 1 contains the columns. Here is an example:
+/// Creates the result of a GatherND node whose index tuples form a grid.
+/// `vectors` comes from outerIndices(). With the vectors r and c, the tuple at
+/// [i, j] of `indices` is (r[i], c[j]), and the result is:
 ///
-///   `indices`   (5, 0) (5, 1)
-///               (7, 0) (7, 1)
-///   `vectors`   r = [5, 7], c = [0, 1]
-///   result      result[i, j] = data[r[i], c[j]]
+///   result[i, j] = data[r[i], c[j]]
 ///
-/// The function creates one gather for each vector. In the example, the first
-/// gather reads the rows 5 and 7 of `data`. The second gather reads the columns
-/// 0 and 1 of these rows.
-///
-/// `data` may have more dims than there are vectors. The result then has the
-/// remaining dims of `data` at the end. In the example, `data` of the shape [9,
-/// 4, 6] gives a result of the shape [2, 2, 6].
+/// The result is computed by one gather for each vector. If `data` has more
+/// dims than there are vectors, the result has the remaining dims at the end.
+/// For example, `data` of shape [9, 4, 6] gives a result of shape [2, 2, 6].
 static Value gatherOuter(NodeImport &n, Value data, Value indices,
                          ArrayRef<IndexVector> vectors) {
   SmallVector<int64_t> lined(shapeOf(indices).size() - 1, 1), whole;
@@ -223,19 +209,12 @@ static Value gatherOuter(NodeImport &n, Value data, Value indices,
   return n.broadcast(n.reshape(data, lined), whole);
 }
 
-/// Imports GatherND. The last dim of the indices (operand 1) holds tuples of
-/// indices, such as (row, column). For each tuple, GatherND reads the data
-/// (operand 0) at this row and column. Tuples may form a grid. For example, the
-/// following grid combines the rows 5 and 7 with the columns 0 and 1:
-///
-///   (5, 0) (5, 1)
-///   (7, 0) (7, 1)
-///
-/// Two ops replace GatherND for this grid. The first op reads the rows 5 and 7
-/// of the data. The second op reads the columns 0 and 1 of these rows. Each op
-/// is a gather or a slice. The function creates these ops if the elements of
-/// the grid are constant, and if the attribute batch_dims is 0. In all other
-/// cases, the function creates one `graph.gather_nd`.
+/// Imports GatherND. The last dim of the indices (operand 1) holds tuples, such
+/// as (row, column). Each tuple is a position in the data (operand 0). Tuples
+/// that combine each row of a list with each column of a list form a grid, such
+/// as (5, 0), (5, 1), (7, 0) and (7, 1). If the tuples are a constant grid and
+/// batch_dims is 0, the function creates one gather or slice for the rows, and
+/// one for the columns. Otherwise, it creates one `graph.gather_nd`.
 static Value gatherNd(NodeImport &n) {
   int64_t batch = n.integer("batch_dims", 0);
   if (batch < 0)

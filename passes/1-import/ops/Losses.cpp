@@ -162,19 +162,15 @@ static Value scoresOf(NodeImport &n) {
                                              " dims, not 2 or more");
 }
 
-/// Returns output 0 of the loss node. `logProb` contains the logarithm of the
-/// probability of each class. Dim 0 of `logProb` is the batch, and dim 1
-/// numbers the classes. A label (operand 1) is the index of the correct class.
-/// The loss of a label is minus the log-probability of this class. Operand 2,
-/// if present, contains a weight for each class. The function multiplies the
-/// loss of each label by the weight of the label's class. If operand 2 is
-/// absent, all weights are 1. A label that equals the attribute ignore_index
-/// has the loss 0 and the weight 0. The attribute `reduction` of the node
-/// determines the result:
+/// Returns output 0 of the loss node. Dim 1 of `logProb` has the
+/// log-probability of each class. The loss of a label (operand 1) is minus the
+/// log-probability of its class, multiplied by the weight of the class (operand
+/// 2, by default 1). A label equal to the attribute ignore_index has the loss 0
+/// and the weight 0. The attribute `reduction` determines the result:
 ///
-///   none   the products, one for each label
-///   sum    the sum of the products
-///   mean   the sum of the products, divided by the sum of the weights
+///   none   the loss of each label
+///   sum    the sum of the losses
+///   mean   the sum of the losses, divided by the sum of the weights
 static Value lossOf(NodeImport &n, Value logProb) {
   if (n.failed())
     return {};

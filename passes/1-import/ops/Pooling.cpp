@@ -40,28 +40,14 @@ static Value maxPool(NodeImport &n) {
   return pool(n, PoolKind::Max, input, windowOf(n, input));
 }
 
-/// Returns the factors by which the caller multiplies the result of the op
-/// `graph.pool` for an average pool. With ONNX's attribute ceil_mode, the last
-/// window may reach beyond the padded input. The window elements beyond the
-/// padded input are called overhang. The op divides each sum by the window
-/// size. ONNX divides each sum by the number of window elements that are not
-/// overhang. The factor of a window is therefore:
-///
-///   factor = window size / number of window elements that are not overhang
-///
-/// For a window of 3 elements with 1 element of overhang, the factor is 3/2.
-/// For a window without overhang, the factor is 1.
-///
-/// The function returns a constant with one factor for each position of the
-/// window along spatial dim `i`. The first spatial dim has the number 0. The
-/// constant broadcasts along the other dims. Example: there are 2 spatial dims
-/// and `i` is 0. If the window has 4 positions along this dim, the constant has
-/// the shape [4, 1]. The parameters are:
-///
-///   window    size, stride and padding of the sliding window
-///   input     size of spatial dim `i` of the pool's operand
-///   type      element type of the constant
-///   outputs   number of window positions along spatial dim `i`
+/// Returns the factors that correct an average pool along spatial dim `i`. With
+/// ONNX's ceil_mode, the last window may reach beyond the padded input.
+/// `graph.pool` divides each sum by the window size, but ONNX does not count
+/// the elements beyond the padded input. If 1 of the 3 elements of a window is
+/// beyond, the factor of the window is 3/2. `input` is the size of the dim in
+/// the operand, and `outputs` is the number of windows along the dim. The
+/// result is a constant of the element type `type`, and broadcasts along the
+/// other dims.
 static Value overhangFactors(NodeImport &n, const WindowSpec &window, size_t i,
                              int64_t input, Type type, int64_t outputs) {
   SmallVector<Attribute> factors;
@@ -76,21 +62,15 @@ static Value overhangFactors(NodeImport &n, const WindowSpec &window, size_t i,
       DenseElementsAttr::get(RankedTensorType::get(shape, type), factors));
 }
 
-/// Creates an average pool for a node with ceil_mode = 1 and
-/// count_include_pad = 1. With ceil_mode, the last window may reach beyond the
-/// padded input. The window elements beyond the padded input are called
-/// overhang. ONNX divides each sum by the number of window elements that are
-/// not overhang. Padding elements count in this number.
+/// Creates an average pool for a node with ceil_mode and count_include_pad. The
+/// last window may reach beyond the padded input. `graph.pool` divides each sum
+/// by the window size, but ONNX does not count the elements beyond the padded
+/// input. The function multiplies the result by a factor that corrects this.
+/// Example for the input [4, 6, 5], window size 2, stride 2 and no padding:
 ///
-/// The created op `graph.pool` divides each sum by the window size. Therefore,
-/// the function multiplies the result of `graph.pool` by a factor for each
-/// window. The factor is the window size divided by the number that ONNX uses.
-/// For example, the input is [4, 6, 5], the window size is 2, the stride is 2,
-/// and there is no padding:
-///
-///   window   elements        graph.pool          factor    result
-///   0        4, 6            (4 + 6) / 2 = 5     2 / 2     5
-///   1        5, overhang     (5 + 0) / 2 = 2.5   2 / 1     5
+///   window          graph.pool          factor   result
+///   4, 6            (4 + 6) / 2 = 5     2/2      5
+///   5, one beyond   (5 + 0) / 2 = 2.5   2/1      5
 static Value averageWithoutOverhang(NodeImport &n, Value input,
                                     const WindowSpec &window) {
   Type type = n.elementType(0);

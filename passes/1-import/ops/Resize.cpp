@@ -55,21 +55,15 @@ static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
   }
 }
 
-/// Stores the result sizes and the scales of the dims `axes` in `to`. Entry j
-/// of `sizes` is the size that the node requests for the dim axes[j]. At the
-/// call, `to.shape` holds the sizes of the operand.
+/// Stores the new size and the scale of each dim of `axes` in `to`. Before the
+/// call, `to.shape` has the old sizes. Entry j of `sizes` is the requested size
+/// of dim axes[j]. The new size is old size · scale, rounded to the nearest
+/// integer. The attribute keep_aspect_ratio_policy determines the scale, which
+/// is computed from quotients requested size / old size:
 ///
-/// The quotient of a dim is its requested size divided by its operand size. The
-/// attribute keep_aspect_ratio_policy determines the scale of each dim:
-///
-///   stretch       the quotient of this dim
-///   not_larger    the smallest quotient of all dims in `axes`
-///   not_smaller   the largest quotient of all dims in `axes`
-///
-/// The result size of a dim is its operand size · scale, rounded to the nearest
-/// integer. For a 4x4 operand and the requested sizes 8x12, the quotients are 2
-/// and 3. The result is 8x12 for stretch, 8x8 for not_larger and 12x12 for
-/// not_smaller.
+///   stretch       quotient of the dim
+///   not_larger    smallest quotient of all dims in `axes`
+///   not_smaller   largest quotient of all dims in `axes`
 static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
                        ArrayRef<int64_t> axes) {
   std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
@@ -93,20 +87,12 @@ static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
   }
 }
 
-/// Returns the scale and the result size of each dim of `x`, the tensor that
-/// the node resizes. The attribute `axes` lists the resized dims. Without this
-/// attribute, all dims are resized. One of two operands determines the result:
-///
-///   operand number `scalesAt`   one scale for each resized dim
-///   operand number `sizesAt`    one result size for each resized dim
-///
-/// For example, `x` has the shape [1, 3, 4, 4], and `axes` is [2, 3]. The
-/// scales [2, 2] and the sizes [8, 8] request the same result. The function
-/// returns the scales [1, 1, 2, 2] and the result sizes [1, 3, 8, 8].
-///
-/// The function uses the scales if there is one scale for each resized dim. If
-/// not, the function uses the sizes if there is one size for each resized dim.
-/// If both lists have a wrong length, the function records an error.
+/// Returns the scale and the new size of each dim of `x`, the tensor that the
+/// node resizes. The attribute `axes` lists the dims to resize, by default all.
+/// Operand number `scalesAt` has one scale for each of these dims, or operand
+/// number `sizesAt` has one size for each. Other dims keep their size, with
+/// scale 1. If both operands fit, the function uses the scales. If neither
+/// operand has the right number of entries, the function records an error.
 static Resolution readResolution(NodeImport &n, Value x, size_t scalesAt,
                                  size_t sizesAt) {
   Resolution to;

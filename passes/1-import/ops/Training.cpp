@@ -62,19 +62,15 @@ struct Update {
 using Formula = SmallVector<Value, 3> (*)(Update &);
 } // namespace
 
-/// Creates the ops for one step of gradient descent with momentum. The step
-/// computes a new tensor X and a new momentum V. The momentum is a tensor of
-/// the shape of X that is kept from one step to the next. First, the new V is
-/// computed. Then the new X is computed from the old X and the new V:
+/// Creates the ops for one step of gradient descent with momentum. Returns the
+/// new tensor X and the new momentum V:
 ///
-///   new V = alpha * (old V) + b * G
-///   new X = (old X) - R * (new V)                 if `mode` is "standard"
-///   new X = (old X) - R * (G + alpha * (new V))   if `mode` is "nesterov"
+///   new V = alpha * V + b * G     (b is 1 in the first step, then `beta`)
+///   new X = X - R * (new V)                    if `mode` is "standard"
+///   new X = X - R * (G + alpha * (new V))      if `mode` is "nesterov"
 ///
-/// R is the learning rate. G is the gradient of the loss with respect to X,
-/// plus an L2 regularization: norm_coefficient * X. `norm_coefficient`,
-/// `alpha`, `beta` and `mode` are attributes of the ONNX node. The factor b is
-/// 1 in the first training step, and `beta` in all other steps.
+/// R is the learning rate. G is the gradient of the loss for X, plus
+/// norm_coefficient * X (L2 regularization).
 static SmallVector<Value, 3> momentum(Update &u) {
   NodeImport &n = u.n;
   const std::string mode = n.text("mode", "");
@@ -88,20 +84,14 @@ static SmallVector<Value, 3> momentum(Update &u) {
   return {n.sub(u.tensor, n.mul(u.as(u.rate), direction)), v};
 }
 
-/// Creates the ops for one step of Adagrad (Duchi et al. 2011). The step
-/// computes a new tensor X and a new state H. H is a tensor of the shape of X
-/// that is kept from one step to the next. Each element of H is the sum of the
-/// squares of the gradients in all steps so far. First, the new H is computed.
-/// Then the new X is computed from the old X and the new H:
+/// Creates the ops for one step of Adagrad (Duchi et al. 2011). Returns the new
+/// tensor X and the new state H, the sum of all squared gradients so far:
 ///
-///   new H = (old H) + G * G
-///   r     = R / (1 + T * decay_factor)
-///   new X = (old X) - (r * G) / (sqrt(new H) + epsilon)
+///   new H = H + G * G
+///   new X = X - R / (1 + T * decay_factor) * G / (sqrt(new H) + epsilon)
 ///
 /// R is the learning rate. T is the number of earlier steps. G is the gradient
-/// of the loss with respect to X, plus an L2 regularization: norm_coefficient *
-/// X. `norm_coefficient`, `decay_factor` and `epsilon` are attributes of the
-/// ONNX node.
+/// of the loss for X, plus norm_coefficient * X (L2 regularization).
 static SmallVector<Value, 3> adagrad(Update &u) {
   NodeImport &n = u.n;
   Value g = u.regularized(), count = u.as(u.count);
@@ -113,24 +103,15 @@ static SmallVector<Value, 3> adagrad(Update &u) {
   return {n.sub(u.tensor, step), h};
 }
 
-/// Creates the ops for one step of Adam (Kingma & Ba 2015). The step computes a
-/// new tensor X and two new states V and H. V and H are tensors of the shape of
-/// X that are kept from one step to the next. V is a moving average of the
-/// gradient, and H is a moving average of the squared gradient. First, the new
-/// V and the new H are computed. Then the new X is computed from the old X, the
-/// new V and the new H:
+/// Creates the ops for one step of Adam (Kingma & Ba 2015). Returns the new
+/// tensor X and the new states V and H. R, T and G have the same meaning as in
+/// adagrad(). r is R * sqrt(1 - beta^T) / (1 - alpha^T), or R in the first step
+/// (T = 0):
 ///
-///   new V = alpha * (old V) + (1 - alpha) * G
-///   new H = beta * (old H) + (1 - beta) * G * G
-///   r     = R * sqrt(1 - beta^T) / (1 - alpha^T)    if T > 0
-///   r     = R                                       if T = 0
-///   y     = (old X) - (r * (new V)) / (sqrt(new H) + epsilon)
+///   new V = alpha * V + (1 - alpha) * G
+///   new H = beta * H + (1 - beta) * G * G
+///   y     = X - r * (new V) / (sqrt(new H) + epsilon)
 ///   new X = (1 - norm_coefficient_post) * y
-///
-/// R is the learning rate. T is the number of earlier steps, so T is 0 in the
-/// first step. G is the gradient of the loss with respect to X, plus an L2
-/// regularization: norm_coefficient * X. `norm_coefficient`, `alpha`, `beta`,
-/// `epsilon` and `norm_coefficient_post` are attributes of the ONNX node.
 static SmallVector<Value, 3> adam(Update &u) {
   NodeImport &n = u.n;
   const double alpha = n.real("alpha", 0.9), beta = n.real("beta", 0.999);
@@ -151,20 +132,15 @@ static SmallVector<Value, 3> adam(Update &u) {
   return {n.mul(x, u.number(1 - n.real("norm_coefficient_post", 0))), v, h};
 }
 
-/// Imports an optimizer node, such as ONNX's op Adam. One node updates several
-/// tensors. The function calls `formula` once for each tensor. `formula`
-/// creates the ops that update one tensor. `numStates` is the number of state
-/// tensors that the optimizer keeps for each tensor. Adam has two: both moments
-/// of the gradient. For example, an Adam node that updates the tensors X1 and
-/// X2 has these operands and outputs:
+/// Imports an optimizer node, such as ONNX's op Adam. One node may update
+/// several tensors. Each call of `formula` creates the ops that update one
+/// tensor. The optimizer keeps `numStates` state tensors for each tensor, such
+/// as the moments V and H of Adam. An Adam node for X1 and X2, with the
+/// learning rate R, the number of earlier steps T, and the gradients G1 and G2,
+/// has this form:
 ///
 ///   operands   R, T, X1, X2, G1, G2, V1, V2, H1, H2
-///   outputs          X1, X2,         V1, V2, H1, H2
-///
-/// R is the learning rate, and T is the number of earlier steps. G1 is the
-/// gradient for X1. V1 and H1 are the two moments of G1. The outputs are the
-/// new values of the tensors and of the moments. The first call of `formula`
-/// gets R, T, X1, G1, V1 and H1. The second call gets R, T, X2, G2, V2 and H2.
+///   outputs          X1, X2,         V1, V2, H1, H2     (the new values)
 template <Formula formula, size_t numStates>
 static Value update(NodeImport &n) {
   constexpr size_t perTensor = 2 + numStates;
@@ -206,21 +182,15 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
   return {};
 }
 
-/// Creates two placeholder ops for the gradient of the loss with respect to a
-/// weight. `weight` is the value of the weight, read from a parameter @w. The
-/// function creates these ops and returns %s:
+/// Creates two placeholder ops for the gradient of the loss with respect to
+/// `weight`, the value of a parameter @w. %g is the gradient in one microbatch.
+/// Returns %s, the sum of %g over all microbatches:
 ///
 ///   %g = graph.loss_gradient {graph.gradient_of = @w}
 ///   %s = graph.accumulate %g
 ///
-/// %g stands for the gradient in one microbatch. %s stands for the sum of this
-/// gradient over all microbatches. Phase 2-prepare later builds the ops that
-/// compute this sum. The ops that read %s then read the computed sum instead,
-/// and both placeholder ops are erased.
-///
-/// `name` is the name of the weight in the ONNX file. The function uses `name`
-/// in error messages. It records an error and returns null if `weight` is not
-/// read from a parameter.
+/// Phase 2-prepare replaces %s by the computed sum. Records an error with
+/// `name` and returns null if `weight` is not read from a parameter.
 static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)

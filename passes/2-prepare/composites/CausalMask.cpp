@@ -136,23 +136,12 @@ struct Positions {
 };
 } // namespace
 
-/// Describes a tensor `value` that holds one number for each key or for each
-/// query, such as the position in the sequence. If `ofKeys` is true, the
-/// numbers are those of the keys, and must lie along the last dim. If `ofKeys`
-/// is false, the numbers are those of the queries, and must lie along the dim
-/// before the last. An example for 3 keys and 3 queries:
-///
-///             shape    elements
-///   keys      [1, 3]   0 1 2 in one row
-///   queries   [3, 1]   0 1 2 in one column
-///
-/// All neighboring numbers must have the same difference, the step. Returns the
-/// first number and the step. For example, returns 5 and 2 for the numbers 5,
-/// 7, 9. `value` must be one of these tensors:
-///
-///   - the result of an iota op along the dim of the numbers
-///   - a constant of 2 to 2^24 numbers, in which all other dims have size 1
-///
+/// Returns the first number and the step of a tensor that holds one number for
+/// each key or query, such as the position. For the numbers 5, 7, 9, returns 5
+/// and 2. If `ofKeys` is true, the numbers lie along the last dim, for example
+/// in the shape [1, 3]. Otherwise, they lie along the dim before it, for
+/// example in the shape [3, 1]. `value` must be an iota op along this dim, or a
+/// constant of 2 to 2^24 equally spaced numbers whose other dims have size 1.
 /// Returns nullopt for all other tensors.
 static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
   ArrayRef<int64_t> shape = shapeOf(value);
@@ -199,39 +188,13 @@ static bool compares(Predicate predicate, double a, double b) {
 }
 
 /// Returns whether all elements in a region of the mask provably have the
-/// property `what`, such as True. The mask is the result of the comparison `op`
-/// and has `size` x `size` elements. Element (s, t) belongs to query s and key
-/// t. `region` is Later (all elements with t > s) or Others (all elements with
-/// t <= s).
-///
-/// Element (s, t) must be the result of a comparison of two numbers, such as
-/// the positions of query s and key t in the sequence. The numbers must grow by
-/// the same step c:
-///
-///   number of query s   = q + c · s
-///   number of key t     = k + c · t
-///
-/// For example, if the queries have the numbers 5, 6, 7 and the keys have the
-/// numbers 0, 1, 2, then q is 5, k is 0, and c is 1. If the numbers do not have
-/// this form, the function returns false.
-///
-/// The function tests only two elements of the region. These two are enough for
-/// the following reason. Let d be t - s. If c · s is subtracted from both
-/// numbers, the comparison has the same result. It then compares these two
-/// numbers:
-///
-///   q   and   k + c · d
-///
-/// Therefore, all elements with the same d are equal. When d grows, the second
-/// number only grows or only falls. The predicates Less, LessOrEqual, Greater
-/// and GreaterOrEqual therefore change their result at most once. If the
-/// elements with the smallest and with the largest d of the region have the
-/// property, all elements between them have it, too. For a mask of 3 x 3
-/// elements, these d are 1 and 2 in the region Later, and -2 and 0 in the
-/// region Others.
-///
-/// The predicate Equal can change its result twice, for example from false to
-/// true to false. The function returns false for this predicate.
+/// property `what`. The mask is the result of `op` and has `size` x `size`
+/// elements. Element (s, t) must compare q + c · s for query s with k + c · t
+/// for key t. The function returns false for other operands and for the
+/// predicate Equal. The result depends only on the difference d = t - s. For
+/// the other predicates, the result changes at most once when d grows. The
+/// function therefore tests only the smallest and the largest d of the region.
+/// Equal could change twice.
 static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;
@@ -311,25 +274,14 @@ struct RegionCheck {
 
 private:
   /// Returns whether the sum `op` = a + b provably has the property `what` in
-  /// one region of the mask. The region is the part above the diagonal, or the
-  /// rest of the mask. A property says something about each element:
+  /// the region. The call of(x, p) returns whether the tensor x provably has
+  /// the property p. The function uses three rules and otherwise returns false:
   ///
-  ///   False, True   the element is a boolean with this value
-  ///   Infinite      the element is -infinity
-  ///   Low           the element is at most -65504
-  ///   Zero          the element is 0
+  ///   a or b is Infinite                             a + b is Infinite
+  ///   one operand is Low, the other Low or Zero      a + b is Low
+  ///   a and b are Zero                               a + b is Zero
   ///
-  /// A tensor has a property if all its elements in the region have the
-  /// property. The parameter `of` is a function. The call of(x, p) returns
-  /// whether the tensor x provably has the property p. isSum() uses three
-  /// rules:
-  ///
-  ///   a or b is Infinite                               → a + b is Infinite
-  ///   one operand is Low, the other is Low or Zero     → a + b is Low
-  ///   a is Zero, and b is Zero                         → a + b is Zero
-  ///
-  /// The first rule assumes that masks hold neither +infinity nor NaN. For the
-  /// properties False and True, the function returns false.
+  /// The first rule assumes that masks hold neither +infinity nor NaN.
   static bool isSum(Operation *op, Is what,
                     llvm::function_ref<bool(Value, Is)> of) {
     Value a = op->getOperand(0), b = op->getOperand(1);

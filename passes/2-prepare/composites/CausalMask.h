@@ -13,20 +13,15 @@
 
 namespace pcc::prepare {
 
-/// Two facts about an attention mask of shape [..., S, S]. The last two dims
-/// have the query index s and the key index t. A member is true only if the
-/// function readCausalMask() has proved the fact. Both facts hold for this
-/// mask, which is added to the scores:
+/// Two facts about an attention mask with the query index s and the key index t
+/// in its last two dims. A member is true only if readCausalMask() has proved
+/// the fact. Both facts hold for this mask, which is added to the scores (-inf
+/// hides a key):
 ///
 ///   t:      0     1     2
 ///   s = 0   0    -inf  -inf
 ///   s = 1   0     0    -inf
 ///   s = 2   0     0     0
-///
-/// The element -inf hides key t from query s. The element 0 keeps key t visible
-/// to query s. The fact `hidesLater` says that all elements above the diagonal
-/// hide their keys. The fact `keepsOthers` says that all other elements keep
-/// their keys visible.
 struct CausalMask {
   /// Whether the mask hides every key t > s from query s.
   bool hidesLater = false;
@@ -37,40 +32,14 @@ struct CausalMask {
   bool keepsOthers = false;
 };
 
-/// Tries to prove two facts about an attention mask. The mask has the shape
-/// [..., S, S]. The last two dims have the query index s and the key index t:
-///
-///   hidesLater    the mask hides each key t > s from query s
-///   keepsOthers   the mask keeps each key t <= s visible to query s
-///
-/// In the result, a fact is true only if the function has proved it. If the
-/// sizes of the last two dims differ, or if S is less than 2, both facts are
-/// false.
-///
-/// A boolean mask selects attention scores, and a float mask is added to them.
-/// The elements have this meaning:
-///
-///   mask      element keeps the key   element hides the key
-///   boolean   true                    false
-///   float     0                       -infinity
-///
-/// Exporters of f16 models write the lowest f16 number, -65504, in place of
-/// -infinity. The function first tries to prove `keepsOthers`, and then tries
-/// to prove `hidesLater`. There are two cases for `hidesLater`:
-///
-///   - If the function has proved `keepsOthers`, each query s sees at least key
-///     s. An element of at most -65504 then counts as hiding its key. For
-///     example, the softmax of [0, -65504] is [1, 0].
-///   - If the function has not proved `keepsOthers`, only the element -infinity
-///     counts as hiding its key. The element -65504 might not hide the key: if
-///     all keys of a query have the element -65504, the softmax still gives a
-///     weight to each key. For example, the softmax of [-65504, -65504] is
-///     [0.5, 0.5].
-///
-/// The proofs use the ops that compute the mask: constants, comparisons of
-/// token positions, selects, sums, boolean ops, broadcasts, and reshapes that
-/// add or remove leading dims of size 1. The function proves nothing about the
-/// results of other ops.
+/// Tries to prove the two facts of CausalMask about an attention mask. A
+/// boolean mask keeps a key by true and hides it by false. A float mask is
+/// added to the scores: 0 keeps a key, and -infinity hides it. Exporters of f16
+/// models write -65504 in place of -infinity. If `keepsOthers` is proved, each
+/// query sees a key, and numbers of at most -65504 hide the other keys.
+/// Otherwise, a query may have -65504 for all keys, and the softmax still gives
+/// each key a weight. Both facts are false if the sizes of the last two dims
+/// differ or are less than 2.
 CausalMask readCausalMask(mlir::Value mask);
 
 } // namespace pcc::prepare

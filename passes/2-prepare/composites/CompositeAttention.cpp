@@ -124,30 +124,11 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// Describes masked attention scores by an object of the class Scores. An op of
-/// the model computes the tensor `result` from the tensor `value`: the op
-/// applies a mask to the scores in `value`. The parameter `mask` describes this
-/// mask. For example, the op adds a mask tensor m:
-///
-///   a      = query · keyᵀ
-///   value  = a · 0.125
-///   result = value + m
-///
-/// The function then returns an object with these members:
-///
-///   product   the matmul that computes a
-///   scale     0.125
-///   masks     `mask`, which describes the addition of m
-///
-/// The function calls readScores(), which searches for the matmul and returns
-/// an object that describes `value`. The function then inserts `mask` at the
-/// front of the member `masks` of this object. Returns nullopt if readScores()
-/// finds no matmul of query and key, or if `value` and `result` have different
-/// shapes.
-///
-/// `depth` limits the search. Fewer than `depth` ops may lie between the matmul
-/// and `value`. In the example, one op lies there: the multiplication. Casts do
-/// not count.
+/// Describes masked attention scores. An op of the model applies `mask` to the
+/// scores `value` and computes `result`. The returned object describes `value`,
+/// with `mask` added as the first entry of `masks`. Returns nullopt if `value`
+/// and `result` have different shapes, or if readScores() finds no matmul of
+/// query and key from `value`. `depth` is the limit of this search.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -158,33 +139,15 @@ static std::optional<Scores> masked(Value value, Value result, Mask mask,
   return scores;
 }
 
-/// Describes the result of the select op `op` by an object of the class Scores.
-/// `op` must have one of these two forms. `scores` are attention scores, and
-/// `number` is a constant number of at most -1e9:
+/// Describes the result of the select `op`, which masks attention scores. `op`
+/// has one of these forms, with a constant `number` of at most -1e9:
 ///
-///   result = condition ? scores : number
-///   result = condition ? number : scores
+///   condition ? scores : number
+///   condition ? number : scores
 ///
-/// In this example of the first form, `op` computes the last line:
-///
-///   a      = query · keyᵀ
-///   scores = a · 0.125
-///   result = condition ? scores : -1e30
-///
-/// The function then returns an object with these members:
-///
-///   product   the matmul that computes a
-///   scale     0.125
-///   masks     one mask: a score stays if `condition` is true, and the number
-///             -1e30 replaces all other scores
-///
-/// The model may also apply masks before `op`. The member `masks` then holds
-/// these masks, too. Returns nullopt if `op` has neither form, or if the
-/// function finds no matmul of query and key.
-///
-/// `depth` limits the search for the matmul. Fewer than `depth` ops may lie
-/// between the matmul and `op`. In the example, one op lies there: the
-/// multiplication. Casts do not count.
+/// The first entry of `masks` in the result describes `op`. Returns nullopt if
+/// `op` has neither form, or if readScores() finds no matmul of query and key
+/// from `scores`. `depth` is the limit of this search.
 static std::optional<Scores> readSelect(SelectOp op, int depth) {
   for (bool kept : {true, false}) {
     auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
@@ -197,30 +160,11 @@ static std::optional<Scores> readSelect(SelectOp op, int depth) {
   return {};
 }
 
-/// Describes the result of the maximum op `op` by an object of the class
-/// Scores. `op` must compute max(scores, c) from attention scores and a
-/// constant number c of at most -1e30. The maximum replaces each score of
-/// -infinity by c. In this example, `op` computes the last line, and m is a
-/// mask tensor:
-///
-///   a      = query · keyᵀ
-///   b      = a · 0.125
-///   scores = b + m
-///   result = max(scores, -1e30)
-///
-/// The function then returns an object with these members:
-///
-///   product   the matmul that computes a
-///   scale     0.125
-///   masks     one mask: the addition of m
-///   clipped   true
-///
-/// Returns nullopt if `op` does not compute such a maximum, or if the function
-/// finds no matmul of query and key.
-///
-/// `depth` limits the search for the matmul. Fewer than `depth` ops may lie
-/// between the matmul and `op`. In the example, two ops lie there: the
-/// multiplication and the addition. Casts do not count.
+/// Describes the result of max(scores, c), which `op` computes from attention
+/// scores and a constant c of at most -1e30. The maximum replaces each score of
+/// -infinity by c. The returned object describes `scores`, with `clipped` =
+/// true. Returns nullopt for any other `op`, or if readScores() finds no matmul
+/// of query and key from `scores`. `depth` is the limit of this search.
 static std::optional<Scores> readClip(MaxOp op, int depth) {
   Value value = otherOperand(op, [](Value bound) {
     return uniformValue(bound).value_or(0) <= absorbing;
@@ -257,23 +201,13 @@ static std::optional<Scores> scaled(std::optional<Scores> scores,
 }
 
 /// Searches for the matmul of query and key from which `value` is computed.
-/// Starts at `value` and goes back from each op to one of its operands. Returns
-/// a description of the matmul and of the ops between it and `value`. The
-/// search accepts these ops:
-///
-///   - a cast from a float type to a float type of at least the same width
-///   - a multiplication or division by a constant number
-///   - an addition or a select that masks scores
-///   - a maximum op that replaces -infinity by a finite number
-///
-/// Returns nullopt if the search meets any other op, or if the result of the
-/// matmul has more than one use.
-///
-/// `depth` limits the length of the search. Fewer than `depth` ops may lie
-/// between the matmul and `value`. For `depth` = 6, at most 5 ops may lie
-/// there. If more ops lie there, the function returns nullopt. The function
-/// does not count casts. It counts neighboring multiplications and divisions as
-/// one op. For example, x · 2 / 8 counts as one op.
+/// Returns a description of the matmul and of the ops between it and `value`.
+/// The search accepts casts to a float type of at least the same width,
+/// multiplications and divisions by a constant number, additions and selects
+/// that mask scores, and maximum ops that replace -infinity by a finite number.
+/// Returns nullopt for any other op, if the matmul has several uses, or if at
+/// least `depth` ops lie between the matmul and `value`. Casts do not count.
+/// Adjacent multiplications and divisions count as one op.
 static std::optional<Scores> readScores(Value value, int depth) {
   value = beforeWidening(value);
   if (depth == 0)
@@ -304,23 +238,12 @@ static std::optional<Scores> readScores(Value value, int depth) {
 // Masks
 //===----------------------------------------------------------------------===//
 
-/// Finds out how many keys `mask` can hide from a query. Returns one of these
-/// values:
-///
-///   HideNothing   `mask` hides no key
-///   KeepOne       `mask` may hide keys, but each query sees at least one key
-///   Unknown       the function has proved neither of these
-///
-/// A mask has one of two forms:
-///
-///   - The model adds the tensor `mask.addend` to the scores. The mask hides a
-///     key if the element for this key is infinite or NaN. A finite element,
-///     such as -1e9, does not hide the key in this sense.
-///   - The model replaces some scores by the number `mask.fill`. The mask hides
-///     a key if the score of the key is replaced.
-///
-/// `rowSize` is the number of keys. The last dim of the mask has this size or
-/// 1.
+/// Finds out how many keys `mask` can hide from a query. Returns HideNothing if
+/// `mask` hides no key. Returns KeepOne if each query provably sees a key.
+/// Otherwise, returns Unknown. An added tensor (`mask.addend`) hides a key by
+/// an infinite element or NaN, but not by a finite element, such as -1e9. A
+/// mask with `mask.fill` hides each key whose score it replaces. `rowSize` is
+/// the number of keys. The last dim of the mask has this size or 1.
 static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
   if (mask.addend)
     return pcc::prepare::rowMaskingOf(mask.addend, rowSize);
@@ -344,20 +267,15 @@ static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
-    // The mask hides a key by a finite number f, such as -1e9. The model
-    // replaces the score of the key by f, but `graph.attention` adds f to the
-    // score. The two softmaxes of a query must be equal. In this example, the
-    // query has two keys. Key a has the score 3, and key b has the score 1:
+    // The model replaces the score of a hidden key by a finite number f, but
+    // `graph.attention` adds f to it. Example with the scores 3 (a) and 1 (b):
     //
     //   hidden keys   softmax of the model   softmax of `graph.attention`
     //   b             softmax([3, f])        softmax([3, f + 1])
     //   a and b       softmax([f, f])        softmax([f + 3, f + 1])
     //
-    // In the first row, both softmaxes are [1, 0], because f is at most -1e9.
-    // In the second row, both softmaxes are equal if f + 3 and f + 1 are
-    // rounded to f. This is the case if f is at most -1e30, the value of the
-    // constant `absorbing`. If f is greater than -1e30, the function must prove
-    // that the mask never hides all keys of a query.
+    // If f <= `absorbing`, f + 3 and f + 1 are rounded to f. For a greater f,
+    // each query must see a key.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;
@@ -462,24 +380,14 @@ static Value beforeRepeat(Value heads) {
   return shapeOf(repeat) == ArrayRef(single) ? split.getInput() : heads;
 }
 
-/// Returns the query, the key and the value of an attention. The attention has
-/// two matmuls:
-///
-///   scores = query · keyᵀ                       the parameter `scores`
-///   result = softmax(scale · scores) · value    the parameter `output`
-///
-/// These formulas leave out the masks. The model may multiply or divide the
-/// query or the key by a constant number. The function then returns the query
-/// or the key before this op, and changes the parameter `scale` by the number.
-/// For example, the model multiplies the query by 0.5, and `scale` is 1. The
-/// function then sets `scale` to 0.5.
-///
-/// In grouped-query attention, the model may repeat the heads of the key and of
-/// the value. The function then returns the heads before the repetition.
-///
-/// The caller builds the op `graph.attention` from the three tensors. This op
-/// computes the whole attention. Returns nullopt if `graph.attention` does not
-/// accept the shapes or element types of the tensors.
+/// Returns the query, the key and the value of an attention. `scores` is the
+/// matmul query · keyᵀ. `output` is the matmul softmax(scale · scores) · value.
+/// If the model multiplies or divides the query or the key by a constant
+/// number, the function returns the tensor before this op and changes `scale`
+/// by the number. If the model repeats the heads of the key and of the value
+/// (grouped-query attention), the function returns the heads before the
+/// repetition. Returns nullopt if `graph.attention` does not accept the shapes
+/// or the element types.
 static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
                                       double &scale) {
   Heads heads{takeScale(scores.getLhs(), scale),

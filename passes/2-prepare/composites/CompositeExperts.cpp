@@ -77,20 +77,13 @@ static char summedLetter(StringRef letters, StringRef result) {
   return summed;
 }
 
-/// Adds the attribute `graph.chosen` to an einsum that sums over experts. An
-/// example of such an einsum is te,etd->td. It sums over the letter e. The
-/// letters mean token (t), expert (e) and element of an output (d). The operand
-/// te holds the gates. A gate is the weight of one expert for one token. The
-/// operand etd holds the outputs of all experts for all tokens.
-///
-/// A token uses an expert if the gate is not 0. The attribute is the largest
-/// number of experts that one token can use. For example, `graph.chosen` is 2
-/// if each token uses at most 2 of 8 experts. A later pass can then compute
-/// each expert only for the tokens that use the expert.
-///
-/// The function returns a new einsum with this attribute, which replaces `op`.
-/// Returns null if `op` is not such a sum over experts. Also returns null if
-/// the function cannot prove that each token uses fewer than all experts.
+/// Adds the attribute `graph.chosen` to an einsum that sums over experts, such
+/// as te,etd->td. The operand te holds a weight (gate) for each token t and
+/// expert e. The operand etd holds the outputs of all experts. `graph.chosen`
+/// is the largest number of experts with a non-zero gate for one token, such as
+/// 2 of 8. A later pass then computes each expert only for its tokens. Returns
+/// a new einsum that replaces `op`. Returns null if `op` is not such a sum, or
+/// if this number is not provably smaller than the number of experts.
 static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   auto equation = EinsumEquation::parse(op.getEquation());
   if (op->hasAttr(chosenName) || op.getInputs().size() != 2)
@@ -132,22 +125,15 @@ static std::string lettersOfGate(Value gate, StringRef letters) {
   return own;
 }
 
-/// Replaces a sum over experts by an einsum. In the sum, each output of an
-/// expert is multiplied by a gate. A gate is the weight of one expert for one
-/// token. T is the number of tokens, E is the number of experts, and D is the
-/// size of one output:
+/// Replaces a sum over experts by an einsum. The gates are weights of E experts
+/// for T tokens. The outputs of the experts have D elements:
 ///
 ///   before:   reduce_sum over E of gates [T, E, 1] · outputs [T, E, D]
 ///   after:    einsum ab,abc->ac of reshape(gates) [T, E] and outputs [T, E, D]
 ///
-/// A token uses an expert if the gate is not 0. The einsum has the attribute
-/// `graph.chosen`: the largest number of experts that one token can use. For
-/// example, `graph.chosen` is 2 if each token uses at most 2 of 8 experts. A
-/// later pass can then compute each expert only for the tokens that use the
-/// expert.
-///
-/// Returns null if `op` is not such a sum over experts. Also returns null if
-/// the function cannot prove that each token uses fewer than all experts.
+/// The einsum gets the attribute `graph.chosen`: the largest number of experts
+/// with a non-zero gate for one token. Returns null if `op` is not such a sum,
+/// or if this number is not provably smaller than E.
 static Value reducedProduct(ReduceOp op, PatternRewriter &rewriter) {
   auto mul = definedBy<MulOp>(op.getInput());
   if (!mul || op.getKind() != ReduceKind::Sum || op.getKeep() ||

@@ -102,21 +102,11 @@ static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
 static constexpr int maxDepth = 8;
 
 /// Splits the product `value` into its factors. Returns the product of the
-/// factors that are constant numbers, and appends the other factors to
-/// `factors`. A division by a constant number counts as a multiplication. An
-/// example:
-///
-///   value = 0.5 · a · (b · c) / 4   ->   returns 0.125, appends a, b and c
-///
-/// If `value` is neither a product nor a constant number, the function appends
-/// `value` and returns 1.
-///
-/// `x` is a tensor that the function does not split, even if a product computes
-/// it. In the example, let `x` be the product b · c. The function then appends
-/// a and `x`. If `x` is null, the function splits all products.
-///
-/// `depth` limits the nesting of the products that are split. With `depth` = 0,
-/// the function does not split `value`.
+/// constant factors, and appends the other factors to `factors`. For
+/// 0.5 · a · (b · c) / 4, returns 0.125 and appends a, b and c. If `value` is
+/// neither a product nor a constant number, the function appends `value` and
+/// returns 1. The tensor `x`, which may be null, is not split, even if it is a
+/// product. `depth` is the largest number of nested products that are split.
 static double factorsOf(Value value, Value x, SmallVectorImpl<Value> &factors,
                         int depth) {
   if (auto number = uniformValue(value))
@@ -149,19 +139,13 @@ static Operation *curveOf(Value value) {
   return definedBy<TanhOp>(curve);
 }
 
-/// Adds to `candidates` all values that may be the input x of a gelu. A gelu
-/// contains an erf or tanh op, and `value` is the operand of this op. The input
-/// x is `value` itself, or a value from which `value` is computed. For example,
-/// if `value` is y / 1.414, the input may be y / 1.414 or y. The function adds
-/// both.
-///
-/// The function first adds `value`. If an addition, a multiplication, a
-/// division or a power computes `value`, the function then adds the operands of
-/// this op, the operands of the ops that compute these operands, and so on. It
-/// goes back through chains of at most `depth` ops. It adds no constant
-/// numbers. It does not go back beyond an op with the attribute `graph.pinned`.
-/// The attribute means that the user requests a sharding of the result of the
-/// op with the option --shard.
+/// Adds to `candidates` all values that may be the input x of a gelu. `value`
+/// is the operand of the erf or tanh op of the gelu. The candidates are `value`
+/// and all values from which additions, multiplications, divisions and powers
+/// compute `value`, in chains of at most `depth` ops. For y / 1.414, these are
+/// y / 1.414 and y. Constant numbers are no candidates. The search does not
+/// pass an op with the attribute `graph.pinned`, whose sharding the user
+/// requests with --shard.
 static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
                           int depth) {
   Operation *op = value.getDefiningOp();

@@ -119,23 +119,15 @@ static Value ones(Type elementType, ArrayRef<int64_t> shape, Location loc,
       DenseElementsAttr::get(type, rewriter.getFloatAttr(elementType, 1)));
 }
 
-/// Creates the norm op that replaces `op`. `op` must compute one of these two
-/// expressions from a tensor x:
-///
-///   x / sqrt(mean(x²) + epsilon)
-///   x · (1 / sqrt(mean(x²) + epsilon))
-///
-/// `value` is the operand of `op` that is x in this expression. `found`
-/// describes the other operand: it holds the tensor that is squared, epsilon,
-/// and the first dim over which the mean is taken. The mean is also taken over
-/// all later dims. The function creates one of these ops:
+/// Creates the norm op that replaces `op`, with a scale of ones. `op` computes
+/// x / sqrt(mean(x²) + epsilon) or x · (1 / sqrt(mean(x²) + epsilon)). `value`
+/// is the operand x, and `found` describes the other operand. The new op is:
 ///
 ///   layer_norm(y)   if `value` is y - mean(y), with a mean over the same dims
 ///   rms_norm(x)     otherwise
 ///
-/// All elements of the scale of the new op are 1. Returns null if `found` is
-/// nullopt, if the tensor that is squared is not `value`, or if `value` and the
-/// result of `op` have different types.
+/// Returns null if `found` is nullopt or describes another tensor than `value`,
+/// or if `value` and the result of `op` have different types.
 static Value makeNorm(Operation *op, Value value,
                       std::optional<Deviation> found,
                       PatternRewriter &rewriter) {

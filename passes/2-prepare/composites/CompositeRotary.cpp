@@ -98,19 +98,15 @@ static Value withoutLastDim(Value value) {
   return reshape.getInput();
 }
 
-/// Matches a tensor that an interleaved rotary embedding computes from a tensor
-/// x. The last dim of x holds pairs of an element a and an element b. For two
-/// pairs, x is [a0, b0, a1, b1], and the matched tensor is [−b0, a0, −b1, a1].
-/// The model must compute the matched tensor by these ops:
+/// Matches the rotated tensor of an interleaved rotary embedding. For the
+/// operand [a0, b0, a1, b1], the rotated tensor is [−b0, a0, −b1, a1]. The
+/// model must compute it from a = [a0, a1] and b = [b0, b1] by these ops:
 ///
-///   neg       [b0, b1]                → [−b0, −b1]
-///   reshape   [−b0, −b1]              → [[−b0], [−b1]]
-///   reshape   [a0, a1]                → [[a0], [a1]]
-///   concat    both along the new dim  → [[−b0, a0], [−b1, a1]]
-///   reshape                           → [−b0, a0, −b1, a1]
+///   neg and reshape   b      → [[−b0], [−b1]]
+///   reshape           a      → [[a0], [a1]]
+///   concat, reshape   both   → [[−b0, a0], [−b1, a1]] → [−b0, a0, −b1, a1]
 ///
-/// Returns b = [b0, b1] and a = [a0, a1]. Returns nullopt if `value` is not
-/// such a tensor.
+/// Returns b and a. Returns nullopt if `value` is not such a tensor.
 static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   auto merge = definedBy<ReshapeOp>(value);
   auto concat = merge ? definedBy<ConcatOp>(merge.getInput()) : ConcatOp();
@@ -127,13 +123,9 @@ static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   return {};
 }
 
-/// Returns whether the two tensors in `found` are the two halves of `x` along
-/// the last dim. The caller has taken the two tensors from a tensor r. The
-/// tensor r contains the elements of `found.negated` with a minus sign, and the
-/// elements of `found.plain` without a minus sign. If the two tensors are the
-/// halves of `x`, then r is the tensor that a rotary embedding computes from
-/// `x`. The parameter `interleaved` tells which elements of `x` belong to which
-/// half. For x = [x0, x1, x2, x3], the halves must be:
+/// Returns whether the tensors in `found` are the two halves of `x` along the
+/// last dim. A rotary embedding negates one half and exchanges the two, which
+/// gives the tensor r. For x = [x0, x1, x2, x3], the halves must be:
 ///
 ///   interleaved   found.negated   found.plain   r
 ///   false         [x2, x3]        [x0, x1]      [−x2, −x3, x0, x1]

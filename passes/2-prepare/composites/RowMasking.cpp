@@ -77,30 +77,12 @@ static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
              : RowMasking::Unknown;
 }
 
-/// Finds out how many keys the attention mask `mask` can hide from a query:
-///
-///   HideNothing   the mask hides no key
-///   KeepOne       the mask may hide keys, but each query sees at least one key
-///   Unknown       the function has proved neither of these
-///
-/// `rowSize` is the number of keys. The elements that hide a key depend on the
-/// type of the elements:
-///
-///   element type                  elements that hide a key
-///   boolean                       false
-///   float                         infinity and NaN
-///   integer that is not boolean   none
-///
-/// If `mask` is a constant, the function examines the elements of the constant.
-/// Otherwise, it considers the op that computes `mask`. For some ops, the
-/// function calls itself for the operands. For example, if `mask` is the sum of
-/// two masks, the function calls itself for both masks and combines the two
-/// results.
-///
-/// `depth` limits the number of nested calls. Each call for an operand gets
-/// `depth` - 1. If `depth` is 0, the function makes no nested call and returns
-/// Unknown. Two kinds of masks need no nested call: constants, and masks of
-/// integers that are not boolean. For these masks, `depth` has no effect.
+/// Finds out how many keys the attention mask `mask` can hide from a query (see
+/// RowMasking). A boolean mask hides a key by false. A float mask hides a key
+/// by an infinity or NaN. Integers that are not boolean hide no key. `rowSize`
+/// is the number of keys. `depth` limits the chain of ops that the search
+/// follows from `mask` back to its operands. If the limit is reached, the
+/// result is Unknown.
 static RowMasking search(Value mask, int64_t rowSize, int depth) {
   auto type = elementTypeOf(mask);
   Operation *op = mask.getDefiningOp();

@@ -27,20 +27,13 @@ enum class RowMasking : uint8_t {
   Unknown,
 };
 
-/// Finds out how many keys the attention mask `mask` can hide from a query:
-///
-///   HideNothing   the mask hides no key
-///   KeepOne       the mask may hide keys, but each query sees at least one key
-///   Unknown       the function has proved neither of these
-///
-/// The mask is boolean or float. A boolean mask hides a key with the element
-/// false. A float mask is added to the attention scores, and hides a key with
-/// an infinite element or with NaN. `rowSize` is the number of keys. The last
-/// dim of the mask has the size `rowSize` or 1.
-///
-/// The function assumes that all weights are finite. It also assumes that the
-/// results of some ops, such as matmuls and norms, are finite. It does not
-/// assume that a mask is finite if the mask is an input of the model.
+/// Finds out how many keys the attention mask `mask` can hide from a query. A
+/// boolean mask hides a key by false. A float mask is added to the attention
+/// scores, and hides a key by an infinite element or NaN. `rowSize` is the
+/// number of keys. The last dim of the mask has this size or 1. The function
+/// assumes that all weights are finite, and that the results of some ops, such
+/// as matmuls and norms, are finite. It does not assume that an input of the
+/// model is finite.
 RowMasking rowMaskingOf(mlir::Value mask, int64_t rowSize);
 
 /// Finds out how many keys two masks of the same scores can hide together. A

@@ -46,19 +46,12 @@ struct Query {
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
-  /// Returns a query for the tensor `operand`. A query for a dim of a tensor
-  /// asks: how many non-zero elements can a line of the tensor along the dim
-  /// contain at most? For example, a line of a matrix along dim 0 is a column.
-  ///
-  /// `operand` is an operand of the op that defines `value`. The op broadcasts
-  /// `operand` to the shape of `value`, as NumPy does. NumPy matches the dims
-  /// from the end: the last dim of `operand` becomes the last dim of `value`,
-  /// and so on. The query is for the dim of `operand` that becomes dim `dim` of
-  /// `value`. For example, `value` has the shape [2, 8, 5], and `dim` is 1. Dim
-  /// 1 of `value` has the size 8:
+  /// Returns a query for the dim of `operand` that becomes dim `dim` of
+  /// `value`. The op that defines `value` broadcasts `operand` to the shape of
+  /// `value`. The dims match from the end, as in NumPy. Example for dim 1 of
+  /// `value` of the shape [2, 8, 5]:
   ///
   ///   shape of `operand`   result
-  ///   [2, 8, 5]            query for dim 1 of `operand`
   ///   [8, 5]               query for dim 0 of `operand`
   ///   [5]                  nullopt, because no dim becomes dim 1 of `value`
   ///   [1, 5]               nullopt, because dim 0 of `operand` has the size 1
@@ -179,20 +172,11 @@ static bool areDistinct(Value value, int64_t dim) {
 
 /// Returns an upper bound on the number of true elements in a line of the
 /// result of the comparison `op`. The line is along dim `query.dim`. For
-/// example, a line of a matrix along dim 0 is a column, and a line along dim 1
-/// is a row. There are two cases:
-///
-///  - The op is equal(x, y) or equal(y, x). For each line of the result, the op
-///    compares one element of x with all elements of a line of y. The function
-///    areDistinct() can prove that all elements in the line of y are different.
-///    Therefore at most one of them equals the element of x, and the bound is
-///    1.
-///  - For all other comparisons, the bound is the size of dim `query.dim`.
-///
-/// For example, x has the shape [5, 1], y is the constant [0, 1, 2, 3], and the
-/// result has the shape [5, 4]. For each row of the result, the op compares one
-/// element of x with the numbers 0, 1, 2 and 3. Therefore the bound along dim 1
-/// is 1.
+/// example, a line of a matrix along dim 0 is a column. The bound is 1 if `op`
+/// is equal(x, y) or equal(y, x), x repeats one element along the line, and the
+/// elements of y along the line are provably different, as for x of the shape
+/// [5, 1] and y = [0, 1, 2, 3]. Otherwise, the bound is the size of dim
+/// `query.dim`.
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -226,18 +210,12 @@ static int64_t countOneHot(Operation *op, const Query &query) {
 }
 
 /// Returns an upper bound on the number of non-zero elements in a line of the
-/// result of `op`. The line is along dim `query.dim`. For example, a line of a
-/// matrix along dim 0 is a column. `op` is scatter_elements(data, indices,
-/// updates). The op copies `data`, and writes each element of `updates` into
-/// the copy. The attribute `dim` of the op is the number of a dim. For this
-/// dim, `indices` contains the position of each update. In the other dims, an
-/// update has the same position in `updates` and in the copy.
-///
-/// If `query.dim` is equal to the attribute `dim`, the bound is the sum of two
-/// numbers. The first number is the bound of `data`. The second number is the
-/// size of dim `query.dim` of `updates`. For example, each column of `data` has
-/// at most 1 non-zero element, and `op` writes 2 updates into each column. Then
-/// the bound is 1 + 2 = 3. For all other dims, the bound is the size of dim
+/// result of `op` along dim `query.dim`. For example, a line of a matrix along
+/// dim 0 is a column. `op` is scatter_elements(data, indices, updates). If
+/// `query.dim` is the attribute `dim` of `op`, the bound is the bound of `data`
+/// plus the size of this dim of `updates`. For example, each column of `data`
+/// has at most 1 non-zero element, and `op` writes 2 updates into each column.
+/// The bound is then 1 + 2. For other dims, the bound is the size of dim
 /// `query.dim`.
 static int64_t countScattered(Operation *op, const Query &query) {
   auto scatter = cast<ScatterElementsOp>(op);
@@ -248,19 +226,12 @@ static int64_t countScattered(Operation *op, const Query &query) {
 }
 
 /// Returns an upper bound on the number of non-zero elements in a line of the
-/// result of the reshape `op`. The line is along dim `query.dim` of the result.
-/// For example, a line of a matrix along dim 0 is a column. The function
-/// searches for a dim of the input that has the same size and the same stride
-/// as dim `query.dim` of the result. The stride of a dim is the product of the
-/// sizes of all later dims. If the function finds such a dim, then the lines
-/// along both dims contain the same elements. The function then returns the
-/// bound of the input along the found dim. Otherwise, it returns the size of
-/// dim `query.dim`.
-///
-/// For example, a reshape changes the shape [2, 3, 8] to [6, 8]. Dim 1 of the
-/// result and dim 2 of the input have the size 8 and the stride 1. Therefore
-/// they have the same bound. Dim 0 of the result has the size 6. No dim of the
-/// input has this size, so the bound is 6.
+/// result of the reshape `op` along dim `query.dim`. For example, a line of a
+/// matrix along dim 0 is a column. If a dim of the input has the same size and
+/// the same stride (the product of the sizes of all later dims), both lines
+/// have the same elements, and the bound is that of the input. Otherwise, the
+/// bound is the size of the dim. For a reshape from [2, 3, 8] to [6, 8], dim 1
+/// of the result has the bound of dim 2 of the input. The bound for dim 0 is 6.
 static int64_t countReshaped(Operation *op, const Query &query) {
   auto behind = [](ArrayRef<int64_t> shape, int64_t dim) {
     return ShapedType::getNumElements(shape.drop_front(dim));
@@ -288,26 +259,14 @@ static int64_t countTransposed(Operation *op, const Query &query) {
 }
 
 /// Returns an upper bound on the number of non-zero elements in a line of the
-/// result of the reduction `op`. The line is along dim `query.dim` of the
-/// result. For example, a line of a matrix along dim 0 is a column. There are
-/// three cases. In the table, the line dim is dim `query.dim` of the result:
+/// result of the reduction `op` along dim `query.dim` of the result. A line of
+/// a matrix along dim 0 is a column:
 ///
-///   reduction                                          bound
-///   sum, and the op does not sum over the line dim     n · b
-///   sum, and the op sums over the line dim             1
-///   another reduction, such as max                     size of the line dim
+///   sum over other dims            n · (bound of the input along this dim)
+///   sum over this dim              1, because the dim then has size 1
+///   other reduction, such as max   size of this dim
 ///
-/// In the first row, n is the number of input elements that the op adds for one
-/// element of the result. b is the bound of the input along the line dim. For
-/// example, the op sums an input of the shape [8, 3] over dim 1. The result has
-/// the shape [8]. n is 3, because the op adds 3 elements for each sum. b is 2,
-/// because each of the 3 columns of the input has at most 2 non-zero elements.
-/// Then at most 3 · 2 = 6 of the 8 sums differ from 0.
-///
-/// In the second row, the result keeps the line dim with size 1. For example,
-/// the op sums an input of the shape [8, 3] over dim 1, and the result has the
-/// shape [8, 1]. A line of the result along dim 1 has one element, so the bound
-/// is 1.
+/// n is the number of elements in each sum: 3 if [8, 3] is summed over dim 1.
 static int64_t countReduced(Operation *op, const Query &query) {
   auto reduce = cast<ReduceOp>(op);
   ArrayRef<int64_t> shape = shapeOf(reduce.getInput());
@@ -349,21 +308,14 @@ static int64_t countEinsum(Operation *op, const Query &query) {
   return least;
 }
 
-/// Bounds the number of non-zero elements of a matmul along dim `query.dim`.
-/// The left operand has the shape [m, k], the right operand has the shape
-/// [k, n], and the result has the shape [m, n]. All three can have batch dims
-/// in front:
+/// Returns an upper bound on the number of non-zero elements in a line of the
+/// matmul `op` along dim `query.dim`. For example, a line of a matrix along dim
+/// 0 is a column. The shapes are [m, k] · [k, n] = [m, n], after optional batch
+/// dims:
 ///
-///   `query.dim`   bound
-///   m             k times the bound of the left operand along m
-///   n             k times the bound of the right operand along n
-///   batch dim     size of the batch dim
-///
-/// For example, k is 3, and each of the 3 columns of the left operand has at
-/// most 2 non-zero elements. Then at most 3 · 2 = 6 rows of the left operand
-/// contain a non-zero element. If a row of the left operand is 0, the same row
-/// of the result is 0. Therefore each column of the result has at most 6
-/// non-zero elements.
+///   line along m           k times the bound of the left operand along m
+///   line along n           k times the bound of the right operand along n
+///   line along batch dim   size of the batch dim
 static int64_t countMatmul(Operation *op, const Query &query) {
   auto matmul = cast<MatmulOp>(op);
   const int64_t fromEnd =
@@ -406,18 +358,12 @@ static const llvm::StringMap<Bound> &bounds() {
 }
 
 /// Returns an upper bound on the number of non-zero elements in a line of the
-/// tensor `query.value`. The line is along dim `query.dim`. For example, a line
-/// of a matrix along dim 0 is a column. If the tensor is a constant of zeros,
-/// the bound is 0. For other tensors, a function of the table bounds() computes
-/// the bound from the op that defines the tensor. In the following cases, the
-/// bound is the size of the dim:
-///
-///  - The tensor is a function argument.
-///  - The table contains no function for the op.
-///  - The op has the attribute `graph.pinned`, which says that the user fixes
-///    the sharding of the op.
-///  - `query.steps` is 0. This member limits the number of ops that the
-///    function looks at.
+/// tensor `query.value` along dim `query.dim`. For example, a line of a matrix
+/// along dim 0 is a column. The table bounds() has a function for each
+/// supported kind of op. The bound is the size of the dim if the table has no
+/// entry for the op that defines the tensor, if the tensor is a function
+/// argument, if the op has the attribute `graph.pinned` (the user fixes its
+/// sharding), or if `query.steps` is 0.
 static int64_t count(const Query &query) {
   if (isUniform(query.value, 0))
     return 0;

@@ -13,26 +13,15 @@
 
 namespace pcc::prepare {
 
-/// Returns an upper bound on the number of non-zero elements in a line of
-/// `value` along dim `dim`. A line of a tensor along a dim is a set of elements
-/// that have the same indices in all other dims. For example, each row of a
-/// matrix is a line along dim 1. The bound holds for all lines along dim `dim`.
-/// If the function cannot prove a smaller bound, it returns the size of dim
-/// `dim`.
+/// Returns an upper bound on the number of non-zero elements in each line of
+/// `value` along dim `dim`. For example, the lines of a matrix along dim 1 are
+/// its rows. If no smaller bound can be proven, returns the size of dim `dim`.
+/// Example: if each row of a and of b is one-hot, 2 · a + 3 · b has the bound 2
+/// along dim 1.
 ///
-/// In these examples, `value` has the shape [5, 8], and `dim` is 1. A line is a
-/// row of 8 elements:
-///
-///   `value`                                                  bound
-///   input of the model                                       8
-///   one_hot a: each row has at most one 1, the rest is 0     1
-///   2 · a + 3 · b, and b is another one_hot of this kind     2
-///   zeros, and a scatter writes 2 numbers into each row      2
-///
-/// The function assumes that 0 · x and 0 / x are 0 for each x. It ignores that
-/// 0 · infinity and 0 / 0 are NaN. The user can fix the sharding of a value
-/// with the option --shard. The function assumes that all elements of a value
-/// with a fixed sharding can differ from 0.
+/// Assumes that 0 · x and 0 / x are 0 for each x, although 0 · infinity and
+/// 0 / 0 are NaN. If the user fixes the sharding of a value (--shard), assumes
+/// that all its elements can be non-zero.
 int64_t maxNonZeros(mlir::Value value, int64_t dim);
 
 } // namespace pcc::prepare

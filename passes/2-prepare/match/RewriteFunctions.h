@@ -83,20 +83,15 @@ mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
-/// Replaces `op`, which has one result, by `value`. The name of `op` is its
-/// attribute `graph.name`. The pin of `op` is its attribute `graph.pinned`,
-/// which says that the user fixes the sharding of the op. There are three kinds
-/// of `value`:
+/// Replaces `op`, which has one result, by `value`. Moves the attributes
+/// `graph.name` and `graph.pinned` (the user fixes the sharding) from `op` to
+/// the op that defines `value`. If this op is a constant without a name, both
+/// attributes are lost.
 ///
-///  - The result of a constant without a name. The name and the pin of `op` are
-///    lost.
-///  - A function argument, a parameter of the model, the result of an op with
-///    a name, or one of several results of an op. The name of `op` is lost. If
-///    `op` has a pin, the function fails.
-///  - The result of any other op. This op gets the name and the pin of `op`.
-///
-/// The function also fails if `value` and the result of `op` have different
-/// types. If the function fails, it changes nothing.
+/// A function argument, a parameter, a value with a name, and one of several
+/// results cannot take the attributes. The name is then lost, and the function
+/// fails if `op` is pinned. The function also fails if the types of `value` and
+/// of the result differ. A failed call changes nothing.
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
                                  mlir::RewriterBase &rewriter);
 

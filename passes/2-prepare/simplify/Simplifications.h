@@ -74,19 +74,13 @@ void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
 /// the relu could read an input of the model with the shape [8, 5]. This input
 /// would need a new reshape to [2, 4, 5].
 void addSplitSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds rewrites of gathers to `patterns`. The rewritten gathers read one
-/// vector from each row of a tensor. For example, the tensor x has the shape
-/// [3, 4, 5]. It has 3 rows, and each row has 4 vectors of 5 elements. The
-/// gather reads vector 2 of row 0, vector 0 of row 1 and vector 1 of row 2:
+/// Adds rewrites of gathers to `patterns`. If a gather reads one vector from
+/// each row of a tensor, the rewrite removes the row numbers from the indices
+/// and makes the rows a batch dim. Ranks can split a batch dim, and then read
+/// only their own rows. Example for x of shape [3, 4, 5]:
 ///
 ///   before  gather_nd(x, [[0, 2], [1, 0], [2, 1]])
 ///   after   gather_nd(x, [[2], [0], [1]], batch_dims = 1)
-///
-/// Before the rewrite, the indices contain the row numbers 0, 1 and 2. After
-/// the rewrite, dim 0 of x is a batch dim of the gather. Then the indices do
-/// not need the row numbers.
-///
-/// pcc can shard a batch dim. Each rank then reads only the rows that it holds.
 void addIndexingSimplifications(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare

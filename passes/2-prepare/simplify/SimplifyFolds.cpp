@@ -33,21 +33,13 @@ bool pcc::prepare::isFoldWanted(Operation *op) {
 }
 
 namespace {
-/// Pattern that folds ops. To fold an op means to replace its result by a
-/// constant or by another value that exists already. The function
-/// isFoldWanted() decides whether an op may be folded.
-///
-/// An op can have a name, which is its attribute `graph.name`. It can also have
-/// the attribute `graph.pinned`, which says that the user fixes the sharding of
-/// the op. If the op has one result, the pattern calls the function
-/// replaceNamed() to replace the op. In most cases, replaceNamed() copies both
-/// attributes to the op that defines the new value. The comment of
-/// replaceNamed() lists the exceptions.
-///
-/// MLIR's greedy rewrite driver can fold ops, too, but does not call
-/// replaceNamed(). Therefore the passes that use the pattern turn the driver's
-/// folding off. The benefit of the pattern is 10. The other patterns have the
-/// benefit 1, so the driver tries this pattern first.
+/// Pattern that folds each op for which isFoldWanted() returns true: a constant
+/// or another existing value replaces the result of the op. If the op has one
+/// result, replaceNamed() moves the attributes `graph.name` and `graph.pinned`
+/// of the op to the new value where possible. MLIR's greedy rewrite driver
+/// folds ops without this step. Therefore passes that use the pattern must turn
+/// off the driver's own folding. The benefit 10 makes the driver try this
+/// pattern before the others, which have the benefit 1.
 struct Fold : RewritePattern {
   explicit Fold(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/10, context) {}

@@ -90,19 +90,15 @@ static bool countsAlong(Value value, int64_t dim) {
   return false;
 }
 
-/// Removes the row numbers from the indices of a gather_nd. For example, the
-/// tensor x has the shape [3, 4, 5]. It has 3 rows, and each row has 4 vectors
-/// of 5 elements. The gather_nd reads one vector from each row. It reads vector
-/// 2 of row 0, vector 0 of row 1 and vector 1 of row 2:
+/// Removes the row numbers from the indices of a gather_nd that reads one
+/// vector from each row of a tensor. The rows become a batch dim. Example for x
+/// of shape [3, 4, 5], which has 3 rows of 4 vectors:
 ///
 ///   before  gather_nd(x, [[0, 2], [1, 0], [2, 1]])
 ///   after   gather_nd(x, [[2], [0], [1]], batch_dims = 1)
 ///
-/// In the new gather_nd, dim 0 of x is a batch dim. Therefore the indices do
-/// not need the row numbers 0, 1 and 2.
-///
-/// Returns null if the indices are not the result of a concat. Also returns
-/// null if the first operand of the concat does not contain the row numbers.
+/// Returns null unless the indices are a concat whose first operand contains
+/// the row numbers.
 static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
   auto concat = definedBy<ConcatOp>(op.getIndices());
   int64_t batch = op.getBatchDims(),
@@ -138,20 +134,15 @@ static bool isPositionWithin(Value value, int64_t size) {
   return position && shapeOf(position.getInput())[position.getDim()] <= size;
 }
 
-/// Removes the row numbers from the indices of a gather. The tensor x has the
-/// shape [n, s, d], so it has n rows of s vectors. The model reads the vector
-/// x[r, i[r]] from each row r. For this, the model reshapes x to [n·s, d]. The
-/// vector then has the index r·s + i[r]. For example, n is 3, s is 4, and i is
-/// [2, 0, 1]. Then the indices are [2, 0, 1] + [0, 4, 8] = [2, 4, 9].
+/// Removes the row numbers from the indices of a gather that reads the vector
+/// x[r, i[r]] from each row r. The tensor x has the shape [n, s, d]. In the old
+/// gather, a reshape merges the first two dims of x, so the vector has the
+/// index r · s + i[r]. In the new gather, the rows are a batch dim:
 ///
-/// The new op is a gather_nd with the rows as a batch dim. Its indices are only
-/// i:
+///   before  gather(reshape(x) [n·s, d], i + s · iota(n))
+///   after   gather_nd(x, i, batch_dims = 1)
 ///
-///   gather(reshape(x) [n·s, d], i + [0, s, 2s, …])
-///     ->  gather_nd(x, i, batch_dims = 1)
-///
-/// Returns null for other gathers. Also returns null if an element of i may lie
-/// outside [0, s).
+/// Returns null for other gathers, and if i may have elements outside [0, s).
 static Value takeFlatRowsAsBatch(GatherOp op, PatternRewriter &rewriter) {
   auto merge = definedBy<ReshapeOp>(op.getData());
   auto add = definedBy<AddOp>(op.getIndices());

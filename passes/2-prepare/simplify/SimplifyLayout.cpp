@@ -229,23 +229,13 @@ static Value absorbedTranspose(Value operand, bool &transposed) {
   return transpose.getInput();
 }
 
-/// Returns the tensor that a matmul can read in place of its operand `operand`.
-/// If `operand` is a broadcast of a tensor x, the function returns x. The
-/// matmul can read x, because a matmul broadcasts its batch dims itself. The
-/// batch dims are all dims but the last two. `other` is the other operand of
-/// the matmul. An example is x with the shape [1, 4, 5]:
-///
-///             matmul reads            shape of the result
-///   before    [8, 4, 5], [8, 5, 6]    [8, 4, 6]
-///   after     [1, 4, 5], [8, 5, 6]    [8, 4, 6]
-///
-/// Returns null in three cases:
-///
-///   - `operand` is not a broadcast.
-///   - The broadcast adds or changes one of the last two dims.
-///   - The result of the matmul would get other batch dims. In the example,
-///     this happens if `other` has the shape [1, 5, 6], because no operand has
-///     a batch dim of size 8 after the rewrite.
+/// Returns the input of the broadcast that computes `operand`, an operand of a
+/// matmul. The matmul can read this input instead, because a matmul broadcasts
+/// its batch dims (all dims but the last two). Returns null if `operand` is no
+/// broadcast, or if the broadcast changes one of the last two dims. Also
+/// returns null if the batch dims of the matmul's result would change. This
+/// happens if the input has the shape [1, 4, 5], `operand` the shape [8, 4, 5],
+/// and `other`, the other operand, the shape [1, 5, 6].
 static Value absorbedBroadcast(Value operand, Value other) {
   auto broadcast = definedBy<BroadcastOp>(operand);
   if (!broadcast)

@@ -62,37 +62,14 @@ public:
     return split;
   }
 
-  /// Returns whether `value` allows the class Split to remove a reshape. For
-  /// example, the reshape changes the shape [8, 5] to [2, 4, 5]. The class
-  /// replaces the ops before the reshape by clones. The clones compute the
-  /// shape [2, 4, 5] directly. `value` is the input of the reshape, or an
-  /// operand of one of the replaced ops.
-  ///
-  /// The function returns true if `value` has fewer dims than the input [8, 5]
-  /// of the reshape. An example is a bias [5]. The bias keeps its shape.
-  ///
-  /// If `value` has the shape [8, 5], it must get the new shape [2, 4, 5]. If
-  /// `value` has the shape [1, 5], it must get the new shape [1, 1, 5]. The
-  /// function returns true for these shapes in three cases:
-  ///
-  ///  - `value` is a constant. A constant can get any shape.
-  ///  - `value` is the result of another reshape. The other reshape can compute
-  ///    the new shape.
-  ///  - `value` is the result of any other op, and a clone of the op can
-  ///    compute the new shape. The function movesUp() checks this. The result
-  ///    must have only one use. The op must not be pinned. An op is pinned if
-  ///    the user fixes its sharding.
-  ///
-  /// The function returns false for all other values. An example is an input of
-  /// the model with the shape [8, 5].
-  ///
-  /// `depth` limits the length of a chain of ops that the class may clone. For
-  /// example, `value` is the result of relu(add(a, b)):
-  ///
-  ///   `depth`   ops that the class may clone
-  ///   0         no op
-  ///   1         the relu
-  ///   2         the relu and the add
+  /// Returns whether `value` can be computed with dim 0 split, such as
+  /// [2, 4, 5] in place of [8, 5], without an additional reshape. A constant
+  /// and the result of a reshape can take the new shape. A value with fewer
+  /// dims than the input of the reshape, such as a bias [5], keeps its shape.
+  /// Any other value must have only one use, and a clone of its op must be able
+  /// to compute the new shape. The op must not be pinned: the user fixes the
+  /// sharding of a pinned op. Clones of at most `depth` ops on a path are
+  /// permitted. For relu(add(a, b)) and depth 1, this is the relu.
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -108,26 +85,15 @@ public:
            movesUp(op, depth - 1);
   }
 
-  /// Returns a tensor that replaces `value` when the class Split removes a
-  /// reshape. The tensor has the same elements as `value`. For example, the
-  /// reshape changes the shape [8, 5] to [2, 4, 5]:
+  /// Returns a tensor that has the elements of `value`, with dim 0 split. The
+  /// ops that compute `value` are cloned for this. May only be called if
+  /// vanishesIn() returns true for `value`. Example for a split of 8 into 2 and
+  /// 4:
   ///
   ///   shape of `value`   shape of the result
   ///   [8, 5]             [2, 4, 5]
   ///   [1, 5]             [1, 1, 5], which can be broadcast to [2, 4, 5]
   ///   [5]                [5]
-  ///
-  /// The function handles three cases:
-  ///
-  ///  - `value` has fewer dims than the input [8, 5] of the reshape. The
-  ///    function returns `value`.
-  ///  - `value` is a constant or the result of another reshape. The function
-  ///    creates a reshape of `value`, and folds the new reshape if it can.
-  ///  - `value` is the result of any other op. The function calls itself for
-  ///    each operand of the op. It then clones the op with the new operands. If
-  ///    the op is a product of two matrices, the right operand does not change.
-  ///
-  /// The function may only be called if vanishesIn() returns true for `value`.
   Value apply(Value value, PatternRewriter &rewriter) const {
     if (isUntouched(value))
       return value;
@@ -191,36 +157,13 @@ private:
     return result;
   }
 
-  /// Returns whether a clone of `op` can compute the result of `op` with a
-  /// split dim 0. For example, `op` computes the shape [8, 5], and a reshape
-  /// changes the result to [2, 4, 5]. The class Split removes the reshape. To
-  /// do so, it replaces `op` by a clone that computes the shape [2, 4, 5]
-  /// directly.
-  ///
-  /// The function checks two conditions. The first condition is that `op` is
-  /// one of these ops:
-  ///
-  ///   - an element-wise op
-  ///   - a softmax along a dim other than dim 0
-  ///   - a product of two matrices, such as [8, 3] · [3, 5], if the left
-  ///     operand is not transposed
-  ///   - a matmul for which dim 0 is a batch dim, such as [8, 2, 3] · [8, 3, 5]
-  ///
-  /// The second condition is about the operands of `op`. For example, if `op`
-  /// is the add [8, 5] + [8, 5], its clone is the add [2, 4, 5] + [2, 4, 5].
-  /// Therefore dim 0 of both operands must be split, too. The function
-  /// vanishesIn() checks for each operand whether this is possible. If `op` is
-  /// a product of two matrices, the right operand keeps its shape. Then only
-  /// the left operand is checked.
-  ///
-  /// To split dim 0 of an operand, the class Split may have to clone ops before
-  /// `op`. `depth` limits the length of a chain of these ops. For example, the
-  /// ops compute relu(add(a, b)), and `op` is the relu:
-  ///
-  ///   `depth`   ops before `op` that the class may clone
-  ///   0         no op
-  ///   1         the add
-  ///   2         the add, and the two ops that compute a and b
+  /// Returns whether a clone of `op` can compute the result of `op` with dim 0
+  /// split, such as [2, 4, 5] in place of [8, 5]. `op` must be element-wise, a
+  /// softmax along another dim than dim 0, a product of two matrices whose left
+  /// operand is not transposed, or a matmul for which dim 0 is a batch dim. In
+  /// addition, vanishesIn() must return true for all operands and for `depth`.
+  /// For a product of two matrices, only the left operand must meet this
+  /// condition, because the right operand keeps its shape.
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)
@@ -266,18 +209,14 @@ private:
 } // namespace
 
 /// Removes the reshape `op` if it splits dim 0 of a tensor, such as [8, 5] to
-/// [2, 4, 5]. The function clones the ops before the reshape. The clones
-/// compute the tensor [2, 4, 5] directly, and the function returns this tensor.
-/// In the following example, an earlier reshape has merged dims 0 and 1, and
-/// both reshapes vanish:
+/// [2, 4, 5]. Returns the tensor that clones of the ops before the reshape
+/// compute. Example, in which both reshapes vanish:
 ///
 ///   before  [2, 4, 5] -reshape-> [8, 5] -relu-> [8, 5] -reshape-> [2, 4, 5]
 ///   after   [2, 4, 5] -relu-> [2, 4, 5]
 ///
-/// Returns null if the reshape does not split dim 0. Also returns null if the
-/// rewrite is not possible without a new reshape. For example, the relu could
-/// read an input of the model with the shape [8, 5]. This input would need a
-/// new reshape to [2, 4, 5].
+/// Returns null if `op` does not split dim 0, or if the rewrite needs a new
+/// reshape, as it would if the relu read a model input of shape [8, 5].
 static Value moveSplitUp(ReshapeOp op, PatternRewriter &rewriter) {
   auto split = Split::of(op);
   Operation *source = op.getInput().getDefiningOp();

@@ -62,25 +62,15 @@ static Value fallen(ArithmeticBuilder &b, Value step,
   return b.make<graph::MinOp>(share, b.scalarLike(share, 1));
 }
 
-// Builds the factor by which the learning rate is multiplied in one step. In
-// the formulas, s is the number of this step, counted from 0. The factor is the
-// product of two terms:
+// Builds the factor by which the learning rate is multiplied in step s, counted
+// from 0. The factor is the product of two terms:
 //
-//   warmup term   min((s + 1) / `warmup`, 1); 1 if `warmup` is 0
-//   decay term    `final` + (1 - `final`) · h
+//   warmup term   min((s + 1) / warmup, 1), or 1 if warmup is 0
+//   decay term    final + (1 - final) · h
 //
-// The schedule has the settings `warmup`, `steps` and `final`. The decay begins
-// in step `warmup` and ends in step `steps`. The progress p of the decay is 0
-// before the decay begins, grows linearly from 0 to 1 during the decay, and is
-// 1 after the decay ends. The number h depends on p and on the kind of the
-// schedule:
-//
-//   constant   h = 1
-//   linear     h = 1 - p
-//   cosine     h = (1 + cos(π p)) / 2 = (1 - cos(π (1 - p))) / 2
-//
-// The code computes the second formula for the kind cosine. With h = 1, the
-// decay term is 1. With h = 0, the decay term is `final`.
+// Here, h is 1 (constant), 1 - p (linear) or (1 - cos(π · (1 - p))) / 2
+// (cosine). The progress p of the decay goes linearly from 0 in step `warmup`
+// to 1 in step `steps`. It is 0 before and 1 after these steps.
 Value pcc::prepare::buildLearningRateFactor(ArithmeticBuilder &b, Value step,
                                             const Schedule &schedule) {
   Value share;

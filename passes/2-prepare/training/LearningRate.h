@@ -14,7 +14,7 @@ namespace pcc::prepare {
 
 /// A learning-rate schedule: `--lr-schedule NAME(steps=N, warmup=K, final=F)`.
 /// In each step, the learning rate is --lr times a factor. The factor grows to
-/// 1 in a warmup of K steps. It then decays to F, which it reaches in step N:
+/// 1 in K steps, and then decays to F, which it reaches in step N:
 ///
 ///   factor       warmup       decay (linear or cosine)
 ///      1 |         /----------.___
@@ -23,9 +23,9 @@ namespace pcc::prepare {
 ///      0 +---/--------------------------------------------- step
 ///            0     K                       N
 ///
-/// In step s < K, counted from 0, the factor is (s + 1) / K. The decay is
-/// linear or half a cosine (SGDR without restarts, Loshchilov and Hutter 2017).
-/// A constant schedule has no decay.
+/// In step s < K, counted from 0, the factor is (s + 1) / K. The cosine decay
+/// is SGDR without restarts (Loshchilov and Hutter 2017). A constant schedule
+/// has no decay.
 struct LearningRateSchedule {
   /// Curve of the learning rate after the warmup. The warmup is the first part
   /// of the training. The learning rate of a step is --lr times a factor.

@@ -76,15 +76,8 @@ Value LossScale::build(ArithmeticBuilder &b, ModuleOp module) const {
 }
 
 // Builds the update of a dynamic loss scale at the end of a training step. The
-// update computes two new values for the next step:
-//
-//   scale     loss scale
-//   counter   number of successive steps with finite gradients since the scale
-//             last changed
-//
-// The new values depend on the gradients of this step, and on the setting
-// `interval`. The scale is doubled after `interval` successive steps with
-// finite gradients:
+// update computes the loss scale of the next step. It also counts the
+// successive steps with finite gradients since the scale last changed:
 //
 //   gradients of this step                  new scale   new counter
 //   all finite, counter + 1 >= `interval`   scale · 2   0

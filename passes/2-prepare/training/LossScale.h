@@ -19,18 +19,13 @@
 namespace pcc::prepare {
 
 /// Factor by which the gradient of the loss is multiplied before the backward
-/// pass, so that small f16 gradients are not rounded to 0. After the backward
-/// pass, the gradients of the weights are divided by the same factor. A step in
-/// which a gradient is infinite or NaN changes no weight and no optimizer
-/// state. The option `--loss-scale` has one of two forms:
-///
-///   X                                constant factor X
-///   dynamic(initial=X, interval=N)   dynamic factor: X in the first step
-///
-/// A dynamic factor is halved after a step in which a gradient is infinite or
-/// NaN. A dynamic factor is doubled after N successive steps in which all
-/// gradients are finite. The default of `initial` is 65536 and the default of
-/// `interval` is 2000, as in PyTorch's GradScaler.
+/// pass, so that small f16 gradients are not rounded to 0. The gradients of the
+/// weights are later divided by this factor. A step with an infinite or NaN
+/// gradient changes no weight and no optimizer state. `--loss-scale X` gives a
+/// constant factor. `--loss-scale dynamic(initial=X, interval=N)` gives a
+/// factor that begins with X. A step with an infinite or NaN gradient halves
+/// this factor, and N successive steps with finite gradients double it. The
+/// defaults are X = 65536 and N = 2000, as in PyTorch's GradScaler.
 struct LossScale {
   /// Loss scale of the first step, a positive number. A constant loss scale
   /// has this value in every step. A dynamic loss scale may change after each

@@ -152,19 +152,15 @@ private:
   Value scores;
   uint64_t lastDim;
   const LossExpression &expression;
-  /// Tensors from which the loss is computed. A label is the index of a class.
-  /// A label is ignored if it equals the setting `ignore_index`. The shapes in
-  /// this table are an example, in which the labels have the shape [2, 3] and
-  /// there are 10 classes:
+  /// Tensors from which the loss is computed. The table shows their shapes for
+  /// labels of shape [2, 3] and 10 classes:
   ///
-  ///   tensor    shape        content for each label
-  ///   ignored   [2, 3]       true if the label is ignored
-  ///   indices   [2, 3, 1]    the label, or 0 if the label is ignored
-  ///   logProb   [2, 3, 10]   the log-probabilities of all classes
+  ///   ignored   [2, 3]       true if the label equals setting `ignore_index`
+  ///   indices   [2, 3, 1]    label (index of a class), or 0 if it is ignored
+  ///   logProb   [2, 3, 10]   log-probabilities of all classes
   ///
-  /// `indices` has an additional dim of size 1. An op gather_elements reads
-  /// `logProb` at `indices`. This op requires that `indices` and `logProb` have
-  /// the same number of dims.
+  /// The last dim of `indices` must stay, because gather_elements requires that
+  /// `indices` and `logProb` have equal ranks.
   Value ignored, indices, logProb;
 };
 } // namespace

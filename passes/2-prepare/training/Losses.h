@@ -8,19 +8,15 @@
 
 namespace pcc::prepare {
 
-/// Loss function. A loss function computes a loss from an output of the model
-/// and from labels. The labels are the correct answers. The loss function
-/// computes one number for each label. The loss is a scalar, the mean of these
-/// numbers. With the default settings, the number for one label is:
+/// Loss function. The loss is a scalar: the mean of one number per label over
+/// the whole batch. With the default settings, the numbers are:
 ///
 ///   loss function   label              number for the label
 ///   cross_entropy   index of a class   -log(probability of this class)
 ///   mse             float number       (output - label)²
 ///
-/// The loss function cross_entropy leaves out each label that equals the
-/// setting `ignore_index`. The mean is always taken over the whole batch.
-/// Invariant: the loss does not depend on how the batch is divided into
-/// microbatches and shards.
+/// cross_entropy leaves out labels that equal the setting `ignore_index`.
+/// Invariant: microbatches and shards of the batch do not change the loss.
 struct Loss {
   /// Name of the function in `--loss`, such as "cross_entropy".
   llvm::StringRef name;

@@ -42,16 +42,10 @@ static Value bias(ArithmeticBuilder &b, double beta, Value step) {
   return b.subFrom(1, b.make<graph::PowOp>(b.scalarLike(step, beta), step));
 }
 
-/// Builds step t of Adam (Kingma and Ba 2015), and returns the new weight. The
-/// first step has t = 1. The names in the formulas are:
-///
-///   w, g      `weight` and `gradient`
-///   m, v      running averages of g and g² before the step (optimizer states)
-///   b1, b2    settings `beta1` and `beta2`
-///   eps       setting `eps`
-///   rate      learning rate
-///
-/// The step computes the new averages m' and v' and the new weight w':
+/// Builds step t of Adam (Kingma and Ba 2015), and returns the new weight w'.
+/// The first step has t = 1. The inputs w and g are `weight` and `gradient`.
+/// The optimizer states m and v are running averages of g and g². The settings
+/// `beta1`, `beta2` and `eps` are b1, b2 and eps:
 ///
 ///   m' = b1 · m + (1 - b1) · g
 ///   v' = b2 · v + (1 - b2) · g²
@@ -98,16 +92,9 @@ static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
 }
 
 /// Builds step t of Adagrad (Duchi, Hazan and Singer 2011), and returns the new
-/// weight. The first step has t = 1. The names in the formulas are:
-///
-///   w          weight before the step
-///   g          gradient, plus the coefficient of weight decay times w
-///   s          sum of g² over all earlier steps (optimizer state)
-///   lr_decay   setting `lr_decay`, 0 by default
-///   eps        setting `eps`
-///   rate       learning rate
-///
-/// The step computes the new sum s' and the new weight w':
+/// weight w'. The first step has t = 1. The gradient g contains weight decay:
+/// the coefficient of weight decay times w is added. The optimizer state s is
+/// the sum of g² over all earlier steps. `lr_decay` and `eps` are settings:
 ///
 ///   s' = s + g²
 ///   w' = w - (rate / (1 + (t - 1) · lr_decay)) · g / (sqrt(s') + eps)

@@ -13,18 +13,13 @@ TrainingInfoUpdate::TrainingInfoUpdate(func::FuncOp model)
     : model(model), sets(model.getOps<graph::SetParameterOp>()) {}
 
 // Replaces placeholders by gradients. An op `graph.loss_gradient` is a
-// placeholder for the gradient of a weight w in one microbatch. An op
-// `graph.accumulate` adds these gradients over all microbatches. Other ops read
-// the sum, such as a mul:
+// placeholder for the gradient of a weight in one microbatch. The op
+// `graph.accumulate` that reads it is erased, too, because the gradient %dw in
+// the map `gradients` is already the sum over all microbatches:
 //
-//   before                            after
-//   %p = graph.loss_gradient
-//   %sum = graph.accumulate %p
-//   %x = graph.mul %sum, %rate        %x = graph.mul %dw, %rate
-//
-// Here, %dw is the gradient of w in the map `gradients`. %dw is already the sum
-// over all microbatches. Therefore the function erases both the placeholder and
-// the `graph.accumulate`.
+//   before   %sum = graph.accumulate %placeholder
+//            %x = graph.mul %sum, %rate
+//   after    %x = graph.mul %dw, %rate
 void TrainingInfoUpdate::substituteGradients(
     const llvm::MapVector<StringAttr, Value> &gradients,
     ArithmeticBuilder &builder) {
@@ -104,23 +99,13 @@ void TrainingInfoUpdate::markOperands() {
         op.setAttr(graph::updatesName, weight);
 }
 
-// Sets two attributes. The value of each attribute is the name of a weight w:
-//
-//   graph.updates = w   is set on ops that only the update of w needs
-//   state_of = w        is set on parameters that hold optimizer state of w,
-//                       such as its momentum
-//
-// An op depends on the gradient of w if an operand of the op is this gradient
-// or is computed from this gradient. The function sets `graph.updates` on each
-// op that depends on the gradient of w and on no other gradient. For example,
-// it sets no attribute on an op that computes the norm of all gradients. The
-// function markOperands() sets `graph.updates` on further ops. The function
-// sets `state_of` on a parameter if three conditions hold:
-//
-//  - The new value of the parameter depends on the gradient of w and on no
-//    other gradient.
-//  - The parameter is not w.
-//  - The parameter has the same type as w.
+// Sets two attributes to the name of a weight w. An op that depends on the
+// gradient of w and on no other gradient gets `graph.updates`. So do ops
+// without gradients that only these ops need. The attribute `state_of` marks
+// optimizer state of w, such as its momentum. A parameter other than w gets
+// `state_of` if it has the type of w, and its new value depends on the gradient
+// of w and on no other gradient. markOperands() must follow the first loop,
+// because it reads the attributes that this loop sets.
 void TrainingInfoUpdate::mark() {
   SymbolTable symbols(model->getParentOfType<ModuleOp>());
   for (auto &[op, names] : weights)

@@ -37,21 +37,15 @@ using namespace pcc::shard;
 using graph::Predicate;
 
 namespace {
-/// State of the online softmax in ring attention, for all queries of one
-/// stripe. A stripe is a contiguous piece of the sequence. All members are null
-/// before the first step of ring attention.
+/// State of the online softmax in ring attention, for all queries of one stripe
+/// (contiguous piece of the sequence). The shape of each member is [batch, key
+/// heads, ranks, query heads per key head, queries of a rank, last dim]. All
+/// members are null before the first step:
 ///
 ///   member   for each query                   last dim
 ///   top      largest score so far             1
 ///   sum      sum of exp(score - top)          1
 ///   out      sum of exp(score - top) · value  width of the values
-///
-/// Ring attention cuts the queries of the stripe into equal parts, one part per
-/// rank. The shape of each member is
-///
-///   [batch, key heads, ranks, query heads per key head, queries, last dim]
-///
-/// The dim `queries` counts the queries of one part.
 struct OnlineSoftmaxState {
   Value top, sum, out;
 };
@@ -163,16 +157,11 @@ private:
     return keyValues;
   }
 
-  /// Returns a copy of `keyValue` in which the tokens have moved from rank to
-  /// rank, as between two steps of ring attention. `keyValue` contains keys,
-  /// values, or both. Its shape is
-  ///
-  ///   [batch, key heads, stripes, tokens of a stripe with padding, last dim]
-  ///
-  /// A stripe is a contiguous piece of the sequence. Each stripe is cut into
-  /// equal parts, one part per rank. In each stripe, rank r gets the part of
-  /// rank r + 1, and the last rank gets the part of rank 0. Example with a
-  /// stripe of 6 tokens on 3 ranks:
+  /// Returns `keyValue` (keys, values, or both) after its tokens have moved by
+  /// one rank, as between two steps of ring attention. In each stripe, rank r
+  /// gets the part of rank r + 1, and the last rank gets the part of rank 0.
+  /// The shape is [batch, key heads, stripes, padded tokens, last dim]. Example
+  /// with a stripe (piece of the sequence) of 6 tokens on 3 ranks:
   ///
   ///   rank            0     1     2
   ///   tokens before   0 1   2 3   4 5
@@ -199,20 +188,11 @@ private:
             b.sliceDim(keyValues[0], 4, depth, width)};
   }
 
-  /// Takes the stripes 0 to `stripe` (included) of `keyValue`, and sorts their
-  /// tokens by rank. A stripe is a contiguous piece of the sequence. Each
-  /// stripe is cut into equal parts, one part per rank. The result contains all
-  /// tokens of rank 0, then all tokens of rank 1, and so on.
-  ///
-  /// Later stripes are left out, because the causal mask hides their keys from
-  /// the queries of stripe number `stripe`.
-  ///
-  /// `keyValue` contains the keys, or the values, of all stripes. Shapes:
-  ///
-  ///   `keyValue`   [batch, key heads, stripes, tokens of a stripe, last dim]
-  ///   result       [batch, key heads, ranks, tokens of a rank, last dim]
-  ///
-  /// Example with stripe = 1, 2 ranks, and 3 stripes of 4 tokens:
+  /// Returns the keys or values `keyValue` of stripes 0 to `stripe`, sorted by
+  /// rank. A stripe is a contiguous piece of the sequence. The causal mask
+  /// hides later stripes from the queries of stripe `stripe`. Changes [batch,
+  /// key heads, stripes, tokens, last dim] to [batch, key heads, ranks, tokens
+  /// of a rank, last dim]. Example with `stripe` = 1, 2 ranks and 3 stripes:
   ///
   ///   tokens of stripes 0, 1 and 2   0 1 2 3 | 4 5 6 7 | 8 9 10 11
   ///   result, for ranks 0 and 1      0 1 4 5 | 2 3 6 7
@@ -230,22 +210,13 @@ private:
   // Masks
   //===--------------------------------------------------------------------===//
 
-  /// Reshapes the user's attention mask and stores the result in the member
-  /// `mask`. If the user gives no mask, the member becomes null. Otherwise,
-  /// three dims of the mask are cut:
-  ///
-  ///   dim           new dims
-  ///   query heads   key heads, query heads per key head
-  ///   queries       stripes, parts of a stripe, tokens of a part
-  ///   keys          stripes, parts of a stripe, tokens of a part
-  ///
-  /// A stripe is a contiguous piece of the sequence. Each stripe is cut into
-  /// equal parts, one part per rank. If the mask broadcasts along a dim, the
-  /// new dims have size 1. Example with 8 query heads, 2 key heads, and 16
-  /// tokens in 4 stripes on 2 ranks:
-  ///
-  ///   from [batch, 8, 16, 16]
-  ///   to   [batch, 2, 4, 4, 2, 2, 4, 2, 2]
+  /// Stores the user's attention mask, reshaped to nine dims, in the member
+  /// `mask`. The member becomes null if there is no mask. The dim of query
+  /// heads becomes key heads, and query heads per key head. The dims of queries
+  /// and of keys become stripes (pieces of the sequence), parts of a stripe
+  /// (one per rank), and tokens of a part. A dim of size 1 broadcasts, and
+  /// becomes dims of size 1. For example, with 2 key heads and 4 stripes on 2
+  /// ranks, [batch, 8, 16, 16] becomes [batch, 2, 4, 4, 2, 2, 4, 2, 2].
   void makeMask() {
     mask = attention.getMask();
     if (!mask)
@@ -275,28 +246,14 @@ private:
     mask = b.reshape(mask, cut);
   }
 
-  /// Returns the user's attention mask for the queries of stripe number
-  /// `stripe`, and for the keys of stripes 0 to `stripe`. A stripe is a
-  /// contiguous piece of the sequence. Returns null if the user gives no mask.
-  ///
-  /// On c ranks, each stripe is cut into c equal parts. Part p of the queries
-  /// is part p of stripe number `stripe`. Part p of the keys contains part p of
-  /// each of the stripes 0 to `stripe`. The shape of the result is
-  ///
-  ///   [batch, key heads, pairs, query heads per key head, queries, keys]
-  ///
-  /// The dims `queries` and `keys` count the tokens of one part. A dim has size
-  /// 1 if the mask broadcasts along it. A pair consists of one part of the
-  /// queries and one part of the keys. The size of `pairs` depends on the mask:
-  ///
-  ///   elements of the mask depend on   size of `pairs`
-  ///   the query and the key            c · c, one for each pair
-  ///   only the query                   c, one for each part of the queries
-  ///   only the key                     c, one for each part of the keys
-  ///   neither                          1
-  ///
-  /// For c = 2, the c · c pairs (part of queries, part of keys) are (0,0),
-  /// (0,1), (1,0) and (1,1), in this order.
+  /// Returns the user's mask for the queries of stripe `stripe` and the keys of
+  /// stripes 0 to `stripe`. Returns null if there is no mask. A stripe is a
+  /// piece of the sequence, and each of the c ranks has one part of it. The
+  /// shape is [batch, key heads, pairs, query heads per key head, queries of a
+  /// part, keys of a part]. A dim has size 1 if the mask broadcasts along it.
+  /// The pairs are (part of queries, part of keys), in the order (0,0), (0,1)
+  /// and so on. There are c · c pairs if the mask depends on query and key.
+  /// There are c if it depends on only one of them, and 1 if on neither.
   Value maskOf(int64_t stripe) {
     if (!mask)
       return {};
@@ -311,28 +268,15 @@ private:
                            size(6), size(7) * size(8)});
   }
 
-  /// Returns the attention mask for step number `step` of ring attention. `own`
-  /// is the mask for all steps, as the function maskOf returns it.
+  /// Returns the part of the mask `own`, which maskOf returns, for step `step`
+  /// of ring attention. On c ranks, rank p then has part p of the queries and
+  /// part (p + step) mod c of the keys. A mask of queries and keys has c · c
+  /// such pairs of parts, and the result has the c pairs of this step. A mask
+  /// of keys has c parts, and the result has them in the order of the ranks.
+  /// Any other mask is returned as it is. Example for c = 3 and step = 1:
   ///
-  /// On c ranks, the queries have c parts and the keys have c parts. Rank p
-  /// keeps part p of the queries. In step number `step`, rank p has part
-  /// (p + step) mod c of the keys. There are three kinds of masks:
-  ///
-  /// - The mask depends on the query and on the key. Dim 2 of `own` then counts
-  ///   all c · c pairs (part of the queries, part of the keys). The result
-  ///   contains only the c pairs of this step. Example with c = 3 and step = 1:
-  ///
-  ///     `own`    (0,0) (0,1) (0,2) (1,0) (1,1) (1,2) (2,0) (2,1) (2,2)
-  ///     result   (0,1) (1,2) (2,0)
-  ///
-  /// - The mask depends only on the key. Dim 2 of `own` then counts the c parts
-  ///   of the keys. The result contains the part of rank 0, the part of rank 1,
-  ///   and so on. Example with c = 3 and step = 1:
-  ///
-  ///     `own`    0 1 2
-  ///     result   1 2 0
-  ///
-  /// - The mask does not depend on the key. The function returns `own`.
+  ///   `own`    (0,0) (0,1) (0,2) (1,0) (1,1) (1,2) (2,0) (2,1) (2,2)
+  ///   result   (0,1) (1,2) (2,0)
   Value maskIn(int64_t step, Value own) {
     if (!hasKeys)
       return own;
@@ -359,23 +303,13 @@ private:
   /// Returns `value` as a scalar constant of type i64.
   Value number(int64_t value) { return b.scalar(b.getI64Type(), value); }
 
-  /// Returns the causal mask for one step of ring attention and for the queries
-  /// of one stripe. A stripe is a contiguous piece of the sequence. The mask is
-  /// true where the key is not after the query in the sequence. Returns null if
-  /// the attention is not causal.
-  ///
-  /// The mask has these queries and keys:
-  ///
-  /// - The queries are those of stripe number `stripe`.
-  /// - The keys are those of stripes 0 to `stripe`.
-  ///
-  /// Each stripe is cut into c equal parts, one part per rank. Rank p keeps
-  /// part p of the queries. In step number `step`, rank p has part
-  /// (p + step) mod c of the keys. The mask of rank p is for these two parts.
-  /// The returned tensor contains the masks of all ranks. It broadcasts to the
-  /// scores of the step:
-  ///
-  ///   [batch, key heads, ranks, query heads per key head, queries, keys]
+  /// Returns the causal mask for step `step` of ring attention. The mask is
+  /// true where the key is not after the query in the sequence. The queries are
+  /// those of stripe `stripe` (piece of the sequence), and the keys are those
+  /// of stripes 0 to `stripe`. On c ranks, rank p has part p of the queries and
+  /// part (p + step) mod c of the keys of each stripe. The mask broadcasts to
+  /// the scores [batch, key heads, ranks, query heads per key head, queries,
+  /// keys]. Returns null if the attention is not causal.
   Value seenInOrder(int64_t step, int64_t stripe) {
     if (!attention.getCausal())
       return {};
@@ -387,20 +321,11 @@ private:
         last = b.make<graph::AddOp>(last, number(before));
       return b.compare(Predicate::LessOrEqual, key, last);
     }
-    // The step is not step 0. Each stripe (contiguous piece of the sequence) is
-    // cut into c parts, one part per rank. Rank p has part p of the queries and
-    // part (p + step) mod c of the keys.
-    //
-    // The queries are those of stripe number `stripe`. A query sees all keys of
-    // earlier stripes. A query sees a key of its own stripe only if the part of
-    // the key is before the part of the query. This is so if p + step >= c.
-    // Example with c = 4 and step = 1:
-    //
-    //   rank p   part of queries   part of keys   keys of own stripe
-    //   0        0                 1              hidden
-    //   1        1                 2              hidden
-    //   2        2                 3              hidden
-    //   3        3                 0              seen, because 3 + 1 >= 4
+    // After step 0, rank p has part p of the queries and part (p + step) mod c
+    // of the keys of each stripe. A query sees all keys of earlier stripes. It
+    // sees the keys of its own stripe only if their part is before the part of
+    // the query. This is so if p + step >= c. For c = 4 and step 1, only rank 3
+    // sees them: its queries are in part 3, and its keys are in part 0.
     Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
                                  number(count - step));
     return stripe == 0
@@ -478,21 +403,14 @@ private:
         product, b.make<graph::MulOp>(value, b.scalarLike(value, rest)));
   }
 
-  /// Returns the scores of one step of ring attention. A score is the product
-  /// of one query and one key, times the scale of the attention op. If the
-  /// attention op has a soft cap, the function replaces each score:
-  ///
-  ///   new score = cap · tanh(score / cap)
-  ///
-  /// Ring attention cuts the queries and the keys into parts. In each step, a
-  /// rank has one part of the queries and one part of the keys. The shapes are
+  /// Returns the scores of one step of ring attention: query times key, times
+  /// the scale of the attention op. With a soft cap, each score becomes cap ·
+  /// tanh(score / cap). `group` is the number of query heads per key head. The
+  /// dims `queries` and `keys` count the tokens of one rank:
   ///
   ///   `query`   [batch, key heads, ranks, group · queries, head size]
   ///   `key`     [batch, key heads, ranks, keys, head size]
   ///   result    [batch, key heads, ranks, group, queries, keys]
-  ///
-  /// The dims `queries` and `keys` count the tokens of one part. `group` is the
-  /// number of query heads per key head.
   Value scoresOf(Value query, Value key) {
     Value product = b.make<graph::MatmulOp>(query, key, /*transpose_lhs=*/false,
                                             /*transpose_rhs=*/true);
@@ -538,25 +456,15 @@ private:
     return rows;
   }
 
-  /// Multiplies weights by the values of the keys, and sums the products over
-  /// the keys. `value` contains one vector of n elements for each key. `power`
-  /// contains one weight for each query and each key. The result contains one
-  /// vector of n elements for each query. Example for one query and two keys,
-  /// with n = 3:
-  ///
-  ///   weights of the query   0.5 and 1
-  ///   vectors of the keys    (2, 4, 6) and (1, 1, 1)
-  ///   vector of the query    0.5 · (2, 4, 6) + 1 · (1, 1, 1) = (2, 3, 4)
-  ///
-  /// In each step of ring attention, a rank has one part of the queries and one
-  /// part of the keys. The shapes are
+  /// Returns, for each query, the sum over all keys of the vector `value` of
+  /// the key times its weight `power`. For example, the weights 0.5 and 1 and
+  /// the vectors (2, 4) and (1, 1) give (2, 3). A vector has n elements.
+  /// `group` is the number of query heads per key head. The dims `queries` and
+  /// `keys` count the tokens of one rank in one step:
   ///
   ///   `power`   [batch, key heads, ranks, group, queries, keys]
   ///   `value`   [batch, key heads, ranks, keys, n]
   ///   result    [batch, key heads, ranks, group, queries, n]
-  ///
-  /// The dims `queries` and `keys` count the tokens of one part. The dim
-  /// `group` counts the query heads that share one key head.
   Value weighted(Value power, Value value) {
     Type element = graph::tensorType(value).getElementType();
     Value flat =

@@ -34,19 +34,14 @@ struct NormDims {
 };
 } // namespace
 
-/// Computes the last step of a layer norm or of an RMS norm. Returns
+/// Returns value / √(square + epsilon) · scale + bias, converted to the element
+/// type `type`. This is the last step of a layer norm or an RMS norm. `scale`
+/// and `bias` are weights of the norm, and `bias` may be null. The other
+/// parameters for a norm of x are:
 ///
-///   value / √(square + epsilon) · scale + bias
-///
-/// converted to the element type `type`. The other parameters depend on the
-/// norm, where x is its input:
-///
-///   norm         `value`    `square`        `bias`
-///   layer norm   x - mean   variance of x   weight of the norm, or null
-///   RMS norm     x          mean of x²      null
-///
-/// `scale` is a weight of the norm. If `bias` is null, the function adds no
-/// bias.
+///   norm         `value`    `square`
+///   layer norm   x - mean   variance of x
+///   RMS norm     x          mean of x²
 static Value scaled(ShardedBuilder &b, Value value, Value square,
                     double epsilon, Value scale, Value bias, Type type) {
   Value shifted = b.make<graph::AddOp>(square, b.scalarLike(square, epsilon));

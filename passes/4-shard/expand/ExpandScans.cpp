@@ -6,24 +6,15 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Replaces a cumulative sum by several simpler ops. Ranks split the dim along
-/// which the op adds elements. The dim is cut into parts, one part per rank.
-/// The new ops compute these values:
+/// Replaces a cumulative sum along a dim that ranks split. The cumulative sum
+/// of each part alone gets the total of all earlier parts added (of all later
+/// parts with the attribute `reverse`):
 ///
-/// 1. the cumulative sum of the elements of each part alone
-/// 2. for each part, the total of all elements in earlier parts
-/// 3. the result, which is the sum of 1 and 2
-///
-/// Example with two parts:
-///
-///               part 0   part 1
-///   input       1  2     3  4
-///   1           1  3     3  7
-///   2           0        3
-///   3, result   1  3     6 10
-///
-/// If the op has the attribute `reverse`, a cumulative sum starts at the last
-/// element. Value 2 is then the total of all elements in later parts.
+///            part 0   part 1
+///   input    1  2     3  4
+///   own      1  3     3  7
+///   before   0        3
+///   result   1  3     6 10
 static SmallVector<Value, 2> expandCumSum(const ShardedOp &op,
                                           ShardedBuilder &b) {
   auto scan = cast<graph::CumSumOp>(op.op);

@@ -53,30 +53,15 @@ static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
       b.cast(b.reduce(nearest, found, cut.dim, arg.getKeep()), b.getI64Type())};
 }
 
-/// Returns the indices of the k elements that a top-k selects along a dim.
-/// Ranks split this dim into equal parts, which `cut` describes. The caller has
-/// already built the two steps of the top-k:
+/// Returns the indices in a split dim of the k elements that a top-k selects. A
+/// top-k of each part has selected candidates, and `index` has their indices in
+/// their part. The candidates of all parts form a list of shape `flat`.
+/// `winners` has the positions of the k winners in this list. Example with 2
+/// parts of 4 elements, in which the winners 3 and 0 give the result 6 and 1:
 ///
-/// 1. In each part, a top-k selects some elements. These are the candidates.
-/// 2. The candidates of all parts form one list. A top-k of this list selects k
-///    elements. These are the winners.
-///
-/// The parameters are
-///
-/// - `index`: the index of each candidate in its part
-/// - `winners`: the position of each winner in the list of candidates
-/// - `flat`: the shape of the list
-///
-/// Example with k = 2. The dim has 8 elements. Part 0 contains the elements 0
-/// to 3, and part 1 contains the elements 4 to 7:
-///
-///                                           part 0   part 1
-///   `index`                                 1  3     0  2
-///   index of the first element of the part  0        4
-///   sum: index of the candidate in the dim  1  3     4  6
-///
-/// The list of candidates thus has the indices 1, 3, 4 and 6. If `winners`
-/// contains the positions 3 and 0, the result contains the indices 6 and 1.
+///                        part 0   part 1
+///   `index`              1  3     0  2
+///   indices in the dim   1  3     4  6
 static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
                             Value winners, ArrayRef<int64_t> flat) {
   Type type = indexType(b, cut.count * cut.size);
@@ -91,20 +76,13 @@ static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
   return b.cast(chosen, b.getI64Type());
 }
 
-/// Replaces a top-k by several simpler ops. Ranks split the dim in which the
-/// top-k searches. Example with k = 2, where 2 ranks split 8 elements:
-///
-///   step                                         shape
-///   input                                        [8]
-///   1. cut the elements into one part per rank   [2 parts, 4]
-///   2. in each part, select 2 candidates         [2 parts, 2]
-///   3. join the candidates of all parts          [4]
-///   4. select 2 of all candidates                [2]
-///
-/// If a part has fewer than k elements, all its elements are candidates. If the
-/// ranks cannot divide the elements evenly, padding follows the last element.
-/// If elements are equal, the element with the lowest index is selected first,
-/// as in the original top-k.
+/// Replaces a top-k along a dim that ranks split. A top-k of each part selects
+/// candidates, and a top-k of all candidates selects the result. If a part has
+/// fewer than k elements, all of them are candidates. For k = 2 and 8 elements
+/// on 2 ranks, each part of 4 elements gives 2 candidates. If elements are
+/// equal, the element with the lowest index is selected first, as in the
+/// original top-k. Padding follows the last element, so it is selected after
+/// all elements that are equal to it.
 static SmallVector<Value, 2> expandTopK(const ShardedOp &op,
                                         ShardedBuilder &b) {
   auto topK = cast<graph::TopKOp>(op.op);

@@ -8,22 +8,14 @@
 
 namespace pcc::shard {
 
-/// Type of a function that replaces one op by several simpler ops of the
-/// dialect `graph`. For example, the function for a softmax builds a maximum, a
-/// subtraction, an exponential, a sum and a division. The first parameter is
-/// the op, together with the mesh axes that split it. The second parameter is
-/// the builder that creates the new ops. The function returns one value for
-/// each result of the op. The caller replaces the result by this value. The
-/// value may be null if no op reads the result.
-///
-/// The result of a new op has the shape of the whole tensor. For example, this
-/// shape is [8, 6], even if each of 4 ranks has only a part with the shape
-/// [2, 6]. The replaced op is one of these:
-///
-/// - An op whose ranks exchange values while the op runs, such as a softmax
-///   along a dim that ranks split.
-/// - A ring attention.
-/// - An attention in stripes. A stripe is a contiguous piece of the sequence.
+/// Type of a function that replaces one op by simpler ops of the dialect
+/// `graph`. For example, a maximum, a subtraction, an exponential, a sum and a
+/// division replace a softmax. The parameters are the op with the mesh axes
+/// that split it, and the builder of the new ops. Returns one value per result
+/// of the op, with the shape of the whole tensor. The value may be null if no
+/// op reads the result. The op is a ring attention, an attention in stripes
+/// (Stripes.h), or an op whose ranks exchange values while it runs, such as a
+/// softmax along a dim that ranks split.
 using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 

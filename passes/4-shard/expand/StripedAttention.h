@@ -7,19 +7,12 @@
 
 namespace pcc::shard {
 
-/// Replaces one causal attention op by several attention ops, one for the
-/// queries of each stripe. A stripe is a contiguous piece of the sequence
-/// (Stripes.h). The causal mask hides keys of later stripes. The attention op
-/// for one stripe of queries therefore reads only the keys of this stripe and
-/// of all earlier stripes. Example with 3 stripes:
-///
-///   queries of stripe   keys of stripes
-///   0                   0
-///   1                   0, 1
-///   2                   0, 1, 2
-///
-/// The class RingAttentionExpansion is derived from this class. It replaces an
-/// attention op in which ranks send keys to each other (ring attention).
+/// Replaces one causal attention op by several, one for the queries of each
+/// stripe. A stripe is a contiguous piece of the sequence (Stripes.h). The
+/// causal mask hides keys of later stripes. The queries of stripe 2 therefore
+/// read only the keys of stripes 0, 1 and 2. The derived class
+/// RingAttentionExpansion replaces attention in which ranks send keys to each
+/// other (ring attention).
 class StripedAttention {
 public:
   /// Prepares to replace `op`, a `graph.attention`. `b` builds the new ops and

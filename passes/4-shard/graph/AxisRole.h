@@ -51,37 +51,22 @@ enum class AxisRole : uint8_t {
   /// - In the expert region (the ops around the experts): every dim.
   /// - In all other ops: only the sequence, or the heads within attention.
   SequenceAndExperts,
-  /// Role of the axis `dp`, or of a part of it, if its ranks all have the same
-  /// experts. The role is used only if the user divides the experts of a
-  /// mixture-of-experts model among ranks (option `--ep`). The axis `mb`, whose
-  /// coordinates are microbatches, then has this role, too.
-  ///
-  /// For example, the axis dp has size 4 and consists of two parts of size 2.
-  /// With `--ep 2`, ranks along the first part have the same experts. The first
-  /// part has this role. Ranks along the second part have different experts.
-  /// The second part has the role BatchAndExperts.
-  ///
-  /// The axis (or part) with this role may split these dims:
-  ///
-  /// - In the expert region (the ops around the experts): every dim except the
-  ///   dim that counts experts. The axis does not split weights in this region.
-  /// - In all other ops: only the batch.
+  /// Role of the axis `dp`, or of a part of it, whose ranks all have the same
+  /// experts. The role requires that `--ep` divides the experts of a
+  /// mixture-of-experts model. The axis `mb` of microbatches then has this
+  /// role, too. For example, let half of an axis dp of size 4 divide the
+  /// experts (`--ep 2`). The other half has this role. In the expert region
+  /// (the ops around the experts), the axis may split every dim except the dim
+  /// of experts, but splits no weights. In all other ops, it may split only the
+  /// batch.
   BatchOutsideExperts,
-  /// Role of the axis `cp`, or of a part of it, if its ranks all have the same
-  /// experts. The role is used only if the user divides the experts of a
-  /// mixture-of-experts model among ranks (option `--ep`).
-  ///
-  /// For example, the axis dp has size 2. The axis cp has size 4 and consists
-  /// of two parts of size 2. With `--ep 4`, the experts are divided into 4
-  /// groups. dp and the second part of cp have 2 · 2 = 4 ranks, and each of
-  /// these ranks has one group. Ranks along the first part of cp have the same
-  /// experts. The first part has this role.
-  ///
-  /// The axis (or part) with this role may split these dims:
-  ///
-  /// - In the expert region (the ops around the experts): every dim except the
-  ///   dim that counts experts. The axis does not split weights in this region.
-  /// - In all other ops: only the sequence, or the heads within attention.
+  /// Role of the axis `cp`, or of a part of it, whose ranks all have the same
+  /// experts. The role requires that `--ep` divides the experts of a
+  /// mixture-of-experts model. For example, let dp and half of an axis cp
+  /// divide the experts. The other half of cp has this role. In the expert
+  /// region (the ops around the experts), the axis may split every dim except
+  /// the dim of experts, but splits no weights. In all other ops, it may split
+  /// only the sequence, or the heads within attention.
   SequenceOutsideExperts,
   /// Role of an axis in the second step of the sharding search. The first step
   /// decides how ranks compute. In the first step, the axis has another role,

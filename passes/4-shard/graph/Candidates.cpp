@@ -7,21 +7,12 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns whether `op` must not split a factor of the kind `kind`. A factor is
-/// a dim of an operand or result, or part of such a dim. The kind of a factor
-/// says which communication its split requires:
-///
-/// - Sum, Max, Min, Prod: each rank has a partial result. Ranks combine the
-///   partial results by a sum, maximum, minimum or product.
-/// - Inner: ranks exchange values while the op runs.
-///
-/// Some splits exclude each other. The function returns true in these cases:
-///
-///   `kind`                  returns true if
-///   Sum, Max, Min, Prod     a factor of another of these four kinds is split
-///   Max, Min, Prod, Inner   an operand of `op` is a partial sum
-///
-/// A partial sum is a value of which each rank has one addend.
+/// Returns whether a split of a factor of the kind `kind` is excluded by the
+/// splits that `op` already has. A factor is a dim, or part of a dim. After a
+/// split of the kind Sum, Max, Min or Prod, each rank has a partial result, so
+/// a split of one of these kinds excludes the other three. The kinds Max, Min,
+/// Prod and Inner (ranks exchange values while the op runs) are also excluded
+/// if an operand is a partial sum (each rank has one addend).
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (kind == FactorKind::Inner)
     return !op.through.empty();
@@ -65,24 +56,12 @@ struct FillMode {
   /// Whether the factor (dim, or part of a dim) may be split over more ranks
   /// than it has elements.
   bool overfill = false;
-  /// Whether a requested sharding may change the order in which mesh axes split
-  /// the factor (dim, or part of a dim). A mesh axis B already splits the
-  /// factor. The search now also splits the factor over sub-axes of a mesh axis
-  /// A. A sub-axis is a part of a mesh axis.
-  ///
-  /// - If `reorder` is false, the factor is split first over B, and then over
-  ///   the sub-axes of A.
-  /// - If `reorder` is true, requested shardings matter. The user or the model
-  ///   may request a sharding in which some dim is split first over A, and then
-  ///   over B. The factor is then split first over the sub-axes of A, and then
-  ///   over B. If there is no request of this kind, the order is as for false.
-  ///
-  /// Example: A is tp, and B is dp. The user requests the sharding [8@tp+dp] of
-  /// some tensor, which splits 8 elements first over tp, and then over dp:
-  ///
-  ///   reorder   axes of the factor, major first
-  ///   false     dp, tp
-  ///   true      tp, dp
+  /// Whether the sub-axes (parts of a mesh axis) may come before an axis that
+  /// already splits the factor (dim, or part of a dim). If false, the sub-axes
+  /// come last. If true, a requested sharding can change this. For example, dp
+  /// splits the factor already, and the search adds sub-axes of tp. If a
+  /// request such as [8@tp+dp] splits some dim first over tp and then over dp,
+  /// the sub-axes of tp come before dp. Without this request, they come last.
   bool reorder = false;
   /// Range of the sub-axes that may split the factor (dim, or part of a dim).
   /// A sub-axis is a part of a mesh axis. A mesh axis of size 8 has three
@@ -95,35 +74,13 @@ struct FillMode {
 } // namespace
 
 /// Splits the factor number `factor` of `op` over the first n sub-axes in
-/// `parts`, and returns n. A factor is a dim, or part of a dim. A sub-axis is a
-/// part of a mesh axis. `parts` are sub-axes of one mesh axis. Other axes may
-/// already split the factor. The function adds one sub-axis after the other:
-///
-/// - The first sub-axis is added if the factor is split over fewer ranks than
-///   it has elements.
-/// - A further sub-axis is added if the factor is then split over at most as
-///   many ranks as it has elements.
-/// - If `how.overfill` is true, all sub-axes are added, without these
-///   conditions.
-///
-/// Examples with `how.overfill` = false. The column "ranks before" is the
-/// number of ranks over which other axes already split the factor:
-///
-///   elements of the factor   ranks before   sizes of `parts`   n
-///   6                        1              2 and 2            2
-///   3                        1              2 and 2            1
-///   3                        1              5                  1
-///   3                        3              2                  0
-///
-/// `how.reorder` decides about the order of the axes that split the factor:
-///
-/// - If it is false, the new sub-axes come last.
-/// - If it is true, the new sub-axes come last, too, with one exception. A
-///   requested sharding in `seeds` may split a dim first over the mesh axis of
-///   `parts`, and then over an axis that already splits the factor. The new
-///   sub-axes then come directly before this axis.
-///
-/// The function does not read the members `first` and `end` of `how`.
+/// `parts`, and returns n. A factor is a dim, or part of a dim. `parts` are
+/// sub-axes (parts) of one mesh axis. The first is added if the factor has more
+/// elements than ranks. A further one is added if the factor then has at least
+/// as many elements as ranks. For example, 3 elements take one sub-axis of 5
+/// ranks, but only one of two sub-axes of 2 ranks. With `how.overfill`, all
+/// sub-axes are added. They come last, or before an axis as `how.reorder`
+/// allows for requests in `seeds`. `how.first` and `how.end` are not read.
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
                    const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
@@ -154,35 +111,14 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
   return used;
 }
 
-/// Returns the ways in which the search tries to split the factor number
-/// `factor` of `op` over `parts`. A factor is a dim, or part of a dim. `parts`
-/// are sub-axes of one mesh axis, each of a prime size. For example, the mesh
-/// axis tp of size 4 has the sub-axes tp:(1)2 and tp:(2)2. `seeds` are
-/// requests: shardings that the user or the model requests for some tensors.
-///
-/// The first way adds the sub-axes in `parts` to the factor, one after the
-/// other, until the next sub-axis would give the factor more ranks than
-/// elements (`fill` states the exact condition). For example, a factor of 2
-/// elements is split over tp:(1)2 only, because tp:(1)2 and tp:(2)2 together
-/// have 4 ranks. If other axes already split the factor, the sub-axes come
-/// after these axes.
-///
-/// A request for any tensor may ask for another way. This way is then tried for
-/// the factor as well. There are three cases:
-///
-/// - A request uses only a part of the mesh axis. For example, [8@tp:(1)2] uses
-///   only tp:(1)2. Two ways are added: one splits the factor over tp:(1)2 only,
-///   and the other splits the factor over tp:(2)2 only. A mixture-of-experts
-///   layer counts as a request if only a part of the mesh axis divides its
-///   experts.
-/// - A request splits a dim over more ranks than the dim has elements. For
-///   example, [3@tp] splits 3 elements over 4 ranks. If the factor has 3
-///   elements as well, and a split over all of `parts` gives it more than 3
-///   ranks, this split is added as a way.
-/// - A request names the mesh axis before another axis. For example, [8@tp+dp]
-///   splits a dim first over tp, and then over dp. If dp already splits the
-///   factor, the number of ways is doubled. For each way in which the sub-axes
-///   come after dp, a way is added in which the sub-axes come before dp.
+/// Returns the ways to split the factor number `factor` (dim, or part of a dim)
+/// of `op` over `parts`, the sub-axes of one mesh axis. The first way adds
+/// sub-axes while the factor has enough elements (see `fill`). Requests for
+/// shardings of any tensor, in `seeds`, add further ways. A request for a part
+/// of the mesh axis, such as [8@tp:(1)2], adds ways with only some of `parts`.
+/// A request with more ranks than elements, such as [3@tp] on 4 ranks, adds a
+/// way with all of `parts` for factors of 3 elements. A request such as
+/// [8@tp+dp] adds ways with tp before dp, if dp already splits the factor.
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
@@ -232,18 +168,10 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
 
 /// Returns the factors that can take the rest of a mesh axis if the factor
 /// `first` is too small for the whole axis. A factor is a dim, or part of a
-/// dim. Example: the axis tp has 4 ranks, and `first` has 2 elements. One half
-/// of tp (a sub-axis of 2 ranks) splits `first`. The other half of tp is the
-/// rest, and can split one of the returned factors.
-///
-/// - `rule` is the sharding rule of an op. It lists the factors of each dim of
-///   the operands and results.
-/// - `strategies` lists the ways in which the op may use the axis. Some of
-///   these ways are splits of a factor. The function returns the factors of
-///   these splits, without `first`.
-/// - If `mixesDims` is false, a factor is returned only if it comes directly
-///   after `first` in a dim. In a dim of 24 elements with the factors 4 and 6,
-///   the factor 6 comes directly after the factor 4.
+/// dim. For example, half of an axis of 4 ranks splits a `first` of 2 elements.
+/// The other half can split one of the returned factors. These are the factors
+/// that `strategies` may split, without `first`. If `mixesDims` is false, only
+/// factors that come directly after `first` in a dim of `rule` are returned.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -255,38 +183,14 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
   return factors;
 }
 
-/// Appends copies of `op` to `candidates`. In each copy, all sub-axes in
-/// `parts` split factors of the op. A factor is a dim, or part of a dim. A
-/// sub-axis is a part of a mesh axis. The parameters are
-///
-/// - `parts`: sub-axes of one mesh axis. `op` does not use these sub-axes yet.
-///   Another sub-axis of this mesh axis already splits a factor of `op`.
-/// - `others`: the factors that the first sub-axis in `parts` may split
-/// - `strategies`: the allowed ways to use a sub-axis, such as the split of a
-///   certain factor
-///
-/// For each factor A in `others`, the function does these steps:
-///
-/// 1. It copies `op`. In the copy, it adds the sub-axes in `parts` to factor A,
-///    one after the other, until the next sub-axis would give factor A more
-///    ranks than elements (`fill` states the exact condition).
-/// 2. If all sub-axes have been added, it appends the copy to `candidates`. If
-///    no sub-axis has been added, it drops the copy.
-/// 3. Otherwise, some sub-axes remain. They must split another factor B, so the
-///    function calls itself with the copy, the remaining sub-axes, and a list
-///    of all possible factors B. If the list is empty, nothing is appended.
-///
-/// A factor B is possible if it meets three conditions:
-///
-/// - Factor B comes directly after factor A in a dim of an operand or result.
-/// - `strategies` contains the split of factor B.
-/// - The mesh axis does not split factor B yet.
-///
-/// Example: `parts` are t0 and t1, each of 2 ranks. A dim has the factors 2 and
-/// 8, and `others` contains only the factor 2. The function adds t0 to the
-/// factor 2, which then has 2 ranks and 2 elements. t1 remains. The factor 8
-/// comes directly after the factor 2, so the function adds t1 to the factor 8.
-/// It appends one copy: t0 splits the factor 2, and t1 splits the factor 8.
+/// Appends copies of `op` to `candidates`, in which all sub-axes in `parts`
+/// split factors. A factor is a dim, or part of a dim. `parts` are sub-axes of
+/// one mesh axis that `op` does not use yet. Each factor A in `others` takes as
+/// many sub-axes as it has elements for (see `fill`). If some sub-axes remain,
+/// a factor B must take them. B comes directly after A in a dim, `strategies`
+/// contains its split, and the mesh axis does not split B yet. There is one
+/// copy for each B. For example, two sub-axes of 2 ranks split the neighboring
+/// factors 2 and 8.
 static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     ArrayRef<int> others, ArrayRef<Strategy> strategies,
                     const Seeds &seeds,
@@ -309,46 +213,14 @@ static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
   }
 }
 
-/// Appends copies of `op` to `candidates`. In each copy, sub-axes in `parts`
-/// split the factor number `factor`. In some copies, further sub-axes in
-/// `parts` split other factors. A factor is a dim, or part of a dim. A sub-axis
-/// is a part of a mesh axis. The parameters are
-///
-/// - `parts`: sub-axes of one mesh axis, each of a prime size
-/// - `how`: says which sub-axes in `parts` may split `factor`, and whether
-///   `factor` may have more ranks than elements (`how.overfill`)
-/// - `others`: the factors that may be split in addition to `factor`
-/// - `strategies`: the allowed ways to use a sub-axis, such as the split of a
-///   certain factor
-///
-/// The first copy is made as follows. The function adds the sub-axes that `how`
-/// allows to `factor`, one after the other. If `how.overfill` is false, the
-/// function stops before a sub-axis that would give `factor` more ranks than
-/// elements (`fill` states the exact condition). If the function can add no
-/// sub-axis, it appends no copy at all.
-///
-/// The remaining sub-axes are the sub-axes in `parts` after the last sub-axis
-/// that was added. In the first copy, the remaining sub-axes split no factor.
-/// The function addRest appends further copies, in which all remaining sub-axes
-/// split factors. For each factor A in `others`, there are three cases:
-///
-/// - A has enough elements for all remaining sub-axes. In a further copy, all
-///   remaining sub-axes split A.
-/// - A has enough elements only for the first remaining sub-axes. In a further
-///   copy, the first remaining sub-axes split A, and the last ones split the
-///   factor that comes directly after A in a dim. This copy requires that
-///   `strategies` contains the split of the factor after A.
-/// - A already has as many ranks as elements. For example, A has 1 element.
-///   There is no further copy for A.
-///
-/// Example: `parts` are three sub-axes t0, t1 and t2, of 2 ranks each. `factor`
-/// has 2 elements. `others` contains a factor A of 4 elements and a factor B of
-/// 2 elements. In some dim, a factor C of 8 elements comes directly after B:
-///
-///   copy               t0 splits   t1 splits   t2 splits
-///   first copy         `factor`    no factor   no factor
-///   further copy (A)   `factor`    A           A
-///   further copy (B)   `factor`    B           C
+/// Appends copies of `op` to `candidates`. In the first copy, sub-axes in
+/// `parts` (parts of one mesh axis) split only the factor number `factor` (dim,
+/// or part of a dim). `how` says which sub-axes may do so (see `fill`). If no
+/// sub-axis fits, no copy is appended. In further copies, all remaining
+/// sub-axes split factors in `others`, and factors directly after these (see
+/// `addRest`). For example, t0 and t1 are sub-axes of 2 ranks, and `factor` has
+/// 2 elements. In the first copy, t1 splits no factor. In a further copy, t1
+/// splits a factor A in `others`.
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       ArrayRef<Strategy> strategies, const Seeds &seeds,
@@ -468,24 +340,14 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
   return pairs;
 }
 
-/// Returns a copy of `op` that is split as the requested sharding `seed` asks.
-/// The search assigns one mesh axis after the other. `decided` lists the axes
-/// that the search has assigned so far. Axes of `seed` that are not in
-/// `decided` are not used yet.
+/// Returns a copy of `op` that is split as the requested sharding `seed` asks,
+/// as far as the search has assigned the axes of `seed` (`decided`). Only the
+/// first result changes, or the first operand of an op without results. These
+/// axes split a factor (dim, or part of a dim) in the copy, major first:
 ///
-/// Only the factors of the first result are changed. If the op has no result,
-/// the factors of the first operand are changed. A factor is a dim, or part of
-/// a dim. These axes split a factor in the copy, major first:
-///
-/// - the axis `mb`, along which the parts are microbatches, if `mb` splits the
-///   factor in `op`
-/// - the axes that split the factor in `seed`, if they are in `decided`
-/// - the axes that split the factor in `op`, if they split no dim in `seed`
-///
-/// Example for one factor:
-///
-///   axes in `op`   axes in `seed`   `decided`    axes in the copy
-///   mb, dp         tp, cp           mb, dp, tp   mb, tp, dp
+///  - `mb` (axis of microbatches), if it splits the factor in `op`
+///  - axes of the factor in `seed`, if they are in `decided`
+///  - axes of the factor in `op` that split no dim in `seed`
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);

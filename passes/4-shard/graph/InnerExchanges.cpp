@@ -36,25 +36,13 @@ static void addParts(InnerReshard &reshard, int64_t perPart,
   reshard.from.dims.push_back({{{parts, axes}, {perPart, {}}}});
 }
 
-/// Returns one reshard that ranks need while the split op `op` runs. A reshard
-/// is a change of the sharding of a tensor. `value` describes the tensor, such
-/// as the tensor of row maxima in a softmax.
-///
-/// Before the reshard, each rank along the mesh axes `axes` has a tensor of its
-/// own. The rank has computed this tensor from its part of the operand. After
-/// the reshard, each rank has the combination of the tensors of all these
-/// ranks. The field `value.kind` says which collective combines the tensors:
-///
-///   `value.kind`          collective
-///   Inner                 all-gather
-///   Sum, Max, Min, Prod   all-reduce by a sum, maximum, minimum or product
-///
-/// Example: 2 ranks split one row of a softmax, and `value` is the tensor of
-/// row maxima. Its kind is Max:
-///
-///            part of the row   maximum before   maximum after
-///   rank 0   1, 5              5                5
-///   rank 1   3, 2              3                5
+/// Returns one reshard (change of sharding) that ranks need while `op` runs.
+/// Each rank along `axes` has computed a tensor from its part of the operand,
+/// such as the row maxima of a softmax. `value` describes this tensor. After
+/// the reshard, each rank has the combination of the tensors of all ranks. The
+/// kind `value.kind` selects the collective: an all-gather for Inner, or an
+/// all-reduce for Sum, Max, Min and Prod. For example, 2 ranks with the maxima
+/// 5 and 3 of a row both have 5 after the reshard.
 static InnerReshard reshardOf(const ShardedOp &op,
                               const graph::ShardingRule::InnerValue &value,
                               const dist::SubAxes &axes) {

@@ -24,22 +24,15 @@ struct InnerReshard {
   int64_t elementBytes;
 };
 
-/// Returns the reshards that ranks need while the split op `op` runs. A reshard
-/// is a change of the sharding of a tensor. Examples for 4 ranks that split one
-/// dim of `op`:
+/// Returns the reshards (changes of sharding) that ranks need while the split
+/// op `op` runs. Examples for 4 ranks that split one dim:
 ///
-/// - Softmax along the dim: two reshards. The first is an all-reduce of the row
-///   maxima. The second is an all-reduce of the row sums.
-/// - Topk along the dim, with k = 3: one reshard. Each rank selects the top 3
-///   elements of its part. An all-gather sends these elements to all ranks. If
-///   another op reads the indices that the topk returns, there is a second
-///   reshard: an all-reduce of the indices.
-/// - Ring attention: 3 or 6 reshards. At first, each rank has its own part of
-///   the keys and values. The parts then move 3 times, so that each rank has
-///   each of the 4 parts once. In each move, each rank receives the part of the
-///   next rank. If keys and values are sent as one tensor, a move is one
-///   reshard. If they are sent as two tensors, a move is two reshards.
-/// - Addition: no reshard, because each rank can add its parts alone.
+///  - softmax: all-reduces of the row maxima and of the row sums
+///  - topk: an all-gather of the top elements of each rank, and an all-reduce
+///    of the indices if another op reads them
+///  - ring attention: 3 moves of keys and values to the previous rank. A move
+///    is one reshard, or two if keys and values are separate tensors.
+///  - addition: no reshard
 llvm::SmallVector<InnerReshard, 2> innerReshards(const ShardedOp &op);
 
 /// Returns the cost of the communication inside of the split op `op`. Ranks may

@@ -22,20 +22,12 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
 
 /// Splits the first factor in `covering` over the mesh axes `axes`. A factor is
 /// a dim, or part of a dim. `covering` lists consecutive factors of one dim of
-/// `op`, major first. Example: in the sharding of an operand, the axis t of
-/// size 3 splits a dim of 12 elements. `op` divides this dim into the factors 6
-/// and 2. `covering` lists both factors. The function splits the factor 6 over
-/// t, and each rank has a third of it: 2.
-///
-/// The function does nothing in these cases:
-///
-/// - `covering` has several factors, and the number of ranks along `axes` does
-///   not divide the size of the first factor. For example, 4 ranks do not
-///   divide 6.
-/// - Some axis already splits the first factor.
-/// - The first factor has the kind Whole (ranks must not split it) or Inner
-///   (ranks that split it exchange values while the op runs).
-/// - `op` already uses one of `axes`, or a part of one.
+/// `op`, major first. For example, an axis of 3 ranks splits 12 elements in the
+/// sharding of an operand. If `covering` has the factors 6 and 2, the axis
+/// splits the factor 6. Does nothing if `covering` has several factors and the
+/// ranks do not divide the first one evenly, if this factor is split already or
+/// has the kind Whole or Inner (its split is forbidden or needs communication),
+/// or if `op` uses one of `axes` already.
 static void give(ShardedOp &op, ArrayRef<int> covering,
                  const dist::SubAxes &axes) {
   const auto &major = op.rule->factors[covering.front()];
@@ -46,27 +38,15 @@ static void give(ShardedOp &op, ArrayRef<int> covering,
     op.axes[covering.front()] = axes;
 }
 
-/// Splits one dim of an operand or result of `op` over the axes that split this
-/// dim in `sharding`. The dim is divided into factors in two ways. `dim` lists
-/// the factors of `op`, and `sharding.factors` lists the factors of the
-/// sharding. The product of the factors is the size of the dim in both lists.
-/// For example, a dim of 60 elements may have the factors 3, 4 and 5 in `op`,
-/// and the factors 12 and 5 in `sharding`.
-///
-/// The function compares the lists from left to right. For each factor of
-/// `sharding`, it looks for the next factors of `op` with the same product. In
-/// the example, the factors 3 and 4 of `op` belong to the factor 12 of
-/// `sharding`. If an axis splits the factor 12 in `sharding`, the function
-/// splits the factor 3 of `op` over this axis (see `give`). If no next factors
-/// have the same product, the function returns and splits no further factor.
-///
-/// Examples with an axis t of size 3, where 12@t is a factor of 12 elements
-/// that t splits:
+/// Splits one dim of a tensor of `op` over the axes that split it in
+/// `sharding`. A factor is part of a dim, and `dim` lists those of `op`. For
+/// each factor of `sharding`, the next factors of `op` with the same product
+/// are searched. The first one is split (see `give`). If the products never
+/// match, the function stops. Examples in which the axis t splits 12 elements:
 ///
 ///   factors of `sharding`   factors of `op`   result
 ///   12@t, 5                 3, 4, 5           3@t, 4, 5 (12 = 3 · 4)
-///   12@t, 10                3, 8, 5           3, 8, 5 (3 is less than 12, and
-///                                             3 · 8 is more than 12)
+///   12@t, 10                3, 8, 5           3, 8, 5 (3 · 8 is not 12)
 static void followDim(ShardedOp &op, ArrayRef<int> dim,
                       const dist::DimSharding &sharding) {
   for (const dist::Factor &factor : sharding.factors) {

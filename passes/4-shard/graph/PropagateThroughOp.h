@@ -7,20 +7,13 @@
 
 namespace pcc::shard {
 
-/// Returns `op` split as the shardings of its operands suggest (sharding
-/// propagation as in GSPMD, Xu et al. 2021). `operands` are these shardings.
-///
-/// - An axis is used only if the op then needs no communication.
-/// - If two operands split a dim differently, the first operand decides.
-/// - Partial sums pass from operands to results only if `partialsPass` is true
-///   and the op allows it, as a transpose does. A partial sum is a value that
-///   ranks still have to add.
-///
-/// Examples, where 8@t is a dim of 8 elements that the axis t splits:
-///
-///   op                operands          result
-///   add               [8@t, 6], [8, 6]  [8@t, 6]
-///   sum along dim 1   [8@d, 6@t]        [8@d], a partial sum along t
+/// Returns `op` split as the shardings `operands` of its operands suggest
+/// (sharding propagation as in GSPMD, Xu et al. 2021). An axis is used only if
+/// the op then needs no communication. If two operands split a dim differently,
+/// the first operand decides. If `partialsPass` is true, partial sums (values
+/// that ranks still have to add) pass to the results where the op allows it, as
+/// a transpose does. For example, a sum of [8@d, 6@t] along dim 1 gives [8@d],
+/// a partial sum along t. Here 8@d is a dim of size 8 that the axis d splits.
 ShardedOp propagateFromOperands(mlir::Operation *op,
                                 llvm::ArrayRef<dist::Sharding> operands,
                                 bool partialsPass = false);

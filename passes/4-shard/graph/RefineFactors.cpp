@@ -44,30 +44,15 @@ static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
   return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
 
-/// Divides one factor into smaller factors, and returns the sizes of the
-/// smaller factors. A factor is a dim, or part of a dim. The beginning of a
-/// factor is a number: the product of the sizes of all factors before this
-/// factor in the dim. The end of a factor is its beginning times its size. For
-/// example, in a dim with the factors 2 and 12, the factor 12 begins at 2 and
-/// ends at 2 · 12 = 24. `begin` and `end` belong to the factor that is divided.
+/// Divides a factor (dim, or part of a dim) at `boundaries`, and returns the
+/// sizes of the new factors. `begin` is the product of the sizes of all factors
+/// before the factor in the dim. `end` is `begin` times the size of the factor.
+/// A number in `boundaries` is ignored unless it lies between `begin` and
+/// `end`, divides `end`, and is a multiple of the last number used, or of
+/// `begin`:
 ///
-/// `boundaries` contains numbers in ascending order. At each of these numbers,
-/// a smaller factor should begin. A number is ignored unless it meets three
-/// conditions:
-///
-/// - It is greater than `begin` and less than `end`.
-/// - It is a multiple of the last number that was not ignored. If all numbers
-///   before it were ignored, it is a multiple of `begin`.
-/// - It divides `end`.
-///
-/// Examples:
-///
-///   `begin`   `end`   `boundaries`   returned sizes
-///   1         24      3              3, 8
-///   1         24      2, 6           2, 3, 4
-///   2         24      6              3, 4, because 6 / 2 = 3 and 24 / 6 = 4
-///   1         24      4, 6           4, 6, because 4 does not divide 6
-///   1         24      5              24, because 5 does not divide 24
+///   `begin` 2, `end` 24, boundary 6         3, 4
+///   `begin` 1, `end` 24, boundaries 2, 6    2, 3, 4
 static SmallVector<int64_t> cut(int64_t begin, int64_t end,
                                 ArrayRef<int64_t> boundaries) {
   SmallVector<int64_t> sizes;
@@ -109,24 +94,13 @@ static bool refineDim(RefinedRule &rule, const DimFactors &dim,
   return changed;
 }
 
-/// Divides factors of two ops, so that both ops have the same factors of one
-/// value. A factor is a dim, or part of a dim. `producer` is the sharding rule
-/// of the op that produces the value, as result number `result`. `user` is the
-/// sharding rule of an op that reads the value, as operand number `operand`. A
-/// sharding rule lists the factors of each dim. Example for a dim of 24
-/// elements:
-///
-///              factors before   factors after
-///   producer   6, 4             3, 2, 4
-///   user       3, 8             3, 2, 4
-///
-/// The factors stay different in two cases:
-///
-/// - A factor must not be divided (mayRefine).
-/// - No division makes the factors equal. For example, the factors 4, 6 and the
-///   factors 6, 4 stay different, because 4 does not divide 6.
-///
-/// Returns whether any factor was divided.
+/// Divides factors of two ops so that both have the same factors of one value.
+/// Returns whether any factor was divided. A factor is a dim, or part of a dim.
+/// `producer` is the sharding rule of the op with the value as result number
+/// `result`. `user` is the rule of an op with the value as operand number
+/// `operand`. For example, the factors 6, 4 and 3, 8 both become 3, 2, 4.
+/// Factors stay different if one must not be divided (mayRefine), or if no
+/// division makes them equal, as for 4, 6 and 6, 4.
 static bool refineEdge(RefinedRule &producer, unsigned result,
                        RefinedRule &user, unsigned operand) {
   bool changed = false;
@@ -154,38 +128,14 @@ void pcc::shard::refineLike(RefinedRule &rule,
   }
 }
 
-/// Copies tags from the producer of a value to a user of the value. A tag names
-/// the dim of the model to which a factor belongs, such as Batch (samples). A
-/// factor is a dim, or part of a dim. The function handles one dim of the
-/// value:
-///
-/// - `from` lists the factors of this dim in the producer. `known` has the tags
-///   of all factors of the producer.
-/// - `to` lists the factors of this dim in the user. `tags` has the tags of all
-///   factors of the user. The function sets these tags.
-/// - If `withHeads` is false, the tag Head (attention heads) is not copied.
-///
-/// The beginning of a factor is a number: the product of the sizes of all
-/// factors before it in the dim. The end of a factor is its beginning times its
-/// size. For example, in a dim with the factors 2 and 12, the factor 2 begins
-/// at 1 and ends at 2, and the factor 12 begins at 2 and ends at 24.
-///
-/// The function copies the tag of a factor P of the producer to a factor U of
-/// the user in two cases:
-///
-/// - P and U begin at the same number.
-/// - The kind of U is Whole (ranks must not split it) or Inner (ranks that
-///   split it exchange values), and P begins at a number between the beginning
-///   and the end of U.
-///
-/// If several factors of the producer have a tag for U, U gets the tag of the
-/// last one. Example: the producer has the factors 2 (tag Stripe) and 12 (tag
-/// Sequence):
-///
-///   factors of the user   kind             new tags of the user
-///   2 and 12              any              Stripe and Sequence
-///   24                    Whole or Inner   Sequence
-///   24                    any other        Stripe
+/// Copies tags along one dim of a value from its producer to a user. A factor
+/// is a dim, or part of a dim. A tag says what a factor counts, such as Batch
+/// (samples). `from` and `to` list the factors of the dim in the producer and
+/// in the user. A factor of the user gets the tag of the producer's factor with
+/// the same product of sizes before it. A factor of the kind Whole or Inner
+/// gets the tag of the last factor that begins within it. If the producer has 2
+/// (Stripe) and 12 (Sequence), a factor 24 of kind Inner gets Sequence. A
+/// factor 24 of another kind gets Stripe. The tag Head needs `withHeads`.
 static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
                      const RefinedRule &user, MutableArrayRef<FactorTag> tags,
@@ -205,28 +155,13 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
     }
 }
 
-/// Copies the tag Sequence from a user of a value back to the producer of the
-/// value. A tag names the dim of the model to which a factor belongs. A factor
-/// is a dim, or part of a dim. The tag Sequence names the dim of tokens. The
-/// function handles one dim of the value:
-///
-/// - `from` lists the factors of this dim in the producer. `tags` has the tags
-///   of all factors of the producer. The function sets these tags.
-/// - `to` lists the factors of this dim in the user. `known` has the tags of
-///   all factors of the user.
-///
-/// A factor P of the producer gets the tag if P has no tag yet, and if the user
-/// has a factor U that meets three conditions:
-///
-/// - U has the tag Sequence.
-/// - U and P have equal sizes.
-/// - The product of the sizes of all factors before U in the dim is equal to
-///   the product of the sizes of all factors before P.
-///
-/// Example: an attention reads a mask with a dim of 24 tokens. The op that
-/// produces the mask has the factors 2, 3 and 4 for this dim, and the attention
-/// has the factors 6 and 4. If the factor 4 of the attention has the tag
-/// Sequence, the factor 4 of the producer gets the tag, because 2 · 3 = 6.
+/// Copies the tag Sequence (dim of tokens) along one dim of a value from a user
+/// back to the producer. A factor is a dim, or part of a dim. `from` and `to`
+/// list the factors of the dim in the producer and in the user. A factor of the
+/// producer without a tag gets it if a factor of the user with the tag has the
+/// same size and the same product of sizes before it. For example, an attention
+/// reads a mask as 6 and 4, and its factor 4 has the tag. The producer has 2, 3
+/// and 4. Its factor 4 gets the tag, because 2 · 3 = 6.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
                          const DimFactors &from, const RefinedRule &user,
@@ -295,20 +230,12 @@ bool ShardedGraph::refine(int64_t sequenceParts, int64_t microbatches) {
                             edge.operand);
     return changed;
   };
-  // Each op divides the dims of its tensors into factors. The op that produces
-  // a tensor and the ops that read it should have the same factors for each dim
-  // of the tensor. Example: an addition produces a tensor with a dim of 24
-  // elements, and has the factor 24 for this dim. A reshape reads the tensor,
-  // and has the factors 3 and 8 for the same dim. The addition then divides its
-  // factor 24 into 3 and 8.
-  //
-  // The operands of the addition have the factor 24 as well, so this factor is
-  // divided there too. The ops that produce the operands then have to divide
-  // their factors, and so on. Therefore the loop visits all ops forward and
-  // backward, until no factor changes.
-  //
-  // `readsAndWrites` lists pairs of two ops: one reads a weight of the model,
-  // and the other writes the same weight. Both get the same factors.
+  // The op that produces a tensor and the ops that read it should divide each
+  // dim into the same factors. If a reshape reads 24 elements as 3 and 8, the
+  // producer divides its factor 24, and so do the producers of its operands.
+  // Therefore the loop visits all ops forward and backward, until no factor
+  // changes. `readsAndWrites` has pairs of an op that reads a weight and an op
+  // that writes it. Both get the same factors.
   for (bool changed = true; changed;) {
     changed = false;
     for (auto [read, write] : readsAndWrites)
@@ -341,28 +268,15 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// Returns one factor of a dim of tokens. The caller gives this factor the tag
-/// Sequence, so that ranks can split it. A factor is a dim, or part of a dim.
-/// `dim` lists the factors of the dim of tokens, as indices into the factors of
-/// `rule`. There are two cases:
-///
-/// - The dim is cut into stripes. A stripe is a contiguous piece of the
-///   sequence. The first factor of the dim is the number of stripes. The second
-///   factor is the number of tokens in one stripe. The function returns the
-///   second factor.
-/// - The dim is not cut into stripes. The function returns the first factor.
-///
-/// `numParts` is the number of ranks that share each stripe. If pcc uses no
-/// stripes, `numParts` is 1. If `numParts` is greater than 1, the function
-/// stripesFor computes the number of stripes for this number of ranks. The dim
-/// is cut into stripes if it has several factors, and if the first factor is
-/// equal to this number of stripes and greater than 1. Example with 32 tokens
-/// and `numParts` = 2, for which stripesFor returns 4 stripes:
-///
-///   factors   cut into stripes             returned factor
-///   32        no, there is one factor      32
-///   4, 8      yes                          8
-///   2, 16     no, 2 is not equal to 4      2
+/// Returns the factor of a dim of tokens that ranks may split. A factor is a
+/// dim, or part of a dim. `dim` lists the factors of the dim. The result is the
+/// first factor, with one exception: if the dim is cut into stripes (contiguous
+/// pieces of the sequence), it is the second factor, the tokens of one stripe.
+/// `numParts` ranks share each stripe, or `numParts` is 1 if there are no
+/// stripes. The dim is cut into stripes if its first factor is greater than 1
+/// and is the number that stripesFor() returns for `numParts`. For example,
+/// stripesFor(32, 2) is 4. The factors 4, 8 then give 8, and the factors 2, 16
+/// give 2.
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)

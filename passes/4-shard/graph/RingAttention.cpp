@@ -44,30 +44,15 @@ bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
                       [&](int factor) { return op.axes[factor].empty(); });
 }
 
-/// Returns one exchange of ring attention as a reshard of one tensor. A reshard
-/// is a change of sharding. The tensor contains the keys or the values, and
-/// each rank has a part of them. In the exchange, each rank receives the part
-/// of the next rank, and the last rank receives the part of rank 0:
+/// Returns one exchange of ring attention as a reshard (change of sharding) of
+/// the keys or of the values. Each rank receives the part of the next rank, and
+/// the last rank receives the part of rank 0. `shape` is [batch, heads, tokens,
+/// width], and `bytes` is the size of one element. `axes` split the tokens of
+/// each stripe (contiguous piece of the sequence).
 ///
-///   rank                0   1   2
-///   part before         0   1   2
-///   part after          1   2   0
-///
-/// The parameters describe the tensor:
-///
-/// - `shape` is its shape [batch, heads, tokens, width].
-/// - `sharding` is its sharding.
-/// - `stripes` is the number of stripes. A stripe is a contiguous piece of the
-///   dim of tokens. All stripes have the same size.
-/// - `axes` are the mesh axes that split the tokens of each stripe.
-/// - `bytes` is the size of one element in bytes.
-///
-/// The returned reshard has a field `shape`. This shape has two dims in place
-/// of the dim of tokens: the number of stripes, and the number of tokens in one
-/// stripe. The number of tokens is rounded up, so that each rank along `axes`
-/// gets the same number. Example: 12 tokens in 2 stripes have 6 tokens per
-/// stripe. For 4 ranks, 6 is rounded up to 8, and each rank gets 2 tokens of
-/// each stripe. The shape [1, 16, 12, 64] becomes [1, 16, 2, 8, 64].
+/// In the returned reshard, the dim of tokens is two dims: stripes, and tokens
+/// per stripe, rounded up to a multiple of the number of ranks. For example,
+/// [1, 16, 12, 64] in 2 stripes on 4 ranks becomes [1, 16, 2, 8, 64].
 static InnerReshard oneStep(dist::Sharding sharding, dist::Shape shape,
                             int64_t stripes, const dist::SubAxes &axes,
                             int64_t bytes) {

@@ -219,25 +219,11 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   return seeds;
 }
 
-/// Fills four members from all requested shardings:
-///
-/// - `overfull`: sizes of factors that a request splits over more ranks than
-///   the factor has elements. A factor is a dim, or part of a dim.
-/// - `order`: pairs (a, b) of axes. A pair says that a request splits one
-///   factor first over axis a and then over axis b.
-/// - `priorities`: the round in which the search assigns an axis. The search
-///   assigns the axes of round 0 first, then the axes of round 1, and so on.
-/// - `cuts`: described below
-///
-/// `cuts` lists, for each mesh axis, the points at which sub-axes begin or end.
-/// A point is the product of the sizes of all sub-axes before it. For example,
-/// the sub-axis tp:(2)4 begins at 2 and ends at 2 · 4 = 8. `cuts` contains the
-/// points of three kinds of sub-axes:
-///
-/// - each whole mesh axis
-/// - each sub-axis in a requested sharding
-/// - each sub-axis that divides the experts of a mixture-of-experts layer. The
-///   option `--ep` sets the number of parts into which experts are divided.
+/// Fills `overfull`, `order`, `priorities` and `cuts` from all requested
+/// shardings. Emits an error and fails if two requests cut one mesh axis into
+/// sub-axes (parts) that do not fit together. `cuts` also gets the begin and
+/// the end of each whole mesh axis, and of each sub-axis that divides the
+/// experts of a mixture-of-experts layer (option `--ep`).
 LogicalResult Seeds::collectFacts(func::FuncOp function,
                                   const dist::Mesh &mesh) {
   for (const dist::Axis &axis : mesh.axes)

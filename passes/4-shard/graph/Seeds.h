@@ -32,20 +32,15 @@ struct Seed {
   }
 };
 
-/// The seeds (requested shardings) of a function. They come from two sources:
-///
-/// - annotations of the model: `dist.sharding` on arguments, results and
-///   parameters, and `dist.pin` ops;
-/// - requests of the user: strings NAME=[…] in the module attribute
-///   `dist.seeds`. NAME is the name of a weight, input, output or other value,
-///   or a glob that matches several names.
-///
-/// No seed names the time axis `mb`, whose parts are microbatches.
+/// The seeds (requested shardings) of a function. The model requests a sharding
+/// by the attribute `dist.sharding` or the op `dist.pin`. The user requests a
+/// sharding by a string NAME=[…] in the module attribute `dist.seeds`. NAME is
+/// the name of a weight, input, output or other value, or a glob. No seed names
+/// the axis `mb`, whose parts are microbatches.
 ///
 /// A seed may split a dim in an unusual way, for example over more ranks than
-/// the dim has elements. The search then tries such splits for other ops as
-/// well. The functions cutsAt, overfills and isBefore say which splits it may
-/// try.
+/// the dim has elements. The search then tries this for other ops, too (cutsAt,
+/// overfills and isBefore).
 class Seeds {
 public:
   /// Collects the seeds (requested shardings) of `function`. Emits an error and
@@ -62,26 +57,14 @@ public:
   static mlir::FailureOr<Seeds> resolve(mlir::func::FuncOp function,
                                         const dist::Mesh &mesh);
 
-  /// Rewrites requested shardings of the batch dim (the dim of samples) if the
-  /// ranks cannot divide the samples of one microbatch evenly. A microbatch is
-  /// a piece of the batch. Each rank computes one microbatch after another.
-  /// After the rewrite, the batch dim has two factors: the number of
-  /// microbatches, and the number of samples in one microbatch. The requested
-  /// axes then split the second factor. Example: the user requests that the
-  /// axis dp of 2 ranks splits 6 samples, and there are 2 microbatches of 3
-  /// samples:
-  ///
-  ///   before   [6@dp]     dp splits 6 samples into 3 and 3
-  ///   after    [2|3@dp]   dp splits the 3 samples of a microbatch into 2 and 1
-  ///
-  /// Without the rewrite, one microbatch might have 4 samples, and the other
-  /// one 2 samples (see ShardedGraph::unevenMicrobatches). If the ranks can
-  /// divide the samples of one microbatch evenly, the request stays as it is.
-  /// For example, 2 ranks can divide 4 samples evenly.
-  ///
-  /// `graph` is the graph that was built with the requested shardings before
-  /// the rewrite. The caller must have called its function `refine`. After the
-  /// rewrite, the graph is out of date and must not be used.
+  /// Rewrites each seed (requested sharding) that splits a batch dim over ranks
+  /// that cannot divide the samples of one microbatch evenly. The dim gets two
+  /// factors: the number of microbatches, and the samples of one microbatch.
+  /// The requested axes then split the second factor. For 6 samples, 2
+  /// microbatches and 2 ranks of dp, [6@dp] becomes [2|3@dp]. Without the
+  /// rewrite, microbatches might differ in size
+  /// (ShardedGraph::unevenMicrobatches). `graph` is the graph of these seeds
+  /// after its function `refine`. Do not use `graph` after the rewrite.
   void cutBatch(const ShardedGraph &graph, int64_t microbatches);
 
   /// Returns the seed (requested sharding) of a function argument or an op
@@ -97,20 +80,15 @@ public:
     return it == outputs.end() ? nullptr : &it->second;
   }
 
-  /// Cuts the mesh axis `axis` into sub-axes, each of a prime size, and returns
-  /// them, major first. The search assigns these sub-axes one after another. A
-  /// sub-axis is a part of a mesh axis. For example, tp:(4)3 is a sub-axis of
-  /// size 3 of the axis tp. The product of the sizes of all sub-axes before it
-  /// is 4.
+  /// Cuts the mesh axis `axis` into sub-axes of prime sizes, and returns them,
+  /// major first. The cuts include the begin and the end of each sub-axis in a
+  /// seed (requested sharding), and of each sub-axis that divides experts.
+  /// Example for an axis tp of size 12, where tp:(4)3 is a sub-axis of size 3
+  /// after sub-axes of product 4:
   ///
-  /// A requested sharding may use only a part of the axis. The axis is then cut
-  /// at the beginning and at the end of this part. The axis is also cut at the
-  /// beginning and at the end of a part that divides the experts of a
-  /// mixture-of-experts layer. Examples for an axis tp of size 12:
-  ///
-  ///   part that a request uses   result
-  ///   none                       tp:(1)2, tp:(2)2, tp:(4)3
-  ///   tp:(1)3                    tp:(1)3, tp:(3)2, tp:(6)2
+  ///   sub-axis in a seed   result
+  ///   none                 tp:(1)2, tp:(2)2, tp:(4)3
+  ///   tp:(1)3              tp:(1)3, tp:(3)2, tp:(6)2
   dist::SubAxes partsOf(const dist::Axis &axis) const;
 
   /// Returns whether some sub-axis of the mesh axis `axis` begins or ends at
@@ -169,39 +147,17 @@ private:
   /// - The sharding does not fit `mesh` or the shape of a value.
   mlir::LogicalResult resolveText(mlir::func::FuncOp function,
                                   const dist::Mesh &mesh, llvm::StringRef text);
-  /// Fills four members from all seeds (requested shardings):
-  ///
-  /// - `overfull`: sizes of factors that a seed splits over more ranks than the
-  ///   factor has elements. A factor is a dim, or part of a dim.
-  /// - `order`: pairs (a, b) of axes. A pair says that a seed splits one factor
-  ///   first over axis a and then over axis b.
-  /// - `cuts`: the numbers at which sub-axes (parts of axes) begin and end
-  /// - `priorities`: the round in which the search assigns an axis. The search
-  ///   assigns the axes of round 0 first, then the axes of round 1, and so on.
-  ///
-  /// Emits an error and fails if two seeds divide one axis into sub-axes that
-  /// do not fit together. For example, one seed uses the sub-axis x:(1)2 of
-  /// an axis x of size 6, and another seed uses x:(1)3. The number 2 does not
-  /// divide 3, so x cannot be cut into sub-axes that form both x:(1)2 and
-  /// x:(1)3.
+  /// Fills `overfull`, `order`, `cuts` and `priorities` from all seeds
+  /// (requested shardings). Emits an error and fails if two seeds cut one axis
+  /// into sub-axes (parts) that do not fit together. For example, x:(1)2 and
+  /// x:(1)3 of an axis x of size 6 do not fit together, because 2 does not
+  /// divide 3.
   mlir::LogicalResult collectFacts(mlir::func::FuncOp function,
                                    const dist::Mesh &mesh);
-  /// Adds entries for one seed to four members. `seed` is the requested
-  /// sharding of `value`. The members are:
-  ///
-  /// - `overfull`: sizes of factors that a seed splits over more ranks than the
-  ///   factor has elements. A factor is a dim, or part of a dim.
-  /// - `order`: pairs (a, b) of axes. A pair says that a seed splits one factor
-  ///   first over axis a and then over axis b.
-  /// - `cuts`: the numbers at which sub-axes (parts of axes) begin and end
-  /// - `priorities`: the round in which the search assigns an axis. The search
-  ///   assigns the axes of round 0 first, then the axes of round 1, and so on.
-  ///
-  /// Emits an error and fails if `seed` and an earlier seed divide one axis
-  /// into sub-axes that do not fit together. For example, one seed uses the
-  /// sub-axis x:(1)2 of an axis x of size 6, and another seed uses x:(1)3. The
-  /// number 2 does not divide 3, so x cannot be cut into sub-axes that form
-  /// both x:(1)2 and x:(1)3.
+  /// Adds the entries for `seed`, the requested sharding of `value`, to
+  /// `overfull`, `order`, `cuts` and `priorities`. Emits an error at `value`
+  /// and fails if `seed` and an earlier seed cut one axis into sub-axes (parts)
+  /// that do not fit together.
   mlir::LogicalResult collectFactsFrom(const Seed &seed, mlir::Value value);
 
   /// Seeds (requested shardings) of function arguments and of op results.

@@ -23,24 +23,12 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
   findWrites();
 }
 
-/// Fills `sumsInTime`, the set of all vertices whose result may be an
-/// incomplete sum over the batch. Example: the gradient of a weight is a sum
-/// over all samples. The vertex that computes the gradient runs once per
-/// microbatch (part of the batch). Each run adds up the samples of one
-/// microbatch only, so the sum is incomplete.
-///
-/// A vertex is in the set in two cases:
-///
-/// - The op of the vertex adds up samples, as in the example.
-/// - An operand of the op is an incomplete sum, and the op has a list
-///   `partialThrough` that is not empty. The list contains the operands that
-///   may be incomplete sums. If one of them is an incomplete sum, the result is
-///   an incomplete sum as well. Example: a transpose has the list {0}, because
-///   operand 0 may be the gradient of one microbatch. The result is then the
-///   transpose of this gradient only.
-///
-/// A `graph.accumulate` is never in the set, because it adds the sums of all
-/// microbatches. If the function is not a training step, the set is empty.
+/// Fills `sumsInTime` with the vertices whose result may be a sum over the
+/// samples of one microbatch only, such as the gradient of a weight. The op of
+/// the vertex sums over samples, or it reads a result of another vertex in the
+/// set and may pass a partial sum on (`partialThrough` is not empty). A
+/// `graph.accumulate` is never in the set, because it adds the sums of all
+/// microbatches. The set is empty if the function is not a training step.
 void ShardedGraph::findSumsInTime() {
   sumsInTime.resize(ops.size());
   for (unsigned i = 0; trains && i < ops.size(); ++i) {

@@ -15,27 +15,16 @@
 namespace pcc::shard {
 
 /// Data-flow graph of a function, in which the search assigns mesh axes to ops.
-/// The vertices are, in this order:
+/// The vertices are, in this order: sources (function arguments), ops in
+/// program order, and sinks (function results). An edge leads from the producer
+/// of a value to an operand of a user.
 ///
-/// - sources: the function arguments
-/// - ops, in program order, with pins between them
-/// - sinks: the function results
+/// A pin is a vertex with a seed (requested sharding). If an op with operands
+/// has a seed for its result, a separate pin follows the op, and users of the
+/// result read the pin. Any other vertex with a seed, such as a weight, is a
+/// pin itself.
 ///
-/// An edge leads from the producer of a value to an operand of a user.
-///
-/// A seed is a requested sharding of a value. A pin is a vertex with a seed:
-///
-/// - If an op with operands has a seed for its result, a pin follows the op.
-///   Users of the result read the pin.
-/// - Any other vertex with a seed, such as a weight, is a pin itself.
-///
-///   %y = matmul %x, %w, y seeded:    x   w
-///                                     \ /
-///                                   matmul
-///                                      |
-///                                pin [-, 8@tp]
-///                                      |
-///                                 users of %y
+///   %y = matmul %x, %w, y seeded:   x, w -> matmul -> pin [-, 8@tp] -> users
 class ShardedGraph {
 public:
   /// Edge of the graph: operand number `operand` of vertex `user` reads result
@@ -58,48 +47,25 @@ public:
   /// before the graph.
   ShardedGraph(mlir::func::FuncOp function, const Seeds &seeds);
 
-  /// Divides factors until the producer and the users of each value have the
-  /// same factors of the value. A factor is a dim, or part of a dim. Example:
-  /// the producer has a dim of 24 elements as one factor, and a user has this
-  /// dim as the factors 3 and 8. The factor 24 is then divided into 3 and 8.
-  /// Some factors are never divided: those that ranks must not split, and those
-  /// of which each rank must have a contiguous range.
-  ///
-  /// Then sets the member `tags`. A tag marks a factor that belongs to the
-  /// samples, to the tokens or to the attention heads.
-  ///
-  /// Two parameters ask for further divisions, which are done first:
-  ///
-  /// - If `sequenceParts` is greater than 1, causal attention is cut into
-  ///   stripes where this is possible. A stripe is a contiguous piece of the
-  ///   sequence. Each stripe can be split over `sequenceParts` ranks. There are
-  ///   4 stripes if 4 · `sequenceParts` divides the number of tokens (see
-  ///   stripesFor for other numbers). Example: there are 16 tokens, and
-  ///   `sequenceParts` is 2. Because 4 · 2 divides 16, the tokens become the
-  ///   factors 4 and 4, that is, 4 stripes of 4 tokens. The 2 ranks can split
-  ///   each stripe into 2 and 2 tokens.
-  /// - If `microbatches` is greater than 1, the batch dim of each function
-  ///   argument is divided. For example, 8 samples in 2 microbatches become the
-  ///   factors 2 and 4.
-  ///
-  /// Returns whether any attention was cut into stripes.
+  /// Divides factors (dims or parts of dims) until the producer and the users
+  /// of each value have the same factors. For example, 24 becomes 3 and 8 if a
+  /// user has 3 and 8. Factors of kind Whole or with `mustBeContiguous` are not
+  /// divided. Then sets `tags`. If `sequenceParts` is greater than 1, first
+  /// cuts causal attention into stripes that `sequenceParts` ranks can split
+  /// (stripesFor). If `microbatches` is greater than 1, first divides the batch
+  /// dim of each argument: 8 samples in 2 microbatches become 2 and 4. Returns
+  /// whether any attention was cut into stripes.
   bool refine(int64_t sequenceParts = 1, int64_t microbatches = 1);
 
-  /// Returns the number of microbatches if the ranks of `mesh` cannot divide
-  /// the samples of one microbatch evenly. Otherwise returns 1. The number of
-  /// ranks is the product of the sizes of all axes that may split the batch.
-  /// The axis mb is not one of them, because its parts are the microbatches.
+  /// Returns the number of microbatches if ranks cannot divide the samples of
+  /// one microbatch evenly, and 1 otherwise. The ranks are those of all axes of
+  /// `mesh` that may split the batch, without `mb`. If the result is greater
+  /// than 1, `refine` must divide the batch dim into microbatches and samples
+  /// of a microbatch. Otherwise microbatches might differ in size. For 6
+  /// samples, 2 microbatches and 2 ranks of dp:
   ///
-  /// If the result is greater than 1, the compiler divides the batch dim into
-  /// two parts: the microbatches, and the samples of one microbatch. Without
-  /// this, microbatches might have different sizes. Example with 6 samples: the
-  /// axis mb has 2 microbatches, and the axis dp has 2 ranks.
-  ///
-  ///   one part    [6@mb+dp]     mb and dp split 6 samples into 2, 2, 2 and 0.
-  ///                             Microbatch 0 has 4 samples, and microbatch 1
-  ///                             has 2 samples.
-  ///   two parts   [2@mb|3@dp]   mb splits the part of 2, and dp splits the
-  ///                             part of 3. Each microbatch has 3 samples.
+  ///   [6@mb+dp]     microbatches of 4 and 2 samples
+  ///   [2@mb|3@dp]   microbatches of 3 and 3 samples
   static int64_t unevenMicrobatches(mlir::func::FuncOp function,
                                     const dist::Mesh &mesh);
 
@@ -203,19 +169,12 @@ private:
   /// Adds a vertex for a function argument. If the argument has a seed
   /// (requested sharding), the vertex must get this sharding.
   void addSource(mlir::Value argument);
-  /// Adds a vertex for `op`. A pin is a vertex with a requested sharding. addOp
-  /// makes a pin in three cases:
-  ///
-  /// - A sharding is requested for the result of `op`, and `op` has no
-  ///   operands. An example is a `graph.get_parameter`. The vertex of `op` is
-  ///   the pin.
-  /// - A sharding is requested for the result of `op`, and `op` has operands.
-  ///   addOp adds a second vertex, which follows the vertex of `op`. The second
-  ///   vertex is the pin.
-  /// - `op` is a `graph.set_parameter`, which writes a parameter. A sharding is
-  ///   requested for the result of a `graph.get_parameter` that reads this
-  ///   parameter on the same pipeline stage. The vertex of `op` is a pin with
-  ///   this sharding.
+  /// Adds a vertex for `op`. If a sharding is requested for the result of `op`,
+  /// and `op` has no operands, the vertex is a pin (vertex with a requested
+  /// sharding). If `op` has operands, a second vertex follows, and this vertex
+  /// is the pin. A `graph.set_parameter` becomes a pin if a sharding is
+  /// requested for a `graph.get_parameter` of the same parameter on the same
+  /// pipeline stage.
   void addOp(mlir::Operation *op);
   /// Adds a pin: a vertex that reads `value` and returns it in the sharding
   /// that `seed` requests. Users of `value` that are added later read the pin.
@@ -251,19 +210,13 @@ private:
   /// samples. The vertex that computes the gradient runs once per microbatch.
   /// Each run adds up the samples of one microbatch only.
   void findSumsInTime();
-  /// Sets the `tags` of all factors (dims, or parts of dims). A tag says that a
-  /// factor belongs to the batch, to the sequence or to the attention heads.
-  /// The function works in three steps:
-  ///
-  /// 1. It gives tags to the batch and sequence dims of function arguments.
-  /// 2. It visits all vertices in order, and copies tags from producers to
-  ///    users. It also gives the tag Head to dims of attention heads.
-  /// 3. It visits all vertices in reverse order, and copies the tag Sequence
-  ///    from users to producers. Attention masks and tables of positions need
-  ///    this step, because they may depend on no function argument.
-  ///
-  /// `sequenceParts` is the number of ranks for which `refine` has cut the
-  /// sequence into stripes (contiguous pieces). It is 1 if no sequence was cut.
+  /// Sets the `tags` of all factors (dims or parts of dims) that belong to the
+  /// batch, the sequence or the attention heads. Tags spread from function
+  /// arguments to users. After that, the tag Sequence spreads from users to
+  /// producers, because attention masks and tables of positions may depend on
+  /// no argument. `sequenceParts` is the number of ranks for which `refine` has
+  /// cut the sequence into stripes (contiguous pieces). It is 1 if no sequence
+  /// was cut.
   void tagBatchAndSequence(int64_t sequenceParts);
   /// Gives the tag Head to the dim of attention heads in two kinds of ops. If
   /// the op of vertex `index` is not one of them, the function does nothing.

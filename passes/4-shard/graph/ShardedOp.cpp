@@ -88,26 +88,14 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// Returns the sharding of one dim of an operand: dim number `window.dim` of
-/// operand number `window.operand`. The sharding says which elements of this
-/// dim each rank needs to compute its part of the result. For this purpose it
-/// contains a view. The view is a list of elements of the dim. The list
-/// consists of one or more blocks, and is split among the ranks.
-///
-/// `window.extent` is the number of consecutive operand elements that the op
-/// reads for one result element. It is 0 if the op only copies elements.
-///
-/// - If it is 0, the op is for example a slice or a pad. The view has one
-///   block, with one operand element for each result element. Ranks split the
-///   block as they split the result. Example: 2 ranks split the result of the
-///   slice x[3:11]. The block contains elements 3 to 10 of x. Rank 0 needs
-///   elements 3 to 6, and rank 1 needs elements 7 to 10.
-/// - If it is greater than 0, the op is for example a convolution. The view has
-///   one block for each part of the result. The block contains all operand
-///   elements that this part needs, including elements of other ranks (halo).
-///   Example: a convolution with 3 filter rows and a pad of 1 row reads 16 rows
-///   on 4 ranks. Rank 1 computes the result rows 4 to 7. The block of rank 1
-///   contains the operand rows 3 to 8.
+/// Returns the sharding of dim `window.dim` of operand `window.operand`. Its
+/// view lists the operand elements that each rank needs. If `window.extent` is
+/// 0, as for a slice, the view has one block, with one operand element for each
+/// result element, and ranks split it like the result. Otherwise, as for a
+/// convolution, the view has one block for each part of the result. The block
+/// contains all elements that the part needs, including elements of other ranks
+/// (halo). `window.extent` is the number of operand elements for one result
+/// element.
 dist::DimSharding
 ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   int64_t dimSize = 1;

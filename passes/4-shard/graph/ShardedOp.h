@@ -11,29 +11,20 @@
 
 namespace pcc::shard {
 
-/// Tag of a factor. A factor is a dim of an op, or part of a dim. The tag says
-/// what the factor counts. The table lists, for each tag, the mesh axes that
-/// may split the factor:
+/// Tag of a factor (dim of an op, or part of a dim). The tag says what the
+/// factor counts. The table shows the mesh axes that may split the factor. An
+/// axis with any other name in `--mesh` may split every factor.
 ///
 ///   tag        the factor counts                        axes
 ///   Batch      samples                                  dp, mb
 ///   Stripe     stripes, pieces of the token sequence    no axis
 ///   Sequence   tokens, or the tokens of one stripe      cp, tp
 ///   Head       heads, within attention                  cp, tp
-///   Expert     experts of a mixture-of-experts layer    tp, dp, cp
+///   Expert     experts (only with the option `--ep`)    tp, dp, cp
 ///   None       anything else, such as hidden features   tp
 ///
-/// The axis mb splits the samples into microbatches. A rank computes one
-/// microbatch after another.
-///
-/// The tag Expert is used only if the user gives the option `--ep`. The axes dp
-/// and cp need not split the experts over all of their ranks. For example, if
-/// dp has 4 ranks, a part of dp of 2 ranks may split the experts. In ops next
-/// to the experts, dp and cp may also split factors with other tags
+/// In ops next to experts, dp and cp may split other factors, too
 /// (ExpertDims.h).
-///
-/// An axis with another name, which the user defines in `--mesh`, may split
-/// every factor.
 enum class FactorTag : uint8_t { None, Batch, Stripe, Sequence, Head, Expert };
 
 /// A way in which an op can use one more sub-axis of the mesh.
@@ -119,32 +110,15 @@ void refineLike(RefinedRule &rule,
                 const graph::ShardingRule::TensorFactors &tensor,
                 const dist::Sharding &sharding);
 
-/// A vertex of ShardedGraph, and how the vertex uses the mesh so far. The
-/// vertex is an op, a function argument, a function result or a pin (a
-/// requested sharding of a value). A factor is a dim, or part of a dim. A
-/// sub-axis is a mesh axis, or part of a mesh axis. Two members store the
-/// sub-axes that the vertex uses:
+/// A vertex of ShardedGraph, and the sub-axes (mesh axes or parts of them) that
+/// the vertex uses so far. A vertex uses a sub-axis in at most one way. The
+/// sub-axis splits one factor (dim or part of a dim), or it splits the queries
+/// and the keys of ring attention (RingAttention.h), or it is in `through`.
+/// Along sub-axes in `through`, operands and results are partial sums: each
+/// rank has one addend.
 ///
-/// - `axes` lists the sub-axes that split factors.
-/// - `through` lists the sub-axes along which operands and results are partial
-///   sums. In a partial sum, each rank has one addend of a tensor. Example: if
-///   the operand of a transpose is a partial sum along tp, its result is a
-///   partial sum along tp as well.
-///
-/// Invariant: the vertex does not use a sub-axis at all, or uses it in exactly
-/// one of three ways:
-///
-/// - The sub-axis splits one factor.
-/// - The sub-axis splits two factors of an attention, the queries and the keys.
-///   This is ring attention (RingAttention.h).
-/// - The sub-axis is in `through`.
-///
-/// Example of the first way: the sub-axis tp splits the factor k of the matmul
-/// [m,k] x [k,n]. Operands and result then have these shardings:
-///
-///   operand 0   [-, k@tp]
-///   operand 1   [k@tp, -]
-///   result      [-, -] partial sum(tp), because the matmul adds along k
+/// Example: tp splits k in the matmul [m,k] x [k,n]. Operand 0 is then [-,
+/// k@tp], operand 1 is [k@tp, -], and the result is a partial sum along tp.
 struct ShardedOp {
   /// The IR op. Null for a function argument, a function result, and a pin
   /// (requested sharding) that comes after an op.
@@ -208,21 +182,13 @@ struct ShardedOp {
   /// 1 row reads 8 rows that 2 ranks split. Rank 1 computes result rows 4 to 7,
   /// and reads rows 3 to 8, where row 3 belongs to rank 0 and row 8 is padding.
   dist::Sharding operandSharding(unsigned operand) const;
-  /// Returns the sharding of result number `result`. The sharding is simplified
-  /// by dist::canonical(), which changes only the notation. For example,
-  /// [4@tp|3] is a dim of 4 · 3 elements of which tp splits the factor 4. If tp
-  /// has 2 ranks, dist::canonical() turns [4@tp|3] into [12@tp], because each
-  /// rank has the same 6 elements in both notations.
-  ///
-  /// A result is a partial result if the ranks still have to combine their
-  /// values, for example by a sum. The returned sharding says along which
-  /// sub-axes the result is a partial result. These are:
-  ///
-  /// - sub-axes that split a loop over which the op reduces. An example is k in
-  ///   the matmul [m,k] x [k,n].
-  /// - sub-axes along which an operand is a partial sum. Exception: `mb` is the
-  ///   axis of microbatches, and a `graph.accumulate` adds up the partial sums
-  ///   of all microbatches. Its result is no partial sum along `mb`.
+  /// Returns the sharding of result number `result`, simplified by
+  /// dist::canonical(). The result is partial along a sub-axis if ranks still
+  /// have to combine their values, for example by a sum. The partial sub-axes
+  /// are those in `through`, and those that split a loop over which the op
+  /// reduces, such as k in the matmul [m,k] x [k,n]. Exception: the result of a
+  /// `graph.accumulate` is not partial along `mb`, because this op adds the
+  /// microbatches.
   dist::Sharding resultSharding(unsigned result) const;
 
   /// Returns how mesh axes split the loops of the op. The attribute
@@ -268,23 +234,12 @@ struct ShardedOp {
   dist::SubAxes innerAxes() const;
 
   /// Returns whether the op uses `window`. A window is the range of an
-  /// operand's dim that the op reads. For example, the slice x[3:11] reads
-  /// elements 3 to 10 of x. If the op uses the window, each rank receives only
-  /// the elements of x that it needs for its part of the result. If the op does
-  /// not use the window, a rank may receive all elements of x.
-  ///
-  /// The op uses the window in two cases:
-  ///
-  /// - `usesAllWindows` is true.
-  /// - Ranks split dim number `window.dim` of the result, and `window.optional`
-  ///   is false.
-  ///
-  /// `window.optional` is true if ranks can split the dim so that each rank
-  /// already has all operand elements that it needs. For example, x has 4
-  /// elements, and 2 ranks compute the slice x[2:4]. Rank 0 has elements 0 and
-  /// 2 of x, and rank 1 has elements 1 and 3. Rank 0 then computes the first
-  /// element of the slice, and rank 1 computes the second one. No rank receives
-  /// an element from another rank.
+  /// operand's dim that the op reads. With the window, a rank receives only the
+  /// elements that it needs for its part of the result. Without it, a rank may
+  /// receive all elements. The op uses the window if `usesAllWindows` is true,
+  /// or if ranks split dim `window.dim` of the result and `window.optional` is
+  /// false. `window.optional` is true if ranks can split the dim so that each
+  /// rank already has all elements that it needs.
   bool uses(const graph::ShardingRule::Window &window) const;
 
 private:
@@ -308,114 +263,28 @@ private:
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 
-/// Returns copies of `op`. Each copy uses one more mesh axis in another way, or
-/// leaves this axis unused. A factor is a dim of the op, or part of a dim. A
-/// sub-axis is a part of a mesh axis.
-///
-/// - `parts` are the sub-axes of the mesh axis, major first. Each has a prime
-///   size. For example, an axis of 4 ranks has two sub-axes t0 and t1, of 2
-///   ranks each.
-/// - `seeds` are the shardings that the user or the model requests for some
-///   tensors.
-/// - `may` returns whether a strategy is allowed. A strategy is a way to use a
-///   sub-axis (see Strategy).
-/// - `mixesDims` matters only if a factor is too small to be split over all of
-///   `parts`. It says which other factors the remaining sub-axes may split:
-///   those of any dim (true), or only the next factor of the same dim (false).
-///
-/// The function creates copies for each strategy of `op` that is allowed:
-///
-/// - Replicate: one copy, which leaves all of `parts` unused.
-/// - Through: one copy. In this copy, one or several operands are partial sums
-///   along all of `parts`, and so are the results. A partial sum is a value of
-///   which each rank has one addend.
-/// - Ring: one copy, in which all of `parts` split the queries and the keys of
-///   a ring attention. There is no copy if there are too few queries for all of
-///   `parts`.
-/// - Split: the strategy names one factor, which is called the first factor
-///   here. The sub-axes in `parts` are added to the first factor, one after the
-///   other. This stops before a sub-axis that would give the factor more ranks
-///   than elements (`fill` in Candidates.cpp states the exact condition). If no
-///   sub-axis is added, there is no copy. If all sub-axes are added, there is
-///   one copy. Otherwise, some sub-axes remain. The first copy leaves the
-///   remaining sub-axes unused. In each further copy, the remaining sub-axes
-///   split a second factor.
-///
-/// Example of a split: `parts` are t0 and t1, of 2 ranks each. The first factor
-/// has 2 elements, and another factor of the op has 8 elements. The copies are:
-///
-///   first copy     t0 splits the first factor, and t1 is unused
-///   further copy   t0 splits the first factor, and t1 splits the factor of 8
-///
-/// There is one further copy for each second factor that meets two conditions:
-///
-/// - `may` allows a split of the second factor.
-/// - `mixesDims` is true, or the second factor comes directly after the first
-///   factor in a dim. For example, if a dim of 16 elements has the factors 2
-///   and 8, the factor 8 comes directly after the factor 2.
-///
-/// If the second factor is too small for all of the remaining sub-axes, the
-/// last sub-axes split a third factor. The third factor comes directly after
-/// the second factor in a dim, and it may be followed by more factors in the
-/// same way. If some sub-axes remain in the end, the copy is left out.
-///
-/// The function creates more copies in two cases:
-///
-/// - A request in `seeds` splits a dim in a way that is not described above.
-///   For example, dp already splits a factor, and the new axis is tp. The
-///   copies above split the factor first over dp, and then over tp. If a
-///   request splits a dim first over tp and then over dp, there are also copies
-///   that split the factor in this order.
-/// - The op reads only a part of an operand's dim, as the slice x[3:11] does. A
-///   rank then needs only some elements of x. If the member `usesAllWindows` of
-///   a copy is true, each rank receives only the elements of x that it needs.
-///   If the member is false, a rank may receive all elements of x. The function
-///   returns each copy twice: with `usesAllWindows` false and true. If
-///   `op.usesAllWindows` is true, each copy is returned once, and
-///   `usesAllWindows` is true in it.
+/// Returns copies of `op`. Each copy uses one more mesh axis in another way
+/// (Strategy) or not at all. `parts` are the sub-axes of this axis, of prime
+/// sizes, major first. `may` returns whether a strategy is allowed. If a factor
+/// (dim or part of a dim) has too few elements for all of `parts`, only the
+/// first sub-axes split it. In further copies, the others split another factor:
+/// any factor if `mixesDims` is true, else the next factor of the same dim.
+/// Requested shardings in `seeds` add copies, for example with another order of
+/// axes. If the op reads only part of a dim, copies with `usesAllWindows` =
+/// true are added.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
              const Seeds &seeds, llvm::function_ref<bool(const Strategy &)> may,
              bool mixesDims = true);
 
-/// Returns copies of `op` that respect a requested sharding. The search assigns
-/// one mesh axis after the other to the ops. Each copy uses the next mesh axis
-/// in another way, or leaves it unused. A factor is a dim of the op, or part of
-/// a dim.
-///
-/// - `parts` are the sub-axes (parts) of the next mesh axis. Each has a prime
-///   size.
-/// - `seed` is the sharding that the user or the model requests for one tensor
-///   of `op`. This tensor is the first result. If `op` has no result, the
-///   tensor is the first operand.
-/// - `decided` contains the axes that the search has assigned so far, and also
-///   the next axis.
-/// - `may` returns whether a factor may be split.
-///
-/// In the first copy, two groups of axes split the factors of the tensor:
-///
-/// - axes that `seed` names. They split the tensor as `seed` requests. An axis
-///   that is not in `decided` is left out, because the search assigns it later.
-/// - axes that `seed` does not name, but that already split a factor of the
-///   tensor in `op`. They split the factor in the copy as well.
-///
-/// If `seed` names the next axis, the function returns only the first copy.
-///
-/// Otherwise, each further copy is equal to the first copy, but `parts` also
-/// split one factor. There is one further copy for each factor of the tensor
-/// that meets these conditions:
-///
-/// - `may` returns true for the split of the factor.
-/// - In the first copy, the factor has fewer parts than elements.
-/// - `seed` does not split the dim of the factor, and marks the dim as open. An
-///   open dim may be split further. This condition is dropped for the axis
-///   `mb`, which splits the batch into microbatches. No request names `mb`.
-///
-/// Example: `seed` splits dim 0 over dp. Dim 1 is open and not split. dp is in
-/// `decided`, and the next axis is tp. Each dim has one factor. The copies are:
-///
-///   first copy    dp splits dim 0
-///   second copy   dp splits dim 0, and tp splits dim 1
+/// Returns copies of `op` that respect `seed`, the requested sharding of its
+/// first result, or of its first operand if it has no result. `parts` are the
+/// sub-axes of the next mesh axis. `decided` has the axes assigned so far and
+/// the next axis. In the first copy, axes of `seed` in `decided` split the
+/// tensor as requested. Other axes keep their splits. If `seed` does not name
+/// the next axis, each further copy also splits one factor (dim or part of a
+/// dim) over `parts`. `may` must allow this. Unless the axis is `mb`, `seed`
+/// must also leave the dim open and not split it.
 llvm::SmallVector<ShardedOp, 0>
 pinnedCandidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
                    const dist::Sharding &seed, const dist::SubAxes &decided,

@@ -31,22 +31,12 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   return windows;
 }
 
-/// Sets `op.usesAllWindows` from the attribute `dist.windows`, and returns
-/// whether the attribute fits `op`. A window says which elements of an
-/// operand's dim the op needs for each part of its result, as in a slice. The
-/// sharding rule of the op lists all windows of the op. If the op uses a
-/// window, each rank receives only the operand elements that the rank needs.
-///
-/// The attribute lists the indices of the windows that the op uses. A missing
-/// attribute means that the op uses no window. The function works in two steps:
-///
-/// 1. `usesAllWindows` becomes true if the attribute lists all windows of the
-///    sharding rule. Otherwise, `usesAllWindows` becomes false.
-/// 2. The function asks ShardedOp::uses for each window whether the op uses the
-///    window. If `usesAllWindows` is true, the answer is always yes. If it is
-///    false, the answer depends on the axes that split the op. The attribute
-///    fits the op if it lists exactly the windows with the answer yes.
-///    Otherwise, the function returns failure.
+/// Sets `op.usesAllWindows` from the attribute `dist.windows`. The attribute
+/// lists the windows that the op uses, as indices into the windows of its
+/// sharding rule. A window is the range of an operand's dim that the op reads.
+/// Without the attribute, the op uses no window. `usesAllWindows` becomes true
+/// if the attribute lists all windows. Fails if ShardedOp::uses then disagrees
+/// with the attribute about any window.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =
@@ -90,20 +80,10 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   return recorded;
 }
 
-/// Brings the list `op.through` into a unique order. The list contains the
-/// sub-axes along which operands are partial sums. A sub-axis is a part of a
-/// mesh axis. A partial sum is a value of which each rank has one addend. The
-/// list `op.throughOperand` contains the index of the operand for each
-/// sub-axis, and is reordered in the same way.
-///
-/// Two ops can have the same sub-axes in different orders. After the function,
-/// their lists are equal, and so are the attributes that store the lists.
-///
-/// The function also joins two sub-axes if they belong to the same operand and
-/// are neighboring parts of one mesh axis. Example: the mesh axis tp has 4
-/// ranks, and consists of two sub-axes of 2 ranks each. Both sub-axes are in
-/// the list for operand 0. They are replaced by one entry for the whole axis
-/// tp.
+/// Sorts `op.through`, and `op.throughOperand` in the same way. Ops with the
+/// same sub-axes (parts of mesh axes) in different orders then store equal
+/// attributes. Also joins neighboring sub-axes of one mesh axis and one
+/// operand: the two halves of tp become the one entry tp.
 static void sortThrough(ShardedOp &op) {
   std::vector<std::pair<dist::Partial, int>> entries;
   for (auto [axis, operand] : llvm::zip_equal(op.through, op.throughOperand))

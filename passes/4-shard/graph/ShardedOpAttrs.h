@@ -13,23 +13,15 @@ namespace pcc::shard {
 /// attributes do not fit the sharding rule of the op.
 std::optional<ShardedOp> readShardedOp(mlir::Operation *op);
 
-/// Stores how `op` is split, as attributes of the IR op `op.op`. `op.op` must
-/// not be null. The function readShardedOp reads the attributes. They are:
+/// Stores how `op` is split, as attributes of `op.op`, which must not be null:
 ///
 /// - the sharding of each result
-/// - `dist.split`: the axes that split the factors (dims, or parts of dims),
-///   and the axes along which operands are partial sums. A partial sum is a
-///   value of which each rank has one addend.
-/// - `dist.through`: one number for each axis along which operands are partial
-///   sums. The number is the index of the operand that is a partial sum. It is
-///   -1 if several operands are partial sums. The attribute is not stored if
-///   there is no such axis.
-/// - `dist.windows`: the windows that the op uses. A window says which elements
-///   of an operand's dim the op needs for each part of its result, as in a
-///   slice. If the op uses a window, each rank receives only the elements that
-///   the rank needs. The attribute is not stored if the op uses no window.
-/// - `sums`, only for a `graph.accumulate`: true if the op adds up the partial
-///   sums of all microbatches
+/// - `dist.split`: the axes that split dims, and the axes of partial sums (each
+///   rank has one addend of an operand)
+/// - `dist.through`: for each axis of partial sums, the index of the operand,
+///   or -1 for several operands
+/// - `dist.windows`: the windows (ranges of operand dims) that `op` uses
+/// - `sums`: whether a `graph.accumulate` adds sums of microbatches
 void record(ShardedOp op);
 
 } // namespace pcc::shard

@@ -8,18 +8,12 @@
 namespace pcc::shard {
 
 /// Replaces reductions over the batch that depend only on model inputs and
-/// constants. An example is the number of labels in the batch, by which a loss
-/// is divided. Each reduction is replaced by a clone that reads the whole
-/// batch. Other ops read one microbatch, which is a part of the batch. A clone
-/// runs once, before the first microbatch, and all microbatches use its result.
-/// The attribute `dist.once_per_step` marks a clone. The ops that compute the
-/// operands of a clone are cloned and marked, too. At the end, the function
-/// erases pure ops that have no users.
-///
-/// `seeds` are the shardings that the user or the model requests for ops of
-/// `function`. They refer to ops that this function may erase. The caller must
-/// therefore not use `seeds` afterwards, and must call Seeds::resolve to get
-/// new ones.
+/// constants, such as the number of labels by which a loss is divided. Each
+/// reduction is replaced by a clone that reads the whole batch and runs once
+/// for all microbatches. The ops that compute its operands are cloned, too. The
+/// attribute `dist.once_per_step` marks the clones. Then erases pure ops
+/// without users. `seeds` (requested shardings) may refer to erased ops, so the
+/// caller must call Seeds::resolve again.
 void separateWholeBatchReductions(mlir::func::FuncOp function,
                                   const Seeds &seeds);
 

@@ -14,19 +14,10 @@ BatchOrder::BatchOrder(const ShardedGraph &graph, const dist::Mesh &mesh)
       time{std::string(dist::timeAxis),
            mesh.sizeOf(std::string(dist::timeAxis))} {}
 
-/// Returns whether two parts of one mesh axis split two factors of a batch dim
-/// in the wrong order. `axes` are the parts of mesh axes that split one factor.
-/// `before` are the parts of mesh axes that split the factors to the left of
-/// this factor.
-///
-/// Suppose that `axes` contains a part of some mesh axis, and `before` contains
-/// another part of the same mesh axis. The order is right if the part in
-/// `before` is the more major one. Otherwise, the order is wrong, and the
-/// function returns true.
-///
-/// Example: the mesh axis dp of size 4 consists of a major part and a minor
-/// part, each of size 2. The batch dim has the factors [2|2]. `axes` belongs to
-/// the right factor:
+/// Returns whether a sub-axis in `axes` is more major than a sub-axis in
+/// `before` of the same mesh axis. `axes` split one factor of a batch dim, and
+/// `before` split the factors to its left. Example: the axis dp of size 4 has a
+/// major and a minor part of size 2, and the batch dim has the factors [2|2]:
 ///
 ///   splits the left 2   splits the right 2   result
 ///   major part          minor part           false

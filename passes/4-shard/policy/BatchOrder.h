@@ -7,35 +7,14 @@
 
 namespace pcc::shard {
 
-/// A rule about the order in which mesh axes may split the factors of a batch
-/// dim. A batch dim counts samples. It may consist of several factors. For
-/// example, the factors [2|3] divide 6 samples into 2 groups of 3 samples. The
-/// notation [2@dp|3] means that the mesh axis `dp` splits the factor 2.
-///
-/// The rule has two conditions:
-///
-/// - A mesh axis may split a factor only if each factor to its left is split
-///   completely. A factor of size 4 is split completely if mesh axes split it
-///   into 4 parts. If `dp` has size 2, the rule allows [2@dp|2|2] and forbids
-///   [2|2@dp|2].
-/// - If two parts of one mesh axis split two factors, the more major part of
-///   the axis must split the left factor. For example, the axis `dp` of size 4
-///   consists of the major part dp:(1)2 and the minor part dp:(2)2. The rule
-///   allows [2@dp:(1)2|2@dp:(2)2] and forbids [2@dp:(2)2|2@dp:(1)2].
-///
-/// The rule applies in two cases:
-///
-/// - The user gives `--reproducible`. Sums over the batch are then added in the
-///   order of a binary tree (OrderedSums.h). The batch has one factor of size 2
-///   for each level of the tree. For example, 8 samples have the factors
-///   [2|2|2]. With [2@dp|2|2], rank 0 has samples 0 to 3. Their sum is one
-///   subtree. With [2|2@dp|2], rank 0 would have samples 0, 1, 4 and 5. Their
-///   sum is no subtree.
-/// - Ranks cannot divide the samples of one microbatch evenly. The batch then
-///   has one factor that counts microbatches, and one factor that counts the
-///   samples of a microbatch (ShardedGraph::unevenMicrobatches). The rule
-///   allows [2@mb|3@dp]: the axis `mb` splits the batch into 2 microbatches,
-///   and the axis `dp` splits the 3 samples of each microbatch.
+/// A rule about the order in which mesh axes split the factors of a batch dim,
+/// such as [2|2|2] for 8 samples. An axis may split a factor only if each
+/// factor to its left is split completely: [2@dp|2|2] is allowed, and
+/// [2|2@dp|2] is not. If two parts of one axis split two factors, the more
+/// major part must split the left one. The rule applies with `--reproducible`,
+/// because the samples of a rank must form a subtree of the tree of additions
+/// (OrderedSums.h). It also applies if ranks cannot divide the samples of one
+/// microbatch evenly (ShardedGraph::unevenMicrobatches).
 class BatchOrder {
 public:
   /// Creates the rule for `graph`. The rule says in which order mesh axes may
@@ -45,23 +24,11 @@ public:
   /// `graph`. The caller must therefore not destroy `graph` before this object.
   BatchOrder(const ShardedGraph &graph, const dist::Mesh &mesh);
 
-  /// Returns whether `op` follows the rule of BatchOrder. `op` is vertex
-  /// `index` of the graph, and contains the mesh axes that split the dims of
-  /// the vertex. A batch dim may consist of several factors. For example, 8
-  /// samples may have the factors [2|4]: 2 groups of 4 samples. `op` breaks the
-  /// rule in two cases:
-  ///
-  /// - A mesh axis splits a factor, and a factor to its left is split into
-  ///   fewer parts than it has elements. For example, a mesh axis splits the
-  ///   factor 4, and no mesh axis splits the factor 2.
-  /// - Two parts of one mesh axis split two factors, and the more minor part
-  ///   splits the left one.
-  ///
-  /// The function returns true without a test of the rule in two cases:
-  ///
-  /// - The rule does not apply to the graph (`holds` is false).
-  /// - There are several microbatches, but no dim of `op` is split into
-  ///   microbatches. The mesh axis `mb` splits a dim into microbatches.
+  /// Returns whether `op` follows the rule about the order of mesh axes in a
+  /// batch dim (see BatchOrder). `op` is vertex `index` of the graph, with the
+  /// mesh axes that split it. Returns true if the rule does not apply to the
+  /// graph. Also returns true if there are several microbatches and `mb` splits
+  /// no dim of `op`.
   bool isKept(unsigned index, const ShardedOp &op) const;
 
 private:

@@ -46,33 +46,15 @@ public:
   /// Returns 0 for any other vertex, and for a weight that is not large.
   double bytes(unsigned index) const { return weights.lookup(index).bytes; }
 
-  /// Returns whether vertex `index` of the graph must split its weight over
-  /// `axis`. The result is true if the weight is large, and if `axis` can split
-  /// at least one factor of the weight. `axis` is a sub-axis, which is a mesh
-  /// axis or a part of a mesh axis. `op` is the vertex, and contains the
-  /// sub-axes that split it so far. A factor is a dim, or part of a dim.
+  /// Returns whether vertex `index` must split its weight over `axis` (mesh
+  /// axis or part of one). `op` is the vertex with the axes that split it so
+  /// far. The weight must be large (see ContractionWeights), and `axis` must be
+  /// able to split a factor (dim or part of a dim) of the weight:
   ///
-  /// A weight is large if it has more than 1 % of the bytes of all contraction
-  /// weights in one transformer block. `axis` can split a factor if three
-  /// conditions hold:
-  ///
-  /// - Ranks may split the factor (its kind is not Whole).
-  /// - With `axis`, the factor has at least as many elements as parts. For
-  ///   example, a factor of 6 elements is split into 2 parts so far. A sub-axis
-  ///   of size 3 can split it into 6 parts. A sub-axis of size 4 cannot split
-  ///   it, because 8 parts are more than 6 elements.
-  /// - The mesh axis that contains `axis` either splits no factor of `op` so
-  ///   far, or already splits this factor.
-  ///
-  /// Example: the mesh axis tp has 4 ranks, and consists of two parts of size
-  /// 2. A weight has a factor of 2 heads and a factor of 64 elements. The first
-  /// part of tp splits the heads so far, and `axis` is the second part. The
-  /// function returns false, because `axis` can split neither factor:
-  ///
-  /// - The factor of 2 heads would have 4 parts, which are more than 2
-  ///   elements.
-  /// - For the factor of 64 elements, the last condition does not hold: tp
-  ///   already splits the heads, but does not split the 64 elements.
+  /// - The factor does not have the kind Whole.
+  /// - With `axis`, the factor has at least as many elements as parts.
+  /// - The mesh axis of `axis` splits this factor already, or no factor of
+  ///   `op`.
   bool mustSplit(const ShardedOp &op, unsigned index,
                  const dist::SubAxis &axis) const;
 

@@ -48,14 +48,8 @@ static bool isSelection(Value value) {
   return false;
 }
 
-/// Returns the factors of `op` along which a router may have chosen experts. A
-/// factor is a dim, or part of a dim. A router computes a score of each expert
-/// for each token, and chooses the experts with the largest scores. An op with
-/// other purposes may have such factors, too, for example the softmax of an
-/// attention.
-///
-/// The result depends on the kind of `op`. The term "chosen indices" stands for
-/// indices that come from a topk or an arg_reduce:
+/// Returns the factors (dims or parts of dims) of `op` along which a router may
+/// have chosen experts. Chosen indices come from a topk or an arg_reduce.
 ///
 ///   op                                     returned factors
 ///   softmax, topk, arg_reduce              the dim along which the op works
@@ -63,11 +57,6 @@ static bool isSelection(Value value) {
 ///   scatter_elements with chosen indices   the dim to which the indices refer
 ///   scatter_nd with chosen indices         all dims to which the indices refer
 ///   compare of numbers, chosen indices     the dims that only the numbers have
-///
-/// Example of the last row: a compare tests which of the numbers 0 to 7 are
-/// equal to a chosen index. The chosen indices have the shape [tokens, 1], and
-/// the numbers have the shape [8]. Only the numbers have the dim of size 8, so
-/// this dim is returned.
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
@@ -282,20 +271,11 @@ void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   }
 }
 
-/// Finds the vertices in the expert region. The expert region consists of the
-/// ops that compute the experts of mixture-of-experts layers, and of ops that
-/// only prepare or combine values for the experts. The constructor works in
-/// three steps:
-///
-/// 1. It visits the vertices from the last to the first, so that the users of a
-///    vertex are visited before the vertex. It adds a vertex to the region if
-///    the vertex has a dim that counts experts. It also adds a vertex if the
-///    vertex has users and all users are in the region. It never adds function
-///    arguments and function results.
-/// 2. It removes the ops that compute gates, if ranks then exchange fewer
-///    bytes. Gates are the weights in a weighted sum of the outputs of experts.
-/// 3. It finds the tensors that ops must split along the dim that counts
-///    experts.
+/// Finds the vertices in the expert region (see ExpertRegion). Visits the users
+/// of a vertex before the vertex, because a vertex without a dim that counts
+/// experts is in the region only if all its users are. Then removes the ops
+/// that compute gates if ranks exchange fewer bytes without them. Gates are the
+/// weights in a weighted sum of the outputs of experts.
 ExpertRegion::ExpertRegion(const ShardedGraph &graph)
     : inside(graph.ops.size()) {
   auto isInside = [&](const ShardedGraph::OperandEdge &edge) {

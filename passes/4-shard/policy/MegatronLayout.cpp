@@ -60,19 +60,11 @@ MegatronLayout::MegatronLayout(const ShardedGraph &graph,
       before.push_back(states[edge.producer]);
     states.push_back(stateOf(graph, i, before));
     const bool isOpen = llvm::is_contained(before, ValueState::Open);
-    // Each operand of an op has a state (ValueState). An operand in the state
-    // Open follows a matmul whose weight is split by columns. An operand in the
-    // state Stream follows a matmul whose weight is split by rows, or an
-    // embedding lookup. Three kinds of ops must split a dim:
-    //
-    // - With `--preset megatron`, a contraction such as a matmul must split its
-    //   weight if the weight is large. It splits the weight by rows if an
-    //   operand is in the state Open, and by columns otherwise.
-    // - With `--preset megatron`, an embedding lookup must split its table by
-    //   rows.
-    // - With `--preset sequence`, any other op must split the sequence if an
-    //   operand is in the state Stream and no operand is in the state Open. An
-    //   example is the norm after a matmul whose weight is split by rows.
+    // With `--preset megatron`, a contraction with a large weight splits it by
+    // rows if an operand is in the state Open (ValueState), and by columns
+    // otherwise. An embedding lookup splits its table by rows. With `--preset
+    // sequence`, any other op splits the sequence if an operand is in the state
+    // Stream and no operand is in the state Open.
     if (weightOperand(weights, i, graph.ops[i].op) ||
         isLookup(graph.ops[i].op)) {
       if (splitsWeights)
@@ -95,22 +87,13 @@ MegatronLayout::stateOf(const ShardedGraph &graph, unsigned index,
   return isLookup(graph.ops[index].op) ? ValueState::Stream : most;
 }
 
-/// Requires that vertex `index` of the graph splits its weight: by rows if
-/// `isRows` is true, and by columns if it is false. The function stores this
-/// requirement in `required[index]`, a list of factors. A factor is a dim, or
-/// part of a dim. Tensor parallelism must split one factor of the list.
-///
-/// Example: in a matmul [m,k] x [k,n], the weight is [k,n]. Its rows are k, and
-/// its columns are n. The function adds k to the list if `isRows` is true, and
-/// n if `isRows` is false. In general, the rows are the factors of the weight
-/// over which the op sums. The columns are the factors of the weight with the
-/// kind Parallel, which ranks can split without communication.
-///
-/// The op may also be an embedding lookup. The weight is then operand 0, a
-/// table. If ranks split the table by rows, each rank looks up all requested
-/// rows in its part of the table, and gets 0 for rows that it does not have.
-/// The ranks then add their results. The rows are therefore a dim over which a
-/// lookup sums.
+/// Adds factors (dims or parts of dims) of the weight of vertex `index` to
+/// `required[index]`: the rows if `isRows` is true, and else the columns. The
+/// rows are the factors over which the op sums, such as k in the matmul [m,k] x
+/// [k,n]. The columns are the factors of kind Parallel, such as n. The weight
+/// of an embedding lookup is operand 0, the table. If ranks split its rows,
+/// each rank returns 0 for rows that it does not have, and the ranks add the
+/// results. The rows therefore count as a dim over which the lookup sums.
 void MegatronLayout::requireWeightSplit(const ShardedGraph &graph,
                                         unsigned index, bool isRows) {
   const ShardedOp &op = graph.ops[index];

@@ -8,20 +8,11 @@
 namespace pcc::shard {
 
 /// The layout of Megatron-LM (Shoeybi et al. 2019, arXiv 1909.08053; sequence
-/// parallelism: Korthikanti et al. 2022, arXiv 2205.05198). The mesh axis `tp`
-/// is the axis of tensor parallelism. This class computes, for each op, a list
-/// of dims. `tp` must split one dim of the list. The lists follow from the
-/// option `--preset`, which has two values that concern this class:
-///
-/// - `--preset megatron`: `tp` splits the weight of one matmul by columns, and
-///   the weight of the next matmul by rows. The columns of a weight are a dim
-///   of the result. The rows of a weight are the dim over which the matmul
-///   sums. `tp` also splits the table of an embedding lookup by rows.
-/// - `--preset sequence`: `tp` splits the sequence dim of the ops that follow a
-///   split by rows and precede a split by columns. Examples are a norm and a
-///   residual addition.
-///
-/// Example with both values. The matmul qkv computes queries, keys and values.
+/// parallelism: Korthikanti et al. 2022, arXiv 2205.05198). With `--preset
+/// megatron`, the mesh axis `tp` splits the weight of one matmul by columns,
+/// and the weight of the next matmul by rows (the dim over which it sums). With
+/// `--preset sequence`, `tp` splits the sequence of the ops that follow a split
+/// by rows and precede a split by columns. Example with both presets:
 ///
 ///   op                 dim that `tp` must split
 ///   x1 = norm(x)       the sequence
@@ -47,20 +38,15 @@ public:
                 const dist::SubAxis &part) const;
 
 private:
-  /// State of a value. The op that computes the value determines the state:
+  /// State of a value. Table is the smallest state, and Open is the largest.
+  /// ContractionWeights says which weights are large.
   ///
-  ///   op                                           state of its result
-  ///   contraction, large weight split by columns   Open
-  ///   contraction, large weight split by rows      Stream
-  ///   lookup in an embedding table                 Stream
-  ///   op without operands, function argument       Table
-  ///   any other op                                 largest state of an operand
-  ///
-  /// A contraction is an op such as a matmul. A weight is large if it has more
-  /// than 1 % of the bytes of all contraction weights in one transformer block.
-  /// Open is larger than Stream, and Stream is larger than Table. For example,
-  /// if an addition has one operand in the state Open and one operand in the
-  /// state Stream, its result is in the state Open.
+  ///   op that computes the value                     state of the value
+  ///   contraction, large weight split by columns     Open
+  ///   contraction, large weight split by rows        Stream
+  ///   embedding lookup                               Stream
+  ///   op without operands, function argument         Table
+  ///   any other op                                   largest state of an operand
   enum class ValueState : uint8_t {
     /// The value depends on no contraction and on no lookup: a mask or a table
     /// of token positions, for example.

@@ -107,18 +107,12 @@ private:
 };
 } // namespace
 
-/// Returns the factors of an op that count samples, or samples and the elements
-/// of each sample. A factor is a dim, or part of a dim. `rule` is the sharding
-/// rule of the op. It may cut a factor into pieces. For example, it may cut a
-/// factor of 128 elements into a piece of 8 and a piece of 16, as a reshape
-/// from [128] to [8, 16] does. `tags` contains one tag for each piece. The tag
-/// Batch means that the piece counts samples or groups of samples.
-///
-/// A factor is returned if it counts two or more samples, and the pieces with
-/// the tag Batch come before all other pieces. Examples:
+/// Returns the factors (dims or parts of dims) of an op that count at least two
+/// samples, and possibly the elements of each sample. `rule` may cut a factor
+/// into pieces, and `tags` has one tag per piece. The pieces with the tag Batch
+/// must come first:
 ///
 ///   pieces of the factor                               returned
-///   8 samples (Batch), 16 tokens                       yes
 ///   2 groups (Batch), 4 samples (Batch), 16 tokens     yes
 ///   16 tokens, 8 samples (Batch)                       no
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
@@ -143,23 +137,13 @@ static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
 }
 
 namespace {
-/// Replaces one op by new ops. The bits of the new result do not depend on the
-/// number of ranks that divide the batch. There are three kinds of ops, with
-/// one function for each kind:
-///
-/// - orderProduct replaces a matmul or einsum that sums over the batch. The new
-///   ops add the samples in a fixed order.
-/// - orderReduction replaces a sum or mean over the batch. The new ops add the
-///   samples in a fixed order.
-/// - productPerSample replaces a matmul that does not sum over the batch. The
-///   left operand has the rows of all samples. For example, 8 samples of 4 rows
-///   have 32 rows. If 2 ranks divide the batch, each rank has only 16 rows. A
-///   library may use different algorithms for 32 rows and for 16 rows, and the
-///   results may differ in some bits. The new matmul computes one product of 4
-///   rows for each sample, for every number of ranks.
-///
-/// The caller must call exactly one of the three functions. Each function also
-/// erases the op.
+/// Replaces one op by ops whose result has the same bits for any number of
+/// ranks that divide the batch. The caller must call exactly one of three
+/// functions, which also erases the op. orderProduct is for a matmul or einsum
+/// that sums over the batch. orderReduction is for a sum or mean over the
+/// batch. productPerSample is for a matmul whose left operand has the rows of
+/// all samples. A rank has fewer of these rows, and a library may use another
+/// algorithm for fewer rows. The new matmul computes one product per sample.
 class SumRewrite {
 public:
   SumRewrite(Operation *op, BatchFactor factor, const SumTree &tree)
@@ -223,30 +207,15 @@ private:
   /// samples).
   static constexpr char blockLetter = 'A';
 
-  /// Returns the letters of one tensor in the equation of an einsum, such as
-  /// "ABC" in "ABC,ABD->ACD". The class SumRewrite replaces a matmul or einsum,
-  /// `op`, by this einsum. `op` sums over the samples of the batch. The tensor
-  /// is an operand or the result of `op`.
+  /// Returns the letters of one tensor in the new einsum. `dims` lists the
+  /// factors (dims or parts of dims) of each dim of the tensor. Factor i has
+  /// the letter 'B' + i. The factor that counts samples has the letter A, for
+  /// blocks (groups of samples), and its own letter, for the elements of one
+  /// block. A block of one element has only the A. `taken` must make the same
+  /// dims.
   ///
-  /// The sharding rule of `op` numbers the factors of `op`. A factor is a dim,
-  /// or part of a dim. `dims` lists the numbers of the factors of each dim of
-  /// the tensor. In the einsum, factor 0 has the letter B, factor 1 has the
-  /// letter C, and so on.
-  ///
-  /// One factor counts the samples. The member `factor` of the class SumRewrite
-  /// describes this factor. In the einsum, this factor has two letters, which
-  /// stand for two dims. The first letter is A (blockLetter). It stands for a
-  /// dim that counts the blocks. A block is a group of samples. The second
-  /// letter is the letter of the factor. It stands for a dim that counts the
-  /// elements of one block. If a block has only one element, the second letter
-  /// is left out.
-  ///
-  /// Examples with 4 blocks, where factor 0 counts the samples and factor 1
-  /// counts the features:
-  ///
-  ///   tensor                      letters   dims of the letters
-  ///   [12 samples, 3 features]    "ABC"     [4 blocks, 3 samples, 3 features]
-  ///   [4 samples, 3 features]     "AC"      [4 blocks, 3 features]
+  /// For 4 blocks, a tensor [12 samples, 3 features] with the factors 0 and 1
+  /// has the letters "ABC". A tensor [4 samples, 3 features] has "AC".
   std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
     std::string letters;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -259,20 +228,12 @@ private:
     return letters;
   }
 
-  /// Returns `value`, reshaped so that one dim counts the blocks. A block is a
-  /// group of samples. `value` is an operand of the op that this class
-  /// replaces. `dims` lists the factors of each dim of `value`. A factor is a
-  /// dim, or part of a dim. The member `factor` is the factor that counts the
-  /// samples.
-  ///
-  /// The result has one dim for each factor. There is one exception: the factor
-  /// that counts the samples becomes two dims. The first dim counts the blocks.
-  /// The second dim counts the elements of one block. If a block has only one
-  /// element, the second dim is left out. Examples with 4 blocks:
-  ///
-  ///   value                        result
-  ///   [12 samples, 3 features]     [4 blocks, 3 samples, 3 features]
-  ///   [4 samples, 3 features]      [4 blocks, 3 features]
+  /// Returns `value`, an operand of the op, reshaped to one dim per factor (dim
+  /// or part of a dim) in `dims`. The factor that counts samples becomes two
+  /// dims: blocks (groups of samples), and elements of one block. A block of
+  /// one element has no second dim. The dims must match lettersOf. For 4
+  /// blocks, [12 samples, 3 features] becomes [4 blocks, 3 samples, 3
+  /// features].
   Value taken(Value value, const ShardingRule::TensorFactors &dims) {
     SmallVector<int64_t> shape;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -298,19 +259,12 @@ private:
                : value;
   }
 
-  /// Returns the sum of `value` over dim `at`. This dim counts the blocks of
-  /// all microbatches. A block is a group of samples, and `value` contains one
-  /// addend for each block. The computation has four steps:
-  ///
-  /// 1. The addends of each microbatch are added in a binary tree. For example,
-  ///    4 blocks are added as (0 + 1) + (2 + 3). The result is one sum per
-  ///    microbatch.
-  /// 2. If the op is a mean, each sum is divided by the divisor of the mean
-  ///    over the whole batch. For example, a mean over 24 samples in 2
-  ///    microbatches of 12 samples divides both sums by 24. No division is
-  ///    needed after step 4.
-  /// 3. The sums are cast to the element type of the op's result.
-  /// 4. The sums of all microbatches are added.
+  /// Returns the sum of `value` over dim `at`, which counts the blocks (groups
+  /// of samples) of all microbatches. The blocks of a microbatch are added in a
+  /// binary tree: 4 blocks as (0 + 1) + (2 + 3). For a mean, the sum of each
+  /// microbatch is divided by the divisor of the whole batch, before the
+  /// microbatches are added. The sums have the element type of the op's result
+  /// when microbatches are added.
   Value summed(Value value, int64_t at) {
     SmallVector<int64_t> shape(graph::tensorType(value).getShape());
     shape[at] = tree.microbatches;

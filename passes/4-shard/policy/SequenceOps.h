@@ -8,26 +8,14 @@
 
 namespace pcc::shard {
 
-/// The set of ops that context parallelism (the mesh axis `cp`) must split
-/// along the sequence. This rule has no effect on an op without a sequence dim.
-/// Two kinds of ops belong to the set:
+/// The ops that context parallelism (mesh axis `cp`) must split along the
+/// sequence, if they have a sequence dim: contractions (such as a matmul),
+/// attention, reads of float weights, and all ops that depend on them.
+/// Exception: an op that only changes the layout or the element type of its one
+/// operand. Each rank may compute other ops, such as the mask in the picture,
+/// for the whole sequence. All other ops in the picture must be split:
 ///
-/// 1. contractions (such as a matmul), attention, and each
-///    `graph.get_parameter` that reads a weight (a parameter whose elements are
-///    floats)
-/// 2. ops that depend on the result of an op of the first kind, directly or
-///    through other ops
-///
-/// There is one exception: an op that only changes the layout or the element
-/// type of its one operand, such as a transpose or a cast, never belongs to the
-/// set.
-///
-/// All other ops are outside of the set. Each rank may compute them for the
-/// whole sequence. An example is an op that computes a mask only from
-/// positions. In the picture, `ids` and `positions` are inputs of the model.
-/// All ops of the picture except the mask belong to the set:
-///
-///   ids       -> embedding -> norm -> query, key, value -> attention -> …
+///   ids       -> embedding -> norm -> query, key, value -> attention
 ///   positions -> mask ---------------------------------^
 class SequenceOps {
 public:

@@ -10,30 +10,19 @@
 
 namespace pcc::shard {
 
-/// The tensors that are stored divided among ranks: each rank stores a part of
-/// the tensor. Ranks all-gather a tensor before an op uses it, as in ZeRO
-/// (Rajbhandari et al. 2020) and FSDP. Two groups of tensors are stored
-/// divided:
-///
-/// - Weights that the attribute `dist.divided` of the module lists. The
-///   compiler fills this list if the plan does not fit into memory otherwise.
-/// - Tensors of two or more dims, if the user gives the option `--preset` with
-///   a value in the table. The table shows the tensors that each value divides.
-///   The optimizer state includes the f32 copies of weights in mixed-precision
-///   training.
+/// The tensors that are stored divided. Each rank stores a part of the tensor,
+/// and ranks all-gather it before an op uses it, as in ZeRO (Rajbhandari et al.
+/// 2020) and FSDP. The tensors are the weights in the module attribute
+/// `dist.divided`, which the compiler fills if memory is too small otherwise,
+/// and the tensors of two or more dims that `--preset` selects:
 ///
 ///   preset        optimizer state   gradients   weights
 ///   zero1         yes
 ///   zero2         yes               yes
 ///   zero3, fsdp   yes               yes         yes
 ///
-/// A tensor for which the user requests a sharding keeps that sharding.
-///
-/// Example: a tensor has two dims, and the mesh axes tp and dp have size 2.
-/// [8@tp+dp, -] means that tp and dp split the first dim of 8 elements into 4
-/// parts. No axis splits the second dim.
-///
-///   stored [8@tp+dp, -]   --all-gather over dp-->   used [8@tp, -]
+/// The optimizer state includes f32 copies of weights. A tensor for which the
+/// user requests a sharding keeps that sharding.
 class StoredWeights {
 public:
   /// Finds the tensors of `graph` that are stored divided among ranks. `graph`
@@ -47,27 +36,13 @@ public:
   bool contains(unsigned op) const { return divided.contains(op); }
 
 private:
-  /// Returns whether each rank stores only a part of the result of `op`.
-  /// `parameters` is the symbol table of the module. The function finds the
-  /// declaration of a parameter in this table. The function does not check
-  /// whether the user requests a sharding for the result. The caller must check
-  /// this first.
-  ///
-  /// The function returns true only for these two kinds of ops:
-  ///
-  /// - A `graph.get_parameter` reads a parameter, which is a weight or a tensor
-  ///   of the optimizer state. Returns true if the member `names` contains the
-  ///   parameter. Also returns true if the option `--preset` divides parameters
-  ///   of this kind, and the parameter has at least two dims of more than one
-  ///   element.
-  /// - A `graph.accumulate` returns the gradient of a weight. Returns true if
-  ///   the option `--preset` divides gradients, and the gradient has at least
-  ///   two dims of more than one element. There is one exception: if a training
-  ///   step has only one microbatch, and a `graph.add` reads the result of
-  ///   `op`, the function returns false. The result is then one addend of a
-  ///   gradient. For example, the embedding and the output layer use the same
-  ///   weight. The gradient of this weight has two addends, one from the
-  ///   embedding and one from the output layer.
+  /// Returns whether each rank stores only a part of the result of `op`. The
+  /// result must be a parameter in `names`, or a parameter or a gradient that
+  /// `--preset` divides and that has two dims of more than one element. With
+  /// one microbatch, a gradient that a `graph.add` reads is not divided,
+  /// because it is one of several addends of the gradient of a weight.
+  /// `parameters` is the symbol table of the module. The caller must check
+  /// first that no sharding is requested for the result.
   bool isDivided(mlir::Operation *op,
                  const mlir::SymbolTable &parameters) const;
 

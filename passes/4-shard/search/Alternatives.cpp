@@ -52,23 +52,12 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// Sorts the sub-axes that split the factors of `op`. A sub-axis is a mesh
-/// axis, or a part of a mesh axis. A factor is a dim, or part of a dim.
-/// op.axes[f] lists the sub-axes that split factor f, major first. The function
-/// sorts each list that contains `axis` or a part of `axis`.
-///
-/// `op` and `own` describe two ways of splitting the same op of the model. The
-/// sharding search has chosen the way `own`. The way `op` is an alternative.
-/// There are two cases for each list:
-///
-/// - own.axes[f] has the same sub-axes as op.axes[f], in any order. op.axes[f]
-///   then gets the order of own.axes[f].
-/// - In all other cases, the order is the order of the axes in `mesh`. Parts of
-///   one axis are sorted major first.
-///
-/// For example, the axes of `mesh` are dp and tp, and op.axes[f] is {tp, dp}.
-/// If own.axes[f] is {tp, dp} or {dp, tp}, op.axes[f] becomes equal to it. If
-/// own.axes[f] is {tp}, op.axes[f] becomes {dp, tp}.
+/// Sorts each list op.axes[f] that contains `axis` or a part of it. The list
+/// has the sub-axes (mesh axes or parts of them) that split factor f (dim or
+/// part of a dim). `op` is an alternative to `own`, the way of splitting that
+/// the search chose. If own.axes[f] has the same sub-axes, op.axes[f] gets the
+/// order of own.axes[f]. Otherwise the order is that of `mesh`, and parts of
+/// one axis are sorted major first.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -163,32 +152,14 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
   return llvm::to_vector(llvm::make_second_range(placed));
 }
 
-/// Computes the cost of one operand of an op, and adds the cost to `choice`. A
-/// reshard changes the sharding of a value. The parameters are:
-///
-/// - `edge` leads from the op that produces a value to the operand, which reads
-///   the value.
-/// - `to` is the sharding in which the operand needs the value.
-/// - `own` lists the shardings in which earlier operands of the same op need
-///   the value.
-///
-/// A sharding has a halo if each rank also reads some elements that belong to
-/// the part of another rank. The first of these cases that applies decides the
-/// cost:
-///
-/// 1. The value is a weight or a constant, the user requests no sharding for
-///    it, only this op reads it, and `to` has no halo. The ranks store the
-///    value in the sharding `to`, so no reshard is needed. The function adds
-///    only the memory of the value on one rank.
-/// 2. Another operand also needs the value in the sharding `to`. It is an
-///    earlier operand of this op, or an operand of another op. The ranks
-///    reshard the value only once for both operands. The function adds no time.
-/// 3. In all other cases, the function adds the time of the cheapest reshard to
-///    `to`. The reshard may start from the sharding in which the value is
-///    produced. It may also start from a sharding without a halo that another
-///    operand needs, because the ranks have the value in this sharding, too.
-///
-/// Returns false if the reshard is impossible.
+/// Adds the cost of one operand to `choice`. `edge` leads from the producer of
+/// a value to the operand, which needs the sharding `to`. `own` lists the
+/// shardings in which earlier operands of the op need the value. A weight or
+/// constant is stored in the sharding `to`, and adds only memory, if only this
+/// op reads it, no sharding is requested for it, and `to` has no view (window
+/// of a dim). A reshard that another operand also needs adds no time. Any other
+/// reshard adds its time. It may start from a sharding without a view that
+/// another operand needs. Returns false if the reshard is impossible.
 bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
                                 const dist::Sharding &to, ArrayRef<OwnForm> own,
                                 dist::Choice &choice) {
@@ -231,29 +202,12 @@ bool Alternatives::priceOperands(unsigned index, const ShardedOp &candidate,
   return true;
 }
 
-/// Adds the costs of one result of `candidate` to `choice`. `candidate` is a
-/// way of splitting vertex `index` of the graph. `result` is the index of the
-/// result. The function adds the memory of the result, and the costs of the
-/// reshards of the result. A reshard changes the sharding of a tensor.
-///
-/// The ops that read the result may need it in several shardings. There is one
-/// reshard for each of these shardings. A reshard starts from the result
-/// itself, or from the output of an earlier reshard. The order of the reshards
-/// therefore changes the total cost. For up to 4 shardings, the function tries
-/// all orders and takes the cheapest one. For more than 4 shardings, the order
-/// is the one in which the member `forms` lists the shardings.
-///
-/// For example, `candidate` splits the result over the mesh axis dp. One reader
-/// needs the result replicated, and another reader needs it split over the mesh
-/// axis tp. There are two orders:
-///
-/// - The replicated tensor is made first, by an all-gather. The tensor that tp
-///   splits is made from the replicated tensor. Each rank only takes its part,
-///   without communication.
-/// - The tensor that tp splits is made first. Both reshards then need
-///   communication, so this order costs more.
-///
-/// Returns false if a reshard is impossible.
+/// Adds the costs of result `result` of `candidate` to `choice`: its memory,
+/// and one reshard for each sharding in which ops read it. `candidate` is a way
+/// of splitting vertex `index` of the graph. A reshard starts from the result
+/// or from the output of an earlier reshard, so the order of the reshards
+/// changes the total cost. For up to 4 shardings, takes the cheapest order. For
+/// more, takes the order of `forms`. Returns false if a reshard is impossible.
 bool Alternatives::priceResult(unsigned index, unsigned result,
                                const ShardedOp &candidate,
                                dist::Choice &choice) {
@@ -455,19 +409,10 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
 // Decisions
 //===----------------------------------------------------------------------===//
 
-/// Returns the key by which the alternatives for an op are sorted. `choice` is
-/// one of these alternatives. The field `refused` of `choice` is empty if the
-/// search may choose `choice`. Otherwise, the field contains the reason why the
-/// search must not choose it. Alternatives with an empty field come first.
-///
-/// If two alternatives are equal in this respect, the first of these values
-/// that differs decides. The smaller value comes first:
-///
-/// 1. estimated time
-/// 2. number of bytes that one rank receives
-/// 3. number of communications
-/// 4. memory in bytes
-/// 5. text that describes the alternative
+/// Returns the key by which the alternatives for an op are sorted, the smallest
+/// first. Alternatives that the search may choose (`refused` is empty) come
+/// first. After that, these values decide, in this order: estimated time, bytes
+/// that one rank receives, number of communications, memory in bytes, and text.
 static auto rankOf(const dist::Choice &choice) {
   return std::tuple(!choice.refused.empty(), choice.picoseconds,
                     choice.receivedBytes(), choice.calls(), choice.memoryBytes,

@@ -125,20 +125,9 @@ private:
   /// - No vertex except `reader` reads the weight or constant.
   bool followsReader(unsigned index, unsigned reader) const;
   /// Returns pointers to the shardings in which further operands need the value
-  /// on `edge`. `edge` leads from the producer of the value to an operand of
-  /// one op. The further operands are:
-  ///
-  /// - the operands of all other ops that read the value
-  /// - the earlier operands of the same op that read the value. `own` lists the
-  ///   shardings in which these operands need the value.
-  ///
-  /// Example: op 3 and op 5 of the graph read the value x. `edge` leads from x
-  /// to operand 1 of op 5. The result contains the sharding in which op 3 needs
-  /// x. If operand 0 of op 5 also reads x, the result also contains the
-  /// sharding in which operand 0 needs x.
-  ///
-  /// The result is sorted by op, and then by operand. The pointers are valid as
-  /// long as `own` and this object exist.
+  /// on `edge`: the operands of other ops, and the earlier operands of the same
+  /// op, which `own` lists. The result is sorted by op, and then by operand.
+  /// The pointers are valid as long as `own` and this object exist.
   llvm::SmallVector<const dist::Sharding *>
   takenBeside(const ShardedGraph::OperandEdge &edge,
               llvm::ArrayRef<OwnForm> own);

@@ -20,25 +20,13 @@ static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
   return seeds.priorityOf(assignment.parts.front().axis);
 }
 
-/// Returns the steps in which the search assigns the axes of `mesh`. To assign
-/// an axis means to decide which dims of each op the axis splits. A sub-axis is
-/// a part of an axis. For example, an axis of size 4 consists of two sub-axes
-/// of size 2. One step assigns one axis, or some sub-axes of one axis.
-///
-/// Each axis has a round (0, 1, …). The search assigns all axes of round 0
-/// before the axes of round 1, and so on. The steps are therefore sorted by the
-/// round of their axis. Steps of equal rounds are in mesh order. `seeds`
-/// contains the requested shardings, which determine two things:
-///
-/// - the round of each axis (priorityOf)
-/// - the sub-axes into which each axis is cut (Seeds::partsOf)
-///
+/// Returns the steps in which the search assigns the axes of `mesh`. A step
+/// decides which dims of each op some sub-axes (parts) of one axis split. The
+/// steps are sorted by the round of their axis (priorityOf), and then in mesh
+/// order. `seeds` (requested shardings) determines the rounds and the sub-axes.
 /// `experts` lists the sub-axes that divide the experts of a mixture-of-experts
-/// model. If `experts` contains only some sub-axes of an axis, the axis has two
-/// steps:
-///
-/// - The first step assigns the sub-axes that are not in `experts`.
-/// - The second step assigns the sub-axes that are in `experts`.
+/// model. An axis with sub-axes in `experts` and others has two steps: first
+/// the others, then those in `experts`.
 static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
                                                  const Seeds &seeds,
                                                  const dist::SubAxes &experts) {
@@ -65,22 +53,12 @@ static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
   return assignments;
 }
 
-/// Appends steps to `assignments` that divide stored tensors among ranks, as
-/// ZeRO and FSDP do. Examples of these tensors are weights. In one step, the
-/// search decides which dims one mesh axis splits. The role of a step tells the
-/// search which splits are allowed. The new steps have the role Storage: the
-/// axis may split weights, gradients and optimizer states, so that each rank
-/// stores only a part of each tensor.
-///
-/// The function appends one step for each axis of `mesh`, except for these
-/// axes:
-///
-/// - an axis of size 1
-/// - `tp`. An earlier step lets `tp` divide each weight that it can divide.
-/// - the time axis `mb`. The coordinates of `mb` are microbatches, not ranks.
-///
-/// `seeds` contains the shardings that the user requests. They may cut an axis
-/// into sub-axes. The step then lists these sub-axes.
+/// Appends a step with the role Storage for each axis of `mesh`. In this step,
+/// the axis may divide stored weights, gradients and optimizer states among
+/// ranks, as in ZeRO and FSDP. Three kinds of axes get no step: an axis of size
+/// 1, the axis `tp`, which divides weights in an earlier step, and the axis
+/// `mb`, whose coordinates are microbatches and not ranks. `seeds` (requested
+/// shardings) may cut an axis into sub-axes.
 static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
                        std::vector<AxisAssignment> &assignments) {
   for (const dist::Axis &axis : mesh.axes)
@@ -89,24 +67,13 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
       assignments.push_back({seeds.partsOf(axis), AxisRole::Storage});
 }
 
-/// Returns one or more orders of the steps in `assignments`. In one step, the
-/// search decides which dims of each op one mesh axis (or a part of the axis)
-/// splits. The order of the steps matters, because an axis cannot split a dim
-/// that earlier axes have split completely.
-///
-/// The first order is the order of `assignments`. In the other orders, some
-/// steps have exchanged their places. Only steps with the role Free may change
-/// their places. The axis of a step with the role Free has another name than
-/// `dp`, `mb`, `cp` and `tp`. If there are more than three steps with the role
-/// Free, the function returns only the first order.
-///
-/// `seeds` (the requested shardings) gives each axis a round. The search
-/// decides about the axes of round 0 before the axes of round 1, and so on. A
-/// step may take the place of another step only if the axes of both steps have
-/// equal rounds.
-///
-/// Example: the steps are tp, x and y. The axes x and y have equal rounds. The
-/// orders are (tp, x, y) and (tp, y, x).
+/// Returns one or more orders of the steps in `assignments`, the given order
+/// first. A step decides which dims one mesh axis splits. The order matters,
+/// because an axis cannot split a dim that earlier axes have split completely.
+/// Only steps with the role Free (axes not named `dp`, `mb`, `cp` or `tp`)
+/// change places, and only with steps of the same round (priorityOf). With more
+/// than three Free steps, returns only the given order. For the steps tp, x and
+/// y, the orders are (tp, x, y) and (tp, y, x).
 static std::vector<std::vector<AxisAssignment>>
 ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   std::vector<size_t> places;
@@ -234,25 +201,14 @@ LogicalResult pcc::shard::assignMeshAxes(ShardedGraph &graph,
   auto cost = assignInBestOrder(graph, orders, seeds, planner);
   if (failed(cost))
     return failure();
-  // The search above has decided about one mesh axis after another. A search
-  // over all axes at the same time may find a cheaper plan. `all` lists the
-  // orders in which this search may take the axes. Each order is a list of
-  // steps. In one step, the search decides which dims of each op one mesh axis
-  // (or a part of the axis) splits.
+  // A search over all axes at the same time may find a cheaper plan. `all`
+  // lists the orders in which it may take the axes. There is no such search in
+  // four cases:
   //
-  // There is no search over all axes in four cases:
-  //
+  // - The axes have different rounds. Round 0 must be decided before round 1.
   // - No order in `all` has more than one step.
-  // - `seeds` (the requested shardings) gives the axes different rounds. The
-  //   search must decide about all axes of round 0 before it decides about the
-  //   axes of round 1. The search can therefore not decide about all axes at
-  //   the same time.
-  // - The plan of the search above has no penalty, needs no time and does not
-  //   communicate.
-  // - The graph has more than `mostPairs` pairs, so that the search would take
-  //   too long. A pair belongs to one operand. It is one way of splitting the
-  //   op that produces the operand, together with one way of splitting the op
-  //   that reads the operand.
+  // - The plan found so far costs nothing.
+  // - The graph has more than `mostPairs` pairs, which would take too long.
   const auto all = withParts(orders);
   const bool hasRounds =
       llvm::any_of(assignments, [&](const AxisAssignment &assignment) {

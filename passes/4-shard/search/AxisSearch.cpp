@@ -68,27 +68,12 @@ static constexpr double mostWork = 1e5;
 /// to the size.
 static constexpr double mostWorkOnForms = 2e4;
 
-/// Two limits on the size of a search for the cheapest way of splitting all ops
-/// over one mesh axis. In a full search, one part of the axis may split one dim
-/// of an op, and another part of the axis may split another dim. Example: a
-/// weight has 2 rows and 8 columns. The axis has 4 ranks, and consists of two
-/// parts of 2 ranks. The first part splits the rows into 2, and the second part
-/// splits the columns into 2.
-///
-/// A full search that exceeds both limits would take minutes. The compiler then
-/// makes a smaller search instead (AxisAssignment::mixesDims is false). The
-/// smaller search does not try the split in the example. The limits are:
-///
-/// - `mostWorkOnMixing` is the limit for AxisSearch::work, an estimate of the
-///   time that the search takes. The estimate is a sum over all tensors of the
-///   graph. For example, a tensor with 10 possible shardings that 3 operands
-///   read adds 10 · 10 · 3 = 300 to this sum.
-/// - `mostPairsPerUse` is the limit for AxisSearch::pairsPerUse. A pair belongs
-///   to one operand. It is one way of splitting the op that produces the
-///   operand, together with one way of splitting the op that reads the operand.
-///   If the first op can be split in 3 ways and the second op in 4 ways, the
-///   operand has 3 · 4 = 12 pairs. AxisSearch::pairsPerUse counts the pairs of
-///   each operand in the graph, and returns the mean.
+/// Two limits on a search in which two parts of one mesh axis may split two
+/// dims of an op. For example, one half of the axis splits the rows of a
+/// weight, and the other half splits the columns. A search that exceeds both
+/// limits would take minutes. The compiler then leaves out most of these splits
+/// (AxisAssignment::mixesDims is false). `mostWorkOnMixing` limits
+/// AxisSearch::work, and `mostPairsPerUse` limits AxisSearch::pairsPerUse.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
@@ -153,21 +138,10 @@ public:
     return pairs / std::max(uses, 1.0);
   }
 
-  /// Returns whether this search would take minutes, so that the caller must
-  /// make a smaller search instead. In this search, one part of a mesh axis may
-  /// split one dim of an op, and another part of the axis may split another
-  /// dim. For example, one part of an axis of 4 ranks splits the rows of a
-  /// weight into 2, and the other part splits the columns into 2. The smaller
-  /// search (AxisAssignment::mixesDims is false) does not try this split.
-  ///
-  /// The result is true if two conditions hold:
-  ///
-  /// - The result of `work`, an estimate of the time of the search, exceeds
-  ///   `mostWorkOnMixing`.
-  /// - The result of `pairsPerUse` exceeds `mostPairsPerUse`. `pairsPerUse` is
-  ///   the mean number of pairs of an operand. A pair is one way of splitting
-  ///   the op that produces the operand, together with one way of splitting the
-  ///   op that reads the operand.
+  /// Returns whether this search would take minutes, because `work` exceeds
+  /// `mostWorkOnMixing` and `pairsPerUse` exceeds `mostPairsPerUse`. The caller
+  /// must then search with AxisAssignment::mixesDims = false. This leaves out
+  /// most ways in which two parts of a mesh axis split two dims of an op.
   bool isTooLargeToMix() const {
     return work() > mostWorkOnMixing && pairsPerUse() > mostPairsPerUse;
   }
@@ -239,19 +213,12 @@ public:
   }
 
 private:
-  /// Searches again, after a search has returned the plan `best`, which breaks
-  /// a rule. There are two rules:
-  ///
-  /// - Every reshard (change of sharding) must be possible.
-  /// - The axes `dp` and `mb` must split the batch of each input of the model.
-  ///   The comment of StrategySpace::mustSplitBatch lists two exceptions.
-  ///
-  /// The earlier search was too large to prove that `best` is the cheapest
-  /// plan. There may be a plan that breaks no rule. The new search looks only
-  /// for plans that break no rule. It therefore leaves out ways of splitting an
-  /// op that are certain to break a rule. The new search is smaller than the
-  /// earlier search, and may find a cheaper plan. If it does, the function
-  /// replaces `best` by the new plan.
+  /// Searches again, because the plan `best` breaks a rule. It needs an
+  /// impossible reshard (change of sharding), or it does not split the batch of
+  /// an input as StrategySpace::mustSplitBatch requires. Lowers `bound`, so
+  /// that the search leaves out all plans that break a rule. The smaller search
+  /// may find a plan that the first search missed. Replaces `best` if the new
+  /// plan is cheaper.
   void avoidBrokenRules(plan::Assignment &best) {
     bound = std::min(bound, plan::Cost{.penalty = brokenRulePenalty});
     if (plan::Assignment other = minimise(/*mostSets=*/1);
@@ -259,31 +226,13 @@ private:
       best = std::move(other);
   }
 
-  /// Looks for the cheapest plan, and returns the best plan that it finds. A
-  /// plan consists of two kinds of choices:
-  ///
-  /// - for each vertex of the graph (op, argument or result): a way of
-  ///   splitting the vertex
-  /// - for each value with several users: a set of shardings in which the ranks
-  ///   keep the value at the same time. For example, ranks keep one part of a
-  ///   weight and also the whole weight.
-  ///
-  /// `mostSets` limits the number of sets that the search considers for one
-  /// value:
-  ///
-  /// - The search always considers all sets of one or two shardings.
-  /// - The search considers the sets of three shardings only if the value then
-  ///   has at most `mostSets` sets in total. If so, it considers the sets of
-  ///   four shardings under the same condition, and so on.
-  ///
-  /// Example: a value has 10 sets of one or two shardings, and 30 sets of three
-  /// shardings. The search considers all 40 sets if `mostSets` is 100, and only
-  /// the 10 sets if `mostSets` is 1. Sets that cannot lower the total cost are
-  /// neither considered nor counted.
-  ///
-  /// The function stores all costs in a plan::CostGraph. The function
-  /// plan::minimise then finds the plan by variable elimination. In a large
-  /// graph, this plan may not be the cheapest.
+  /// Returns the best plan that variable elimination finds. In a large graph,
+  /// it may not be the cheapest plan. A plan selects a way of splitting for
+  /// each vertex of the graph, and a set of shardings for each value with
+  /// several users. Ranks keep the value in all shardings of the set. The
+  /// search considers all sets of one or two shardings. It adds the sets of
+  /// three, then of four, and so on, while the value has at most `mostSets`
+  /// sets in total. Sets that cannot lower the total cost do not count.
   plan::Assignment minimise(size_t mostSets) const {
     plan::CostGraph costs;
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
@@ -378,22 +327,13 @@ private:
     }
   }
 
-  /// Computes the costs of the reshards of `value`, and stores the costs in
-  /// `value.shared.reform`. A reshard changes the sharding of `value` from one
-  /// sharding in `value.forms` to another sharding in `value.forms`. In three
-  /// cases, the function computes no cost, and the search then never uses the
-  /// reshard:
-  ///
-  /// - No user of `value` needs the sharding after the reshard.
-  /// - A rank would receive too many bytes. Each plan with this reshard would
-  ///   cost more than the member `bound`. The search needs only plans that cost
-  ///   less than `bound`.
-  /// - `value` has more than 64 shardings, the sharding before the reshard has
-  ///   a view, and the producer of `value` never makes this sharding. A
-  ///   sharding has a view if it describes a window of a dim, such as the
-  ///   elements 3 to 10 of 16 elements. Without this case, the function would
-  ///   have to compute too many costs. For example, a value with 200 shardings
-  ///   has about 200 · 200 = 40,000 reshards.
+  /// Computes the costs of the reshards (changes of sharding) between the
+  /// shardings in `value.forms`, and stores them in `value.shared.reform`. The
+  /// search never uses reshards without a cost. A reshard has no cost if no
+  /// user needs the new sharding, or if its bytes alone exceed `bound`. If
+  /// `value` has more than 64 shardings, reshards that start from a sharding
+  /// with a view (window of a dim) have no cost either, unless the producer
+  /// makes this sharding. There would be too many reshards.
   void price(Value &value) const {
     const auto &forms = value.forms;
     std::vector<bool> isWanted(forms.size(), false),
@@ -403,41 +343,21 @@ private:
     for (const plan::SharedValue::User &user : value.shared.users)
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
-    // The search needs no plan that costs `bound` or more. The function
-    // therefore skips a reshard in which a rank receives more than `mostBytes`
-    // bytes. A cost has a penalty, a time and a number of bytes. If two costs
-    // have different penalties, the cost with the smaller penalty is smaller.
-    // If the penalties are equal, the times decide. If the times are equal,
-    // too, the bytes decide. There are two cases:
-    //
-    // - `bound` has the penalty 0 and the time 0. A plan that costs less than
-    //   `bound` also has the penalty 0 and the time 0. The number of bytes of
-    //   this plan is at most `bound.bytes`. `mostBytes` is therefore
-    //   `bound.bytes`.
-    // - `bound` has a penalty, or has a time. A plan with any number of bytes
-    //   may cost less than `bound`, because the penalty or the time of the plan
-    //   may be smaller. `mostBytes` is therefore a number so large that no
-    //   reshard reaches it.
+    // Skip a reshard in which a rank receives more than `mostBytes` bytes.
+    // Costs are compared by penalty, then by time, then by bytes. If `bound`
+    // has no penalty and no time, a plan cheaper than `bound` has at most
+    // `bound.bytes` bytes. Otherwise it may have any number of bytes, and
+    // `mostBytes` is so large that no reshard reaches it.
     const double mostBytes = bound.penalty > 0 || bound.picoseconds > 0
                                  ? brokenRulePenalty
                                  : bound.bytes;
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
-      // `size` has one element for each sharding in `forms`: the number of
-      // bytes of `value` that one rank stores in this sharding. Example: a rank
-      // stores 4 bytes before a reshard, and 10 bytes after the reshard. The
-      // rank then receives at least 10 - 4 = 6 bytes. The loop below multiplies
-      // this lower bound by `value.frequency`, because some reshards run only
-      // once for several microbatches. The loop skips the reshard if the
-      // product is larger than `mostBytes`.
-      //
-      // A sharding has a view if it describes a window of a dim. Example: x has
-      // 8 rows. A convolution with padding needs the rows -1 to 4 on rank 0.
-      // Row -1 does not exist. Rank 0 then stores 6 rows, but the first of
-      // these rows is padding, which no rank sends. The lower bound would count
-      // the padding as received bytes. The size of a sharding with a view is
-      // therefore 0, so that the function never skips a reshard to this
-      // sharding.
+      // Bytes of `value` that one rank stores in this sharding. If a rank has 4
+      // bytes before a reshard and 10 bytes after it, the rank receives at
+      // least 6 bytes. A sharding with a view (window of a dim) counts as 0
+      // bytes, so that no reshard to it is skipped. Its window may contain
+      // padding, which no rank sends.
       size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());
@@ -560,22 +480,13 @@ private:
 };
 } // namespace
 
-/// Searches for a plan for the mesh axis of `assignment`. A sub-axis is a part
-/// of a mesh axis. For example, the axis x of size 4 has two sub-axes of size
-/// 2. The search takes one sub-axis of the axis after another. For each
-/// sub-axis, the search decides which dims of each op the sub-axis splits, and
-/// stores the decision in `graph`. In the example, the first sub-axis may split
-/// the rows of a weight, and the second sub-axis may split the columns.
-///
-/// Returns the cost of the plan. One member of a cost is the penalty. It is a
-/// number for the undesired properties of a plan. The search for each sub-axis
-/// results in one penalty. The penalty that the function returns is the sum of
-/// the penalties for all sub-axes.
-///
-/// Fails if the plan for a sub-axis breaks a rule, such as the rule that all
-/// reshards (changes of sharding) must be possible. The function then does not
-/// search for the later sub-axes. `graph` still contains the splits by the
-/// earlier sub-axes.
+/// Decides for one sub-axis (part of the mesh axis) of `assignment` after
+/// another which dims of each op the sub-axis splits, and stores this in
+/// `graph`. For example, the first sub-axis splits the rows of a weight, and
+/// the second one splits the columns. Returns the cost of the plan. Its penalty
+/// is the sum of the penalties for all sub-axes. Fails if the plan for a
+/// sub-axis breaks a rule. `graph` then keeps the splits over earlier sub-axes,
+/// so the caller must restore `graph`.
 static FailureOr<plan::Cost> assignApart(ShardedGraph &graph,
                                          const AxisAssignment &assignment,
                                          const dist::SubAxes &before,
@@ -609,21 +520,12 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
   }
   plan::Cost cost = together->solve();
   if (knowsExperts(assignment.role)) {
-    // The model has experts that are divided among ranks. The first search is
-    // `together`, which has been made above. It lets the axis split many dims
-    // of the ops around the experts. The second search is `named`, which is
-    // made here. It lets the axis split only these dims of the ops around the
-    // experts:
-    //
-    // - the batch, if the axis is `dp` or `mb`
-    // - the sequence or the attention heads, if the axis is `cp`
-    // - the dim that counts experts, if the axis divides the experts
-    //
-    // In a small graph, the search `together` finds the cheapest plan. In a
-    // large graph, the search `together` may miss the cheapest plan. The search
-    // `named` has fewer choices, and may then find a cheaper plan. The function
-    // uses the plan of the search `named` if this plan breaks no rule and the
-    // plan of the search `together` is not cheaper.
+    // The first search, `together`, may miss the cheapest plan in a large
+    // graph. Search again with fewer choices for the ops around the experts.
+    // The axis may then split only the batch (`dp`, `mb`), the sequence or the
+    // attention heads (`cp`), or the dim that counts experts, if the axis
+    // divides experts. Use the new plan if it breaks no rule and the plan of
+    // `together` is not cheaper.
     AxisAssignment other = assignment;
     other.movesTokens = false;
     AxisSearch named(graph, {{other}}, before, seeds, planner);

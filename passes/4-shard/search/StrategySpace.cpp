@@ -264,27 +264,15 @@ void StrategySpace::followStored(unsigned index,
   states = std::move(next);
 }
 
-/// Each element of `candidates` is a way of splitting the vertex. If a
-/// candidate splits the attention heads over `cp` and over the axis of
-/// `assignment`, the function appends a variant of it. The candidate splits the
-/// heads over `cp` first, and then over the axis of `assignment`. The variant
-/// is a copy that splits the heads over the axis of `assignment` first, and
-/// then over `cp`. The variant can make the reshard (change of sharding) before
-/// the attention cheaper.
+/// Appends, for each candidate that splits the attention heads over `cp` and
+/// then over the axis of `assignment`, a copy that splits over `cp` last. The
+/// copy can make the reshard before the attention cheaper. Example for tp with
+/// 8 heads:
 ///
-/// Example: the axis of `assignment` is tp, tp = 2 and cp = 2, and there are 8
-/// heads. Before the reshard, cp splits the tokens, and tp splits the heads.
-/// After the reshard, each rank has all tokens of 2 heads:
-///
-///   rank (cp, tp)              (0, 0)   (0, 1)   (1, 0)   (1, 1)
-///   heads before               0-3      4-7      0-3      4-7
-///   heads after, candidate     0-1      2-3      4-5      6-7
-///   heads after, variant       0-1      4-5      2-3      6-7
-///
-/// With the candidate, rank (0, 1) has the heads 4-7 and needs the heads 2-3.
-/// Only ranks with another tp coordinate have the heads 2-3. With the variant,
-/// each rank needs heads only from ranks with its own tp coordinate. An
-/// all-to-all over cp moves these heads.
+///   rank (cp, tp)     (0, 0)   (0, 1)   (1, 0)   (1, 1)
+///   heads before      0-3      4-7      0-3      4-7
+///   after, cp first   0-1      2-3      4-5      6-7   moves over cp and tp
+///   after, cp last    0-1      4-5      2-3      6-7   moves over cp only
 void StrategySpace::addBeforeSequenceAxes(
     unsigned index, const AxisAssignment &assignment,
     SmallVectorImpl<ShardedOp> &candidates) const {
@@ -308,25 +296,9 @@ void StrategySpace::addBeforeSequenceAxes(
     }
 }
 
-/// Decides whether the mesh axis of `assignment` may split a dim of the vertex.
-/// `tag` says what this dim counts, such as samples or experts. The result is
-/// true in two cases:
-///
-/// - The axis may split the dim in every vertex. `dp` and `mb` may split the
-///   batch. `cp` may split the sequence and the attention heads.
-/// - The vertex is one of the ops around the experts of a mixture-of-experts
-///   model, and the dim is in this table:
-///
-///   do ranks along the axis   `assignment.
-///   have different experts?   movesTokens`   dims
-///   yes                       true           all dims
-///   yes                       false          the dim that counts experts
-///   no                        true           all dims except the dim that
-///                                            counts experts
-///   no                        false          no dim
-///
-/// In the third line of the table, there is an exception: the result is false
-/// if the vertex is a `graph.get_parameter`, which reads a weight.
+/// Returns true if the role of the axis allows the dim in every op
+/// (isTagOfRole). In the ops around the experts, the table at
+/// AxisAssignment::movesTokens lists further dims.
 bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
                                        const AxisAssignment &assignment) const {
   if (isTagOfRole(tag, assignment.role))
@@ -415,20 +387,11 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    // With the strategy Through, an operand of the op is a partial sum, and the
-    // result of the op is a partial sum, too. A partial sum is one term of a
-    // sum. There are two cases:
-    //
-    // - `inTime` is true: the axis is `mb`. The coordinates of `mb` are
-    //   microbatches, not ranks. Each partial sum is the sum over the samples
-    //   of one microbatch. The op may use the strategy only if one of its
-    //   operands is computed as a sum over samples. For example, the op may be
-    //   a transpose of the gradient of a weight.
-    // - `inTime` is false: each rank has one term. A later collective adds the
-    //   terms of all ranks. Every op may use the strategy, except a transfer. A
-    //   transfer sends a value to another pipeline stage. A transfer may use
-    //   the strategy only if the axis has the role Batch, or if the transfer
-    //   belongs to the optimizer update.
+    // The strategy Through passes a partial sum (one addend per rank) from an
+    // operand to the result. Along `mb` (`inTime` is true), only an op that
+    // reads a sum over the samples may use it. Along any other axis, every op
+    // may use it, except a transfer to another pipeline stage. A transfer may
+    // use it along an axis with the role Batch, or in the optimizer update.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);
@@ -455,22 +418,14 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   }
 }
 
-/// Checks whether `part` splits the tensors that it must split. `part` is a
-/// mesh axis, or a part of a mesh axis. Returns the sum of the penalties in
-/// these cases:
+/// Returns the penalty for each tensor of the vertex that `part`, a sub-axis of
+/// the mesh axis, should split but does not split:
 ///
-/// 1. Ranks along the axis have different experts of a mixture-of-experts
-///    model. The vertex has a weight of the experts, or the outputs of the
-///    experts. `part` can split this tensor along the dim that counts experts,
-///    but does not. The penalty is the number of bytes of the tensor.
-/// 2. The axis is `tp`. The vertex has a large weight of a matmul, an einsum or
-///    a convolution. `part` can split the weight, but does not. The penalty is
-///    the number of bytes of the weight.
-/// 3. The axis is `tp`. The option `--preset megatron` or `--preset sequence`
-///    requires that `tp` splits a certain dim of the vertex. `part` does not
-///    split this dim. The penalty is 1.
-///
-/// Returns 0 if there is no such case.
+/// - If the axis divides the experts: the bytes of a weight or an output of the
+///   experts that `part` could split along the expert dim.
+/// - If the axis is `tp`: the bytes of a large weight that `part` could split,
+///   and 1 if `--preset megatron` or `--preset sequence` requires another
+///   split.
 double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
                                 const ShardedOp &after,
                                 const dist::SubAxis &part,

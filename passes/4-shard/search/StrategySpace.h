@@ -48,26 +48,15 @@ struct AxisAssignment {
   dist::SubAxes parts;
   /// Role of the axis, which decides what it may split.
   AxisRole role;
-  /// Decides which dims the mesh axis of this step may split in the ops around
-  /// the experts of a mixture-of-experts layer (ExpertDims.h). In every op,
-  /// `dp` and `mb` may split the batch, and `cp` may split the sequence and the
-  /// attention heads. In the ops around the experts, these axes may also split
-  /// the dims in this table:
+  /// Selects which dims `dp`, `mb` or `cp` may also split in the ops around the
+  /// experts (ExpertDims.h). It has no effect if each rank has all experts.
   ///
-  ///   do ranks along the axis
-  ///   have different experts?   `movesTokens`   dims
-  ///   yes                       true            all dims
-  ///   yes                       false           the dim that counts experts
-  ///   no                        true            all dims except the dim that
-  ///                                             counts experts
-  ///   no                        false           no dim
-  ///
-  /// In the third line of the table, there is an exception: in a
-  /// `graph.get_parameter`, which reads a weight, the axis may split no dim of
-  /// the table.
-  ///
-  /// `movesTokens` has no effect on other axes. It has no effect on any axis if
-  /// each rank has all experts.
+  ///   experts along the axis   movesTokens   further dims
+  ///   different                true          all
+  ///   different                false         the expert dim
+  ///   equal                    true          all but the expert dim; none of a
+  ///                                          `graph.get_parameter`
+  ///   equal                    false         none
   bool movesTokens = true;
   /// Whether two sub-axes of the axis may split two different dims of an op.
   /// Example: a weight has 2 rows and 8 columns. An axis of 4 ranks has two
@@ -116,22 +105,13 @@ struct OpChoice {
 /// (AxisSearch.h).
 class StrategySpace {
 public:
-  /// Computes the choices of each vertex of `graph`. A choice is a way of
-  /// splitting the vertex.
-  ///
-  /// - `orders`: each element is a list of steps. One step decides how one mesh
-  ///   axis, or some of its sub-axes, split the vertex. All lists assign the
-  ///   same axes. Example: the first list assigns tp and then dp, and the
-  ///   second list assigns dp and then tp. The order matters, because an axis
-  ///   cannot split a dim that earlier axes have split completely. The function
-  ///   computes the choices that result from each list. A vertex gets all of
-  ///   these choices.
-  /// - `before`: the mesh axes that earlier searches have assigned. No choice
-  ///   changes the splits over these axes.
-  /// - `seeds`: the shardings that the user requests.
-  /// - `planner`: computes the cost of communication.
-  ///
-  /// `graph`, `seeds` and `planner` must outlive this object.
+  /// Computes the choices of each vertex of `graph`. Each element of `orders`
+  /// is a list of steps, and all lists assign the same axes. The order of the
+  /// steps matters, because an axis cannot split a dim that earlier axes have
+  /// split completely. Each vertex gets the choices of all lists. No choice
+  /// changes the splits over the axes in `before`. `seeds` has the requested
+  /// shardings, and `planner` computes the cost of communication. `graph`,
+  /// `seeds` and `planner` must outlive this object.
   StrategySpace(const ShardedGraph &graph,
                 llvm::ArrayRef<std::vector<AxisAssignment>> orders,
                 const dist::SubAxes &before, const Seeds &seeds,
@@ -167,25 +147,12 @@ private:
   /// Adds `state`, a way of splitting an op, to `states`. If an equal way is in
   /// `states` already, keeps only the one with the smaller penalty.
   static void add(SearchState state, States &states);
-  /// Adds one mesh axis, the axis of `assignment`, to all ways of splitting
-  /// vertex `index` of the graph. Each element of `states` is one way of
-  /// splitting the vertex over the mesh axes that have been assigned before.
-  /// The function replaces each element by one or more new elements. A new
-  /// element keeps the splits of the old element, and uses the new axis in one
-  /// way that the rules allow.
-  ///
-  /// Example: the vertex is a weight. In the old element, the axis tp splits
-  /// the columns. The new axis is x. Three new elements replace the old
-  /// element:
-  ///
-  /// - x splits nothing
-  /// - x splits the rows
-  /// - x splits the columns: each rank has had some columns because of tp, and
-  ///   x splits these columns
-  ///
-  /// `decided` lists the mesh axes that have been assigned. The function adds
-  /// the axis of `assignment` to `decided`, unless the axis has the role
-  /// Storage (ZeRO, FSDP).
+  /// Replaces each element of `states` by its splits over one more mesh axis,
+  /// the axis of `assignment`. `states` has the ways of splitting vertex
+  /// `index`, and the new elements keep these splits. Example: the vertex is a
+  /// weight, and tp splits its columns. An axis x then gives three elements: x
+  /// splits nothing, the rows, or the columns of each rank. Also adds the axis
+  /// to `decided`, unless its role is Storage (ZeRO, FSDP).
   void assign(unsigned index, const AxisAssignment &assignment,
               dist::SubAxes &decided, States &states) const;
   /// Adds the mesh axis of `assignment` to each element of `states`, the ways
@@ -201,78 +168,39 @@ private:
   ///   tensor. It does not change any other vertex.
   void divideStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
-  /// Lets the mesh axis of `assignment` split vertex `index` of the graph, if
-  /// the vertex is one of two kinds:
-  ///
-  /// - an op of the optimizer update
-  /// - a cast of a tensor that is stored divided
-  ///
-  /// The axis has the role Storage (ZeRO, FSDP). A tensor is stored divided if
-  /// each rank along the axis stores only a part of it. The tensor can be a
-  /// weight, a gradient or an optimizer state. The function is only for a
-  /// vertex whose result is not stored divided.
-  ///
-  /// Each element of `states` is one way of splitting the vertex. The function
-  /// does not change `states` if the vertex is of another kind, or if the user
-  /// requests a sharding for it.
+  /// Lets an axis with the role Storage (ZeRO, FSDP) split an op of the
+  /// optimizer update, or a cast of a tensor that is stored divided among
+  /// ranks. Changes each way of splitting in `states`. For any other vertex, or
+  /// if the user requests a sharding of the vertex, does nothing. The result of
+  /// vertex `index` must not be stored divided.
   void followStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
-  /// Returns whether vertex `index` of the graph may use `strategy` for the
-  /// mesh axis of `assignment`. A strategy is a way of using the axis, for
-  /// example to split one dim. The function returns true if `strategy` meets
-  /// all of these rules:
+  /// Returns whether vertex `index` may use `strategy` for the axis of
+  /// `assignment`. These rules must all allow it:
   ///
-  /// - The role of the axis allows the strategy (shard::mayTake). For example,
-  ///   the axis `dp` may split only the batch.
-  /// - With the option `--reproducible`, the strategy does not change the order
-  ///   in which the samples of the batch are added (keepsOrder). This rule does
-  ///   not apply to the axis `mb`.
-  /// - If the vertex produces a tensor that is stored divided among ranks
-  ///   (ZeRO, FSDP), the strategy does not make this tensor a partial sum. A
-  ///   tensor is a partial sum if each rank has one addend, and the ranks have
-  ///   not added the addends yet. This rule does not apply to the axes `mb` and
-  ///   `tp`.
-  /// - In a mixture-of-experts model whose experts are divided among ranks, the
-  ///   rules for the ops around the experts allow the strategy
-  ///   (mayTakeNearExperts).
+  /// - the role of the axis (shard::mayTake)
+  /// - `--reproducible`, except for `mb` (keepsOrder)
+  /// - A tensor that is stored divided (ZeRO, FSDP) must not be a partial sum,
+  ///   that is, one addend per rank; except over `mb` and `tp`.
+  /// - divided experts (mayTakeNearExperts)
   bool mayTake(unsigned index, const Strategy &strategy,
                const AxisAssignment &assignment) const;
-  /// Returns whether vertex `index` of the graph may use `strategy` if the user
-  /// gives the option `--reproducible`. A strategy is a way of using a mesh
-  /// axis, for example to split one dim. `role` is the role of the axis. The
-  /// option fixes the order in which the samples of the batch are added, so
-  /// that the results have equal bits for any number of ranks. The option
-  /// forbids two strategies:
+  /// Returns whether `strategy` is allowed with the option `--reproducible`,
+  /// which fixes the order of sums over the batch. `role` is the role of the
+  /// axis. The option forbids two strategies:
   ///
-  /// - The axis splits the batch dim, and the op adds the elements along the
-  ///   batch dim. The function allows this if the compiler has rewritten the op
-  ///   so that the order of its additions is fixed (mayDivideSum).
-  /// - The op reads partial sums and returns partial sums. A tensor is a
-  ///   partial sum if each rank has one addend, and the ranks have not added
-  ///   the addends yet. The function allows this if the op does not change the
-  ///   order of the additions (mayPassSum). A transpose does not change the
-  ///   order.
-  ///
-  /// The function always returns true if the option is not given. It also
-  /// returns true if `role` is Tensor, because such an axis does not split the
-  /// batch.
+  /// - The axis splits the batch dim over which the op sums, and mayDivideSum()
+  ///   is false for the op.
+  /// - The op passes on a partial sum (one addend per rank), and mayPassSum()
+  ///   is false for the op.
   bool keepsOrder(unsigned index, const Strategy &strategy,
                   AxisRole role) const;
-  /// Returns whether the mesh axis of `assignment` may split a dim of vertex
-  /// `index` of the graph. `tag` says what the dim counts, for example samples,
-  /// tokens or experts. The function is only for mixture-of-experts models
-  /// whose experts are divided among ranks. The result is true in two cases:
-  ///
-  /// - The dim belongs to the role of the axis. `dp` and `mb` may split a dim
-  ///   of samples. `cp` may split a dim of tokens or of attention heads.
-  /// - The vertex is one of the ops around the experts, and the axis may split
-  ///   further dims of these ops. If `assignment.movesTokens` is true, the axis
-  ///   may split most dims of these ops. If `assignment.movesTokens` is false,
-  ///   the axis may split only the dim that counts experts. It may do so only
-  ///   if ranks along the axis have different experts.
-  ///
-  /// The role of the axis must be BatchAndExperts, BatchOutsideExperts,
-  /// SequenceAndExperts or SequenceOutsideExperts.
+  /// Returns whether the axis of `assignment` may split a dim of vertex `index`
+  /// that counts `tag`, such as experts. Valid only if the experts are divided
+  /// among ranks: the role of the axis must be BatchAndExperts,
+  /// BatchOutsideExperts, SequenceAndExperts or SequenceOutsideExperts.
+  /// AxisAssignment::movesTokens lists the dims that such an axis may split
+  /// around the experts.
   bool mayTakeNearExperts(unsigned index, FactorTag tag,
                           const AxisAssignment &assignment) const;
   /// Appends variants of some elements of `candidates`, the ways of splitting
@@ -283,38 +211,20 @@ private:
   void
   addBeforeSequenceAxes(unsigned index, const AxisAssignment &assignment,
                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;
-  /// Returns whether the mesh axis of `assignment` must split a certain dim of
-  /// vertex `index` of the graph. The axis decides which dim this is, and for
-  /// which vertices the result is true:
+  /// Returns whether the mesh axis of `assignment` must split its dim in vertex
+  /// `index`, if the vertex has this dim:
   ///
   ///   mesh axis    dim                             vertices
   ///   `dp`, `mb`   the batch                       all
-  ///   `cp`         the sequence, attention heads   vertices in the set `tokens`
-  ///   any other    none                            none
+  ///   `cp`         the sequence, attention heads   all in SequenceOps
   ///
-  /// The set `tokens` (SequenceOps) contains each matmul and each attention,
-  /// and nearly all ops that depend on their results. It does not contain an op
-  /// that computes an attention mask only from positions: each rank may compute
-  /// the whole mask.
-  ///
-  /// If the experts of a mixture-of-experts model are divided among ranks, the
-  /// result is false for the ops around the experts. The result has no effect
-  /// if the vertex does not have the dim.
+  /// If experts are divided among ranks, returns false for the ops around them.
   bool mustSplitRoleDim(unsigned index, const AxisAssignment &assignment) const;
-  /// Counts the sub-axes in `assignment.parts` that split certain dims of `op`.
-  /// `op` is a way of splitting vertex `index` of the graph. The sub-axes
-  /// belong to one mesh axis, which decides the dims:
-  ///
-  ///   mesh axis                              dims
-  ///   `dp` (data parallelism)                the batch
-  ///   `mb` (coordinates are microbatches)    the batch
-  ///   `cp` (context parallelism)             the sequence, the attention heads
-  ///   any other axis                         none; the result is 0
-  ///
-  /// With `--reproducible`, the function counts all of these sub-axes. Without
-  /// it, the function looks only at the first element of `assignment.parts`, so
-  /// the result is 0 or 1. Example: dp has two sub-axes of size 2, and both
-  /// split the batch. The result is 2 with `--reproducible`, and 1 without it.
+  /// Counts the sub-axes in `assignment.parts` that split the dims of their
+  /// axis in `op`, which is one way of splitting vertex `index`. These dims are
+  /// the batch for `dp` and `mb`, and the sequence and the attention heads for
+  /// `cp`. Returns 0 for any other axis. Without `--reproducible`, looks only
+  /// at the first sub-axis.
   int numRoleParts(unsigned index, const ShardedOp &op,
                    const AxisAssignment &assignment) const;
   /// Returns the penalty for the rules that vertex `index` of the graph breaks

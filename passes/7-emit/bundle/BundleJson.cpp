@@ -32,23 +32,14 @@ namespace {
 /// and casts the weight. If the program also slices or reshapes the weight,
 /// bundle.json uses the order in the program.
 struct StoredView {
-  /// Computes the member `order` for the weight `parameter`. bundle.json lists
-  /// the dims of the weight in some order. In the program, the dims of the
-  /// weight can have another order. `order[i]` is k if dim i in bundle.json is
-  /// dim k in the program.
+  /// Computes `order` for the weight `parameter`. The program reads the weight
+  /// from a file, and then applies the ops of `parameter.transforms`:
   ///
-  /// The program reads the weight from a file, and then applies all ops of the
-  /// list `parameter.transforms` to the weight. There are two cases:
-  ///
-  /// - Each op is a transpose or a cast. bundle.json lists the dims in the
-  ///   order of the file. Example: the file has the dims [in, out], and a
-  ///   transpose changes the dims to [out, in]. The dims in bundle.json are
-  ///   [in, out]. The dims in the program are [out, in]. `order` is [1, 0],
-  ///   because dim 0 in bundle.json is dim 1 in the program, and dim 1 in
-  ///   bundle.json is dim 0 in the program.
-  /// - At least one op is a slice or a reshape. bundle.json lists the dims in
-  ///   the order of the program. `order` is [0, 1, 2] for a weight with three
-  ///   dims.
+  /// - If all ops are transposes or casts, bundle.json lists the dims as in the
+  ///   file. Example: a transpose changes [in, out] to [out, in]. `order` is
+  ///   [1, 0].
+  /// - Otherwise, bundle.json lists the dims as in the program. `order` is [0,
+  ///   1, 2] for three dims.
   explicit StoredView(const program::ParameterT &parameter)
       : order(parameter.shape.size()) {
     std::iota(order.begin(), order.end(), 0);
@@ -74,21 +65,15 @@ struct StoredView {
   std::vector<size_t> order;
 
 private:
-  /// Updates `order` for one transpose that the program applies to the weight.
-  /// Dim k of the result of the transpose is dim permutation[k] of its operand.
-  /// Before the call, `order[i]` is the index that dim i of the weight file has
-  /// in the operand. After the call, `order[i]` is the index that dim i of the
-  /// weight file has in the result. Example with the three dims a, b and c:
+  /// Updates `order` for one transpose of the weight. Dim k of the result is
+  /// dim permutation[k] of the operand. Example with the permutation 2, 0, 1:
   ///
-  ///   permutation               2, 0, 1
-  ///   dims in the weight file   a, b, c
-  ///   dims in the operand       a, b, c
-  ///   `order` before the call   0, 1, 2   (a has index 0 in the operand)
-  ///   dims in the result        c, a, b
-  ///   `order` after the call    1, 2, 0   (a has index 1 in the result)
+  ///   weight file       a, b, c
+  ///   operand           a, b, c   `order` is 0, 1, 2
+  ///   result            c, a, b   `order` is 1, 2, 0 (dim a has index 1)
   ///
-  /// If `permutation` and `order` have different lengths, sets `isReshaped` to
-  /// true and does not change `order`.
+  /// If `permutation` and `order` differ in length, only sets `isReshaped` to
+  /// true.
   void append(const std::vector<int32_t> &permutation) {
     std::vector<size_t> inverse(order.size());
     if (permutation.size() != order.size()) {

@@ -56,21 +56,11 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   return entry;
 }
 
-/// Adds `collective` to the list `entries`. An element of the list describes
-/// one or more collectives. The field `ops` of an element contains the
-/// described collectives. `entry` is a description of `collective`, such as its
-/// kind, its mesh axes and its number of bytes. There are two cases:
-///
-/// - The list has an element with a description that is equal to `entry`, and
-///   the description contains the name of an ONNX node. The function appends
-///   `collective` to the field `ops` of this element. Example: two collectives
-///   of one ONNX node are all-reduces over tp of 64 bytes. One element then
-///   describes both collectives.
-/// - The list has no element with an equal description, or the ONNX node has no
-///   name. The function appends `entry` to the list. The field `ops` of the new
-///   element contains only `collective`.
-///
-/// In both cases, the function sets the field `count` of the element to the
+/// Adds `collective` to the list `entries`. `entry` describes `collective`. If
+/// the list has an element with an equal description that names an ONNX node,
+/// appends `collective` to the field `ops` of this element. Example: two
+/// all-reduces of one node over the same axis, of 64 bytes each, share an
+/// element. Otherwise, appends `entry` as a new element. Sets `count` to the
 /// number of collectives in `ops`.
 static void addEntry(std::vector<CollectiveFacts> &entries,
                      CollectiveFacts entry, dist::CollectiveOp collective) {
@@ -98,32 +88,14 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// Estimates the seconds of one call of `collective`. There are two cases:
-///
-/// - `cluster` contains seconds that were measured for this kind of collective,
-///   for this number of ranks and for several numbers of bytes. The function
-///   interpolates between the measured seconds.
-/// - `cluster` contains no such seconds. The function chooses one network link.
-///   The result is latency + bytes / bandwidth. The latency and the bandwidth
-///   are those of the link. The bytes are the bytes that one rank receives.
-///
-/// A network link connects a number of consecutive ranks. For example, the link
-/// within a node connects 8 ranks, and the link between nodes connects 64
-/// ranks. The function chooses the link in two steps:
-///
-/// 1. The stride of a call is the difference between the numbers of two
-///    neighboring ranks in the call. The function multiplies the number of
-///    ranks in the call by the stride. For example, a call of the 3 ranks 0, 4
-///    and 8 has the stride 4. The product is 3 · 4 = 12.
-/// 2. The function looks at all links that connect at least as many ranks as
-///    the product. It chooses the link that connects the fewest ranks. In the
-///    example, it chooses the link between nodes. If no link connects enough
-///    ranks, the function chooses the link that connects the most ranks.
-///
-/// A collective can run in several groups of ranks at the same time. The
-/// function computes the stride from the first two ranks of the group that
-/// contains rank 0. It assumes that all neighboring ranks in all groups have
-/// this stride.
+/// Estimates the seconds of one call of `collective`. Interpolates between
+/// measured seconds if `cluster` has them for this kind and number of ranks.
+/// Otherwise returns latency + bytes / bandwidth of one network link, where the
+/// bytes are those that one rank receives. The link is the smallest one that
+/// connects at least (number of ranks) · stride ranks, or the largest link if
+/// none does. The stride is the distance of neighboring ranks in the call: 4
+/// for the ranks 0, 4 and 8, which need a link of 12 ranks. The stride in the
+/// group of rank 0 is used for all groups.
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);

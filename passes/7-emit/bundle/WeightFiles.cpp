@@ -172,33 +172,15 @@ private:
     }
   };
 
-  /// Finds the bytes that must be copied from the weight files of the model to
-  /// the weight file of the bundle. Does not copy the bytes.
+  /// Finds the bytes to copy from the model's weight files to the bundle's
+  /// weight file, and adds them to `pieces`, `entries` and `known`. Copies no
+  /// bytes. A parameter is a tensor, such as a weight. Skips parameters that
+  /// are in no file. Parameters with the same bytes share one copy, which
+  /// `entries` lists under the name of the first parameter. Example, with
+  /// offsets after the header:
   ///
-  /// A parameter of the program is a tensor, such as a weight. A parameter can
-  /// be stored in a range of bytes of a weight file of the model. The function
-  /// skips the parameters that are not stored in a weight file. Two parameters
-  /// can be stored in the same range. The bytes of this range are copied only
-  /// once. Example:
-  ///
-  ///   parameter   range in the model's file   range in the bundle's file
-  ///   a           bytes 100 to 107            bytes 0 to 7
-  ///   b           bytes 100 to 107            bytes 0 to 7
-  ///   c           bytes 200 to 203            bytes 8 to 11
-  ///
-  /// In the bundle's file, byte 0 is the first byte after the header. For each
-  /// different range in the model's files, the function adds one element to
-  /// each of three members:
-  ///
-  ///   - The list `pieces` gets the range in the model's file and the first
-  ///     byte of the range in the bundle's file.
-  ///   - The list `entries` gets an entry for the header of the bundle's file.
-  ///     The entry contains the range in the bundle's file, and the name, the
-  ///     type and the shape of the parameter. If several parameters are stored
-  ///     in the range, the entry describes the first of these parameters, such
-  ///     as a for the bytes 0 to 7.
-  ///   - The map `known` gets the first byte of the range in the bundle's file.
-  ///     The key is the range in the model's file.
+  ///   a and b   bytes 100 to 107 of the model's file   copied to bytes 0 to 7
+  ///   c         bytes 200 to 203 of the model's file   copied to bytes 8 to 11
   void collect() {
     uint64_t end = 0;
     for (const auto &parameter : program.parameters) {

@@ -8,20 +8,12 @@
 
 namespace pcc::emit {
 
-/// Stores a description of each weight file in all programs that read the
-/// weight file. A program contains the instructions that one or more ranks
-/// execute. A run compares each weight file with its description, and reports
-/// an error if the weight file has changed since the compilation. The
-/// description contains these properties of the weight file:
-///
-///   - The size in bytes.
-///   - The modification time.
-///   - Hashes of at most 16 pages, one hash per page. A page has 4096 bytes.
-///     The pages are spread evenly over the weight file.
-///   - One hash of all bytes, if the weight file is not larger than 1 GiB.
-///
-/// Returns exit code 3 if a weight file cannot be read, or if a weight extends
-/// beyond the end of its file.
+/// Stores a description of each weight file in all programs that read the file:
+/// size in bytes, modification time, hashes of at most 16 pages of 4096 bytes,
+/// and a hash of all bytes if the file has at most 1 GiB. A run reports an
+/// error if a weight file no longer matches its description. Returns exit code
+/// 3 if a weight file cannot be read, or if a weight extends beyond the end of
+/// its file.
 Status describeWeightFiles(std::vector<PositionProgram> &programs);
 
 /// Copies the weights of the model into the bundle. Writes one file per

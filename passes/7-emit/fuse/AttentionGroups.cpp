@@ -18,57 +18,28 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return graph::tensorType(value).getShape();
 }
 
-/// Fuses ops before an attention op into the attention kernel. `operand` is an
-/// operand of the attention op, such as the queries. `group` is the set of ops
-/// that one attention kernel will replace. Adds to `group` the transposes,
-/// slices and reshapes that compute `operand` from another tensor, the source.
-/// The attention kernel does not execute these ops. Instead, the kernel reads
-/// the elements of `operand` from the source, with strides.
-///
-/// Example: the source has the shape [1, 5, 2, 4], and a transpose computes
-/// `operand` with the shape [1, 2, 5, 4]. The kernel reads element [0, i, j, k]
-/// of `operand` at position 4 i + 8 j + k of the source.
-///
-/// Adds no op in four cases:
-///
-///   - No transpose or slice computes `operand`. An op counts only if its
-///     result has one reader.
-///   - Another fused kernel computes the source. This other kernel can
-///     transpose the source at no cost when it stores the source.
-///   - No strides describe the positions of the elements in the source, or the
-///     attention kernel does not support the strides. For example, the kernel
-///     does not support negative strides.
-///   - Neighboring elements of the last dim of `operand` are not neighbors in
-///     the source.
+/// Fuses transposes, slices and reshapes before an attention op into the
+/// attention kernel. Adds the ops that compute `operand` to `group`, the ops of
+/// the kernel. The kernel reads the tensor before these ops (the source) with
+/// strides. Example: for a transpose from [1, 5, 2, 4] to [1, 2, 5, 4], the
+/// kernel reads element [0, i, j, k] at position 4 i + 8 j + k of the source.
+/// Adds no op if viewOperand() finds no such ops, for example because another
+/// kernel computes the source. Adds no op either if neighbors in the last dim
+/// are not neighbors in the source.
 static void addOperand(Value operand, KernelGroup &group) {
   const OperandView seen = viewOperand(operand);
   if (isAlongRows(seen.view))
     group.ops.insert(seen.ops.begin(), seen.ops.end());
 }
 
-/// Fuses ops after an attention op into the attention kernel. `result` is a
-/// result of the attention op. `group` is the set of ops that one attention
-/// kernel will replace. Adds to `group` a chain of transposes and reshapes. The
-/// chain begins at `result` and ends with a transpose. The attention kernel
-/// does not execute these ops. Instead, the kernel stores each element of
-/// `result` at the position that the element has in the output of the last
-/// transpose.
-///
-/// Example: `result` has the shape [1, 2, 5, 4], and the output of the
-/// transpose has the shape [1, 5, 2, 4]. The kernel stores element [0, i, j, k]
-/// of `result` at position 4 i + 8 j + k.
-///
-/// Adds no op in four cases:
-///
-///   - No transpose follows `result`. A transpose counts only if no other op
-///     reads the input of the transpose.
-///   - Another fused kernel reads the output of the last transpose. This other
-///     kernel can read `result` with strides instead. Then no kernel executes
-///     the transpose.
-///   - No strides describe the positions of the elements in the output of the
-///     last transpose.
-///   - Neighboring elements of the last dim of `result` are not neighbors in
-///     the output of the last transpose.
+/// Fuses transposes and reshapes after an attention op into the attention
+/// kernel. Adds the ops after `result`, up to the last transpose, to `group`,
+/// the ops of the kernel. The kernel stores `result` in the order of the
+/// transposed tensor. Example: for a transpose from [1, 2, 5, 4] to
+/// [1, 5, 2, 4], the kernel stores element [0, i, j, k] at position 4 i + 8 j +
+/// k. Adds no op if another kernel reads the transposed tensor: that kernel can
+/// read `result` with strides. Adds no op either if no strides describe the
+/// positions, or if neighbors in the last dim would not be neighbors in memory.
 static void addOrder(Value result, KernelGroup &group) {
   SmallVector<Operation *> order = layoutOpsAfter(result);
   while (!order.empty() && isa<graph::ReshapeOp>(order.back()))

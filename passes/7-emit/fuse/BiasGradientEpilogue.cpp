@@ -11,23 +11,15 @@ using namespace pcc::emit;
 
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
-/// Returns the operands of `product` for which the library cuBLASLt can compute
-/// column sums. `product` is a matmul. cuBLASLt computes the matmul and the
-/// column sums of one operand in the same call. Column sum j is the sum of all
-/// elements in column j. Example: an operand [k, n] has n column sums.
-///
-/// cuBLASLt can compute the column sums of an operand only if the matmul
-/// contracts the first dim of this operand. Example, where k is the contracted
-/// dim:
+/// Returns the operands of the matmul `product` whose column sums cuBLASLt can
+/// compute in the same call. The flag is true for the left operand. Returns an
+/// empty list unless both operands have two dims and are not empty. The matmul
+/// must contract the first dim of a returned operand. Example, where k is
+/// contracted:
 ///
 ///   left [k, m], right [k, n]   both operands
 ///   left [m, k], right [k, n]   the right operand
 ///   left [k, m], right [n, k]   the left operand
-///   left [m, k], right [n, k]   no operand
-///
-/// Each returned operand comes with a flag. The flag is true for the left
-/// operand, and false for the right operand. Returns an empty list if an
-/// operand does not have two dims, or if an operand has no elements.
 static SmallVector<std::pair<Value, bool>, 2>
 contractedRows(graph::MatmulOp product) {
   SmallVector<std::pair<Value, bool>, 2> factors;
@@ -111,23 +103,13 @@ static Value castTo(Type stored, Value sums) {
   return sums;
 }
 
-/// Collects in `readers` the ops that depend on `value` and come before the op
-/// `last`, in execution order. An op depends on `value` if the op reads
-/// `value`, or if the op reads the result of another op that depends on
-/// `value`. Example: `value` is the tensor a. The function collects the ops
-/// that compute b and c, but not the op that computes d:
+/// Collects in `readers` the ops before `last` that depend on `value`, directly
+/// or through other ops. Returns whether these ops can move behind `last`.
+/// Returns false if one of them has side effects, or if `last` depends on
+/// `value`. Example: `value` is a. The function collects the ops of b and c,
+/// but not the op of d:
 ///
-///   a = exp x
-///   b = add a, y
-///   c = relu b
-///   d = relu x
-///   last
-///
-/// Returns whether the collected ops can move behind `last`. Returns false in
-/// two cases:
-///
-///   - An op that depends on `value` and comes before `last` has side effects.
-///   - `last` depends on `value`.
+///   a = exp x,  b = add a, y,  c = relu b,  d = relu x,  last
 static bool collectReaders(Value value, Operation *last,
                            llvm::SetVector<Operation *> &readers) {
   Operation *first = value.getDefiningOp();

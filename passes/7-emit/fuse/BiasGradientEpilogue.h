@@ -56,60 +56,20 @@ struct BiasGradientEpilogue {
 /// returns a struct whose field `result` is null. Changes no op.
 BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 
-/// Prepares a call of the library cuBLASLt that computes a matmul and a bias
-/// gradient. `product` is the matmul. A bias gradient is the sums of the
-/// columns of an operand of the matmul. Example: an operand of shape [10, 4]
-/// has 4 columns, and its bias gradient has the shape [4].
+/// Prepares one cuBLASLt call that computes the matmul `product` and the column
+/// sums of an operand (a bias gradient). The model may instead sum a tensor x
+/// of which the operand is a reshape. `last` is the last op of the call.
+/// `stored` is the element type of both results, here f32:
 ///
-/// `last` is the last op that the library call will replace. `last` is
-/// `product`, or an op after `product`, such as a cast of the result of
-/// `product`. `stored` is the element type of the results of the library call.
+///   before                                 after
+///   a = sum of x            [4]    bf16    d = sum of operand [4]    bf16
+///   c = cast and reshape a  [1, 4] f32     e = cast of d      [4]    f32
+///   product, last                          product, last
+///                                          f = reshape of e   [1, 4] f32
 ///
-/// The library call can only sum the columns of the operand itself. The model
-/// may instead sum a tensor x that has the same elements in another shape.
-/// Example: x has the shape [2, 5, 4], and the operand is a reshape of x to the
-/// shape [10, 4]. The sum of x over the dims 0 and 1 is equal to the sum of the
-/// operand over the dim 0. The function therefore replaces the ops that sum x
-/// by ops that sum the operand. Example with `stored` = f32, in execution
-/// order:
-///
-///   ops before the call              ops after the call
-///   of this function                 of this function
-///
-///   a = sum of x       [4]    bf16   d = sum of operand [4]    bf16
-///   b = reshape of a   [1, 4] bf16   e = cast of d      [4]    f32
-///   c = cast of b      [1, 4] f32    product
-///   product                          last
-///   last                             f = reshape of e   [1, 4] f32
-///
-/// The names a to f stand for the ops of this example:
-///
-///   - The function erases the ops a, b and c. Each op that read c reads f
-///     instead.
-///   - The caller will replace the ops d, e, `product` and `last` by one
-///     library call, in the place of `last`. The results of e and `last` will
-///     be the two results of the library call.
-///   - The op f reads e, which will be a result of the library call. The
-///     function therefore puts f after `last`.
-///   - An op between c and `last` may read c, or may read the result of another
-///     op that depends on c. The function moves this op behind f.
-///   - If the sum d has the type `stored`, the function does not create e. Then
-///     f reads d.
-///
-/// Returns the ops d and e, and the result of e. If there is no e, returns the
-/// op d and its result.
-///
-/// The function changes no op, and returns a struct whose field `result` is
-/// null, in three cases:
-///
-///   - The block of `product` contains no op that sums the columns of an
-///     operand, or of a tensor such as x. An operand counts only if it has two
-///     dims and `product` contracts the first dim.
-///   - The sum a does not have the type `stored`, and no chain of reshapes and
-///     casts, such as b and c, converts a to this type. Each op of the chain
-///     must be the only reader of the op before it.
-///   - `last` depends on c, or an op with side effects depends on c and comes
-///     before `last`. The function could not move this op behind `last`.
+/// Moves ops before `last` that depend on c behind f. Returns d and e. Changes
+/// no op and returns null as `result` if the block has no sums of the type
+/// `stored`, or if an op that depends on c cannot move.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,
                                        mlir::Operation *last);

@@ -240,18 +240,11 @@ private:
   }
 
   /// Adds `op` to the group with index `group`. `op` is the op that is visited
-  /// now. The ops of the block are visited from the last op to the first op.
-  ///
-  /// Also updates the list `spans`. A span is a range of successive ops of the
-  /// block. Each group lies in one span. The span that contains the group must
-  /// now contain `op` as well. The span therefore grows toward the beginning of
-  /// the block, until it contains `op`. The spans between the old beginning of
-  /// the span and `op` become part of the span.
-  ///
-  /// Example, with ops numbered from the end of the block: there are three
-  /// spans, the ops 0 to 1, the ops 2 to 4, and op 5. Op 6 joins a group in the
-  /// second span. The second span becomes the ops 2 to 6. This span includes op
-  /// 5, and the third span no longer exists.
+  /// now. The span of the group (see `spans`) grows toward the beginning of the
+  /// block until it contains `op`, and absorbs the spans in between. Example,
+  /// with ops numbered from the end of the block: the spans are 0 to 1, 2 to 4,
+  /// and 5. When op 6 joins a group in the second span, the spans become 0 to 1
+  /// and 2 to 6.
   void join(Operation *op, int group) {
     add(op, group);
     spans.resize(spanOf(group) + 1);
@@ -265,26 +258,11 @@ private:
     return llvm::upper_bound(spans, turn) - spans.begin() - 1;
   }
 
-  /// Starts a group that contains only `op`, if a kernel must store the result
-  /// of `op` in memory. Each group will become a kernel. `op` is one of three
-  /// kinds of ops without operands:
-  ///
-  ///   - A constant whose elements are all equal.
-  ///   - An iota. Each element of its result is the index of the element along
-  ///     one dim.
-  ///   - A global index. Each element of its result is the index of the element
-  ///     along one dim of the whole, unsharded tensor.
-  ///
-  /// The function never starts a group for a constant. The compiled program
-  /// contains the elements of the constant, so no kernel needs to compute them.
-  ///
-  /// For an iota or a global index, the function looks at the ops that read the
-  /// result of `op`. If such an op belongs to a group, the kernel of this group
-  /// computes the elements of the result itself. If such an op belongs to no
-  /// group, the op reads its operands from memory. An example is a matmul. A
-  /// kernel must then compute the result and store it in memory. The function
-  /// therefore starts a group for `op` if at least one of the ops belongs to no
-  /// group.
+  /// Starts a group for `op` if an op without a group, such as a matmul, must
+  /// read the result of `op` from memory. `op` is a constant, an iota, or a
+  /// global index (see isCopiedIntoKernels). Kernels that read `op` compute its
+  /// elements themselves. A constant never starts a group, because the compiled
+  /// program contains its elements.
   void placeLeaf(Operation *op) {
     bool isNeeded = llvm::any_of(
         op->getUsers(), [&](Operation *user) { return groupOf(user) < 0; });
@@ -318,18 +296,14 @@ private:
   }
 
   /// Returns whether `op` can join the group with index `number`. One kernel
-  /// will compute all ops of the group. All of these conditions must hold:
+  /// computes all ops of a group. All of these conditions must hold:
   ///
-  ///   - The group is not full. A group has a largest number of ops, a largest
-  ///     number of reductions, and a largest number of operands of
-  ///     concatenations.
-  ///   - If `op` is a reduction, one loop of the kernel can compute `op` and
-  ///     the ops of the group.
-  ///   - If `op` is no reduction, the kernel need not repeat much expensive
-  ///     work to compute `op`.
-  ///   - If an op outside of the group reads the result of `op`, the kernel can
-  ///     store this result in memory. In addition, no op of the group depends
-  ///     on an outside op that depends on `op`.
+  /// - The numbers of ops, of reductions and of concatenated operands stay
+  ///   within their limits.
+  /// - A reduction satisfies fitsRows(). Any other op satisfies
+  ///   isWorthRepeating().
+  /// - If an op outside of the group reads `op`, the kernel can store the
+  ///   result of `op`, and no op of the group depends on such an outside op.
   bool canJoin(Operation *op, int number) {
     const KernelGroup &group = groups[number];
     auto rows = rowSpaceOf(op);
@@ -362,21 +336,14 @@ private:
     return parts > maxParts;
   }
 
-  /// Returns whether the reduction `op` can join `group`. A row is a set of
-  /// elements that are reduced together, such as the elements of one sum.
-  /// `rows` describes the rows of the operand of `op`. Two conditions must
-  /// hold:
-  ///
-  ///   - The shapes fit. If `group` has reductions, they must reduce the same
-  ///     dims of the same shape as `op`. If `group` has no reduction, its shape
-  ///     must be the shape of the operand of `op`, or must have one element per
-  ///     row. Example: if `op` reduces the last dim of [8, 32], the shape of
-  ///     `group` must be [8, 32], [8, 1] or [8].
-  ///   - One loop over the rows can compute `op` and all ops of `group` that
-  ///     depend on `op`. Example: `op` computes the 8 sums of the 8 rows of a
-  ///     tensor [8, 32]. The loop can also divide each element by the sum of
-  ///     its row. The loop cannot add up the 8 sums, because an iteration of
-  ///     the loop sees only one row.
+  /// Returns whether the reduction `op` can join `group`. `rows` describes the
+  /// rows of `op`: sets of elements that are reduced together. All reductions
+  /// of a group must reduce the same dims of the same shape. If `group` has no
+  /// reduction, its shape must fit. Example: `op` reduces the last dim of [8,
+  /// 32]. The shape must be [8, 32], [8, 1] or [8]. In addition, one loop over
+  /// the rows must be able to compute the ops that depend on `op`. The loop can
+  /// divide each element by the sum of its row, but cannot add up the sums of
+  /// all rows.
   static bool fitsRows(Operation *op, const RowSpace &rows,
                        const KernelGroup &group) {
     if (group.rows) {
@@ -389,30 +356,14 @@ private:
     return dependentsKeepRow(op, group, rows);
   }
 
-  /// Returns whether the kernel of `group` may compute `op`, although the
-  /// kernel may compute an element of `op` several times. `op` is no reduction.
-  /// The loops of the kernel have one iteration per element of a tensor of the
-  /// shape `group.shape`. Each iteration computes the elements of `op` that the
-  /// iteration needs. Example: `op` computes a tensor [8, 1], and another op of
-  /// the group broadcasts this tensor to [8, 32]. The loops have 256
-  /// iterations. 32 iterations need the same element of `op`, so the kernel may
-  /// compute each of the 8 elements 32 times.
-  ///
-  /// The result is true in three cases:
-  ///
-  ///   - `op` is cheap. One element of a cheap op costs few instructions. For
-  ///     example, an addition is cheap, and exp is expensive.
-  ///   - The kernel repeats little work. This case has two conditions. The
-  ///     number of iterations is at most the number of elements of `op`. At
-  ///     most one op of the group reads the result of `op` and moves elements.
-  ///     A transpose, for example, moves elements. Two ops that move elements
-  ///     can need two different elements of `op` in one iteration, and the
-  ///     kernel would compute both.
-  ///   - The last dim of the result of `op` has size 1, and the last dim of
-  ///     `group.shape` has size 16 or more. The innermost loop then has at
-  ///     least 16 iterations. The function assumes that all these iterations
-  ///     need the same element of `op`, and that LLVM moves the computation of
-  ///     this element out of the innermost loop.
+  /// Returns whether the kernel of `group` may compute `op`, which is no
+  /// reduction. The loops over `group.shape` may compute an element of `op`
+  /// several times. Returns true in three cases:
+  /// - `op` is cheap: an addition is cheap, and exp is expensive.
+  /// - There are no more iterations than elements of `op`, and at most one
+  ///   reader of `op` in `group` moves elements, as a transpose does.
+  /// - The last dim of `op` has size 1, and the innermost loop has at least 16
+  ///   iterations. LLVM is expected to move the computation out of this loop.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
@@ -426,21 +377,12 @@ private:
   }
 
   /// Returns whether the kernel of `group` can store the result of `op` in
-  /// memory, after `op` has joined the group. Ops outside of the kernel can
-  /// then read the result. A kernel never stores the result of a reshape. The
-  /// result of any other op must have one of these shapes:
-  ///
-  ///   group without reductions   the shape `group.shape`
-  ///   group with reductions      the shape of the operand of a reduction, or
-  ///                              a shape with one element per row
-  ///
-  /// A row is a set of elements that are reduced together, such as the elements
-  /// of one sum. Example: a kernel that reduces the last dim of [8, 32] can
-  /// store results of the shapes [8, 32], [8, 1] and [8].
-  ///
-  /// If `op` is a reduction, `rows` describes the rows of the operand of `op`.
-  /// The group then counts as a group with reductions, because `op` will be one
-  /// of its ops. If `op` is no reduction, `rows` is std::nullopt.
+  /// memory, for ops outside of the kernel. `rows` describes the rows of `op`
+  /// if `op` is a reduction. A row is a set of elements that are reduced
+  /// together. The kernel can store a result of the shape over which its loops
+  /// iterate. A kernel with reductions can also store one element per row.
+  /// Example: a kernel that reduces the last dim of [8, 32] can store [8, 32],
+  /// [8, 1] and [8]. The kernel cannot store the result of a reshape.
   static bool canStore(Operation *op, const std::optional<RowSpace> &rows,
                        const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
@@ -466,38 +408,14 @@ private:
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;
-    // The loop below looks for a path from `op` through an op outside of the
-    // group to an op of the group. A step of a path goes from an op to a user,
-    // an op that reads the result of the first op.
-    //
-    // One kernel computes all ops of a group. If a path reaches an op of
-    // another group, the path therefore continues at the users of all ops of
-    // the other group. Example, where x is an input of the block:
-    //
-    //   op = exp x
-    //   c1 = relu x
-    //   d  = matmul c1, x
-    //   c2 = add op, c1
-    //   e  = mul op, d
-    //
-    // The group with index `number` contains only e. Another group contains c1
-    // and c2. The path goes from `op` to c2, because c2 reads `op`. The kernel
-    // that computes c2 also computes c1. The path therefore continues at d,
-    // because d reads c1. The path ends at e, because e reads d. The step from
-    // c2 to d goes toward the beginning of the block.
-    //
-    // The loop does not visit all ops. A span is a range of successive ops of
-    // the block. All ops of a group lie in one span. Spans do not overlap. In
-    // the example, the ops c1, d and c2 form one span, and e is a span by
-    // itself. A path can go toward the beginning of the block only within a
-    // span. Let S be the span that contains the group with index `number`. A
-    // path that reaches an op after the end of S never returns to S. The loop
-    // therefore does not visit the ops after the end of S.
-    //
-    // The map `turnOf` numbers the ops from the end of the block. The last op
-    // of the block has the number 0, and the op before it has the number 1.
-    // `turn` is the number of the last op of S. An op after the end of S has a
-    // smaller number.
+    // The loop below looks for a path from `op` through an outside op to an op
+    // of the group. One kernel computes all ops of a group, so a path that
+    // reaches another group continues at the users of all ops of that group.
+    // Only such a step can go toward the beginning of the block, and only
+    // within a span (see `spans`). A path that goes beyond the end of the
+    // group's span never returns. The loop therefore visits no op after this
+    // span. `turn` is the number of the span's last op. Later ops have smaller
+    // numbers.
     const size_t turn = spans[spanOf(number)];
     auto mayLeadBack = [&](Operation *at) { return turnOf.at(at) >= turn; };
     auto visitUsers = [&](Operation *from, int except) {
@@ -531,19 +449,11 @@ private:
   /// op of the block to the first op. Example: in a block of 3 ops, the last op
   /// has the number 0, and the first op has the number 2.
   llvm::DenseMap<Operation *, size_t> turnOf;
-  /// List of spans. A span is a range of successive ops of the block. All ops
-  /// of a group lie in one span. Spans do not overlap. If an op of one group
-  /// lies between two ops of another group, both groups lie in the same span.
-  ///
-  /// The ops are numbered from the end of the block. The last op of the block
-  /// has the number 0. `spans[i]` is the smallest number of an op in span i.
-  /// The list does not contain the largest number of an op in the span, because
-  /// no method needs this number. The list is in ascending order.
-  ///
-  /// Example: at first, there are three groups, and each group lies in its own
-  /// span. Then op 6 joins the group of the ops 2 and 4. Op 5 now lies between
-  /// the ops 4 and 6 of this group. The group of op 5 therefore lies in the
-  /// same span:
+  /// List of spans. A span is a range of successive ops. Spans do not overlap,
+  /// and all ops of a group lie in one span. The ops are numbered from the end
+  /// of the block. `spans[i]` is the smallest number in span i, in ascending
+  /// order. Example: when op 6 joins the group of 2 and 4, the group of 5 falls
+  /// into the same span:
   ///
   ///   groups                    `spans`   ops of the spans
   ///   {0, 1}, {2, 4}, {5}       0, 2, 5   0 to 1, 2 to 4, 5

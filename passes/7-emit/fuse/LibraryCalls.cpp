@@ -151,20 +151,12 @@ static bool isOfTraining(Operation *op) {
 }
 
 /// Returns whether the result of the matmul or convolution `op` must be rounded
-/// to its element type before another op reads the result. The function returns
-/// true in training if the element type is bf16 or f16.
-///
-/// Example: a bias is added to the result of a bf16 matmul. There are two ways
-/// to compute the addition, and they can give different bits:
-///
-///   - The library call that computes the matmul also adds the bias. The
-///     library does not round the result of the matmul before the addition.
-///   - A kernel adds the bias. The kernel reads the result of the matmul from
-///     memory, rounded to bf16.
-///
-/// In training, the backward pass can compute the addition of the forward pass
-/// again (activation checkpointing). Both additions must give the same bits. In
-/// bf16 or f16 training, a kernel therefore always adds the bias.
+/// to its element type before another op reads it. Returns true in training
+/// with bf16 or f16. Example: a bias is added to the result. A library call
+/// that also adds the bias does not round in between, so its bits can differ
+/// from those of a kernel. But activation checkpointing can compute the
+/// addition twice, and both results must have equal bits. A kernel therefore
+/// adds the bias.
 static bool roundsBetween(Operation *op) {
   const Type element = graph::tensorType(op->getResult(0)).getElementType();
   return isOfTraining(op) && (element.isBF16() || element.isF16());
@@ -212,18 +204,12 @@ private:
     takeOrder();
   }
 
-  /// Returns the value that the next step of the epilogue would read. The
-  /// epilogue is the list of ops that the library computes after a matmul or
-  /// convolution, in the same call. A step is one operation of the epilogue,
-  /// such as the addition of a bias.
-  ///
-  /// The value is usually the result of the preceding step. If there is no
-  /// preceding step, the value is the result of the matmul or convolution.
-  ///
-  /// After a matmul, reshapes can lie between two steps. If reshapes follow the
-  /// value, returns the result of the last reshape instead. Also stores the
-  /// reshapes in the field `reshapes`. Example: the next step after this bias
-  /// would read the result of the reshape:
+  /// Returns the value that the next step of the epilogue would read. A step is
+  /// one operation of the epilogue, such as the addition of a bias. The value
+  /// is the result of the preceding step, or of the matmul or convolution.
+  /// After a matmul, also follows reshapes, and stores them in the field
+  /// `reshapes`. In this example, the step after the bias would read the result
+  /// of the reshape:
   ///
   ///   matmul -> bias -> reshape -> relu
   Value next() {
@@ -319,37 +305,14 @@ private:
   }
 
   /// Returns whether `value` and `sum` are a sum of gradients before and after
-  /// one microbatch. In gradient accumulation, a function runs once for each
-  /// microbatch:
+  /// one microbatch. A function runs once for each microbatch. Its result `sum`
+  /// is its argument `value` in the next run, so both share one buffer:
   ///
-  ///   func backward(value, x) {
-  ///     sum = value + gradient(x)
-  ///     return sum
-  ///   }
+  ///   func backward(value, x) { sum = value + gradient(x); return sum }
   ///
-  /// The argument `value` is the sum of the gradients of all preceding
-  /// microbatches. The result `sum` also includes the gradient of the current
-  /// microbatch. The next run of the function gets `sum` as its argument
-  /// `value`. Therefore `value` and `sum` share one buffer.
-  ///
-  /// The addition can also be an op in the body of a library call. A library
-  /// call is an op with operands, results and a body. The body contains the ops
-  /// that the library computes, and has one argument per operand. Example:
-  ///
-  ///   func backward(before, x, y) {
-  ///     after = library_call(x, y, before) {
-  ///       body(a, b, value):
-  ///         product = matmul a, b
-  ///         sum = value + product
-  ///         yield sum
-  ///     }
-  ///     return after
-  ///   }
-  ///
-  /// In this example, `value` is an argument of the body, and `sum` is the
-  /// first result of the body. The function then checks `before` and `after` in
-  /// place of `value` and `sum`. If `sum` is not the first result of the body,
-  /// the result is false.
+  /// If `value` is an argument in the body of a library call, and `sum` is the
+  /// first result of the body, checks the operand and the first result of the
+  /// call instead.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -364,24 +327,15 @@ private:
            pipe::heldBy(argument) == sum;
   }
 
-  /// Checks whether the ops after the matmul add the result of the matmul to
-  /// the sum of the gradients of all preceding microbatches (gradient
-  /// accumulation):
+  /// Appends the addition to a sum of gradients over microbatches to the
+  /// epilogue, if possible. Returns whether the addition was appended. The ops
+  /// have one of these forms:
   ///
   ///   matmul -> add to the sum
   ///   matmul -> cast to f32 -> add to the sum
   ///
-  /// If so, and if the library can add to a sum, appends these ops to the
-  /// epilogue, and returns true. The epilogue is the list of ops that the
-  /// library computes after the matmul, in the same call. Otherwise, does not
-  /// change the epilogue, and returns false.
-  ///
-  /// A library call and separate ops can give different bits. Example: the
-  /// matmul has the element type bf16, and the sum has the element type f32.
-  /// The separate ops round the product to bf16, and then add the rounded
-  /// product to the sum. The library adds the product to the sum without
-  /// rounding the product. For this reason, the method returns false if the run
-  /// must be reproducible.
+  /// Returns false if the run must be reproducible. Separate ops round a bf16
+  /// product before they add it to an f32 sum, but the library does not.
   bool takeSum() {
     if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
         graph::isReproducible(contraction))
@@ -407,19 +361,11 @@ private:
     return true;
   }
 
-  /// Appends the addition of a residual to the epilogue, if possible. The
-  /// epilogue is the list of ops that the library computes after a matmul, in
-  /// the same call. Let x be the result of the last op of the epilogue. If the
-  /// epilogue has no op yet, x is the result of the matmul. A residual is
-  /// another tensor of the same type. An op adds the residual to x, and no
-  /// other op reads x. The method appends this addition to the epilogue, except
-  /// in two cases:
-  ///
-  ///   - The epilogue contains an activation function, and the library cannot
-  ///     add a tensor after an activation function.
-  ///   - The residual is the sum of the gradients of all preceding
-  ///     microbatches. Only the method takeSum() appends the addition to such a
-  ///     sum.
+  /// Appends the addition of a residual to the epilogue of a matmul, if
+  /// possible. A residual is another tensor of the same type as the result so
+  /// far. No other op may read the result so far. Appends nothing after an
+  /// activation function if the library cannot add a tensor there. Leaves the
+  /// addition to a sum of gradients over microbatches to takeSum().
   void takeResidual() {
     if (epilogue.activation != Activation::None && !library.addsToActivations)
       return;
@@ -491,28 +437,14 @@ private:
     return false;
   }
 
-  /// Appends a transpose to the epilogue, if possible. The epilogue is the list
-  /// of ops that the library computes after a matmul, in the same call. Let x
-  /// be the result of the last op of the epilogue. If the epilogue has no op
-  /// yet, x is the result of the matmul. The method appends a transpose if the
-  /// transpose is the only op that reads x. A reshape of x may lie between x
-  /// and the transpose.
-  ///
-  /// The library then stores each element of the result of the matmul directly
-  /// at the position that the element has in the transposed tensor. Example: a
-  /// matmul has the shape [2, 3, 8], and a transpose exchanges the dims 0 and
-  /// 1. The library stores element [i, j, k] at position 8 i + 16 j + k. The
-  /// strides are [8, 16, 1].
-  ///
-  /// The method appends no transpose in three cases:
-  ///
-  ///   - A fused kernel reads the transposed tensor. The kernel can then read
-  ///     the tensor before the transpose with strides, at no cost.
-  ///   - No strides describe the positions at which the library would have to
-  ///     store the elements.
-  ///   - Neighboring elements of the last dim of the result of the matmul would
-  ///     not be neighbors in the transposed tensor. Example: a transpose from
-  ///     [2, 3] to [3, 2].
+  /// Appends a transpose to the epilogue of a matmul if the transpose is the
+  /// only reader of the result so far, or of its reshape. The library then
+  /// stores each element at its transposed position. Example: the result
+  /// [2, 3, 8] with dims 0 and 1 exchanged is stored with the strides [8, 16,
+  /// 1]. Appends nothing if a fused kernel reads the transposed tensor, because
+  /// that kernel can read the tensor before the transpose with strides. Appends
+  /// nothing either if no strides describe the positions, or if neighbors in
+  /// the last dim would not be neighbors in memory, as for [2, 3] to [3, 2].
   void takeOrder() {
     Value value = next();
     auto transpose = value.hasOneUse()
@@ -529,19 +461,12 @@ private:
   }
 
   /// Returns the positions at which the library stores the elements of the
-  /// result of a matmul or convolution. `ops` is a chain of ops that the
-  /// library computes in the same call. The first op of the chain reads the
-  /// result of the matmul or convolution. Each later op reads the result of the
-  /// op before it. The library stores only the result of the last op. If `ops`
-  /// contains a transpose, the order of the elements in memory changes.
-  ///
-  /// The returned view gives the positions as an offset and one stride for each
-  /// dim of the result of the matmul or convolution. Example: a matmul has the
-  /// shape [2, 3], and `ops` is a transpose to [3, 2]. Element [i, j] of the
-  /// matmul is stored as element [j, i] of the transpose, at position i + 2 j.
-  /// The view has the offset 0 and the strides [1, 2].
-  ///
-  /// Returns std::nullopt if no strides give the positions.
+  /// result of the matmul or convolution: an offset and one stride for each
+  /// dim. `ops` is a chain of later ops of the same call. The library stores
+  /// only the result of the last op. Example: a matmul has the shape [2, 3],
+  /// and `ops` is a transpose. Element [i, j] is stored at position i + 2 j, so
+  /// the strides are [1, 2]. Returns std::nullopt if no strides give the
+  /// positions.
   std::optional<StridedView> viewBehind(ArrayRef<Operation *> ops) const {
     return storedView(contraction->getResult(0), ops);
   }

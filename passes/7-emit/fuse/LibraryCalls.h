@@ -142,21 +142,15 @@ struct OperandView {
   StridedView view;
 };
 
-/// Returns a strided view through which a matmul can read the elements of
-/// `operand`. Transposes, slices and reshapes may compute `operand` from
-/// another tensor, the source. The matmul then reads the elements of `operand`
-/// from the source, through the view. The transposes, slices and reshapes need
-/// not run.
+/// Returns a view through which a matmul can read `operand` from the tensor
+/// before the transposes, slices and reshapes that compute `operand`. These ops
+/// then need not run. Returns OperandView::plain(operand) in three cases:
 ///
-/// Returns a plain view in three cases. A plain view reads `operand` itself and
-/// replaces no op.
-///
-///   - No transpose or slice computes `operand`, or the result of the transpose
-///     or slice has other readers as well.
-///   - The library cannot read the source with the strides of the view, or no
-///     strides describe the order of the elements.
-///   - A fused kernel computes the source. The fused kernel can store its
-///     result transposed at no cost.
+/// - No transpose or slice computes `operand`, or other ops read its result.
+/// - No strides describe the order, or the library does not support the
+///   strides.
+/// - A fused kernel computes the tensor before these ops, and can store the
+///   tensor transposed at no cost.
 OperandView viewOperand(mlir::Value operand);
 
 /// Returns whether a fused kernel, rather than a library call, reads `value`.

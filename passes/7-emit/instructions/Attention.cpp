@@ -90,25 +90,13 @@ public:
 private:
   using Operand = std::unique_ptr<program::AttentionOperand>;
 
-  /// Describes to cuDNN where one tensor is in memory. The tensor is an operand
-  /// or a result of the attention op. A kernel computes the attention op.
-  ///
-  ///   stored   operand or result of the launch of the kernel. The buffer of
-  ///            `stored` contains the elements of the tensor.
-  ///   view     offset and strides of the tensor in this buffer
-  ///
-  /// Returns null in three cases:
-  ///
-  ///   - `stored` is null. The caller found no operand or result of the launch
-  ///     that contains the tensor.
-  ///   - `view` is std::nullopt. No strides give the positions of the elements.
-  ///   - isAligned(*view) is false. The rows of the tensor are not contiguous,
-  ///     or do not begin at multiples of 16 bytes. A row is a vector of
-  ///     elements along the last dim, for example one query.
-  ///
-  /// In all three cases, the function also sets the field `isComplete` to
-  /// false. The kernel then runs instead of cuDNN. If `isComplete` is already
-  /// false, the function returns null.
+  /// Describes to cuDNN where an operand or a result of the attention op is in
+  /// memory. `stored` is the operand or result of the kernel launch whose
+  /// buffer contains the tensor. `view` has the offset and the strides of the
+  /// tensor in this buffer. Returns null and sets `isComplete` to false in
+  /// three cases: `stored` is null, `view` is std::nullopt, or isAligned(*view)
+  /// is false. The generated kernel then runs instead of cuDNN. Also returns
+  /// null if `isComplete` is already false.
   Operand place(Value stored, const std::optional<StridedView> &view) {
     isComplete &= view && stored && isAligned(*view);
     if (!isComplete)
@@ -164,22 +152,13 @@ private:
   }
 
   /// Describes to cuDNN where the gradient of the queries is in memory. One
-  /// call of cuDNN computes the gradients of the queries, keys and values. The
-  /// program has two generated kernels for these gradients:
-  ///
-  ///   query kernel   computes the gradient of the queries
-  ///   key kernel     computes the gradients of the keys and values
-  ///
-  /// This object describes the key kernel, and `op` is the attention op in the
-  /// key kernel. The function must find the query kernel. The query kernel also
-  /// computes the largest attention score of each query. The key kernel reads
-  /// these scores as an operand of `op`. The function therefore looks up which
-  /// kernel computes this operand. This kernel is the query kernel.
-  ///
-  /// Returns null and sets `isComplete` to false in two cases:
-  ///
-  ///   - The function does not find the query kernel.
-  ///   - cuDNN cannot access the gradient of the queries in memory.
+  /// call of cuDNN computes the gradients of the queries, keys and values. In
+  /// the program, the query kernel computes the first gradient, and the key
+  /// kernel computes the other two. `op` is in the key kernel. The query kernel
+  /// also computes the largest attention score of each query, which is an
+  /// operand of `op`. The function finds the query kernel by this operand.
+  /// Returns null and sets `isComplete` to false if the function does not find
+  /// the query kernel, or if cuDNN cannot access the gradient in memory.
   Operand queryGradient(graph::AttentionKeyGradientOp op) {
     auto top = dyn_cast<BlockArgument>(op.getTop());
     auto maker = top ? launch.getInputs()[top.getArgNumber()]

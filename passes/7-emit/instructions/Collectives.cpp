@@ -76,25 +76,14 @@ zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
 }
 
 /// Appends the instructions of a mask. A mask is a collective that makes a
-/// replicated value partial over mesh axes. The first rank is the rank with
-/// coordinate 0 along all these axes. On the first rank, the result of the mask
-/// is the value. On all other ranks, the result is the neutral element of the
-/// reduction, such as 0 for a sum. The reduction of the results over all ranks
-/// is then the value. Example with the value 7 on 3 ranks: the results are 7, 0
-/// and 0, and their sum is 7.
+/// replicated value partial over mesh axes. The rank with coordinate 0 along
+/// these axes keeps the value. All other ranks get the neutral element of the
+/// reduction, such as 0 for a sum. Returns false if the new partial axes cannot
+/// be computed from the shardings.
 ///
-/// All ranks execute the same two instructions. The buffer of the result has
-/// twice the size of the result. The first instruction fills the first half
-/// with the neutral element. The second instruction copies the value. On the
-/// first rank, the copy overwrites the first half. On all other ranks, the copy
-/// goes to the second half, which no rank reads:
-///
-///                first half   second half
-///   first rank   value        unused
-///   others       neutral      value
-///
-/// Returns false if the new partial axes of the result cannot be computed
-/// from the shardings.
+/// The result is the first half of its buffer. All ranks fill this half with
+/// the neutral element, then copy the value into the buffer: the first rank to
+/// the first half, and the other ranks to the second half, which no rank reads.
 static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   RankedTensorType type = graph::tensorType(op.getResult());
   const auto &before = op.getFrom().getSharding();

@@ -9,24 +9,14 @@
 
 namespace pcc::emit {
 
-/// Call of a library (oneDNN or cuBLASLt) that computes a contraction. A
-/// contraction is a matmul or a convolution. The library can also compute other
-/// ops in the same call:
-///
-///   - The library can read an operand of a matmul with other strides. Example:
-///     a transpose of the operand becomes an exchange of two strides.
-///   - The library can apply an epilogue to the result of the contraction, such
-///     as the addition of a bias or an activation.
-///   - The library can sum each column of one operand of a matmul. In a linear
-///     layer, these sums are the gradient of the bias.
-///
-/// In the IR, a contraction with other ops is an op rank.library_call. The body
-/// (region) of the rank.library_call contains the contraction and the other
-/// ops. A contraction without other ops is not in a rank.library_call.
-///
-/// This struct refers to tensors, such as the bias, by SSA values. For a
-/// rank.library_call, these SSA values are the operands and the results of the
-/// rank.library_call. They are not the SSA values inside of its body.
+/// Call of a library (oneDNN or cuBLASLt) that computes a contraction (a matmul
+/// or a convolution). The call can include other ops: layout changes of
+/// operands such as transposes, an epilogue such as a bias or an activation,
+/// and column sums of an operand, which are the gradient of a bias. In the IR,
+/// a contraction with other ops is the body of a rank.library_call. A
+/// contraction without other ops is not in a rank.library_call. The SSA values
+/// in this struct are the operands and results of the rank.library_call, not
+/// the SSA values of its body.
 struct ContractionCall {
   /// Returns a library call that computes only `contraction`, a matmul or a
   /// convolution. The library reads the operands of `contraction` as dense

@@ -9,24 +9,13 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// Returns the strides, in elements, with which a batched matrix product reads
-/// or writes a tensor. `view` is the shape and the strides of the tensor. The
-/// last two dims of the tensor are the dims of a matrix. All other dims are
-/// batch dims. If `isTransposed` is false, the last dim has the columns of the
-/// matrix, and the second-to-last dim has the rows. If `isTransposed` is true,
-/// the last dim has the rows, and the second-to-last dim has the columns.
-///
-/// `batch` lists the sizes of the batch dims of the product. The tensor may
-/// have fewer batch dims than the product, as in NumPy broadcasting. The
-/// function returns one stride for each batch dim of the product, then the
-/// stride of the rows, then the stride of the columns. A batch dim has stride 0
-/// if the tensor does not have the dim, or has size 1 along the dim.
-///
-/// Example: `batch` is [8, 2]. The tensor has the shape [2, 3, 4] and the
-/// strides 12, 4 and 1:
-///
-///   `isTransposed`   returned strides
-///   false            0, 12, 4, 1
-///   true             0, 12, 1, 4
+/// or writes a tensor: one for each batch dim, then the stride of the rows,
+/// then the stride of the columns. `view` has the shape and the strides of the
+/// tensor. The last two dims of the tensor are rows and columns, or columns and
+/// rows if `isTransposed` is true. `batch` lists the sizes of the batch dims. A
+/// batch dim that the tensor lacks, or has with size 1, gets stride 0 (NumPy
+/// broadcasting). Example: `batch` is [8, 2]. For the shape [2, 3, 4], the
+/// strides are 0, 12, 4 and 1, or 0, 12, 1 and 4 if `isTransposed` is true.
 static std::vector<int64_t> matrixStrides(const StridedView &view,
                                           ArrayRef<int64_t> batch,
                                           bool isTransposed) {
@@ -81,36 +70,18 @@ bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
 
 namespace {
 /// Lowers an einsum of two operands to one batched matrix product. Each letter
-/// of the equation stands for a dim. The role of a letter depends on the
-/// tensors that have the letter:
+/// of the equation is a dim. The tensors with a letter decide its role:
 ///
 ///   lhs   rhs   result   role
-///    x     x      x      batch
-///    x            x      row
-///          x      x      column
-///    x     x             summed
+///    x     x      x      batch dim
+///    x            x      row: the last one is dim m, others are batch
+///          x      x      column: the last one is dim n, others are batch
+///    x     x             summed: all are merged into dim k
 ///
-/// The matrix product has one dim m (rows), one dim n (columns), one dim k
-/// (summed) and any number of batch dims:
-///
-///   m        the last row letter of the lhs
-///   n        the last column letter of the rhs
-///   k        all summed letters, merged into one dim
-///   batch    all batch letters, and all other row and column letters
-///
-/// A row letter can become a batch dim, although the rhs does not have the
-/// letter. The rhs then has stride 0 along this batch dim. Example: in
-/// abk,kn->abn, a and b are row letters. The letter b becomes m, and the letter
-/// a becomes a batch dim. The rhs has stride 0 along a: the whole rhs is
-/// multiplied once for each index along a. In the same way, a column letter can
-/// become a batch dim, although the lhs does not have the letter. The lhs then
-/// has stride 0 along this batch dim.
-///
-/// Two summed letters can be merged only if one directly follows the other in
-/// the lhs and also in the rhs. Dims of size 1 are ignored. Example: the
-/// letters i and j can be merged in aij,ijb->ab, but not in aij,jib->ab. If the
-/// summed letters cannot be merged, the einsum is not lowered to a matrix
-/// product.
+/// An operand has stride 0 along a batch dim that the operand lacks: in
+/// abk,kn->abn, a is a batch dim, and has stride 0 in the rhs. If the summed
+/// letters are not neighbors in the same order in both operands, as in
+/// aij,jib->ab, the einsum is not lowered. Dims of size 1 are ignored.
 class EinsumProduct {
 public:
   /// Splits the equation of `einsum` into the letters of each tensor. Swaps the
@@ -167,22 +138,11 @@ private:
                                          : operands[tensor]);
   }
 
-  /// Assigns a role to every letter of the einsum's equation. Each letter
-  /// stands for a dim. The role of a letter depends on the tensors that have
-  /// the letter:
-  ///
-  ///   role      tensors with the letter
-  ///   batch     lhs, rhs and result
-  ///   row       lhs and result
-  ///   column    rhs and result
-  ///   summed    lhs and rhs
-  ///
-  /// A matrix product has one row letter and one column letter. All further row
-  /// and column letters become batch letters. Example: in ab,bc->ac, a is the
-  /// row letter, c is the column letter, and b is a summed letter.
-  ///
+  /// Assigns a role to every letter of the einsum's equation: batch, row,
+  /// column or summed. Sorts the summed letters by their position in the lhs.
   /// Returns false if the einsum cannot be computed by one batched matrix
-  /// product of floats.
+  /// product of floats. Example: in ab,bc->ac, a is the row letter, c is the
+  /// column letter, and b is a summed letter.
   bool collect() {
     for (int tensor = 0; tensor < 3; ++tensor) {
       std::string plain;
@@ -217,23 +177,14 @@ private:
     return strideOf(tensor, outer) == strideOf(tensor, inner) * sizes[inner];
   }
 
-  /// Records the role of `letter`, a letter of an einsum's equation. The role
-  /// depends on the tensors that have the letter:
-  ///
-  ///   role      tensors with the letter
-  ///   batch     lhs, rhs and result
-  ///   row       lhs and result
-  ///   column    rhs and result
-  ///   summed    lhs and rhs
-  ///
-  /// A matrix product has one row letter and one column letter. If the lhs has
-  /// several row letters, all but the last one become batch letters. If the rhs
-  /// has several column letters, all but the last one become batch letters.
-  ///
-  /// The size of a letter is the size of its dim. A letter of size 1 that the
-  /// result does not have gets no role, because the sum over one element is the
-  /// element itself. The function returns false if the letter has another size,
-  /// only one operand has the letter, and the result does not have the letter.
+  /// Records the role of `letter`, a letter of an einsum's equation. A batch
+  /// letter is in both operands and the result. A row letter is in the lhs and
+  /// the result. A column letter is in the rhs and the result. A matrix product
+  /// has only one row letter and one column letter: the last ones in their
+  /// operands. All other row and column letters become batch letters. A letter
+  /// that the result does not have is a summed letter, or has no role if its
+  /// size is 1. Returns false if the size is not 1, and the letter is in only
+  /// one operand and not in the result.
   bool assign(char letter) {
     const bool inA = has(0, letter), inB = has(1, letter), inC = has(2, letter);
     if (!inC) {
@@ -276,21 +227,12 @@ private:
   }
 
   /// Returns the strides, in elements, with which a batched matrix product
-  /// reads or writes one tensor of an einsum. `tensor` is 0 for the lhs, 1 for
-  /// the rhs, 2 for the result. In the matrix product, the tensor is a batch of
-  /// matrices. `row` is the letter of the dim that has the rows of the
-  /// matrices, and `column` is the letter of the dim that has the columns. The
-  /// field `batch` lists the letters of the batch dims.
-  ///
-  /// The function returns one stride for each letter in `batch`, then the
-  /// stride of `row`, then the stride of `column`. A letter that the tensor
-  /// does not have gets stride 0. A matrix without a dim for the rows has the
-  /// letter '\0' as `row`, and stride 0. A matrix without a dim for the columns
-  /// has the letter '\0' as `column`, and stride 0.
-  ///
-  /// Example: in abc,acd->abd, the only batch letter is a. The rhs has the
-  /// shape [2, 3, 4]. Its rows have the letter c, and its columns have the
-  /// letter d. The strides of the rhs are 12, 4 and 1.
+  /// reads or writes a tensor of an einsum (0: lhs, 1: rhs, 2: result). The
+  /// list has one stride for each letter in `batch`, then the stride of the
+  /// letter `row`, then the stride of the letter `column`. A letter that the
+  /// tensor does not have gets stride 0. The letter '\0' stands for no dim, and
+  /// gets stride 0. Example: in abc,acd->abd, the rhs has the shape [2, 3, 4].
+  /// Its strides are 12, 4 and 1.
   std::vector<int64_t> stridesOf(int tensor, char row, char column) {
     std::vector<int64_t> strides;
     for (char letter : batch)

@@ -180,22 +180,15 @@ public:
     return dot(gradient, MultiIndex(row), op.getValue(), keyPlace(row, t));
   }
 
-  /// Emits two numbers for the query at `row` = [batch, head, query] and the
-  /// key with index `t`:
+  /// Emits two numbers for query `row` = [batch, head, query] and key `t`:
   ///
-  ///   P                         softmax weight of the key
-  ///   slope · P · (dP − mean)   gradient of the dot product of query and key
+  ///   P = exp(score − top) · share   softmax weight of the key
+  ///   slope · P · (dP − mean)        gradient of the query-key dot product
   ///
-  /// P is exp(score − top) · share. `numbers` contains three numbers of the
-  /// query:
-  ///
-  ///   top     largest score of the query
-  ///   share   factor that makes the sum of the weights 1
-  ///   mean    sum of P · dP over all keys
-  ///
-  /// dP is the gradient of P. It is computed from `gradient`, the gradient of
-  /// the attention's result. `slope` is the derivative of the score with
-  /// respect to the dot product.
+  /// `numbers` holds top, the largest score of the query; share, which makes
+  /// the sum of the weights 1; and mean, the sum of P · dP over all keys. dP is
+  /// the gradient of P. `gradient` is the gradient of the attention's result.
+  /// The slope is the derivative of the score by the dot product.
   std::pair<Value, Value> centred(Value gradient, ArrayRef<Index> row,
                                   const Index &t,
                                   const RowStatistics &numbers) {

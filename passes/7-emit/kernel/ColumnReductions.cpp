@@ -52,19 +52,13 @@ public:
           .push_back({result, pointer, passOf(result)});
   }
 
-  /// Emits the code for one group of neighboring columns of a tensor.
-  /// `iteration` is the number of the group. The code consists of passes,
-  /// followed by a loop over the columns. A pass is a loop over all elements of
-  /// the columns:
-  ///
-  ///   - The passes compute the reductions of the columns. The passes also
-  ///     store each result of the kernel that has the shape of the tensor.
-  ///   - The loop over the columns stores each result of the kernel that has
-  ///     one element per column.
-  ///
-  /// Example: the tensor is x. The kernel has two results: the sum s of each
-  /// column of x, and y = x − s. Pass 0 computes s. Pass 1 stores y. The loop
-  /// over the columns stores s.
+  /// Emits the code for group number `iteration`. A group consists of
+  /// neighboring columns of a tensor. A pass is a loop over all elements of the
+  /// columns. The passes compute the reductions, and store each result of the
+  /// kernel that has the shape of the tensor. After the passes, a loop over the
+  /// columns stores each result that has one element per column. Example: the
+  /// results are the sum s of each column of x, and y = x − s. Pass 0 computes
+  /// s. Pass 1 stores y. The loop over the columns stores s.
   void write(const Index &iteration) {
     enter(iteration);
     int numPasses = 0;
@@ -116,25 +110,14 @@ private:
     return passes[op] = pass;
   }
 
-  /// Sets the fields that depend on `iteration`, the number of the group of
-  /// neighboring columns that the emitted code reduces. A group has
-  /// `plan.width` columns. The last group of each matrix may have fewer
-  /// columns.
-  ///
-  /// Example: a tensor of shape [4, 500, 100] is reduced over dim 1, and
-  /// `plan.width` is 64. The tensor consists of 4 matrices of 100 columns. Each
-  /// matrix has two groups of columns. The groups are numbered as follows:
-  ///
-  ///   group   matrix   first column   end
-  ///   0       0        0              64
-  ///   1       0        64             100
-  ///   2       1        0              64
-  ///   3       1        64             100
-  ///
-  /// The field `first` is the first column, and the field `end` is one past the
-  /// last column. The field `w.outer` is the multi-index along the dims that
-  /// are not reduced, here [matrix, column]. This function sets the index of
-  /// the matrix. Later, overColumns() sets the index of the column.
+  /// Sets `first`, `end` and `w.outer` for group number `iteration`. A group
+  /// consists of up to `plan.width` neighboring columns, from `first` to
+  /// `end` − 1. `w.outer` is the multi-index along the dims that are not
+  /// reduced. The last entry of `w.outer` is the column, which overColumns()
+  /// sets later. Example: a tensor of shape [4, 500, 100] is reduced over dim
+  /// 1, and `plan.width` is 64. Each of the 4 matrices has two groups. Group 3
+  /// has columns 64 to 99 of matrix 1, so `first` is 64, `end` is 100, and the
+  /// matrix index in `w.outer` is 1.
   void enter(const Index &iteration) {
     const int64_t size = w.rows.shape.back();
     SmallVector<int64_t> tiles = w.rows.outerShape();
@@ -198,24 +181,15 @@ private:
         w.statistics[one.op] = {load(one)};
   }
 
-  /// Emits the code of pass number `pass`. A pass is a set of loops
-  /// that can compute several reductions over the columns of a tensor. It
-  /// computes each reduction whose field ColumnStatistic::pass is `pass`. The
-  /// code has three loops:
+  /// Emits pass number `pass`. The pass computes each reduction with this
+  /// number in ColumnStatistic::pass. The pass also stores each kernel result
+  /// that has the shape of the tensor and this number in Output::pass. The code
+  /// has three loops:
   ///
   ///   over the columns    sets the initial value, such as 0 for a sum
   ///   over all elements   combines each element with the value of its column
+  ///                       and stores the kernel results
   ///   over the columns    finishes the value: for a mean, divides the sum
-  ///
-  /// The second loop also stores results of the kernel that have one element
-  /// per element of the tensor, not one per column. It stores a result if the
-  /// field Output::pass of the result is `pass`. Example:
-  ///
-  ///   s = sum of each column of x   pass 0
-  ///   y = x - s                     pass 1
-  ///
-  /// The result y has the shape of x. Pass 1 stores y, because s is complete
-  /// only after pass 0.
   void writePass(int pass) {
     auto ofPass = [&](llvm::function_ref<void(const ColumnStatistic &)> write) {
       for (const ColumnStatistic &one : statistics)
@@ -248,20 +222,12 @@ private:
     });
   }
 
-  /// Returns the multi-index of one element of `result`. `result` is a result
-  /// of the kernel that has one element for each column of the reduced tensor.
-  /// The emitted code is in a loop over the columns. Each iteration processes
-  /// one column, and the function returns the multi-index of the element for
-  /// this column.
-  ///
-  /// Example: a tensor of shape [4, 500, 100] is reduced over dim 1. The tensor
-  /// consists of 4 matrices, and each matrix has 100 columns of 500 elements.
-  /// In the iteration for column 7 of matrix 2, the function returns this
-  /// multi-index:
-  ///
-  ///   shape of `result`   multi-index
-  ///   [4, 100]            [2, 7]
-  ///   [4, 1, 100]         [2, 0, 7]
+  /// Returns the multi-index of the element of `result` for the column that the
+  /// current iteration of overColumns() processes. `result` is a kernel result
+  /// with one element per column. Example: a tensor of shape [4, 500, 100] is
+  /// reduced over dim 1. The tensor consists of 4 matrices of 100 columns. For
+  /// column 7 of matrix 2, the function returns [2, 7] if `result` has the
+  /// shape [4, 100], and [2, 0, 7] if `result` has the shape [4, 1, 100].
   MultiIndex placeOf(Value result) {
     return w.indices.delinearise(
         w.indices.linearise(w.outer, w.rows.outerShape()),

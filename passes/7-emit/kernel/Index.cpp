@@ -241,23 +241,13 @@ MultiIndex IndexSpace::delinearise(const Index &position,
   return place;
 }
 
-/// Returns the multi-index of an element of a tensor with the shape `shape`. In
-/// row-major order, the element has the number `position` + `lane`. `position`
-/// may contain variables, and `lane` is a constant.
-///
-/// `groups` divides the dims into groups of neighboring dims. An entry is the
-/// number of dims of one group. Example: `groups` [1, 2] divides the shape
-/// [8, 4, 6] into the groups [8] and [4, 6]. The caller guarantees that `lane`
-/// changes only the indices of the last group.
-///
-/// For the position 50 and the lane 3, the function computes the multi-index in
-/// three steps:
-///
-///   1. It splits 50 into one index per group. The group [4, 6] has
-///      4 · 6 = 24 elements, and 50 = 2 · 24 + 2. The indices are 2 and 2.
-///   2. It adds the lane to the index of the last group: 2 + 3 = 5.
-///   3. It splits the index of each group into one index per dim. In [4, 6],
-///      element 5 has the multi-index [0, 5]. The result is [2, 0, 5].
+/// Returns the multi-index of element number `position` + `lane`, in row-major
+/// order. Each entry of `groups` is the number of neighboring dims of one
+/// group. `lane` must change only the indices of the last group. Example:
+/// `shape` is [8, 4, 6], `groups` is [1, 2], `position` is 50 and `lane` is 3.
+/// Position 50 is element 2 of the last group [4, 6] at index 2 of the first
+/// group [8]. Adding the lane to the last group gives element 5, so the result
+/// is [2, 0, 5].
 MultiIndex IndexSpace::delineariseLane(const Index &position, int64_t lane,
                                        ArrayRef<int64_t> shape,
                                        ArrayRef<int64_t> groups) {

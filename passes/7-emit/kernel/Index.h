@@ -134,26 +134,14 @@ public:
   /// Returns the multi-index of element number `position`, in row-major order,
   /// of a tensor of `shape`. Inverse of linearise(): [1, 2] for 6 in [3, 4].
   MultiIndex delinearise(const Index &position, llvm::ArrayRef<int64_t> shape);
-  /// Returns the multi-index of an element of a tensor with the shape `shape`.
-  /// In row-major order, the element has the number `position` + `lane`.
-  /// `position` may contain variables, such as loop counters. `lane` is a
-  /// constant.
-  ///
-  /// `groups` divides the dims into groups of neighboring dims. An entry is the
-  /// number of dims of one group. Example: [1, 2] divides the shape [8, 4, 6]
-  /// into the groups [8] and [4, 6].
-  ///
-  /// The caller guarantees that `lane` does not change the indices along the
-  /// dims outside of the last group. The function therefore computes the
-  /// indices along these dims from `position` without `lane`.
-  ///
-  /// Example: `shape` is [8, 4, 6], `groups` is [1, 2], `position` is 50, and
-  /// `lane` is 3. The function returns the multi-index of element 53. Elements
-  /// 50 and 53 have equal indices along the first dim:
-  ///
-  ///   number               multi-index
-  ///   50 = 2 · 4 · 6 + 2   [2, 0, 2]
-  ///   53 = 2 · 4 · 6 + 5   [2, 0, 5]
+  /// Returns the multi-index of element number `position` + `lane`, in
+  /// row-major order, of a tensor of `shape`. `position` may contain variables.
+  /// `lane` is a constant. Each entry of `groups` is the number of neighboring
+  /// dims of one group. The caller guarantees that `lane` changes only the
+  /// indices of the last group. The indices of all other groups are computed
+  /// from `position` alone. Example: `shape` is [8, 4, 6], `groups` is [1, 2],
+  /// `position` is 50 and `lane` is 3. The result is [2, 0, 5], the multi-index
+  /// of element 53.
   MultiIndex delineariseLane(const Index &position, int64_t lane,
                              llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> groups);

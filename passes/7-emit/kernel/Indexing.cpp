@@ -70,23 +70,14 @@ static Value gatherElements(KernelWriter &w, Operation *op,
   return w.read(gather.getData(), place);
 }
 
-/// Emits the computation of one element of the result of the gather_nd op `op`.
-/// Returns the element. `at` is the multi-index of the element in the result.
-///
-/// The last dim of the index tensor has size k. The k numbers along this dim
-/// form a tuple, which contains one index for each of the first k dims of the
-/// data. Example with k = 2:
-///
-///   shape of the data           [5, 6, 7]
-///   shape of the index tensor   [3, 2]: 3 tuples of 2 indices
-///   shape of the result         [3, 7]
-///
-/// If tuple 1 is (4, 0), element [1, 2] of the result is element [4, 0, 2] of
-/// the data.
-///
-/// The data and the index tensor can also have batch dims in front, which the
-/// result has, too. A batch dim needs no index in the tuple: an element of the
-/// result comes from a data element with an equal index along the batch dim.
+/// Emits the element at `at` of the result of the gather_nd op `op`. Returns
+/// the element. The last dim of the index tensor holds tuples. A tuple has the
+/// indices along the first dims of the data. Example: the data has the shape
+/// [5, 6, 7], the index tensor has the shape [3, 2], and the result has the
+/// shape [3, 7]. If tuple 1 is (4, 0), element [1, 2] of the result is element
+/// [4, 0, 2] of the data. All three tensors can also have batch dims in front
+/// of these dims. An element of the result and its data element have equal
+/// indices along the batch dims.
 static Value gatherNd(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto gather = cast<GatherNdOp>(op);
   auto indices = tensorType(gather.getIndices());

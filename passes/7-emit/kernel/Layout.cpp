@@ -61,20 +61,12 @@ static Value isBelow(KernelWriter &w, const Index &index, int64_t bound) {
                    s.integer(w.builder.getI64Type(), bound));
 }
 
-/// Emits the computation of one element of the result of the concatenation
-/// `op`. Returns the element. `at` is the multi-index of the element in the
-/// result.
-///
-/// The caller guarantees that the element comes from operand number `first` or
-/// from a later operand. `offset` is the index in the result, along the
-/// concatenated dim, at which operand number `first` begins. Example: the
-/// operands 0, 1 and 2 have the sizes 2, 3 and 4 along this dim. For `first` =
-/// 1, `offset` is 2.
-///
-/// The index along the concatenated dim can be a loop counter, so that the
-/// operand is known only at run time. The code then contains a branch. One side
-/// of the branch reads an element of operand number `first`. The other side
-/// reads an element of a later operand.
+/// Emits the element at `at` of the result of the concatenation `op`. Returns
+/// the element. The caller guarantees that the element comes from operand
+/// number `first` or a later operand. `offset` is the index, along the
+/// concatenated dim of the result, at which operand number `first` begins. If
+/// the operand is known only at run time, the code branches between operand
+/// number `first` and the later operands.
 static Value readPart(KernelWriter &w, ConcatOp op, size_t first,
                       int64_t offset, MultiIndex at) {
   int64_t dim = op.getDim();
@@ -105,23 +97,15 @@ static Value concat(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Handles one dim of a pad op that fills the padding with copies of operand
-/// elements. `index` is the index of an element of the result along the dim.
-/// The function returns the index of the operand element that the op copies to
-/// this element.
-///
-/// Index 0 is the first element of the operand. `index` is therefore negative
-/// in the padding in front of the operand. `size` is the number of elements of
-/// the operand along the dim.
-///
-/// Example for the operand [a, b, c], whose `size` is 3:
+/// Returns the index of the operand element that a pad op copies to the result
+/// element at `index`, along one dim. Index 0 is the first element of the
+/// operand, so `index` is negative in the padding in front. `size` is the size
+/// of the operand along the dim. Example for the operand [a, b, c]:
 ///
 ///   index                  −3 −2 −1  0  1  2  3  4  5
 ///   `mode` edge             a  a  a  a  b  c  c  c  c
 ///   `mode` wrap             a  b  c  a  b  c  a  b  c
 ///   `mode` reflect          b  c  b  a  b  c  b  a  b
-///
-/// In mode reflect, index −2 gives 2, since the op copies the element c.
 static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
                        int64_t size) {
   IndexRange range = rangeOf(index);
@@ -135,20 +119,13 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   else {
     int64_t period =
         mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
-    // In the modes wrap and reflect, the padded operand repeats after `period`
-    // elements. Example: operand [a, b, c].
-    //
-    //   index          −3 −2 −1  0  1  2  3  4  5
-    //   mode wrap       a  b  c  a  b  c  a  b  c   period 3
-    //   mode reflect    b  c  b  a  b  c  b  a  b   period 4
-    //
-    // The remainder index % period thus determines the element. The code
-    // computes the remainder with the op RemUIOp. This op needs a dividend that
-    // is not negative, but the index can be negative. The code therefore first
-    // adds a multiple of the period to the index. The multiple is
-    // `away` · `period`. `away` is the smallest number for which the smallest
-    // possible index plus this multiple is not negative. Example: for the
-    // smallest index −5 and the period 3, `away` is 2, since −5 + 2 · 3 = 1.
+    // The padded operand repeats after `period` elements. Example for
+    // [a, b, c]: the period is [a, b, c] in mode wrap, and [a, b, c, b] in mode
+    // reflect. The remainder index % period thus determines the element.
+    // RemUIOp needs a dividend that is not negative, but the index can be
+    // negative. Therefore first add `away` · `period`, which is large enough
+    // for the smallest possible index. Example: for the smallest index −5 and
+    // the period 3, `away` is 2.
     int64_t away = (std::max<int64_t>(0, -range.low) + period - 1) / period;
     Value shifted = s.add(at, s.integer(i64, away * period));
     at = arith::RemUIOp::create(w.builder, w.loc, shifted,
@@ -234,17 +211,12 @@ static Value pad(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 
 /// Emits code that finds the other element of a pair. A rotary embedding
 /// divides the `size` elements along the last dim of a tensor into pairs.
-/// `index` is the index of one element of a pair, along this dim. The function
-/// returns the index of the other element of the pair. It also returns an i1,
-/// which is true if `index` belongs to the first element of the pair.
-///
-/// `interleaved` determines the pairs of indices. Example for `size` = 6:
+/// `index` is the index of one element of a pair. Returns the index of the
+/// other element, and an i1 that is true if `index` belongs to the first
+/// element of the pair. Example for `size` = 6:
 ///
 ///   interleaved       (0, 1), (2, 3), (4, 5)
 ///   not interleaved   (0, 3), (1, 4), (2, 5)
-///
-/// If `index` is 4, the result is 5 and true for interleaved pairs, and 1 and
-/// false for pairs that are not interleaved.
 static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
                                        int64_t size, bool interleaved) {
   ScalarBuilder s = w.scalar();
@@ -263,19 +235,14 @@ static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
   return {w.indices.leaf(other, 0, size - 1), isFirst};
 }
 
-/// Emits the computation of one element of the result of the rotary position
-/// embedding `op` (RoFormer, Su et al. 2021). Returns the element. `at` is the
-/// multi-index of the element.
-///
-/// The op divides the elements along the last dim of its input into pairs. The
-/// result contains a pair for each pair (a, b) of the input:
+/// Emits the element at `at` of the result of the rotary position embedding
+/// `op` (RoFormer, Su et al. 2021). Returns the element. The op divides the
+/// elements along the last dim of its input into pairs (a, b). cos and sin are
+/// operands, which are broadcast to the shape of the input. The result has the
+/// pairs
 ///
 ///   first element of the pair    a · cos − b · sin
 ///   second element of the pair   b · cos + a · sin
-///
-/// cos and sin are operands of the op. The op broadcasts cos and sin to the
-/// shape of the input, as in NumPy. The formula for an element of the result
-/// uses the elements of cos and sin with the same multi-index.
 static Value rotary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto rotary = cast<RotaryOp>(op);
   int64_t size = tensorType(rotary.getInput()).getShape().back();

@@ -116,18 +116,13 @@ struct BodyWriter {
 } // namespace
 
 /// Emits the function `name` with the loops of `kernel`, for calls within the
-/// module. The function has these parameters:
+/// module. The parameters are the types of signatureOf(kernel), then the range
+/// [begin, end) of iterations of the outermost loop.
 ///
-///   - a pointer to each operand and each result
-///   - the i64 numbers that the kernel needs, such as the index at which the
-///     rank's shard of a dim begins
-///   - the range [begin, end) of units of work, which are the independent
-///     iterations of the outermost loop
-///
-/// Each pointer has the LLVM attribute `noalias`, by which LLVM assumes that no
-/// memory is both an operand and a result. Some memory is both: a weight that
-/// an element-wise kernel updates in place. The code is still correct, since it
-/// loads each element before it stores the new value of the same element.
+/// Each pointer has the LLVM attribute `noalias`, although a weight that an
+/// element-wise kernel updates in place is both an operand and a result. The
+/// code is correct only because the code loads each element before it stores
+/// the new value of the same element.
 static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
                                   const Twine &name) {
   MLIRContext *context = kernel.getContext();
@@ -159,22 +154,13 @@ static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
   return function;
 }
 
-/// Creates the function `name`, without a body. The caller adds the body. The
-/// runtime will call the function to execute a kernel. The type of the function
-/// is PccKernelFunction. The function has four parameters:
-///
-///   - the address of an array, which contains the addresses of the tensors that
-///     the kernel reads or writes
-///   - the address of an array, which contains the integer arguments of the
-///     kernel
-///   - the numbers `begin` and `end`
-///
-/// The outermost loop of a kernel has independent iterations. A call of the
-/// function executes the iterations from `begin` to `end` − 1. Several threads
-/// can thus share the iterations of one kernel.
-///
-/// A kernel with the attribute `in_parts` is an exception: one call executes
-/// the whole kernel. The function of such a kernel ignores `begin` and `end`.
+/// Creates the function `name` of type PccKernelFunction, without a body. The
+/// runtime calls the function to execute a kernel. The parameters are an array
+/// of the addresses of tensors, an array of the integer arguments of the
+/// kernel, and the numbers `begin` and `end`. One call executes the iterations
+/// from `begin` to `end` − 1 of the kernel's outermost loop, so that several
+/// threads can share the iterations. A kernel with the attribute `in_parts`
+/// ignores `begin` and `end`, and one call executes the whole kernel.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, const Twine &name) {
   MLIRContext *context = builder.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context),
@@ -227,22 +213,15 @@ static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
 // Kernels in parts
 //===----------------------------------------------------------------------===//
 
-/// Emits the function `name`, the CPU version of a kernel that is marked
-/// `in_parts`. One call of the function applies the computation of the kernel
-/// to many parts, as a multi-tensor optimizer (NVIDIA Apex) does.
-///
-/// A shared operand of the kernel is a number that all parts use, such as the
-/// learning rate. A part consists of one tensor for each other operand and for
-/// each result, such as a weight, its gradient and the new weight. All tensors
-/// of one part have equal numbers of elements.
-///
-/// The runtime passes two lists. Example: parts 0 and 1 have the operands w and
-/// g and the result n, and share the learning rate.
+/// Emits the function `name` of a kernel that is marked `in_parts`. One call
+/// processes many parts, as a multi-tensor optimizer (NVIDIA Apex) does. A part
+/// is a group of tensors of equal size: one for each result and each operand
+/// that is not shared. All parts use the shared operands. Example: parts 0 and
+/// 1 have the operands w and g and the result n, and share the learning rate.
+/// The parameters of the function are:
 ///
 ///   buffers   addresses of learning rate, w0, w1, g0, g1, n0, n1
 ///   scalars   2 (number of parts), size of part 0, size of part 1
-///
-/// The size of a part is the number of elements of each of its tensors.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   Location loc = builder.getUnknownLoc();

@@ -106,23 +106,14 @@ static Value polynomial(ScalarBuilder &s, Value x,
   return sum;
 }
 
-/// Emits the sine or the cosine of `x`, which is an f32. `quarter` is 0 for the
-/// sine and 1 for the cosine, since cos x = sin(x + π/2). The code computes in
-/// f64. The f32 type is too coarse for arguments of some thousands, which occur
-/// in rotary embeddings.
-///
-/// The code divides x by π/2 and rounds the quotient to the nearest integer n.
-/// The rest is r = x − n · π/2, and |r| ≤ π/4. The number k is n + quarter. The
-/// remainder of k modulo 4 determines the result:
+/// Emits the sine (`quarter` = 0) or the cosine (`quarter` = 1) of `x`, an f32.
+/// The code computes in f64, because f32 is too coarse for arguments of some
+/// thousands, which occur in rotary embeddings. n is x / (π/2), rounded to the
+/// nearest integer, r is x − n · π/2, and k is n + `quarter`. Taylor
+/// polynomials give sin r and cos r with an error below 1e-11. The result is:
 ///
 ///   k % 4     0         1         2          3
 ///   result    sin r     cos r     −sin r     −cos r
-///
-/// Example: for the sine of x = 3.2, x / (π/2) is 2.04. So n = 2, r = 0.058 and
-/// k = 2, and the sine is −sin(0.058). For the cosine of the same x, k = 3, and
-/// the cosine is −cos(0.058).
-///
-/// Taylor polynomials give sin r and cos r with an error below 1e-11.
 static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
   Type f64 = s.builder.getF64Type(), i64 = s.builder.getI64Type();
   Value wide = arith::ExtFOp::create(s.builder, s.loc, f64, x);
@@ -233,21 +224,14 @@ static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   return power < 0 ? s.divide(one(s, base), result) : result;
 }
 
-/// Emits the computation of one element of the result of the pow op `op`:
-/// base^exponent. Returns the element, which has the type of the base. `at` is
-/// the multi-index of the element in the result.
+/// Emits the element at `at` of the result of the pow op `op`, base^exponent.
+/// Returns the element, which has the type of the base. The code depends on the
+/// base and the exponent:
 ///
-/// The emitted code depends on the types of the base and the exponent:
-///
-///   both are integers         repeated squaring
-///   at least one is a float   a call of the libm function pow
-///
-/// For a float base, the emitted code contains no call of pow if the exponent
-/// is one of these constants:
-///
-///   0.5                   a square root
-///   integers 0 to 4       a product, such as base · base for the exponent 2
-///   integers −4 to −1     the reciprocal of a product
+///   float base, constant exponent 0.5       square root
+///   float base, constant integer −4 to 4    product or its reciprocal
+///   two integers                            repeated squaring
+///   all other cases                         call of the libm function pow
 static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   Value base = w.readBroadcast(op->getOperand(0), at);

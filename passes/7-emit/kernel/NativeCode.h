@@ -18,20 +18,14 @@ struct KernelObject {
   std::vector<char> bytes;
 };
 
-/// Compiles all kernels of `module` once for each entry of `cpus`. An entry is
-/// the name of a CPU in LLVM, with optional features. Examples: "x86-64-v3" and
-/// "x86-64-v4,+avx512bf16". Returns one object file per entry, in the order of
-/// `cpus`. Emits an error on failure.
-///
-/// The name of a kernel function contains the number of the kernel and the
-/// index of the entry. Example: for the second entry, kernel 3 is the function
-/// `pcc_k_3_1`. The code is position-independent and writes no global
-/// variables. The code calls only functions of libm, memcpy and memset. If two
-/// modules are equal, the compiled bytes are equal, too.
-///
-/// The function starts one thread per entry of `cpus`. A pass must not call the
-/// function. The function loads MLIR dialects, and MLIR forbids to load a
-/// dialect while a pass runs.
+/// Compiles all kernels of `module` once for each entry of `cpus`, in one
+/// thread per entry. An entry is the name of a CPU in LLVM, with optional
+/// features, such as "x86-64-v4,+avx512bf16". Returns one object file per
+/// entry, in the order of `cpus`. Emits an error on failure. For the second
+/// entry, kernel 3 becomes the function `pcc_k_3_1`. The code is
+/// position-independent, writes no global variables, and calls only libm,
+/// memcpy and memset. Equal modules give equal bytes. A pass must not call
+/// compileKernels(), because compileKernels() loads MLIR dialects.
 mlir::FailureOr<std::vector<KernelObject>>
 compileKernels(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> cpus);
 

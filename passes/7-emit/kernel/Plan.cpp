@@ -126,17 +126,10 @@ std::optional<RowSpace> pcc::emit::rowSpaceOf(Operation *op) {
 // Merging dims
 //===----------------------------------------------------------------------===//
 
-/// Returns whether one loop can replace two nested loops over the dims `dim`
-/// and `dim + 1` of `shape`. The loops read a tensor of type `type`. NumPy
-/// broadcasting expands the tensor to `shape`. The function returns true in
-/// three cases:
-///
-///   - The tensor has size 1 along both dims.
-///   - The tensor has size 1 along neither of the two dims.
-///   - `shape` itself has size 1 along one of the two dims.
-///
-/// A dim that is missing in the tensor counts as size 1. Examples for the dims
-/// 1 and 2 of the shape [4, 8, 6]:
+/// Returns whether one loop can replace the two nested loops over the dims
+/// `dim` and `dim + 1` of `shape`. The loops read a tensor of type `type`,
+/// broadcast to `shape`. True if `shape` has size 1 along one of the two dims.
+/// Examples for the dims 1 and 2 of the shape [4, 8, 6]:
 ///
 ///   tensor      result
 ///   [4, 8, 6]   true: one loop of 48 iterations steps through 48 elements
@@ -153,24 +146,14 @@ static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
          (shape[dim + 1] == 1);
 }
 
-/// Returns whether one loop can replace two nested loops of `kernel`, over the
-/// dims `dim` and `dim + 1` of `shape`. Example: for an addition of two tensors
-/// [8, 6], one loop of 48 iterations can replace a loop of 8 iterations around
-/// a loop of 6 iterations.
+/// Returns whether one loop can replace the two nested loops of `kernel` over
+/// the dims `dim` and `dim + 1` of `shape`. The results of reductions,
+/// softmaxes and norms are not checked. Three conditions must hold:
 ///
-/// The function checks the operands and the results of all ops in the kernel,
-/// except the results of reductions, softmaxes and norms. These operands and
-/// results are called the tensors. Three conditions must hold:
-///
-///   - The kernel contains no iota, and no op that reads operand elements with
-///     other indices, such as a transpose. The code of these ops needs the
-///     index along each dim.
-///   - No tensor has more dims than `shape`.
-///   - One loop can read each tensor. treatsAlike() decides this for one
-///     tensor. Counterexample: the kernel adds a tensor [6] to each of the 8
-///     rows of a tensor [8, 6]. The loop over the rows reads the same 6
-///     elements 8 times. One loop of 48 iterations would need the element
-///     i % 6 in iteration i.
+///   - The kernel has no iota and no op of ReadKind::Layout, such as a
+///     transpose. The code of these ops needs the index along each dim.
+///   - No operand or result has more dims than `shape`.
+///   - One loop can read each operand and result. treatsAlike() decides this.
 static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
                      int64_t dim) {
   auto alike = [&](Value value) {
@@ -255,30 +238,14 @@ static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
          });
 }
 
-/// Divides the work of `kernel`, which has reductions, into independent units.
-/// Threads can execute the units in parallel.
-///
-/// A row is a set of elements that are reduced together. If the elements of a
-/// row are strided in memory, the row is also called a column. A unit of work
-/// is either one row, or a group of neighboring columns.
-///
-/// The caller must have set `plan.rows`, which tells which dims are reduced.
-/// The function sets four fields:
-///
-///   plan.rows->innerGroups   the number of dims that each loop over a row
-///                            covers, outermost loop first
-///   plan.width               number of columns in a unit, or 0 if a unit is
-///                            one row
-///   plan.extent              number of units
-///   plan.grain               least number of units per thread, if two or more
-///                            threads execute the kernel
-///
-/// Example: the sum of a [500, 100] tensor over dim 0 reduces 100 columns of
-/// 500 elements. `width` is 64, because a unit has at most 64 columns (the
-/// constant columnsTogether). `extent` is 2: unit 0 reduces columns 0 to 63,
-/// and unit 1 reduces columns 64 to 99. A unit of 64 columns has 500 · 64 =
-/// 32000 elements. A thread should compute at least 16384 elements (the
-/// constant elementsPerThread). One unit is enough for this, so `grain` is 1.
+/// Divides the work of `kernel`, which has reductions, into units that threads
+/// can execute in parallel. A row is a set of elements that are reduced
+/// together. A unit is one row, or up to 64 neighboring columns (rows that are
+/// strided in memory). Reads `plan.rows`. Sets `plan.rows->innerGroups`,
+/// `plan.width`, `plan.extent` and `plan.grain`. Example: the sum of a
+/// [500, 100] tensor over dim 0 reduces 100 columns. `width` is 64, and
+/// `extent` is 2. `grain` is 1, since one unit has 500 · 64 = 32000 elements,
+/// more than elementsPerThread.
 static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   RowSpace &rows = *plan.rows;
   rows.innerGroups = groupsOf(kernel, rows.shape, rows.innerDims);

@@ -25,25 +25,14 @@
 
 namespace pcc::emit {
 
-/// Kind of an op. The kind tells which operand elements one element of the
-/// result depends on. Example: element [2, 3] of the result of an addition
-/// depends on the operand elements with the same index [2, 3]. An addition
-/// therefore has the kind ElementWise.
+/// Operand elements on which one element of an op's result depends. Example:
+/// element [2, 3] of the result of an addition depends on the operand elements
+/// [2, 3], so an addition is ElementWise.
 ///
-/// The pass `form-kernels` fuses ops into kernels. A kernel is a loop nest that
-/// computes several ops, element by element. The kind also tells the pass
-/// whether a kernel can contain the op. A row is a set of elements that are
-/// reduced together, such as the elements of one sum.
-///
-///   kind          operand elements               can a kernel contain the op?
-///   ElementWise   elements with the same index   yes
-///   Source        the op has no operand          yes
-///   Layout        elements with other indices    yes
-///   Row           all elements of a row          yes, if its loops visit rows
-///   None          not one of the kinds above     no, except attention
-///
-/// Attention ops have the kind None. The pass fuses attention ops into kernels
-/// by rules that do not depend on the kind.
+/// The pass `form-kernels` fuses ops into kernels, which are loop nests. A row
+/// is a set of elements that are reduced together. Ops of the kind Row are
+/// fused only into kernels that iterate over rows. Ops of the kind None are not
+/// fused, except attention.
 enum class ReadKind : uint8_t {
   None,        ///< not one of the kinds below, such as a matmul or attention
   ElementWise, ///< elements with the index of the result element, broadcast
@@ -52,19 +41,9 @@ enum class ReadKind : uint8_t {
   Row,         ///< all elements of a row: reduction, softmax, norm
 };
 
-/// Returns the kind of `op`. The kind tells which operand elements one element
-/// of the result depends on:
-///
-///   kind          example     operand elements
-///   ElementWise   add         the elements with the same index
-///   Source        iota        no elements, since the op has no operand
-///   Layout        transpose   an element with another index
-///   Row           softmax     all elements along the softmax dim
-///   None          matmul      not described by one of the other kinds
-///
-/// The pass `form-kernels` fuses ops into loop nests, called kernels. A kernel
-/// contains no op of the kind None, except attention ops. A constant has the
-/// kind Source if all its elements are equal, and the kind None otherwise.
+/// Returns the kind of `op`, which tells on which operand elements one element
+/// of the result depends. A constant has the kind Source if all its elements
+/// are equal, and the kind None otherwise.
 ReadKind readKindOf(mlir::Operation *op);
 /// Returns whether one result element of `op` costs tens of instructions (exp,
 /// erf, pow, random, ...). Fusion does not duplicate expensive ops.
@@ -116,30 +95,17 @@ struct RowSpace {
 };
 
 /// Returns which dims of operand 0 are reduced by `op` (inner dims), and which
-/// dims are not (outer dims). The field `innerGroups` of the result tells how
-/// many inner dims each loop over the reduced elements covers. The function
-/// gives each inner dim a loop of its own, so each entry of `innerGroups` is 1.
-/// Example: the sum of an [8, 16, 32] tensor over dims 1 and 2.
-///
-///   shape         [8, 16, 32]
-///   innerDims     [1, 2]
-///   outerDims     [0]
-///   innerGroups   [1, 1]: a loop over dim 1, and a loop over dim 2
-///
-/// Returns std::nullopt if `op` is no reduction, arg-reduction, softmax or
-/// norm.
+/// dims are not (outer dims). Returns std::nullopt if `op` is no reduction,
+/// arg-reduction, softmax or norm. Each inner dim gets a loop of its own, so
+/// all entries of `innerGroups` are 1. Example: for the sum of an [8, 16, 32]
+/// tensor over dims 1 and 2, `innerDims` is [1, 2], `outerDims` is [0], and
+/// `innerGroups` is [1, 1].
 std::optional<RowSpace> rowSpaceOf(mlir::Operation *op);
 
-/// Returns whether a kernel that reduces a tensor computes one element of
-/// `result` for each element of the tensor. `rows.shape` is the shape of the
-/// tensor. The function returns true if two conditions hold:
-///
-///   - The shape of `result` is equal to `rows.shape`.
-///   - The op that computes `result` is no sum, maximum, minimum, product, mean
-///     or arg-reduction. These ops compute one element per row. A row is a set
-///     of elements that are reduced together.
-///
-/// Examples for ops that reduce dim 1 of the tensor:
+/// Returns whether a kernel that reduces a tensor of shape `rows.shape`
+/// computes one element of `result` for each element of the tensor, instead of
+/// one for each row (set of elements reduced together). Examples of ops that
+/// reduce dim 1:
 ///
 ///   op        `rows.shape`   shape of `result`   return value
 ///   softmax   [8, 16]        [8, 16]             true
@@ -147,27 +113,16 @@ std::optional<RowSpace> rowSpaceOf(mlir::Operation *op);
 ///   sum       [8, 1]         [8, 1]              false: the op is a sum
 bool isPerElement(mlir::Value result, const RowSpace &rows);
 
-/// Loop nest of a kernel, divided into units of work. The units are independent
-/// of each other, so that threads can execute the units in parallel.
-///
-/// A row is a set of elements that are reduced together. If the elements of a
-/// row are strided in memory, the row is also called a column. Example: the sum
-/// of a [500, 64] tensor over dim 0 reduces 64 columns of 500 elements.
-///
-/// The ops of the kernel determine the unit of work. In a kernel with
-/// reductions, the field `width` also matters. `width` is the number of
-/// neighboring columns in a unit, or 0 if a unit is one row.
+/// Loop nest of a kernel, divided into units of work that threads can execute
+/// in parallel. A row is a set of elements that are reduced together. A column
+/// is a row whose elements are strided in memory. The parallel loops are the
+/// outermost `numParallel` loops.
 ///
 ///   ops of the kernel            one unit of work
 ///   attention or its gradient    the whole kernel
 ///   reductions, `width` is 0     one row
 ///   reductions, `width` is > 0   `width` neighboring columns
 ///   only other ops               one iteration of the parallel loops
-///
-/// The parallel loops are the outermost `numParallel` loops of the kernel.
-/// Example: a kernel has loops of 8, 64 and 100 iterations, and `numParallel`
-/// is 2. The loops of 8 and 64 iterations are parallel, and give 8 · 64 = 512
-/// units. Each unit executes the loop of 100 iterations once.
 struct KernelPlan {
   /// Rows (sets of elements reduced together) of the tensor that the kernel
   /// reduces. std::nullopt in a kernel without reductions.
@@ -227,23 +182,14 @@ struct KernelPlan {
 /// of `kernel`.
 KernelPlan planOf(rank::KernelOp kernel);
 
-/// Returns the descriptions of the numbers that a kernel needs to compute `op`.
-/// The runtime passes these numbers to the kernel as arguments. Each number is
-/// described by an attribute `#rank.offset`. Returns an empty list if `op` is
-/// not a dist.global_index op.
-///
-/// A rank holds a part of a tensor, called a shard. The op dist.global_index
-/// computes, for each element of the shard, the index of the element in the
-/// whole tensor along one dim. The size of the dim can be written as a product
-/// of factors, and each factor can be split over ranks. For each split factor,
-/// the kernel needs one number: the index along the factor at which the shard
-/// of the rank begins.
-///
-/// Example: a dim has 192 = 3 · 64 elements, and the factors are 3 and 64. An
-/// element has the index a along the factor 3 and the index b along the factor
-/// 64. The index of the element along the dim is a · 64 + b. Two ranks split
-/// the factor 64. The first rank holds the elements with b < 32, and its number
-/// is 0. The second rank holds the elements with b ≥ 32, and its number is 32.
+/// Returns one attribute `#rank.offset` for each number that a kernel needs as
+/// an argument to compute `op`. Returns an empty list unless `op` is a
+/// dist.global_index op. This op computes the index, along one dim of the whole
+/// tensor, of each element of the rank's shard. The size of the dim can be a
+/// product of factors, such as 192 = 3 · 64, and each factor can be split over
+/// ranks. Each split factor needs one number: the index along the factor at
+/// which the shard begins. Example: two ranks split the factor 64. The number
+/// is 0 on the first rank and 32 on the second rank.
 llvm::SmallVector<mlir::Attribute> offsetsOf(mlir::Operation *op);
 
 } // namespace pcc::emit

@@ -41,28 +41,18 @@ std::vector<ElementTypes> pcc::emit::randomKernelsOf(ModuleOp module) {
 
 namespace {
 /// Arguments, of type i64, of a kernel that generates random elements of a
-/// weight and stores the elements in memory. The kernel can generate a part of
-/// the weight. Two sorts of indices occur. The source index is the index of an
-/// element in the whole weight. The target index is the index of the element in
-/// the memory. The arguments are the fields of runtime::RandomScalars, in the
-/// order of declaration:
+/// weight. The arguments are the fields of runtime::RandomScalars, in the order
+/// of declaration. A source index is the index of an element in the whole
+/// weight. A target index is its index in the memory that the kernel fills.
 ///
 ///   key            hash from which the kernel computes all elements
 ///   sourceOffset   source index of the first generated element
 ///   targetOffset   target index of the first generated element
-///
-/// The further arguments describe nested loops over the elements, outermost
-/// loop first. Each loop has three arguments:
-///
+///   loops          nested loops over the elements, outermost loop first;
+///                  each loop has the following three arguments
 ///   extent         number of iterations
-///   sourceStride   growth of the source index from one iteration to the next
-///   targetStride   growth of the target index from one iteration to the next
-///
-/// Example: the kernel generates rows 2 and 3 of a 4x8 weight. The memory has
-/// room for these two rows. `sourceOffset` is 2 · 8 = 16, and `targetOffset` is
-/// 0. The kernel always has four loops. The two outermost loops have the extent
-/// 1. The third loop has the extent 2, and both strides are 8. The innermost
-/// loop has the extent 8, and both strides are 1.
+///   sourceStride   growth of the source index per iteration
+///   targetStride   growth of the target index per iteration
 struct Scalars {
   Value key, sourceOffset, targetOffset;
   struct ElementLoop {

@@ -37,18 +37,12 @@ using ElementTypes = llvm::SmallVector<mlir::Type, 2>;
 std::optional<ElementTypes> randomTypesOf(graph::ParameterOp parameter);
 
 /// Returns the GPU kernels that fill the weights of `module` with random
-/// numbers. Each entry describes one kernel by a list of element types. The
-/// list [f32, bf16] means that the model stores the weight as f32 and casts it
-/// to bf16. One kernel fills all weights with equal lists. Example: ten weights
-/// with the list [f32] and two weights with the list [f32, bf16] need two
-/// kernels.
-///
-/// The kernels that compute the model are rank.kernel ops. All kernels of the
-/// module are numbered from 0, the rank.kernel ops first. Example: in a module
-/// with five rank.kernel ops, the first entry of the result is kernel 5.
-///
-/// Returns an empty list if the target is not `cuda`, because no kernels are
-/// needed on CPUs: the runtime itself generates the random numbers.
+/// numbers. Each entry is the list of element types of one kernel. The list
+/// [f32, bf16] stands for weights that the model stores as f32 and casts to
+/// bf16. One kernel fills all weights with equal lists. These kernels are
+/// numbered after the rank.kernel ops: with five rank.kernel ops, the first
+/// entry is kernel 5. Returns an empty list if the target is not `cuda`, since
+/// the runtime generates random numbers on CPUs.
 std::vector<ElementTypes> randomKernelsOf(mlir::ModuleOp module);
 
 /// Number of i64 arguments of a kernel that fills a weight with random numbers.
@@ -58,23 +52,14 @@ std::vector<ElementTypes> randomKernelsOf(mlir::ModuleOp module);
 constexpr int32_t numRandomScalars =
     sizeof(runtime::RandomScalars) / sizeof(int64_t);
 
-/// Emits code that generates one element of a random weight and writes the
-/// element to memory.
-///
-///   - `types` are element types. The code generates the element in the first
-///     type, then converts the element to each further type in turn. Example:
-///     [f32, bf16] for a weight that the model stores as f32 and casts to bf16.
-///   - `target` is the address of the memory.
-///   - `scalars` are the i64 arguments of the kernel, which are the fields of
-///     runtime::RandomScalars. They describe nested loops over the elements
-///     that the kernel generates.
-///   - `number` tells which element to generate: the element of iteration
-///     `number` of the loops, counted from 0.
-///
-/// Example: the kernel generates rows 2 and 3 of a 4x8 weight, by loops of 2
-/// and 8 iterations. Iteration 9 = 1 · 8 + 1 generates element [3, 1] of the
-/// weight. The element has the index 3 · 8 + 1 = 25 in the weight, and 9 in the
-/// memory.
+/// Emits code that generates one element of a random weight in the type
+/// `types[0]`, converts the element to each further type in turn, and stores it
+/// in the memory at `target`. `scalars` are the fields of
+/// runtime::RandomScalars, which describe nested loops over the elements.
+/// `number` is the number of a loop iteration, counted from 0, and selects the
+/// element. Example: loops of 2 and 8 iterations generate rows 2 and 3 of a 4x8
+/// weight. Iteration 9 = 1 · 8 + 1 generates element [3, 1] of the weight, and
+/// stores it as element 9 of the memory.
 void writeRandomElement(KernelWriter &w, llvm::ArrayRef<mlir::Type> types,
                         mlir::Value target, mlir::ValueRange scalars,
                         mlir::Value number);

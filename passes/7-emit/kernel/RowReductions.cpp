@@ -27,19 +27,14 @@ static bool isUnsigned(Type element) {
 /// element.
 using Combine = function_ref<Value(ScalarBuilder &, Value, Value)>;
 
-/// Emits a fold, such as a sum or a maximum, over one row. A row is a set of
-/// elements that are reduced together. `w.outer` holds the indices of the row
-/// along the dims that are not reduced. Example: a tensor [8, 16, 32] is
-/// reduced over dim 2, and `w.outer` is [3, 7]. The row then has the 32
-/// elements [3, 7, 0] to [3, 7, 31].
+/// Emits a fold, such as a sum, over one row (set of elements that are reduced
+/// together), and returns the result. `w.outer` holds the indices of the row
+/// along the dims that are not reduced. `elementAt` emits the element with
+/// given indices along the reduced dims. `combine` emits the combination of two
+/// values. `start` changes nothing in a combination, such as 0 in a sum.
 ///
-///   - `elementAt` emits the element with given indices along the reduced dims.
-///   - `combine` emits the combination of two values, such as a sum. On a GPU,
-///     several threads may share the row. Each thread folds some of the
-///     elements, and `combine` also combines the results of two threads. The
-///     operation must therefore be associative.
-///   - `start` is the value that changes nothing in a combination: 0 for a sum,
-///     since x + 0 = x.
+/// `combine` must be associative. On a GPU, several threads can share the row,
+/// and `combine` also combines the results of two threads.
 static Value fold(KernelWriter &w, Value start,
                   function_ref<Value(ArrayRef<Index>)> elementAt,
                   Combine combine) {
@@ -187,30 +182,14 @@ Value pcc::emit::finish(KernelWriter &w, ReduceOp op, Value value) {
 static void reduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Value input = reduce.getInput();
-  // `input` is the tensor that `op` reduces. A row is a set of elements of
-  // `input` that are reduced together. The kernel may compute `input` from
-  // other tensors. The kernel can then reduce a row by two loops over the row:
-  //
-  //   loop     emitted by   code in the loop
-  //   first    keepRow()    computes an element and stores it on the stack
-  //   second   fold()       loads an element and combines it with the result of
-  //                         the previous elements
-  //
-  // keepRow() emits no loop if the elements of `input` are already in memory or
-  // on the stack, or if the row is too long for the stack. The loop that fold()
-  // emits then loads or computes each element.
-  //
-  // For a sum or a product, keepRow() is called so that all kernels with the
-  // same sum or product compute the same bits. The bits of a float sum depend
-  // on the order of the additions. LLVM vectorizes the loop with the additions,
-  // and chooses the order by the code of this loop. A loop that also computes
-  // the elements has different code in different kernels. The second loop only
-  // loads and adds, so its code is equal in all kernels.
-  //
-  // For a maximum or a minimum, the order does not matter. keepRow() is called
-  // only if the kernel uses `input` a second time. The code of the second use
-  // can load the elements from the stack instead of computing the elements
-  // again.
+  // If the kernel computes `input`, keepRow() emits a loop that stores the row
+  // of `input` on the stack. fold() then emits a second loop that loads the
+  // elements. A sum or product then has the same bits in all kernels: LLVM
+  // chooses the order of the additions by the code of the loop, and a loop that
+  // only loads and adds has the same code in every kernel. The order does not
+  // matter for a maximum or minimum. There, keepRow() only avoids that a second
+  // use of `input` computes the elements again. keepRow() emits nothing if the
+  // row is too long for the stack.
   const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
   if (hasOrder || !input.hasOneUse())
     w.keepRow(input);
@@ -336,22 +315,13 @@ static void softmaxRow(KernelWriter &w, Operation *op) {
     w.statistics[op].push_back(buffer);
 }
 
-/// Emits one element of the result of the softmax `op`. `at` is the multi-index
-/// of the element. A row is the set of elements that the softmax normalizes
-/// together. The result is e^(x − m) / Σ e^(y − m):
-///
-///   x   the element of the operand at `at`
-///   m   the largest element of the row of x
-///   y   runs over all elements of the row of x
-///
-/// An earlier call of softmaxRow() has emitted the code that computes m and the
-/// sum. This code can also store the terms e^(y − m) in a buffer on the stack.
-/// On a GPU, several threads can share a row. Each thread then has its own
-/// buffer, which contains only the terms that this thread has computed.
-///
-/// If the compiler can prove that the buffer of the executing thread contains
-/// e^(x − m), the function emits the load of this term. Otherwise, the function
-/// emits the computation of e^(x − m).
+/// Emits the element with the multi-index `at` of the result of the softmax
+/// `op`: e^(x − m) / Σ e^(y − m). x is the operand element at `at`, m is the
+/// largest element of the row of x, and y runs over this row. A row is the set
+/// of elements that the softmax normalizes together. softmaxRow() must have
+/// emitted the code for m and the sum. If the executing thread certainly has
+/// e^(x − m) in its stack buffer, emits a load. Otherwise emits the computation
+/// of e^(x − m).
 static Value readSoftmax(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value power;

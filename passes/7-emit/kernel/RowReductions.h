@@ -8,29 +8,15 @@
 
 namespace pcc::emit {
 
-/// Emits the computation of one row of `kernel`. `kernel` contains reductions,
-/// such as a sum. A row is a set of elements that are reduced together. The
-/// emitted code first computes the values that depend on all elements of the
-/// row, such as the sum of the row. The emitted code then stores the results of
-/// `kernel` that belong to the row.
+/// Emits the computation of one row of `kernel`, which contains reductions. A
+/// row is a set of elements that are reduced together. The code first computes
+/// the values that depend on the whole row, such as its sum. The code then
+/// stores the results of the row to `outputs`, one pointer per result of
+/// `kernel`. Sets `w.rows`, `w.outer` and `w.statistics`.
 ///
-///   - `w` is the builder that emits the code of `kernel`.
-///   - `plan` is the loop nest of `kernel`.
-///   - `outputs` are pointers, one to the memory of each result of `kernel`.
-///   - `iteration` is the number of the row, counted from 0.
-///
-/// Example: `kernel` computes the sum of a tensor of shape [8, 16, 32] over dim
-/// 2. The tensor has 8 · 16 = 128 rows of 32 elements. Row number 3 · 16 + 7 =
-/// 55 has the elements [3, 7, 0] to [3, 7, 31].
-///
-/// This function sets three fields of `w`:
-///
-///   - `w.rows` tells which dims are reduced. In the example, dim 2 is reduced,
-///     and dims 0 and 1 are not reduced.
-///   - `w.outer` holds the indices of the row along the dims that are not
-///     reduced. In the example, the indices of row number 55 are [3, 7].
-///   - `w.statistics` holds the values that depend on all elements of the row.
-///     In the example, the only value is the sum of the row.
+/// `iteration` is the number of the row, counted from 0. Example: in a
+/// reduction of [8, 16, 32] over dim 2, row 55 = 3 · 16 + 7 has the elements
+/// [3, 7, 0] to [3, 7, 31].
 void writeRow(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
               llvm::ArrayRef<mlir::Value> outputs, const Index &iteration);
 

@@ -48,20 +48,15 @@ class RowThreads {
 public:
   virtual ~RowThreads() = default;
 
-  /// Emits a loop over the elements of a row. A row is a set of elements that
-  /// are reduced together. On a GPU, several threads may share the row. Each of
-  /// these threads then runs the loop for some of the elements.
-  ///
-  /// `body` emits the code for one element. `body` receives the indices of the
-  /// element along the reduced dims and the loop-carried values. `body` returns
-  /// the new loop-carried values. Each thread begins with the loop-carried
-  /// values `carried`. Returns the loop-carried values of the current thread
-  /// after the loop.
+  /// Emits a loop in which each thread visits its own elements of a row. `body`
+  /// emits the code for one element. `body` receives the indices of the element
+  /// along the reduced dims and the loop-carried values, and returns the new
+  /// loop-carried values. Each thread begins with `carried`. Returns the
+  /// loop-carried values of the current thread after the loop.
   ///
   /// Example: two threads share the row [1, 2, 3, 4] and compute a sum.
-  /// `carried` is 0, and `body` emits the addition of an element. If the first
-  /// thread handles the elements 1 and 2, the result is 3 in the first thread
-  /// and 7 in the second thread. join() can then add 3 and 7.
+  /// `carried` is 0. The result can be 3 in the first thread and 7 in the
+  /// second thread. join() can then add 3 and 7.
   virtual llvm::SmallVector<mlir::Value>
   forEach(KernelWriter &w, mlir::ValueRange carried, NestBody body) = 0;
   /// Emits the combination of the values of all threads that share a row. A row
@@ -101,23 +96,15 @@ public:
   ///
   /// Returns std::nullopt if the elements are too many for a stack buffer.
   virtual std::optional<int64_t> numSlots(const RowSpace &rows) const = 0;
-  /// Returns the position of an element of the row in the stack buffer of the
-  /// current thread, counted from 0. A row is a set of elements that are
-  /// reduced together. Each thread has a stack buffer for the elements of the
-  /// row that this thread computes. `inner` holds the indices of the element
-  /// along the reduced dims.
+  /// Returns the position, counted from 0, of an element of the row in the
+  /// stack buffer of the current thread. `inner` holds the indices of the
+  /// element along the reduced dims. Example: two dims of sizes 4 and 6 are
+  /// reduced, and `inner` is [2, 1]. On a CPU, the position is 2 · 6 + 1 = 13.
   ///
-  /// On a CPU, one thread computes all elements of the row. Example: two dims,
-  /// of sizes 4 and 6, are reduced, and `inner` is [2, 1]. The position is
-  /// 2 · 6 + 1 = 13.
-  ///
-  /// On a GPU, several threads may share the row, and each thread has a buffer
-  /// of its own. forEach() emits a loop over the elements of the row. forEach()
-  /// has a parameter `body`, a function that emits the code for one element.
-  /// While `body` runs, this element is certainly in the buffer of the current
-  /// thread, and slotOf() returns the position of this element. Every other
-  /// element may be in the buffer of another thread. For every other element,
-  /// slotOf() returns std::nullopt.
+  /// On a GPU, threads may share the row, each with its own buffer. Returns
+  /// std::nullopt if another thread may have the element. The buffer certainly
+  /// has the element for which the parameter `body` of forEach() currently
+  /// runs.
   virtual std::optional<Index> slotOf(KernelWriter &w,
                                       llvm::ArrayRef<Index> inner) const = 0;
 };

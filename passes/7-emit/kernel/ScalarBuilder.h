@@ -96,19 +96,15 @@ struct ScalarBuilder {
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a,
                       mlir::Value b);
 
-  /// Emits the conversion of an element of a tensor from the element type
-  /// `from` to the element type `to`. `value` is the element before the
-  /// conversion. If `from` is bf16 or f16, `value` is an f32. If `to` is bf16
-  /// or f16, the result is an f32 that is rounded to the precision of `to`.
+  /// Emits the conversion of an element from the element type `from` to the
+  /// element type `to`. An element of type bf16 or f16 is an f32 value. If `to`
+  /// is bf16 or f16, the result is rounded to the precision of `to`. If `to` is
+  /// a boolean, every value except 0 becomes true.
   ///
-  /// If `to` is a boolean, 0 becomes false, and every other value becomes true.
-  ///
-  /// The conversion of a float to any other integer type has two steps. The
-  /// first step rounds the float towards zero, to an i64. A float outside the
-  /// range of i64 becomes the nearest i64, and NaN becomes 0. If `to` is
-  /// narrower than 64 bits, the second step takes the low bits of the i64.
-  /// Example: if `to` is i8, the first step turns 300.5 into 300, and the
-  /// second step turns 300 into 300 − 256 = 44.
+  /// A float becomes any other integer type in two steps. The float is rounded
+  /// towards zero to an i64: the nearest i64 if it is out of range, and 0 for
+  /// NaN. A narrower type then takes the low bits: 300.5 becomes the i8 300 −
+  /// 256 = 44.
   mlir::Value convert(mlir::Value value, mlir::Type from, mlir::Type to);
   /// Emits the conversion of `stored`, a value from memory, to the type in
   /// which arithmetic is done. `element` is the element type of the tensor:

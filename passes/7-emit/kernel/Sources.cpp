@@ -36,37 +36,14 @@ static Value iota(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
                    op->getResult(0));
 }
 
-/// Emits the code that computes one element of the result of `op`, which is a
-/// dist.global_index op. The number of the element is i = `at[0]`. The op
-/// belongs to one dim of a tensor, and each rank holds a shard of this dim.
-/// Element i of the result is the index of element i of the shard in the whole
-/// dim. Example: a dim of 64 elements is split over two ranks. On the second
-/// rank, the shard begins at index 32, and element 5 of the result is 37.
-///
-/// The size of a dim can be written as a product of factors, such as 6 = 2 · 3.
-/// An element of the dim then has one index along each factor, as if the dim
-/// were reshaped from [6] to [2, 3]. Each factor may be split over ranks. The
-/// shard of a rank then consists of one part of each factor. The emitted code
-/// first computes the index of element i in each part. The emitted code then
-/// computes the sum over all factors of (offset + index in the part) · stride:
-///
-///   - The offset is the index along the factor at which the part begins.
-///   - The stride is the product of the sizes of all later factors.
-///
-/// Example: a dim has 6 = 2 · 3 elements, and the factor 2 is split over two
-/// ranks. Each rank holds 1 of the 2 indices along the factor 2, and all 3
-/// indices along the factor 3. For i = 1 on the second rank, the sum is
-/// 3 + 1 = 4:
-///
-///   factor   index in the part   offset   stride   (offset + index) · stride
-///   2        0                   1        3        (1 + 0) · 3 = 3
-///   3        1                   0        1        (0 + 1) · 1 = 1
-///
-/// A part may contain padding. Example: a dim of 5 elements is split over two
-/// ranks, and both parts have 3 elements. The first part has the indices 0, 1
-/// and 2. The second part has the indices 3 and 4 and one element of padding.
-/// For an element of padding, the emitted code gives an index that lies beyond
-/// the end of the dim. In the example, this index is 5.
+/// Emits the code for element i = `at[0]` of the result of `op`, a
+/// dist.global_index op: the index of element i of the rank's shard in the
+/// whole dim. The size of the dim is a product of factors, and ranks may split
+/// each factor. The emitted code computes Σ (offset + index in the part) ·
+/// stride over all factors. The offset is the start of the rank's part of the
+/// factor. Example: two ranks split the factor 2 of 6 = 2 · 3. For element 1 on
+/// the second rank, the sum is (1 + 0) · 3 + (0 + 1) · 1 = 4. An element of
+/// padding gets an index beyond the end of the dim.
 static Value globalIndex(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto index = cast<dist::GlobalIndexOp>(op);
   dist::DimSharding dim = index.getSharding().getSharding().dims[0];

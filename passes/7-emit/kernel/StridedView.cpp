@@ -39,24 +39,14 @@ StridedView StridedView::sliced(ArrayRef<int64_t> starts,
   return view;
 }
 
-/// Computes the strides of the reshaped view. The old dims are the dims before
-/// the reshape, and the new dims are the dims after the reshape. A group
-/// consists of neighboring old dims and neighboring new dims. The product of
-/// the old dims in a group is equal to the product of the new dims in the
-/// group. The function forms one group after another, and begins with the
-/// last dims. Example: a reshape from [4, 6] to [2, 2, 6] has two groups:
+/// Computes the strides of the reshaped view. Divides the dims before the
+/// reshape (old) and after it (new) into groups with equal products, from the
+/// last dims to the first. Example: a reshape from [4, 6] to [2, 2, 6] has the
+/// groups 6 = 6 and 4 = 2 · 2. An old dim of size 1 belongs to no group.
 ///
-///   group    old dims   new dims
-///   first    6          6
-///   second   4          2, 2
-///
-/// If a group has several old dims, these dims must be contiguous in memory.
-/// Example: dims [2, 3] with strides [3, 1] are contiguous. Dims [2, 3] with
-/// strides [5, 1] are not contiguous, since a gap follows every 3 elements. If
-/// the old dims of a group are not contiguous, the reshaped view has no
-/// strides, and the function returns std::nullopt.
-///
-/// An old dim of size 1 belongs to no group.
+/// Returns std::nullopt if the old dims of a group are not contiguous in
+/// memory, such as dims [2, 3] with strides [5, 1]: a gap follows every 3
+/// elements.
 std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   StridedView view = dense(to);
   view.offset = offset;
@@ -69,25 +59,13 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   size_t next = to.size();
   while (!from.empty()) {
     auto [left, stride] = from.pop_back_val();
-    // Form one group. A group consists of dims of this view and dims of the new
-    // shape `to`. `ownSize` is the product of the dims of this view in the
+    // Form one group from the last dims of this view and of `to` that are in no
+    // group yet. `ownSize` is the product of the dims of this view in the
     // group. `left` is `ownSize` divided by the product of the dims of `to` in
-    // the group. The group is complete if `left` is 1.
-    //
-    // Begin with the last dim of this view that is in no group yet. While
-    // `left` is not 1, add a dim of `to`: the last dim that is in no group yet.
-    // If the size of this dim does not divide `left`, first add the preceding
-    // dim of this view. Two examples, each with one line per state of the
-    // group:
-    //
-    //   reshape            dims of this view   dims of `to`   ownSize   left
-    //   [12] to [3, 4]     12                                 12        12
-    //                      12                  4              12        3
-    //                      12                  3, 4           12        1
-    //   [4, 6] to [8, 3]   6                                  6         6
-    //                      6                   3              6         2
-    //                      4, 6                3              24        8
-    //                      4, 6                8, 3           24        1
+    // the group. The group is complete if `left` is 1. Until then, add a dim of
+    // `to`. If its size does not divide `left`, first add a dim of this view.
+    // Example: in a reshape from [4, 6] to [8, 3], `left` is 6 at first. Dim 3
+    // of `to` gives 2, dim 4 of this view gives 8, and dim 8 of `to` gives 1.
     int64_t ownSize = left;
     while (left > 1) {
       const int64_t size = to[--next];

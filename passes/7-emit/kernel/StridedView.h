@@ -8,21 +8,15 @@
 
 namespace pcc::emit {
 
-/// View of a dense row-major tensor in memory. A view has an offset, a shape
-/// and strides, like a strided memref. Example: if a view has two dims, element
-/// [i, j] of the view is at position `offset + i · strides[0] + j · strides[1]`
-/// in the tensor.
+/// View of a dense row-major tensor in memory, like a strided memref. Element
+/// [i, j] of a view is at position `offset + i · strides[0] + j · strides[1]`
+/// in the tensor. A transpose, a slice or most reshapes of a view give another
+/// view. Example: views of a matrix with 4 rows and 12 columns:
 ///
-/// A transpose or a slice of a view gives another view of the tensor, and so do
-/// most reshapes. Example: the tensor is a matrix with 4 rows and 12 columns. A
-/// slice takes the columns 4 to 7. A reshape then splits the dim of the 4
-/// columns into two dims: 2 heads of 2 columns. A transpose then makes the dim
-/// of the heads the first dim. The three ops give these views of the matrix:
-///
-///   op           offset   shape       strides
-///   slice        4        [4, 4]      [12, 1]
-///   reshape      4        [4, 2, 2]   [12, 2, 1]
-///   transpose    4        [2, 4, 2]   [2, 12, 1]
+///   op                                 offset   shape       strides
+///   slice of columns 4 to 7            4        [4, 4]      [12, 1]
+///   reshape of this slice              4        [4, 2, 2]   [12, 2, 1]
+///   transpose of dims 0 and 1          4        [2, 4, 2]   [2, 12, 1]
 struct StridedView {
   int64_t offset = 0;
   llvm::SmallVector<int64_t> shape, strides;

@@ -20,23 +20,14 @@
 
 namespace pcc::emit {
 
-/// Emits the code of one kernel at the insertion point of `builder`. The kernel
-/// is a group of tensor ops that run as one loop nest. read() emits the code
-/// that computes one element of a tensor in the kernel. If the tensor is an
-/// operand of the kernel, this code is a load. If the tensor is the result of
-/// an op, read() first emits the code for the required elements of the op's
-/// operands. The arguments of the constructor must outlive the writer.
-///
-/// Before the first read(), call bind() for each operand of the kernel, to set
-/// the address of the operand.
-///
-/// A reduction, softmax or norm needs values that depend on a whole row, such
-/// as the sum of the row. A row is a set of elements that are reduced together.
-/// Before read() of an element of such an op, set three fields:
-///
-///   rows         the dims that are reduced, and the dims that are kept
-///   outer        the indices of the current row along the kept dims
-///   statistics   the values that depend on the whole row
+/// Emits the code of one kernel, a group of tensor ops that run as one loop
+/// nest, at the insertion point of `builder`. read() emits the code for one
+/// element of a tensor: a load for an operand of the kernel, and otherwise the
+/// computation from elements of the op's operands. Call bind() for each operand
+/// before the first read(). Before read() of an element of a reduction, softmax
+/// or norm, set `rows`, `outer` and `statistics` for the current row (set of
+/// elements reduced together). The arguments of the constructor must outlive
+/// the writer.
 class KernelWriter {
 public:
   KernelWriter(mlir::OpBuilder &builder, mlir::Location loc,
@@ -195,23 +186,15 @@ public:
   /// `inner`.
   void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
                   mlir::Value element);
-  /// Emits the load of an element of the current row from `buffer`, and returns
-  /// the element. A row is a set of elements that are reduced together. `type`
-  /// is the type of the element. `inner` are the indices of the element along
-  /// the reduced dims. `buffer` is a stack buffer that allocateRow() has
-  /// returned. An earlier storeInRow() has stored the element in a buffer.
+  /// Emits the load of an element of the current row (set of elements reduced
+  /// together) from `buffer`, and returns the element. `type` is the type of
+  /// the element, and `inner` are its indices along the reduced dims. `buffer`
+  /// is from allocateRow(), and storeInRow() has stored the element.
   ///
-  /// On a CPU, one thread computes the row, and `buffer` contains all elements
-  /// of the row. On a GPU, several threads may share the row, and each thread
-  /// has a buffer of its own. If the element may be in the buffer of another
-  /// thread, the function returns null and emits nothing.
-  ///
-  /// overRow() and foldRow() emit a loop over the elements of the row. Both
-  /// functions have a parameter `body`, a function that receives the indices of
-  /// one element and emits the code for this element. On a GPU, loadFromRow()
-  /// emits the load only while `body` runs, and only for the element whose
-  /// indices `body` has received. This element is certainly in the buffer of
-  /// the thread that executes the code.
+  /// On a GPU, several threads may share the row, each with its own buffer. The
+  /// load is then emitted only while the parameter `body` of overRow() or
+  /// foldRow() runs, and only for the indices that `body` has received. For all
+  /// other elements, the function returns null and emits nothing.
   mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,
                           llvm::ArrayRef<Index> inner);
   /// Returns the entries of the multi-index `at` that belong to reduced dims.
@@ -351,22 +334,14 @@ private:
     mlir::Value element;
   };
   /// Emits the load of element `at` of `tensor` from a stack buffer that
-  /// keepRow() has filled. keepRow() stores one row of a tensor, which is a set
-  /// of elements that are reduced together. On a GPU, several threads may share
-  /// the row. Each thread then has a buffer with some elements of the row.
+  /// keepRow() has filled with one row (set of elements reduced together).
+  /// Returns null, and emits nothing, if keepRow() has stored no row of
+  /// `tensor`, if the element is not in the stored row, or if another thread
+  /// may have the element.
   ///
-  /// Returns null, and emits nothing, in three cases:
-  ///
-  ///   - keepRow() has stored no row of `tensor`.
-  ///   - The element does not belong to the row that keepRow() has stored.
-  ///   - The code is for a GPU, and the element may be in the buffer of another
-  ///     thread.
-  ///
-  /// overRow() and foldRow() emit a loop over the elements of a row. Both
-  /// functions have a parameter `body`, a function that emits the code for one
-  /// element. While `body` runs, this element is certainly in the buffer of the
-  /// thread that executes the code. Every other element may be in the buffer of
-  /// another thread.
+  /// On a GPU, several threads may share the row, each with its own buffer. The
+  /// buffer of the executing thread certainly has the element for which the
+  /// parameter `body` of overRow() or foldRow() runs.
   mlir::Value readKept(mlir::Value tensor, llvm::ArrayRef<Index> at);
 
   /// Map from each tensor in memory to its pointer. bind() adds the entries.

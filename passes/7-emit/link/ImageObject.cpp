@@ -36,21 +36,13 @@ public:
     module.setPICLevel(llvm::PICLevel::BigPIC);
   }
 
-  /// Adds the data of `image` to the LLVM module. `image` holds the data for
-  /// the executable of one rank: the program, the names of the CPU instruction
-  /// sets for which the kernels are compiled, the numbers of the kernels, and
-  /// the code of the GPU kernels. The program is the list of instructions that
-  /// the rank executes.
-  ///
-  /// The runtime finds the data through the variable `pcc_program_image`, which
-  /// this function also adds. The variable is a struct PccProgramImage, which
-  /// ProgramImage.h declares. The fields of the struct contain the data or
-  /// pointers to the data.
-  ///
-  /// Also adds a section `.interp` with the path of the dynamic loader. Linux
-  /// needs this section to start the executable of a rank. The linker lld does
-  /// not add the section itself, because pcc links the executable as a shared
-  /// library.
+  /// Adds the data of `image` to the LLVM module: the program, the names of the
+  /// CPU instruction sets, the tables of the CPU kernels, and the code of the
+  /// GPU kernels. The runtime finds the data through the variable
+  /// `pcc_program_image`, a struct PccProgramImage (ProgramImage.h). Also adds
+  /// a section `.interp` with the path of the dynamic loader, which Linux needs
+  /// to start the executable. The linker lld does not add this section, because
+  /// pcc links the executable as a shared library.
   void fill(const Image &image) {
     llvm::Constant *program = bytes(
         llvm::StringRef(reinterpret_cast<const char *>(image.program.data()),

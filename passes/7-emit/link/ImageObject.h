@@ -53,26 +53,14 @@ struct Image {
   const GpuCode *gpu = nullptr;
 };
 
-/// Creates an ELF object file, and stores the bytes of the file in `object`.
-/// pcc links the file into the executable of a rank. The file defines the
-/// variable `pcc_program_image`, a struct that ProgramImage.h declares. The
-/// runtime finds these things through the struct:
-///
-///   - the program, which is the list of instructions that the rank executes
-///   - pointers to the functions of the CPU kernels
-///   - the code of the GPU kernels
-///
-/// The functions of the CPU kernels are in other object files, and this file
-/// refers to them by name. Example: `pcc_k_7_1` is the function of kernel 7,
-/// compiled for the instruction set image.cpus[1].
-///
-/// The file also has a section `.interp` with the path of the dynamic loader.
-/// Linux needs this section to start the executable. The linker lld does not
-/// add the section itself, because pcc links the executable as a shared
-/// library.
-///
-/// Returns exit code 1 if LLVM cannot write ELF
-/// objects.
+/// Creates an ELF object file for the executable of a rank, and stores the
+/// bytes of the file in `object`. The file defines `pcc_program_image`
+/// (ProgramImage.h), through which the runtime finds the program, the functions
+/// of the CPU kernels and the code of the GPU kernels. The functions are in
+/// other object files. Example: `pcc_k_7_1` is the function of kernel 7,
+/// compiled for the instruction set image.cpus[1]. The file also has a section
+/// `.interp` with the path of the dynamic loader, which Linux needs to start
+/// the executable. Returns exit code 1 if LLVM cannot write ELF objects.
 Status makeImageObject(const Image &image, std::vector<char> &object);
 
 } // namespace pcc::emit

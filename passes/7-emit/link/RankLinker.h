@@ -28,26 +28,14 @@ Status findSupportFolder(std::string &folder);
 /// "/usr/lib/pcc/rank-main-cpu.o".
 std::string rankMain(const std::string &folder, const std::string &target);
 
-/// Links object files and the runtime into the executable of a rank. Calls the
-/// linker lld in this process, so no compiler needs to be installed. The
-/// parameters are:
-///
-///   folder    folder with the files that pcc links into executables, such as
-///             the runtime (see findSupportFolder)
-///   target    "cpu" or "cuda"
-///   objects   paths of the object files, which must lie in the folder of
-///             `output`
-///   output    path of the executable to write
-///
-/// The executable can also be loaded as a shared library. Equal inputs give
-/// equal bytes, whatever the path of `output` is.
-///
-/// The shared libraries that the executable loads must be installed on this
-/// machine. Returns an error with one of these exit codes:
-///
-///   7    `output` cannot be written
-///   13   a library is not installed, or lld runs out of memory or open files
-///   1    any other error of lld
+/// Links `objects` and the runtime into `output`, the executable of a rank,
+/// which can also be loaded as a shared library. Calls the linker lld in this
+/// process, so no compiler needs to be installed. `folder` is from
+/// findSupportFolder(). `target` is "cpu" or "cuda". `objects` must lie in the
+/// folder of `output`. Equal inputs give equal bytes, whatever the path of
+/// `output` is. Returns exit code 7 if `output` cannot be written. Returns 13
+/// if a shared library of the executable is not installed, or lld runs out of
+/// memory or open files. Returns 1 for any other error of lld.
 Status linkRank(const std::string &folder, const std::string &target,
                 const std::vector<std::string> &objects,
                 const std::string &output);

@@ -57,24 +57,13 @@ struct AttentionLowering {
                : ReshapeOp::create(builder, loc, type, value).getResult();
   }
 
-  /// Multiplies each matrix of `rows` by one matrix of `right`. The tensor
-  /// `rows` has one matrix per query head, and `right` has one matrix per key
-  /// head. If `transpose` is true, first transposes each matrix of `right`:
-  ///
-  ///   rows       [B, H, S, d]
-  ///   right      [B, K, d, n]   after the transpose
-  ///   result     [B, H, S, n]
-  ///
-  /// B is the batch size, H is the number of query heads, and K is the number
-  /// of key heads. H / K neighboring query heads share one key head. Each
-  /// matrix of `rows` has S rows and d columns. Each matrix of `right` has d
-  /// rows and n columns after the transpose.
-  ///
-  /// First reshapes `rows` to [B, K, H / K · S, d]. One matrix of this tensor
-  /// contains the rows of all query heads that share a key head. One matmul
-  /// multiplies these rows by the matrix of the key head, so `right` need not
-  /// be copied for each query head. Finally reshapes the product to the shape
-  /// of the result.
+  /// Returns the product [B, H, S, n] of `rows` [B, H, S, d] and `right`
+  /// [B, K, d, n]. If `transpose` is true, `right` is [B, K, n, d] and its
+  /// matrices are first transposed. B is the batch size, H is the number of
+  /// query heads, and K is the number of key heads. H / K neighboring query
+  /// heads share one key head. `rows` is reshaped to [B, K, H / K · S, d], so
+  /// that one matmul per key head multiplies the rows of all its query heads.
+  /// `right` therefore need not be copied for each query head.
   Value product(Value rows, Value right, bool transpose) {
     int64_t depth = tensorType(rows).getDimSize(3),
             columns = transpose ? keys : width;

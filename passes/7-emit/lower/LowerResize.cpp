@@ -67,21 +67,13 @@ struct ResizeLowering {
                             static_cast<uint64_t>(dim));
   }
 
-  /// Returns a constant tensor that contains weights of the resize. Each result
-  /// element i along the dim `dim` is a weighted sum of input elements. The
-  /// list `taps[i]` contains the terms of this sum. A term is the index of an
-  /// input element, and a weight. Element i of the constant is the weight of
-  /// the term `taps[i][number]`. Example with two result elements:
-  ///
-  ///   result element 0        0.75 · a + 0.25 · b
-  ///   result element 1        0.4 · a + 0.6 · b
-  ///   constant, number = 0    0.75, 0.4
-  ///   constant, number = 1    0.25, 0.6
-  ///
-  /// The caller multiplies the tensor `value` by this constant. The constant
-  /// has the element type of `value`, and broadcasts to the shape of `value`.
-  /// Example: if `value` has the shape [2, 3, 5] and `dim` is 1, the constant
-  /// has the shape [3, 1].
+  /// Returns a constant tensor with the weights of one term of a weighted sum.
+  /// Each result element i along `dim` is a weighted sum of input elements.
+  /// `taps[i]` lists the terms. Element i of the constant is the weight of
+  /// `taps[i][number]`. Example: for the sums 0.75 · a + 0.25 · b and 0.4 · a +
+  /// 0.6 · b and `number` 0, the constant is 0.75, 0.4. The constant has the
+  /// element type of `value`, and broadcasts to the shape of `value`: if the
+  /// shape is [2, 3, 5] and `dim` is 1, the constant has the shape [3, 1].
   Value weights(Value value, int64_t dim, ArrayRef<Taps> taps, size_t number) {
     RankedTensorType type = tensorType(value);
     SmallVector<Attribute> elements;

@@ -24,26 +24,14 @@
 
 namespace pcc::emit {
 
-/// Decides for each attention whether cuDNN may compute the gradients of the
-/// attention. The gradients are dq of the queries, dk of the keys, and dv of
-/// the values. Without cuDNN, two kernels compute the gradients. With cuDNN,
-/// one call of cuDNN replaces the second kernel, and the first kernel is
-/// skipped:
-///
-///   kernel   computes without cuDNN   computes with cuDNN
-///   first    dq                       nothing, since the kernel is skipped
-///   second   dk, dv                   dq, dk, dv
-///
-/// `instructions` contains one instruction for each kernel. A device with cuDNN
-/// can use cuDNN for the two kernels if both instructions contain a description
-/// of the attention (program::AttentionT). Before this function runs, only the
-/// instruction of the second kernel can contain a description. The function
-/// copies the description to the instruction of the first kernel.
-///
-/// Exception: an instruction between the two kernels reads or writes dq. cuDNN
-/// would compute dq only after this instruction, which is too late. The
-/// function then removes the description from the instruction of the second
-/// kernel, so that both kernels run without cuDNN.
+/// Decides for each attention whether one cuDNN call may replace the two
+/// kernels that compute the gradients. `instructions` are the instructions of
+/// one function. cuDNN may be used if the instructions of both kernels contain
+/// a description of the attention (program::AttentionT). Before the call, only
+/// the second instruction can contain it. The function copies the description
+/// to the first instruction. Exception: an instruction between the two kernels
+/// reads or writes dq, the gradient of the queries. cuDNN would compute dq too
+/// late for this instruction, so the function removes the description.
 void pairAttentionGradients(
     std::vector<std::unique_ptr<program::InstructionT>> &instructions);
 

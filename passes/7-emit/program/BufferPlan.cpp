@@ -166,24 +166,15 @@ ArrayRef<graph::GetParameterOp> BufferPlan::readsOf(int32_t parameter,
   return entry->second[parameter];
 }
 
-/// Decides whether the new value of a weight may overwrite the old value. An
-/// optimizer update reads the old value by the op graph.get_parameter, computes
-/// the new value, and writes the new value by the op graph.set_parameter.
-/// `value` is the result of an op. If all of these conditions hold, `value` is
-/// the new value of a weight and may overwrite the old value:
+/// Returns the index of the storage (range of bytes) of the old value of a
+/// weight or optimizer state, if `value` is the new value and may overwrite the
+/// old one. Otherwise returns -1. Three conditions must hold:
 ///
-///   - An op graph.set_parameter reads `value` and writes it to a weight.
-///   - Each other op that reads `value` is a kernel launch.
-///   - `value` is the result of a kernel launch. The kernel is element-wise:
-///     each result element depends only on operand elements with the same
-///     index.
-///   - An op graph.get_parameter in the same block as this kernel launch reads
-///     the old value of the weight. The old value has the type of `value`.
-///   - No op reads the old value after this kernel launch.
-///
-/// Returns the index of the storage (range of bytes) of the old value if all
-/// conditions hold. Otherwise returns -1. Optimizer state is treated like a
-/// weight.
+///   - A graph.set_parameter writes `value`. Only kernel launches also read
+///     `value`.
+///   - An element-wise kernel computes `value`.
+///   - A graph.get_parameter in the block of the launch reads the old value,
+///     with the type of `value`. No op reads the old value after the launch.
 int BufferPlan::storageOfUpdated(Value value) {
   Operation *launch = value.getDefiningOp();
   FlatSymbolRefAttr symbol = launchedBy(launch);
@@ -211,27 +202,13 @@ int BufferPlan::storageOfUpdated(Value value) {
 }
 
 /// Returns the index of the storage (range of bytes) for the result of
-/// `collective`, an op of `function`.
-///
-/// `collective` can be an early reduction of the optimizer update. An early
-/// reduction of the optimizer update is an all_reduce or reduce_scatter of a
-/// gradient that a backward function computes. The op is in the function of the
-/// update, but the rank executes the op earlier, during the backward function.
-/// There are four cases:
-///
-///   - `collective` is an all_reduce. Another op of `function` computes the
-///     input, and only the all_reduce reads the input. The input is no weight
-///     and no constant. If a reshape computes the input, these conditions must
-///     also hold for the operand of the reshape. The result shares the storage
-///     of the input.
-///   - `collective` is an all_reduce that is an early reduction of the
-///     optimizer update. The result shares the storage of the input.
-///   - `collective` is a reduce_scatter that is an early reduction of the
-///     optimizer update. The result gets a new storage. The rank writes the
-///     result during the backward function, and the update reads the result.
-///     storageForMoved() therefore records that the storage is in use from the
-///     backward function to the update.
-///   - In every other case, the result gets a new storage.
+/// `collective`, an op of `function`. The result of an all_reduce shares the
+/// storage of the input in two cases: mayReuse() allows it, or the all_reduce
+/// is an early reduction of the optimizer update. The rank executes an early
+/// reduction during the backward function that computes the gradient. In all
+/// other cases the result gets a new storage. The storage of an early
+/// reduce_scatter of the update is recorded as live from the backward function
+/// to the update.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();
@@ -276,24 +253,13 @@ MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
       .first->second;
 }
 
-/// Records that the stage of `taker` keeps a value in memory. The function
-/// `maker` computes the value. The function `taker` runs later, and reads the
-/// value. The stage keeps the value until `taker` has run. `storage` is the
-/// index of the value's storage (range of bytes).
-///
-/// For each stage, the field `holdings` has a list of gradients and a list of
-/// activations. pcc computes from the lists how many bytes the stage needs for
-/// gradients and for activations. The function adds the value to one of the
-/// lists in two cases:
-///
-///   `maker`                        `taker`             list
-///   forward or backward function   optimizer update    gradients
-///   forward function               backward function   activations
-///
-/// Example: a forward function computes an activation, and a backward function
-/// of the same stage needs the activation. In all other cases, the function
-/// adds nothing to the lists. Example: `maker` is a function that gathers a
-/// sharded weight once per step, and `taker` is a forward function.
+/// Records that the stage of `taker` keeps a value in memory until `taker` has
+/// read the value. The function `maker` computes the value. `storage` is the
+/// index of the value's storage (range of bytes). If `taker` is the optimizer
+/// update, and `maker` is a forward or backward function, adds the value to the
+/// gradients in `holdings`. If `maker` is a forward function and `taker` is a
+/// backward function, adds the value to the activations. In all other cases,
+/// records nothing. Example: `maker` gathers a sharded weight once per step.
 void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
   Holdings &own = holdings[stageOf(taker)];
   if (pipe::runsOnce(maker))
@@ -412,28 +378,14 @@ void BufferPlan::addOutputs(func::FuncOp function) {
   }
 }
 
-/// Returns a sort key for `function`, a function of a pipeline stage. The
-/// attribute `pipe.action` of `function` tells what the function computes:
+/// Returns a sort key for a function of a pipeline stage. A stable sort puts
+/// each function after all functions whose results it reads. UNSHARD and F have
+/// equal keys, so the sort keeps their order in the module, UNSHARD first.
 ///
-///   `pipe.action`   the function computes                     key
-///   UNSHARD         values that all microbatches use, such    {0, stage}
-///                   as gathered weights; runs once per step
-///   F               forward pass of one microbatch            {0, stage}
-///   B, I or W       backward pass of one microbatch, or       {1, −stage}
-///                   a part of the backward pass
-///   U0              first part of the optimizer update        {2, stage}
-///   U1              second part of the optimizer update       {3, stage}
-///   U2              third part of the optimizer update        {4, stage}
-///
-/// A sort compares the first numbers, and then the second numbers. After the
-/// sort, the forward functions come first, by ascending stage. The backward
-/// functions follow, by descending stage. The U0 functions of all stages come
-/// next, then the U1 functions of all stages, and so on. In this order, each
-/// function comes after all functions whose results it reads.
-///
-/// The functions UNSHARD and F of a stage have equal keys. The sort is stable,
-/// so both functions keep the order that they have in the module. In the
-/// module, UNSHARD comes before F.
+///   `pipe.action`   the function computes               key
+///   UNSHARD, F      values for the step; forward pass   {0, stage}
+///   B, I, W         backward pass or a part of it       {1, −stage}
+///   U0, U1, U2      a part of the optimizer update      {2 + part, stage}
 static std::pair<int, int> orderOf(func::FuncOp function) {
   const auto stage = static_cast<int>(pipe::stageOf(function));
   const plan::SendPart kind = plan::sendPartOf(pipe::actionOf(function).str());

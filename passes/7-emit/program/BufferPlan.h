@@ -50,18 +50,12 @@
 namespace pcc::emit {
 
 /// Plans the memory of one program: decides which bytes hold each value. All
-/// ranks that run the same pipeline stages execute the same program. The
-/// methods must be called in this order:
-///
-///   addStages()
-///   for each function: beginFunction(), then beginInstruction() for each
-///                      instruction
-///   place()
-///
-/// A *buffer* is a range of bytes with a tensor type. The program has a list of
-/// buffers. An instruction names a buffer by its index in this list. For
-/// example, bufferOf() returns the index of the buffer of a value. The offsets
-/// of the buffers are known after place().
+/// ranks that run the same pipeline stages execute the same program. A buffer
+/// is a range of bytes with a tensor type. An instruction names a buffer by its
+/// index in the program's list of buffers. Call addStages() first. Then call
+/// beginFunction() for each function, and beginInstruction() for each of its
+/// instructions. Call place() last. The offsets of the buffers are known after
+/// place().
 class BufferPlan {
 public:
   /// Prepares an empty memory plan for the program of pipeline position number
@@ -155,43 +149,23 @@ public:
   /// of the program have been created.
   int64_t gradientBytes() const;
   /// Returns how many bytes one rank needs for the values that pipeline stage
-  /// number `stage` keeps in memory between two of its functions. Each rank
-  /// stores only its shard of a value, so all numbers are sizes of shards.
-  ///
-  /// The backward pass of a stage can be split into two functions, I and W.
-  /// Function I computes the gradients of the stage's inputs. Function W runs
-  /// later, and computes the gradients of the weights. The fields of the result
-  /// are:
-  ///
-  ///   weights              bytes of the weights and of the optimizer state
-  ///   gradients            bytes of the gradients that the stage keeps until
-  ///                        the optimizer update
-  ///   activations          bytes of the activations that the stage keeps for
-  ///                        the backward pass of one microbatch
-  ///   activationsOfInput   bytes of the activations that only function I
-  ///                        reads; 0 if the backward pass is not split
-  ///
-  /// Example: function W reads an activation of 32 bytes, and only function I
-  /// reads an activation of 16 bytes. `activations` is 48, and
-  /// `activationsOfInput` is 16.
-  ///
-  /// Must be called after all instructions of the program have been created.
+  /// `stage` keeps between two of its functions. `weights` includes the
+  /// optimizer state. `gradients` are kept until the optimizer update.
+  /// `activations` are kept for the backward pass of one microbatch.
+  /// `activationsOfInput` is the part of `activations` that only function I
+  /// reads. The number is 0 unless the backward pass is split into function I,
+  /// for the gradients of the stage's inputs, and function W, for those of the
+  /// weights. Must be called after all instructions of the program have been
+  /// created.
   runtime::StageBytes bytesOfStage(int stage) const;
 
-  /// Chooses the offset of each buffer in the arena. The arena is one block of
-  /// memory for all intermediate values of the program. Must be called after
-  /// all instructions of the program have been created. Sets these fields of
-  /// the program:
-  ///
-  ///   buffers                   the offset of each buffer
-  ///   accumulators              the indices of the buffers that hold sums over
-  ///                             microbatches
-  ///   arena_bytes               the size of the arena in bytes
-  ///   arena_lower_bound_bytes   the largest number of bytes that are in use at
-  ///                             the same time; no arena can be smaller
-  ///
-  /// Then verifies the offsets. Returns an error message if two buffers that
-  /// are in use at the same time overlap. Returns an empty string if the
+  /// Chooses the offset of each buffer in the arena, the memory of all
+  /// intermediate values. Must be called after all instructions of the program
+  /// have been created. Also sets three fields of the program: `accumulators`
+  /// lists the buffers that hold sums over microbatches, `arena_bytes` is the
+  /// size of the arena, and `arena_lower_bound_bytes` is the largest number of
+  /// bytes in use at the same time. Returns an error message if two buffers
+  /// that are in use at the same time overlap. Returns an empty string if the
   /// offsets are valid.
   std::string place();
 

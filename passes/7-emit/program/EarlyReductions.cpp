@@ -72,20 +72,15 @@ private:
       add(collective, gradient, {}, /*isOfAll=*/false);
   }
 
-  /// Appends `collective` to the list `found` if two conditions hold. `found`
-  /// lists the reductions that start during the backward pass. `collective` is
-  /// an op of a backward function, and reduces `gradient`. The two conditions
-  /// are:
+  /// Appends `collective` to the list `found` if `collective` can start during
+  /// the backward pass. `collective` is an op of a backward function, and
+  /// reduces `gradient`. Two conditions must hold:
   ///
-  /// 1. An op of the backward function computes the input of `collective`. The
-  ///    input is not an argument of the function.
-  /// 2. The function does not need the result of `collective` for other
-  ///    gradients. With one microbatch, only two kinds of ops may read the
-  ///    result: `return` ops, and ops such as a slice whose result only
-  ///    `return` ops read. The function isForUpdate() checks this condition.
-  ///    With several microbatches, only one op may read the result. This op
-  ///    must add the result to a sum over microbatches, and the function must
-  ///    return the sum. The function isForSum() checks this condition.
+  ///  1. An op of the backward function computes the input of `collective`.
+  ///  2. The function does not need the result for other gradients. With one
+  ///     microbatch, isForUpdate() checks that the result is only returned.
+  ///     With several, isForSum() checks that it is only added to a returned
+  ///     sum.
   void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
     std::vector<Operation *> readers;
     if (collective.getInput().getDefiningOp() &&
@@ -125,43 +120,28 @@ private:
     return isa_and_nonnull<dist::CollectiveOp>(value.getDefiningOp());
   }
 
-  /// Returns the SSA value that `collective` reduces. There are three cases:
-  ///
-  /// - The input of `collective` is the result of an op. Returns the input.
-  /// - The input is a function argument, and the pipeline passes a result of a
-  ///   stage function to this argument. Returns the operand of the `return` op
-  ///   of the stage function. Example: `collective` is the all_reduce of %a,
-  ///   and the pipeline passes the result of @backward to %a. Returns %sum.
+  /// Returns the SSA value that `collective` reduces. If the input is the
+  /// result of an op, returns the input. If the pipeline passes a result of a
+  /// stage function to the input, a function argument, returns the operand of
+  /// the `return` op: %sum in the example. For other arguments, such as inputs
+  /// of the model, returns null.
   ///
   ///       func @backward() { return %sum }
   ///       func @update(%a) { all_reduce %a }
-  ///
-  /// - The input is a function argument, but the pipeline does not pass a
-  ///   function result to this argument. Returns null. Example: the argument is
-  ///   an input of the model.
   static Value gradientOf(dist::CollectiveOp collective) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
     return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
-  /// Returns whether `collective`, an op of `function`, can already start in a
-  /// backward function. `collective` reduces `gradient`. If the result is true,
-  /// the ranks start `collective` in the last run of the backward function that
-  /// computes `gradient`, right after the op that computes `gradient`. All of
-  /// these conditions must hold:
+  /// Returns whether `collective`, an op of `function`, can start in the last
+  /// run of the backward function that computes its input `gradient`.
+  /// Conditions:
   ///
   /// - `function` is the optimizer update or a part of the optimizer update.
-  /// - The input of `collective` is an argument of `function`. The pipeline
-  ///   passes `gradient` to this argument. Only `collective` reads the argument.
-  /// - An op of a backward function computes `gradient`. In the backward
-  ///   function, only the `return` op reads `gradient`. If a reshape computes
-  ///   `gradient`, no other op reads the operand of the reshape.
-  /// - The step has only one microbatch, or `gradient` is a sum over
-  ///   microbatches.
-  /// - The pipeline passes `gradient` to no other argument. There is one
-  ///   exception: if `gradient` is a sum over microbatches, the next run of the
-  ///   backward function also receives `gradient`, and adds the gradient of the
-  ///   next microbatch.
+  /// - Only `collective` reads the argument to which `gradient` is passed.
+  /// - An op of a backward function computes `gradient`, and only the `return`
+  ///   op reads it (isReadOnce).
+  /// - `gradient` is complete and needed nowhere else (isWhole).
   bool isOfUpdate(dist::CollectiveOp collective, Value gradient,
                   func::FuncOp function) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
@@ -195,16 +175,11 @@ private:
     return value;
   }
 
-  /// Returns whether each op that reads `value` has one of these forms:
-  ///
-  /// - A `return` op.
-  /// - A reshape. Each op that reads the result of the reshape must also have
-  ///   one of these forms.
-  /// - Any other op that is no collective and no send. Only `return` ops may
-  ///   read the results of the op, directly or through reshapes.
-  ///
-  /// Appends the ops of the last form to `readers`. Example: for %a, the
-  /// function returns true and appends the slice.
+  /// Returns whether each op that reads `value` is a `return` op, or an op
+  /// whose results only `return` ops read. A collective or a send is not
+  /// allowed. Looks through reshapes. Appends the ops that are neither `return`
+  /// ops nor reshapes to `readers`. Example: for %a, returns true and appends
+  /// the slice.
   ///
   ///     %b = slice %a
   ///     return %a, %b
@@ -232,15 +207,11 @@ private:
     });
   }
 
-  /// Returns whether `value` has only one reader, and this reader adds `value`
-  /// to a sum over microbatches. If the only reader of `value` is a reshape,
-  /// the reader of the reshaped value is checked instead. Only `return` ops may
-  /// read the new sum. If the result is true, appends the op that adds `value`
-  /// to `readers`.
-  ///
-  /// Example: %sum is an argument of the backward function, and holds the sum
-  /// over the preceding microbatches. For %a, the function returns true and
-  /// appends the add.
+  /// Returns whether the only reader of `value` adds it to a sum over
+  /// microbatches, and only `return` ops read the new sum. Looks through
+  /// reshapes of `value`. If the result is true, appends the adding op to
+  /// `readers`. Example: %sum is the sum over the preceding microbatches. For
+  /// %a, appends the add.
   ///
   ///     %b = reshape %a
   ///     %c = add %sum, %b

@@ -66,24 +66,14 @@ struct EarlyReduction {
   int group;
 };
 
-/// Returns the reductions of gradients that can run while the backward pass
-/// computes other gradients. A reduction is an all_reduce or a reduce_scatter.
-/// The list is in program order.
-///
-/// Also appends entries to `facts.groups`. An entry of `facts.groups` is a set
-/// of mesh axes. A collective communicates along the axes of one entry. The
-/// runtime creates communicators for each entry. If two entries have the same
-/// axes, each entry has its own communicators.
-///
-/// A returned reduction runs at the same time as other collectives. The
-/// reduction must not use the same communicators as these collectives. The
-/// function therefore appends a second entry with the same axes. Example: entry
-/// 0 is {dp}, entry 1 is {tp}, and two returned reductions communicate along
-/// {dp}. The function appends entry 2, which is also {dp}. Both reductions use
-/// entry 2. Collectives along {dp} that are not returned keep entry 0.
-///
-/// Must be called after `facts.functions`, `facts.pipeline` and `facts.groups`
-/// are filled.
+/// Returns the all_reduces and reduce_scatters of gradients that can run while
+/// the backward pass computes other gradients, in program order.
+/// `facts.functions`, `facts.pipeline` and `facts.groups` must be filled. An
+/// entry of `facts.groups` is a set of mesh axes, for which the runtime creates
+/// separate communicators. A returned reduction runs at the same time as other
+/// collectives, so it needs other communicators. The function appends an entry
+/// with equal axes for the returned reductions. Example: entry 0 is {dp}. The
+/// new entry, also {dp}, is for all returned reductions along {dp}.
 std::vector<EarlyReduction> findEarlyReductions(ModelFacts &facts);
 
 } // namespace pcc::emit

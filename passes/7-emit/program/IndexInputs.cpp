@@ -61,24 +61,14 @@ public:
   }
 
 private:
-  /// Traces `place.value` back to the value from which it comes, across the
-  /// borders of kernels and functions. A launch is an op that runs a kernel.
-  /// `place.caller` is the launch of the kernel that contains `place.value`. It
-  /// is null if a stage function contains `place.value`. The table lists all
-  /// steps. Each step goes from an SSA value to another SSA value that holds
-  /// the same tensor.
+  /// Traces `place.value` back to the value from which it comes. Repeats these
+  /// steps until no step applies. A launch is an op that runs a kernel. Returns
+  /// null for an argument of a kernel if its launch `place.caller` is null.
   ///
   ///   from                           to
   ///   argument of a kernel           operand of the launch of the kernel
   ///   argument of a stage function   function result that is passed to it
   ///   result of a launch             value that the kernel yields
-  ///
-  /// Repeats the steps until no step applies. Returns the last value. Example:
-  /// a stage function launches a kernel, and the kernel yields a slice. For the
-  /// result of the launch, returns the slice in the kernel.
-  ///
-  /// Returns null if `place.value` is an argument of a kernel, but
-  /// `place.caller` is null.
   TracedValue makerOf(TracedValue place) const {
     while (true) {
       auto argument = dyn_cast<BlockArgument>(place.value);

@@ -124,23 +124,14 @@ int32_t MicrobatchLiveness::count() const {
   return slots;
 }
 
-/// Returns the instants at which the value is live during step number `step` of
-/// the program. An instant is the number of an instruction, a post (start of
-/// messages) or a wait for messages. A step is a post, a wait, or a run of a
-/// function.
-///
-/// If the step is a post or a wait, the result is its own instant. If the step
-/// runs a function, the result is the range of the instants of the function's
-/// instructions. The range is shorter in two cases:
-///
-/// - The step is the first step of the live range `span`, and the function
-///   contains the first instruction that uses the value. The range then begins
-///   at this instruction.
-/// - The step is the last step of `span`, and the function contains the last
-///   instruction that uses the value. The range then ends at this instruction.
-///
-/// Example: the function has the instructions 5 to 9, and the instructions 7 to
-/// 12 use the value. For the first step of `span`, the result is [7, 9].
+/// Returns the instants at which the value is live during step number `step`.
+/// An instant is the number of an instruction, a post (start of messages) or a
+/// wait for messages. A post or a wait has one instant. A run of a function has
+/// the instants of its instructions. In the first step of `span`, the range
+/// begins at the first instruction that uses the value, if the function
+/// contains it. In the last step, the range ends at the last such instruction.
+/// Example: the function has the instructions 5 to 9, and `touched` is [7, 12].
+/// In the first step, the result is [7, 9].
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {

@@ -37,19 +37,15 @@ struct Instants {
   friend bool operator==(const Instants &, const Instants &) = default;
 };
 
-/// Gives a number, the instant, to each of these parts of a program: each post
-/// (start of messages), each wait for messages, and each instruction. A live
-/// range is a range of instants, such as [3, 6]. An instruction has only one
-/// instant, even if it runs once per microbatch. The instants are:
-///
-/// - 0 for the beginning of the program.
-/// - 1 to n for the posts and waits, in program order.
-/// - n + 1 and all larger numbers for the instructions of all functions, one
-///   function after another.
+/// Numbers, called instants, of the parts of a program. 0 is the beginning. 1
+/// to n are the posts (starts of messages) and waits for messages, in program
+/// order. The following numbers are the instructions, one function after
+/// another. An instruction has only one instant, even if it runs once per
+/// microbatch. A live range is a range of instants.
 ///
 /// Example: a program has 4 posts and waits, and one function with 3
-/// instructions. The posts and waits have the instants 1 to 4. The instructions
-/// have the instants 5 to 7.
+/// instructions. The posts and waits have the instants 1 to 4, and the
+/// instructions have the instants 5 to 7.
 struct InstantLine {
   /// Assigns the instants 1, 2, 3 and so on to the steps of a program that
   /// start messages or wait for messages. `steps` lists the steps of the
@@ -191,36 +187,15 @@ public:
   /// share a slot.
   int32_t count() const;
 
-  /// Returns when each byte of the value's buffer is in use. The buffer
-  /// consists of `slots` slots, and each slot has `stride` bytes. A slot holds
-  /// the value of one microbatch at a time. Microbatch m uses slot m % `slots`.
+  /// Returns ranges of bytes of the value's buffer, and the instants at which
+  /// the bytes are in use. `line` numbers the instants. The buffer has `slots`
+  /// slots of `stride` bytes. Microbatch m uses slot m % `slots`. `touched` is
+  /// the range from the first to the last instruction that uses the value, and
+  /// shortens the live ranges as in heldAt().
   ///
-  /// Each element of the result contains a range of bytes and a range of
-  /// instants. The bytes are in use at these instants. An instant is the number
-  /// of an instruction, of a start of messages, or of a wait for messages.
-  /// `line` contains these numbers.
-  ///
-  /// Example: there are two slots of 64 bytes. Slot 0 is in use at the instants
-  /// 5 to 9, and slot 1 is in use at the instants 7 to 9. The result has two
-  /// elements:
-  ///
-  ///   bytes [0, 64)     instants [5, 9]
-  ///   bytes [64, 128)   instants [7, 9]
-  ///
-  /// A slot is in use during the live ranges of all microbatches that use the
-  /// slot. A live range is a range of steps of the program. A step starts
-  /// messages, waits for messages, or runs a function. A step that starts
-  /// messages or waits for messages has one instant. A step that runs a
-  /// function has one instant per instruction of the function.
-  ///
-  /// `touched` is the range from the first to the last instruction that uses
-  /// the value. `touched` can shorten a live range. If the first step of the
-  /// live range runs a function that contains the first instruction of
-  /// `touched`, the live range begins at this instruction. If the last step of
-  /// the live range runs a function that contains the last instruction of
-  /// `touched`, the live range ends at this instruction. Example: the first
-  /// step of a live range runs the instructions 5 to 9, and `touched` is the
-  /// range [7, 12]. In this step, the slot is in use at the instants 7 to 9.
+  /// Example: two slots have 64 bytes. Slot 0 is in use at the instants 5 to 9,
+  /// and slot 1 at the instants 7 to 9. Returns bytes [0, 64) at instants
+  /// [5, 9], and bytes [64, 128) at [7, 9].
   std::vector<plan::ArenaPiece> pieces(const InstantLine &line,
                                        const Instants &touched, int32_t slots,
                                        uint64_t stride) const;
@@ -263,26 +238,15 @@ private:
   std::vector<Instants> heldIn(int32_t slot, int32_t slots,
                                const InstantLine &line,
                                const Instants &touched) const;
-  /// Returns the instants at which the value is live during one step of the
-  /// program. A step is a post (start of messages), a wait for messages, or a
-  /// run of a function. An instant is the number of a post, of a wait, or of an
-  /// instruction. The parameters are:
+  /// Returns the instants at which the value is live during step number `step`.
+  /// `line` numbers the instants. `span` is the range of steps during which the
+  /// value is live, and contains `step`. `touched` is the range from the first
+  /// to the last instruction that uses the value.
   ///
-  /// - `step`: number of the step.
-  /// - `span`: range of steps during which the value is live. The range must
-  ///   contain `step`.
-  /// - `line`: numbers (instants) of all posts, waits and instructions.
-  /// - `touched`: range of instants from the first instruction that uses the
-  ///   value to the last instruction that uses the value.
-  ///
-  /// Example: the step runs a function with the instructions 5 to 9.
-  ///
-  /// - If the step is neither the first nor the last step of `span`, the result
-  ///   is [5, 9].
-  /// - If the step is the first step of `span`, and `touched` is [7, 12], the
-  ///   result is [7, 9]: the first instruction that uses the value is 7.
-  /// - If the step is the last step of `span`, and `touched` is [2, 7], the
-  ///   result is [5, 7]: the last instruction that uses the value is 7.
+  /// Example: the step runs the instructions 5 to 9. In the middle of `span`,
+  /// the result is [5, 9]. In the first step of `span`, with `touched` [7, 12],
+  /// the result is [7, 9]. In the last step, with `touched` [2, 7], the result
+  /// is [5, 7].
   Instants heldAt(size_t step, const Span &span, const InstantLine &line,
                   const Instants &touched) const;
 

@@ -49,19 +49,14 @@ struct PendingReduction {
   llvm::SmallVector<Operation *, 1> readers;
 };
 
-/// Writes the program of one pipeline position. A position is a place in the
-/// pipeline: all ranks at a position execute the same program. The program has
-/// one list of instructions per stage function. In each list, the instructions
-/// have the order of the ops in the function. Collectives that run while other
-/// ops compute are exceptions. The writer replaces each of these collectives by
-/// two instructions, a start and a finish. There are two kinds:
-///
-///   - All-gather of a sharded weight: the start comes before the instructions
-///     of ops that precede the all-gather. The finish stays at the place of the
-///     all-gather (WeightPrefetches.h).
-///   - Reduction of a gradient: the start comes right after the instructions
-///     that compute the gradient. The finish comes later, in the same list
-///     (EarlyReductions.h).
+/// Writes the program of one pipeline position. All ranks at a position execute
+/// the same program. Each stage function becomes one list of instructions, in
+/// the order of its ops. A collective that runs while other ops compute becomes
+/// two instructions, a start and a finish. The start of an all-gather of a
+/// sharded weight comes before instructions of preceding ops
+/// (WeightPrefetches.h). The start of the reduction of a gradient comes right
+/// after the gradient, and the finish comes later in the same list
+/// (EarlyReductions.h).
 class ProgramWriter {
 public:
   ProgramWriter(const ModelFacts &facts, int position, PositionProgram &written)
@@ -136,21 +131,12 @@ private:
                      .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
-  /// Stores numbers about the stages of one pipeline position in the program,
-  /// for reports. A position is a place in the pipeline: all ranks at a
-  /// position run the same stages. The program belongs to one position. The
-  /// function adds one entry per stage of this position to the list
-  /// `program.stages`. Among other numbers, an entry contains:
-  ///
-  ///   - the floating-point operations that one rank executes for the stage in
-  ///     one training or inference step,
-  ///   - the bytes that one rank needs for its shards of the weights and of the
-  ///     optimizer state of the stage,
-  ///   - the bytes that one rank needs for the gradients of the stage,
-  ///   - the bytes that one rank needs for the activations of one microbatch
-  ///     that the backward pass of the stage reads.
-  ///
-  /// The function also stores the peak speed of the device in the program.
+  /// Adds one entry per stage of this pipeline position to `program.stages`,
+  /// for reports. The numbers of an entry are for one rank: floating-point
+  /// operations per training or inference step, and bytes of the weights with
+  /// their optimizer state, of the gradients, and of the activations that the
+  /// backward pass of one microbatch reads. Also stores the peak speed of the
+  /// device.
   void writeStages() {
     const FlopCounter flops(facts.module);
     program.peak_flops = peakFlops(flops);
@@ -406,23 +392,13 @@ private:
     return made;
   }
 
-  /// Writes the actions that each rank at one pipeline position executes in one
-  /// step. A position is a place in the pipeline: all ranks at a position
-  /// execute the same actions. There are three kinds of actions:
-  ///
-  ///   - run a function of a stage, such as the forward function,
-  ///   - start sends and receives,
-  ///   - wait until sends and receives are complete.
-  ///
-  /// An action of the first kind contains the index of a microbatch. The index
-  /// selects the memory that the function uses. A buffer consists of one or
-  /// more slots, and a slot has room for the tensor of one microbatch. Example:
-  /// if a buffer has 2 slots, the microbatches 0 and 2 use slot 0, and the
-  /// microbatches 1 and 3 use slot 1.
-  ///
-  /// The function of an optimizer update runs only once per step, and uses the
-  /// slots of the last microbatch. The action of the update therefore contains
-  /// the index of the last microbatch, such as 3 if there are 4 microbatches.
+  /// Writes the actions that each rank at this pipeline position executes in
+  /// one step. An action runs a stage function, starts sends and receives, or
+  /// waits for them. An action that runs a function contains the index of a
+  /// microbatch, which selects the slots of the buffers. Example: if a buffer
+  /// has 2 slots, microbatch 3 uses slot 1. The optimizer update runs only once
+  /// per step, and uses the slots of the last microbatch. The action of the
+  /// update therefore contains the index of the last microbatch.
   void writeActions() {
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =
@@ -446,22 +422,12 @@ private:
     }
   }
 
-  /// Sets `action.stage` and `action.microbatch`. Error reports and timelines
-  /// show these two numbers. `action` starts the transfer of messages, or waits
-  /// for the end of the transfer. A message is a value of one microbatch that
-  /// one pipeline stage sends to another stage. `action` has a list of messages
-  /// that the rank sends, and a list of messages that the rank receives. One
-  /// message determines both numbers:
-  ///
-  ///   - If the rank receives messages, the first received message determines
-  ///     the numbers. The method sets `action.stage` to the stage that receives
-  ///     this message.
-  ///   - If the rank only sends messages, the first sent message determines the
-  ///     numbers. The method sets `action.stage` to the stage that sends this
-  ///     message.
-  ///
-  /// In both cases, the method sets `action.microbatch` to the microbatch of
-  /// the message. If both lists are empty, the method changes nothing.
+  /// Sets `action.stage` and `action.microbatch` for error reports and
+  /// timelines. `action` starts messages between pipeline stages, or waits for
+  /// them. The microbatch is that of the first received message, and the stage
+  /// is the stage that receives this message. If the rank receives no message,
+  /// the first sent message and the stage that sends it are used. Changes
+  /// nothing if `action` has no messages.
   void nameExchange(program::ActionT &action) const {
     const bool receives = !action.receives.empty();
     const auto &messages = receives ? action.receives : action.sends;

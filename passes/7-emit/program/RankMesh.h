@@ -12,37 +12,21 @@
 
 namespace pcc::emit {
 
-/// Two meshes: the mesh of an MLIR module, and the mesh of all ranks. The mesh
-/// of the module has no axis for the pipeline. The mesh of all ranks has these
-/// axes, in this order:
-///
-///   - pp, the axis of the pipeline. Ranks with equal coordinates on this axis
-///     run the same stages.
-///   - The axes of the module's mesh except mb, such as dp and tp.
-///   - mb, the axis of the microbatches. A coordinate on this axis is the
-///     number of a microbatch. This axis does not change the number of ranks.
-///
-/// Example: the module's mesh is {mb=4, dp=2, tp=8}, and the pipeline axis has
-/// size 2. The mesh of all ranks is {pp=2, dp=2, tp=8, mb=4}, and there are 2 ·
-/// 2 · 8 = 32 ranks. A sharding over the module's mesh is also valid over the
-/// mesh of all ranks, because the axis names are the same.
+/// Mesh of an MLIR module, and mesh of all ranks. The mesh of all ranks has the
+/// pipeline axis pp first, then the axes of the module's mesh except mb, then
+/// mb, the axis of the microbatches. Ranks with equal coordinates on pp run the
+/// same stages. The axis mb does not change the number of ranks. A sharding
+/// over the module's mesh is also valid over the mesh of all ranks. Example:
+/// for the module's mesh {mb=4, dp=2, tp=8} and a pipeline axis of size 2, the
+/// mesh of all ranks is {pp=2, dp=2, tp=8, mb=4}, with 2 · 2 · 8 = 32 ranks.
 class RankMesh {
 public:
-  /// Stores `mesh`, the mesh of an MLIR module, and makes the mesh of all ranks
-  /// from `mesh`. The mesh of all ranks has these axes, in this order:
-  ///
-  ///   - pp, the axis of the pipeline. The size of this axis is `numPositions`.
-  ///     Ranks with equal coordinates on this axis run the same stages.
-  ///   - The axes of `mesh` except mb.
-  ///   - mb, the axis of the microbatches. The size of this axis is
-  ///     `numMicrobatches`. Each rank processes all microbatches, so this axis
-  ///     does not change the number of ranks.
-  ///
-  /// `numPositions` and `numMicrobatches` must be at least 1.
-  ///
-  /// Example: `mesh` is {dp=2, tp=8}, `numPositions` is 2 and `numMicrobatches`
-  /// is 4. The mesh of all ranks is {pp=2, dp=2, tp=8, mb=4}. The number of
-  /// ranks is 2 · 2 · 8 = 32, and each rank processes 4 microbatches.
+  /// Stores `mesh`, the mesh of an MLIR module, and makes the mesh of all
+  /// ranks. The size of the pipeline axis pp is `numPositions`, and the size of
+  /// the microbatch axis mb is `numMicrobatches`. Both must be at least 1.
+  /// Example: for the mesh {dp=2, tp=8}, 2 positions and 4 microbatches, the
+  /// mesh of all ranks is {pp=2, dp=2, tp=8, mb=4}. Each of the 32 ranks
+  /// processes all 4 microbatches.
   RankMesh(dist::Mesh mesh, int64_t numPositions, int64_t numMicrobatches);
 
   /// Returns the mesh of all ranks of the job. The first axis is "pp", the axis

@@ -9,20 +9,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Appends to `makers` the ops that compute `value` from weights and constants.
-/// The ops are in execution order. Example: if `value` is a cast of a weight,
-/// `makers` then contains the cast. If `value` is a weight itself, the function
-/// appends nothing.
-///
-/// Returns true if two conditions hold:
-///
-///  - `value` depends only on weights and constants.
-///  - Each op that computes `value` from them is a graph.reshape or a
-///    rank.launch. A rank.launch executes a kernel, such as a kernel that casts
-///    its input.
-///
-/// If a condition does not hold, the function returns false. `makers` may then
-/// contain only some of the ops.
+/// Returns whether only graph.reshape and rank.launch ops compute `value`, from
+/// weights and constants alone. A rank.launch executes a kernel, such as a
+/// cast. Appends these ops to `makers`, in execution order. If `value` is a
+/// weight or a constant itself, returns true and appends nothing. If the result
+/// is false, `makers` may contain only some of the ops.
 static bool collectMakers(Value value, std::vector<Operation *> &makers) {
   Operation *op = value.getDefiningOp();
   if (!op)

@@ -51,22 +51,14 @@ struct Prefetch {
   int group;
 };
 
-/// Finds all-gathers of weights that the ranks can start early. An early
-/// all-gather communicates while the ranks execute ops that do not need the
-/// weight. Returns one entry per all-gather, in program order. The function
-/// considers only all-gathers that run once per microbatch.
-///
-/// The caller must have filled three members of `facts`:
-///
-///  - `facts.functions` contains the functions of the model.
-///  - `facts.groups` contains sets of mesh axes.
-///  - `facts.groupOfKind` maps each collective to an entry of `facts.groups`.
-///    The collective communicates along the mesh axes in this entry.
-///
-/// The function appends new entries to `facts.groups`. The runtime creates
-/// separate communicators for each entry. An early all-gather uses one of the
-/// new entries. Its communicator is then different from the communicators of
-/// the collectives that run at the same time.
+/// Returns the all-gathers of weights that the ranks can start early, in
+/// program order. An early all-gather communicates while the ranks execute ops
+/// that do not need the weight. Considers only functions that run once per
+/// microbatch. `facts.functions`, `facts.groups` and `facts.groupOfKind` must
+/// be filled. Appends entries to `facts.groups` for the early all-gathers. The
+/// runtime creates separate communicators for each entry. Early all-gathers
+/// therefore do not share communicators with collectives that run at the same
+/// time.
 std::vector<Prefetch> findPrefetches(ModelFacts &facts);
 
 } // namespace pcc::emit

@@ -7,20 +7,12 @@
 
 namespace pcc::interpret {
 
-/// Largest accepted ratio of two errors: the error of a partitioned model,
-/// divided by the error of the unpartitioned model. Both errors are differences
-/// from a computation in f64. Example: if the error of the unpartitioned model
-/// is 0.001, an error of 0.02 is accepted for the partitioned model.
-///
-/// The ranks of the partitioned model add numbers in another order. This makes
-/// the error 2 to 4 times as large, which is accepted. If ranks subtract
-/// numbers that are almost equal, the error can be hundreds of times as large.
-/// This is not accepted.
-///
-/// The function measureNoise() also uses the constant. It executes the
-/// unpartitioned model with random rounding errors, and measures the largest
-/// change of a result. The partitioned model may differ by 20 times this
-/// change.
+/// Largest accepted ratio of the error of a partitioned model to the error of
+/// the unpartitioned model, both measured against f64. Another order of
+/// addition makes the error 2 to 4 times as large, which is accepted. Ranks
+/// that subtract almost equal numbers make it hundreds of times as large, which
+/// is not accepted. measureNoise() also accepts differences of this many times
+/// the change that random rounding errors cause.
 inline constexpr double lossOfRanks = 20;
 
 /// Two errors of one output or parameter of the model: the error of the
@@ -36,37 +28,21 @@ struct AccurateValue {
   /// `ranks.comparison.maxError()` is the largest relative error that the
   /// simulated ranks have.
   VerifiedValue ranks;
-  /// Largest relative error of an element of the output or parameter on one
-  /// rank. One rank executes the unpartitioned model and rounds each op result
-  /// to its element type, such as bf16. The relative error of an element is the
-  /// following number:
-  ///
-  ///     |x − y| / m
-  ///
-  ///  - x is the element on the one rank.
-  ///  - y is the same element, computed in f64.
-  ///  - m is the largest magnitude of an element of the output or parameter,
-  ///    computed in f64.
-  ///
-  /// Example: the output is [1, 4] in f64 and [1, 3] on the one rank. The
-  /// member is then 1/4.
+  /// Largest relative error |x − y| / m of an element of the output or
+  /// parameter in the unpartitioned model on one rank. x is the element with
+  /// each op result rounded to its element type, such as bf16. y is the element
+  /// in f64, and m is the largest magnitude of an element in f64. Example: the
+  /// output [1, 3] instead of [1, 4] has the error 1/4.
   double errorOfOneRank = 0;
 };
 
 /// Returns the largest relative error that the simulated ranks may have for
-/// `value`. Relative errors are differences from a computation in f64, divided
-/// by the largest magnitude of an element in f64. `errorOfOneRank` is the
-/// relative error of the unpartitioned model for `value`. The result is 20
-/// times the larger one of these two numbers:
-///
-///  - `errorOfOneRank`
-///  - the relative error of one rounding. The function examines the float types
-///    of `value` and of all values from which `value` is computed. It takes the
-///    rounding error of the least precise of these types, such as 2^-8 for
-///    bf16.
-///
-/// Example: `errorOfOneRank` is 0.01, and the least precise type is bf16. The
-/// rounding error 2^-8 is smaller than 0.01, so the result is 20 · 0.01 = 0.2.
+/// `value`: 20 times the larger one of `errorOfOneRank` and one rounding error.
+/// `errorOfOneRank` is the relative error of the unpartitioned model. The
+/// rounding error is that of the least precise float type of `value` and of all
+/// values from which `value` is computed, such as 2^-8 for bf16. Example: 0.01
+/// and bf16 give 20 · 0.01 = 0.2. A relative error is the difference from f64,
+/// divided by the largest magnitude of an element in f64.
 double accuracyOf(mlir::Value value, double errorOfOneRank);
 
 /// Returns whether `module` has floats narrower than f64.

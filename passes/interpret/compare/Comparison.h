@@ -23,55 +23,27 @@ struct Difference {
   std::optional<int64_t> rank;
 };
 
-/// Compares a tensor that the ranks have computed with the expected global
-/// tensor. Each rank has computed one shard of the tensor. The caller passes
-/// each shard to add(). The relative error of an element is the following
-/// number:
-///
-///     |x − y| / m
-///
-///  - x is the element of the expected tensor.
-///  - y is the same element in the shard.
-///  - m is the largest magnitude of an element of the expected tensor. Elements
-///    that are infinite or NaN do not count. If all other elements are 0, m is
-///    1.
-///
-/// Example: the expected tensor is [1, 4], and the shards contain [1, 3]. The
-/// relative error of the second element is 1/4.
-///
-/// If x or y is infinite or NaN, the relative error is one of these numbers:
-///
-///  - 0 if x and y are both NaN, or if x and y are the same infinity.
-///  - The largest finite double in all other cases.
+/// Compares a tensor that the ranks have computed with the expected tensor.
+/// Each call of add() compares the shard of one rank. The relative error of an
+/// element is |x − y| / m: x is the expected element, y is the computed
+/// element, and m is the largest finite magnitude of an expected element, or 1
+/// if that magnitude is 0. The error is 0 if x and y are both NaN or the same
+/// infinity. In all other cases with NaN or infinity, the error is the largest
+/// finite double.
 class Comparison {
 public:
-  /// Prepares a comparison with the global tensor `expected`. Let x be an
-  /// element of `expected`, and let y be the same element in a shard that a
-  /// rank has computed. The two elements count as equal if one of these
-  /// conditions is true:
-  ///
-  ///  - |x − y| ≤ `tolerance` · m
-  ///  - |x − y| ≤ `noise`
-  ///
-  /// Here, m is the largest finite magnitude of an element of `expected`. If
-  /// this magnitude is 0, m is 1. Example: m is 10, `tolerance` is 0.01 and
-  /// `noise` is 0.2. An element with |x − y| = 0.15 does not meet the first
-  /// condition, because 0.15 is larger than 0.01 · 10. It counts as equal
-  /// because 0.15 is at most `noise`.
+  /// Prepares a comparison with the global tensor `expected`. Let d = |x − y|
+  /// for an expected element x and the computed element y. The two elements
+  /// count as equal if d ≤ `tolerance` · m or d ≤ `noise`. Here, m is the
+  /// largest finite magnitude of an element of `expected`, or 1 if that
+  /// magnitude is 0.
   Comparison(graph::HostTensor expected, double tolerance, double noise = 0);
 
-  /// Compares each element of `shard` with the same element of the expected
-  /// tensor.
-  ///
-  ///  - `shard` is the part of the tensor that one rank has computed.
-  ///  - `indices` contains the global indices of the elements of `shard`. It
-  ///    has one list per dim. Entry i of a list is the global index that
-  ///    corresponds to the local index i. The entry is negative if `shard` has
-  ///    no element at the local index i, for example at the unused end of a
-  ///    buffer. The function skips such local indices.
-  ///  - `rank` is the number of the rank; nullopt if the rank is not known.
-  ///
-  /// Example: `shard` is row 1 of the expected tensor, columns 2 and 3. Then
+  /// Compares each element of `shard`, the part of the tensor that one rank has
+  /// computed. indices[d][i] is the global index of the elements with the local
+  /// index i in dim d. A negative entry means that `shard` has no element
+  /// there, and the function skips it. `rank` is nullopt if the rank is not
+  /// known. Example: if `shard` is row 1, columns 2 and 3, of the tensor,
   /// `indices` is {{1}, {2, 3}}.
   void add(const graph::HostTensor &shard, const LocalIndices &indices,
            std::optional<int64_t> rank);
@@ -98,30 +70,14 @@ public:
   const graph::HostTensor &whole() const { return expected; }
 
 private:
-  /// Returns the relative error of one element. The parameter `wanted` is the
-  /// expected element, and `got` is the element that a rank has computed. The
-  /// function uses these numbers:
-  ///
-  ///  - m is the largest finite magnitude of an element of the expected tensor.
-  ///    If all finite elements are 0, m is 1.
-  ///  - The member `tolerance` is the largest relative error that the caller of
-  ///    this class accepts.
-  ///  - The member `noise` is the largest difference |wanted − got| that the
-  ///    caller accepts even if |wanted − got| / m exceeds `tolerance`.
-  ///
-  /// The first case that applies gives the result:
-  ///
-  ///  1. Both elements are equal, or both are NaN: the result is 0.
-  ///  2. |wanted − got| / m exceeds `tolerance`, but |wanted − got| is at most
-  ///     `noise`: the result is 0.
-  ///  3. |wanted − got| / m is NaN or infinite: the result is the largest
-  ///     finite number. Example: one of the two elements is NaN, and the other
-  ///     one is 1.
-  ///  4. All other cases: the result is |wanted − got| / m.
-  ///
-  /// Example: `wanted` is 3, `got` is 3.5, m is 10 and `tolerance` is 0.01. The
-  /// number |wanted − got| / m is 0.05. The result is 0.05 if `noise` is 0. The
-  /// result is 0 if `noise` is 0.5.
+  /// Returns the relative error of one element: |wanted − got| / m. Here, m is
+  /// the largest finite magnitude of an expected element, or 1 if that
+  /// magnitude is 0. There are three exceptions:
+  ///  - If both elements are equal, or both are NaN, the result is 0.
+  ///  - If the error exceeds `tolerance`, but |wanted − got| is at most
+  ///    `noise`, the result is 0.
+  ///  - If the error is NaN or infinite, the result is the largest finite
+  ///    double.
   double errorOf(double wanted, double got) const;
 
   graph::HostTensor expected;

@@ -78,24 +78,14 @@ public:
   std::optional<VerifiedValue> first;
 
 private:
-  /// Returns whether the tensor of each rank is a shard of `tensor`. If so,
-  /// each element of the shard can be compared with one element of `tensor`.
-  ///
-  ///  - `stageValue` is the result of an op in the partitioned model: one
-  ///    tensor per rank.
-  ///  - `tensor` is the same result in the unpartitioned model.
-  ///
-  /// The function returns false in three cases:
-  ///
-  ///  - The tensors of the ranks are not complete. For example, each rank has
-  ///    only one term of a sum, and a later all-reduce computes the sum.
-  ///  - The tensor of a rank has other elements than the shard of the rank. For
-  ///    example, the sharding splits 8 rows over 2 ranks. The shard of rank 1 has
-  ///    the rows 4 to 7. A convolution on rank 1 also needs row 3. Rank 1 has
-  ///    received row 3 from rank 0, and its tensor has the rows 3 to 7.
-  ///  - The tensors of the ranks do not have the shape of a shard. For example,
-  ///    `tensor` has 8 rows, and the sharding splits the rows over 2 ranks. A
-  ///    shard has 4 rows, but the tensor of a rank has 8 rows.
+  /// Returns whether the tensor of each rank in `stageValue` is a shard of
+  /// `tensor`, the same op result in the unpartitioned model. Returns false in
+  /// three cases:
+  ///  - Each rank holds only a summand, and a later all-reduce adds the
+  ///    summands.
+  ///  - The tensor of a rank also has elements of a neighbor, as after a halo
+  ///    exchange.
+  ///  - The tensor of a rank does not have the shape of a shard.
   static bool isShardOf(const StageValue &stageValue,
                         const graph::HostTensor &tensor) {
     dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());

@@ -32,25 +32,14 @@ struct Findings {
   /// executables have written to a file after the last execution.
   std::vector<VerifiedValue> executed;
   /// Accuracy of the partitioned model when each op result is rounded to its
-  /// element type in the model, such as bf16. Three computations are compared:
-  ///
-  ///   1. the unpartitioned model in f64, without rounding;
-  ///   2. the unpartitioned model on one rank, with rounding;
-  ///   3. the partitioned model on the simulated ranks, with rounding.
-  ///
-  /// The list has one entry for each model output that holds floats. An entry
-  /// contains two errors. The first error is the largest difference of an
-  /// element between computation 3 and computation 1. The second error is the
-  /// largest difference of an element between computation 2 and computation 1.
-  ///
-  /// If the model is a training step, the step is executed several times. The
-  /// list then has one entry for each model output of each execution. The list
-  /// also has one entry for each parameter that the step writes, after the last
-  /// execution. Outputs and parameters that do not hold floats have no entry.
-  ///
-  /// The list is empty if no floats of the model are narrower than f64. The
-  /// list is also empty if a comparison in the member `outputs` has found a
-  /// wrong value.
+  /// element type in the model, such as bf16. An entry has two errors: one of
+  /// the simulated ranks, and one of the unpartitioned model on one rank. Both
+  /// are relative differences from the unpartitioned model in f64. There is one
+  /// entry per model output, and per execution if a training step is executed
+  /// several times. A training step also has one entry per parameter that it
+  /// writes, after the last execution. Tensors without floats have no entry.
+  /// The list is empty if all floats are f64, or if `outputs` contains a wrong
+  /// value.
   std::vector<AccurateValue> ownTypes;
   /// First op result, in the order of execution, that the simulated ranks
   /// compute differently from the unpartitioned model. It helps the user to

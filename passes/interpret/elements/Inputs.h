@@ -13,26 +13,15 @@ namespace pcc::interpret {
 /// Global tensors of a model's inputs, by the input's name.
 using Inputs = llvm::StringMap<graph::HostTensor>;
 
-/// Fills `inputs` with a tensor for each argument of `model`. Each text in
-/// `files` has the name of a model input and the path of the file with its
-/// elements. For example, the text "ids=/tmp/a.npy" says that the file
-/// /tmp/a.npy has the elements of the model input "ids".
-///
-/// A model input without a file gets random elements. The seed is a constant,
-/// so that every call generates the same elements:
-///
-///  - Floats are uniform in [-1, 1).
-///  - Integers that ops use as indices are valid indices. For example, token
-///    ids that select rows of a table [32000, 768] are in [0, 32000).
-///  - All other integers are 0 or 1.
-///
-/// Returns an error in three cases:
-///
-///  - A file cannot be read, or has a tensor with a shape or an element type
-///    that does not fit the model input.
-///  - A text in `files` has a name that no model input has.
-///  - A model input without a file has an element type that .npy files cannot
-///    hold.
+/// Fills `inputs` with a tensor for each argument of `model`. A text in
+/// `files`, such as "ids=/tmp/a.npy", names a model input and the file with its
+/// elements. Any other input gets random elements, equal in every call: floats
+/// in [-1, 1), valid indices if ops use the input as indices, and 0 or 1 for
+/// other integers. Returns an error in three cases:
+///  - A file cannot be read, or its shape or element type does not fit the
+///    input.
+///  - A name in `files` is not a model input.
+///  - .npy files cannot hold the element type of an input without a file.
 Status makeInputs(mlir::func::FuncOp model, llvm::ArrayRef<std::string> files,
                   Inputs &inputs);
 

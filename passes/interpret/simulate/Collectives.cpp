@@ -125,36 +125,14 @@ public:
     return masks.empty() || groupOfRank[rank] == groupOfRank[other];
   }
 
-  /// Returns whether a collective moves one element of a tensor between the
-  /// ranks `owner` and `other`. Always returns true if the collective has no
-  /// masks, or if `owner` and `other` are the same rank. Two kinds of
-  /// collectives can have masks:
-  ///
-  ///  - all_gather: `owner` is the sender, and `other` is the receiver. The
-  ///    operand of `owner` is a shard that contains the element. The result on
-  ///    `other` contains the elements of several shards.
-  ///  - reduce_scatter: `other` is the sender, and `owner` is the receiver. The
-  ///    operand of `other` contains summands for several shards. One of them is
-  ///    the summand of the element. The result on `owner` is a shard that
-  ///    contains the element.
-  ///
-  /// The element belongs to a row. A row is, for example, the features of one
-  /// token in a tensor [tokens, features]. A mask is a tensor of booleans. The
-  /// sender has a mask with a boolean that tells whether the sender sends the
-  /// row. The receiver has a mask with a boolean that tells whether the
-  /// receiver wants the row. If the two booleans are equal, the function
-  /// returns this boolean. If they are different, the masks contradict each
-  /// other. The function then stores an error message in the member `fault`,
-  /// and returns the boolean of `other`.
-  ///
-  /// `ownerPlace` is the row-major index of the element in the shard of
-  /// `owner`. `otherPlace` is the row-major index of the element in the larger
-  /// tensor of `other`.
-  ///
-  /// Example: an all_gather of 4 tokens with 3 features on 2 ranks. Rank 1 has
-  /// the tokens 2 and 3. The element is the first feature of token 3, `owner`
-  /// is 1, and `other` is 0. Token 3 is row 1 of the shard, so `ownerPlace` is
-  /// 1 · 3 = 3. Token 3 is row 3 of the result, so `otherPlace` is 3 · 3 = 9.
+  /// Returns whether a collective moves one element between the ranks `owner`
+  /// and `other`. In an all_gather, `owner` sends the element. In a
+  /// reduce_scatter, `other` sends its summand of the element. `ownerPlace` is
+  /// the row-major index of the element in the shard of `owner`. `otherPlace`
+  /// is its row-major index in the larger tensor of `other`. The result is true
+  /// without masks, and for `owner` = `other`. Otherwise, the masks of both
+  /// ranks tell whether the row of the element moves. If they disagree, the
+  /// function stores a message in `fault`, and returns the boolean of `other`.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -279,18 +257,11 @@ private:
   }
 
   /// Elements that are both in the result on a rank A and in the operand on a
-  /// rank B. A and B may be different ranks. The struct describes the elements
-  /// by local indices. A local index counts from the start of the tensor on a
-  /// rank. `to` and `from` have one list per dim. The lists to[d] and from[d]
-  /// have equal lengths. to[d][i] is a local index in the result on rank A, and
-  /// from[d][i] is a local index in the operand on rank B. Both local indices
-  /// belong to the same global index of dim d.
-  ///
-  /// Example for a tensor with one dim: the result on rank A has the global
-  /// elements 4 to 7, and the operand on rank B has the global elements 6 to 9.
-  /// The elements 6 and 7 are in both. Element 6 has the local index 2 in the
-  /// result and 0 in the operand. Element 7 has the local index 3 in the result
-  /// and 1 in the operand. Therefore `to` is {{2, 3}}, and `from` is {{0, 1}}.
+  /// rank B. to[d][i] is a local index in the result on A, and from[d][i] is a
+  /// local index in the operand on B. Both belong to the same global index of
+  /// dim d. Example with one dim: the result on A has the global elements 4 to
+  /// 7, and the operand on B has 6 to 9. The elements 6 and 7 are in both, so
+  /// `to` is {{2, 3}} and `from` is {{0, 1}}.
   struct Common {
     SmallVector<std::vector<int64_t>> to, from;
   };
@@ -335,23 +306,12 @@ private:
     recurse(recurse, 0, 0, 0);
   }
 
-  /// Returns the ranks from which the rank `rank` may copy elements, in a
-  /// collective without a reduction, such as an all_gather. The ranks are
-  /// sorted by their distance to `rank`. The distance of two ranks is the
-  /// number of mesh axes along which their coordinates differ. Example: the
-  /// mesh has the axes dp and tp of size 2. Rank 0 has the distance 0 to
-  /// itself, 1 to the ranks 1 and 2, and 2 to rank 3. For rank 0, the function
-  /// returns {0, 1, 2, 3}.
-  ///
-  /// The function leaves out two kinds of ranks:
-  ///
-  ///  - A rank whose operand contains another summand of the same sum. For
-  ///    example, the operands on the ranks along tp are summands, and a later
-  ///    all-reduce adds them. `rank` must not copy a summand from a rank with
-  ///    another coordinate along tp.
-  ///  - A rank that does not communicate with `rank`. The function leaves out
-  ///    this kind of rank only if the collective has masks. A mask selects the
-  ///    rows that a rank sends or receives.
+  /// Returns the ranks from which `rank` may copy elements in a collective
+  /// without a reduction, the nearest rank first. The distance of two ranks is
+  /// the number of mesh axes along which their coordinates differ. `rank`
+  /// itself comes first. The result lacks the ranks that hold another summand
+  /// of the same sum. If the collective has masks, the result also lacks the
+  /// ranks that do not communicate with `rank`.
   std::vector<int64_t> sourcesOf(int64_t rank) const {
     dist::Coordinates own = ranks.at(rank);
     std::vector<std::pair<int64_t, int64_t>> byDistance;
@@ -373,28 +333,12 @@ private:
     return sources;
   }
 
-  /// Computes the result of a collective on the rank `rank`. The collective has
-  /// no reduction. The function copies the elements of `result` from the
-  /// operands. There are three cases:
-  ///
-  ///   - The collective has the kind Slice: each rank keeps a part of its own
-  ///     operand. The function copies this part.
-  ///   - The collective has the kind Mask: several ranks have equal operands.
-  ///     The first of these ranks keeps its operand. On the other ranks, each
-  ///     element becomes the neutral element of a reduction, such as 0 for a
-  ///     sum. The function copies the whole operand of `rank` to `result`, and
-  ///     then calls mask(). If `rank` is not the first rank, mask() sets all
-  ///     elements of `result` to the neutral element.
-  ///   - Any other collective, such as an all_gather: the function copies each
-  ///     element from a rank that holds the element. If several ranks hold the
-  ///     element, the function copies it from the rank that is nearest to
-  ///     `rank`. The distance of two ranks is the number of mesh axes along
-  ///     which their coordinates differ. `rank` has the distance 0 to itself.
-  ///
-  /// An all_gather may move only some rows of a tensor. A row is, for example,
-  /// the features of one token in a tensor [tokens, features]. The member
-  /// `rows` tells which rows move between two ranks. If another rank does not
-  /// send a row to `rank`, the function does not copy the elements of this row.
+  /// Computes the result on `rank` of a collective without a reduction, such as
+  /// an all_gather. Copies each element from a rank that holds it, the nearest
+  /// one of sourcesOf(). In a Slice or Mask collective, copies only from the
+  /// operand of `rank`. A Mask collective also calls mask(). If row masks
+  /// exclude an element, the function does not copy the element, but counts it
+  /// as found in `missing` and `filled`.
   void move(int64_t rank, HostTensor &result) {
     bool isLocal = op.getKind() == CollectiveKind::Slice ||
                    op.getKind() == CollectiveKind::Mask;
@@ -419,22 +363,12 @@ private:
       mask(rank, result);
   }
 
-  /// Completes the result of a mask collective on the rank `rank`. Before a
-  /// mask collective, several ranks hold the same tensor. After the collective,
-  /// each of these ranks holds one summand, and the sum of all summands is the
-  /// tensor. The first of these ranks keeps the tensor. All other ranks get a
-  /// tensor of zeros.
-  ///
-  /// Before the call, `result` contains the operand on `rank`. If `rank` is not
-  /// the first rank, the function sets all elements of `result` to 0. Example:
-  /// the two ranks along the axis tp hold the number 5. After the collective,
-  /// the first rank holds 5, and the second rank holds 0. The sum is 5.
-  ///
-  /// The sharding of the collective's result contains the mesh axes of the sum,
-  /// such as tp. The first rank is the rank with the coordinate 0 along these
-  /// axes. The sharding may contain another reduction than a sum. The function
-  /// then uses the neutral element of this reduction in place of 0, such as 1
-  /// for a product.
+  /// Completes the result of a Mask collective on `rank`. This collective turns
+  /// a tensor that several ranks hold into summands: the first rank keeps the
+  /// tensor, and the other ranks get zeros. Before the call, `result` must be
+  /// the operand of `rank`. The first rank has the coordinate 0 along the mesh
+  /// axes of the sum. If the reduction is no sum, its neutral element replaces
+  /// 0, such as 1 for a product.
   void mask(int64_t rank, HostTensor &result) {
     auto added = partialsOnlyIn(to, from);
     if (added.empty() ||
@@ -444,24 +378,13 @@ private:
     llvm::fill(result.ints, neutral<int64_t>(added.front().kind));
   }
 
-  /// Computes the result of an all_reduce or reduce_scatter on the rank `rank`,
-  /// and stores it in `result`. The ranks that communicate form a group, and
-  /// `rank` belongs to this group. Each element of `result` is a sum, and each
-  /// rank of the group has one summand in its operand. Example: the operands of
-  /// an all_reduce on 2 ranks are [1, 2] and [10, 20]. The result is [11, 22].
-  /// The collective may have another reduction than a sum, such as the maximum.
-  /// The function then computes the maximum.
-  ///
-  /// A reduce_scatter may have boolean masks. A mask selects the rows that a
-  /// rank sends. A row is, for example, the features of one token in a tensor
-  /// [tokens, features]. If another rank does not send a row to `rank`, the
-  /// function adds 0 in place of the summands of that rank.
-  ///
-  /// The function also checks that no summand is absent. Before the call, the
-  /// member `missing` must be the number of elements of `result`. The function
-  /// subtracts 1 for each element with a summand on every rank of the group.
-  /// After the call, `missing` is the number of elements without all of their
-  /// summands. If this number is not 0, run() returns an error.
+  /// Computes the result of an all_reduce or reduce_scatter on `rank`. The
+  /// function reduces each element over the ranks that communicate. For
+  /// example, the operands [1, 2] and [10, 20] of a sum give [11, 22]. If row
+  /// masks exclude a row of a rank, 0 replaces the summands of this row. Before
+  /// the call, the member `missing` must be the number of elements of `result`.
+  /// After the call, `missing` is the number of elements for which at least one
+  /// rank had no summand.
   void reduce(int64_t rank, HostTensor &result) {
     auto gone = partialsOnlyIn(from, to);
     if (gone.empty())
@@ -496,19 +419,11 @@ private:
   /// Global indices of the elements that each rank has in its operand (`held`)
   /// and in its result (`wanted`).
   std::vector<LocalIndices> held, wanted;
-  /// State of the computation of the result on one rank. The computation finds
-  /// each element of the result in the operands of the ranks. In a reduction,
-  /// the computation must find the summands of the element on all ranks that
-  /// communicate.
-  ///
-  ///  - `missing` is the number of elements that have not been found yet.
-  ///    Padding does not count.
-  ///  - filled[i] is true if element i of the result, in row-major order, has
-  ///    been found. Reductions do not use `filled`.
-  ///
-  /// Example: an all_gather computes a result of 4 elements. After the first
-  /// element has been found, `missing` is 3, and `filled` is {true, false,
-  /// false, false}.
+  /// State of the computation of the result on one rank. `missing` is the
+  /// number of elements, without padding, that the operands have not provided
+  /// yet. In a reduction, an element needs summands from all ranks that
+  /// communicate. filled[i] is true if element i of the result, in row-major
+  /// order, has been provided. Reductions do not use `filled`.
   int64_t missing = 0;
   std::vector<bool> filled;
 };

@@ -110,20 +110,12 @@ FunctionRun::Results FunctionRun::step(Operation *op) {
   return special ? (this->*special)(op) : evaluateOp(op);
 }
 
-/// Returns the precision of the results of `op`. Numerics::Model means that
-/// each result is rounded to its element type, such as bf16. Numerics::Exact
-/// means that all floats stay f64.
-///
-/// The function returns Numerics::Model if the compiler can fold `op` to a
-/// constant, because the compiler rounds such a constant to its element type.
-/// All operands of `op` are then constants. For any other op, the function
-/// returns the member `numerics`, which is the precision that the user of this
-/// class has chosen.
-///
-/// The function also updates the member `constants`, which is a set of values.
-/// If `op` is a constant, or if the compiler can fold `op` to a constant, the
-/// function adds the results of `op` to this set. When a later op has operands
-/// in this set, the function knows that these operands are constants.
+/// Returns Numerics::Model if the compiler can fold `op` to a constant, because
+/// the compiler rounds this constant to its element type. Otherwise, returns
+/// the member `numerics`. If `op` is a constant or can be folded, adds its
+/// results to the member `constants`. Later calls look up their operands in
+/// `constants`, so the function must be called for each op in the order of
+/// execution.
 graph::Numerics FunctionRun::numericsOf(Operation *op) {
   const bool folds = graph::isFoldable(op) &&
                      llvm::all_of(op->getOperands(), [&](Value operand) {

@@ -16,19 +16,10 @@
 namespace pcc::interpret {
 
 /// Callbacks for ops that exchange values between a function and the rest of
-/// the pipeline. There are two pairs of callbacks:
-///
-///  - `send` is called for the op pipe.send, which sends a value to another
-///    pipeline stage. `receive` is called for the op pipe.receive, which
-///    receives a value from another stage. A callback may be null if the
-///    function does not contain its op.
-///  - `read` is called for the op graph.get_parameter, which reads a parameter
-///    of the model, such as a weight. `write` is called for the op
-///    graph.set_parameter, which writes a parameter. Each of these two
-///    callbacks may be null. If `read` is null, graph.get_parameter returns the
-///    initial value of the parameter. For example, the initial value of a
-///    weight is the value in the files of the model. If `write` is null,
-///    graph.set_parameter does nothing.
+/// the pipeline. `send` or `receive` may be null if the function has no
+/// pipe.send or pipe.receive. If `read` is null, graph.get_parameter returns
+/// the initial value of the parameter, such as the value in the files of the
+/// model. If `write` is null, graph.set_parameter does nothing.
 struct BoundaryHooks {
   /// Callback for each pipe.send (an op that sends a value to another stage).
   /// Gets the value's tensors on all ranks.
@@ -95,23 +86,14 @@ private:
   /// Executes one op on all ranks and returns its results. Error messages do
   /// not name the op; run() adds the name.
   Results step(mlir::Operation *op);
-  /// Returns the precision in which the results of `op` must be computed.
-  /// Numerics::Model means that each result is rounded to its element type,
-  /// such as bf16. Numerics::Exact means that all floats stay f64. There are
-  /// two cases:
-  ///
-  ///  - The compiler can compute `op`: graph::isFoldable(op) is true, and all
-  ///    operands of `op` are constants. The compiler replaces this `op` by a
-  ///    constant, and rounds the constant to its element type. The function
-  ///    returns Numerics::Model, so that the simulation rounds as the compiler
-  ///    does.
-  ///  - In any other case, the function returns the precision that was passed
-  ///    to the constructor.
-  ///
-  /// The function also records constants in the member `constants`, which is a
-  /// set of values. If `op` is a constant, or if the compiler can compute `op`,
-  /// the function adds the results of `op` to this set. An operand of a later
-  /// op is a constant if it is in this set.
+  /// Returns the precision of the results of `op`. Numerics::Model means that
+  /// each result is rounded to its element type, such as bf16. Numerics::Exact
+  /// means that floats stay f64. If the compiler can fold `op` to a constant,
+  /// the result is Numerics::Model, because the compiler rounds this constant.
+  /// Otherwise, the result is the precision that the constructor got. If `op`
+  /// is a constant or can be folded, the function adds the results of `op` to
+  /// the member `constants`. Later calls look up their operands there, so call
+  /// the function for each op in order.
   graph::Numerics numericsOf(mlir::Operation *op);
   /// Executes `op`, an op of the graph dialect, on all ranks. Several ranks may
   /// point to the same tensor objects. For example, all ranks point to one

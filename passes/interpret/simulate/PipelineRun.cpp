@@ -86,21 +86,12 @@ static std::string placementOf(graph::SetParameterOp set) {
       graph::tensorType(set.getValue()).getRank());
 }
 
-/// Returns four callbacks for one execution of a function of the stage `stage`.
-/// `position` is the pipeline position (the stages that one rank runs) that
-/// runs this stage. `microbatch` is the number of the microbatch that the
-/// function processes.
-///
-///  - The callback `send` stores a message in the map `inFlight`.
-///  - The callback `receive` takes a message out of the map `inFlight`.
-///  - The callback `read` returns the value of a parameter from the map
-///    `written`.
-///  - The callback `write` stores the new value of a parameter in the map
-///    `pending`, and also passes the value to `listener.onWrite`.
-///
-/// After all microbatches of a training step, run() moves the new values from
-/// `pending` to `written`. Therefore all microbatches of a step read the values
-/// that the parameters had before the step.
+/// Returns the callbacks for one execution of a function of the stage `stage`.
+/// `send` stores a message in the map `inFlight`, and `receive` takes it out.
+/// `read` returns the value of a parameter in `written`, and `write` stores the
+/// new value in `pending`. At the end of a step, run() moves the values to
+/// `written`. Therefore all microbatches of a step read the values from before
+/// the step.
 BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
                                    int64_t microbatch) {
   BoundaryHooks hooks;
@@ -131,32 +122,14 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
   return hooks;
 }
 
-/// Returns the value of one argument of the function `taker`, as one tensor per
-/// rank. `argument` is the index of the argument, counted from 0.
-/// `ranks.microbatch` is the number of the microbatch for which `taker` is
-/// executed. The value is a result of a function of the same pipeline stage.
-/// `from.by` is the name of this function, and `from.result` is the index of
-/// the result.
-///
-/// The member `held` is a map with the results of functions. A key has three
-/// parts: the name of a function, the index of a result, and the number of a
-/// microbatch. The number is -1 if the result belongs to all microbatches, such
-/// as a gathered weight or a sum over the microbatches. takeHeld() looks for
-/// two keys, one after the other:
-///
-///   1. {from.by, from.result, -1}
-///   2. {from.by, from.result, m}: m is ranks.microbatch. There is one
-///      exception: if `taker` runs once per step, such as an update of weights,
-///      m is the number of the last microbatch.
-///
-/// If the map has neither key, there are two cases:
-///
-///  - `from.by` is the name of `taker` itself. Then `taker` computes a sum over
-///    the microbatches, such as the gradient of a weight. Each execution of
-///    `taker` takes the sum over the earlier microbatches as this argument, and
-///    returns the sum that includes its own microbatch. In the first execution,
-///    there are no earlier microbatches. Therefore takeHeld() returns zeros.
-///  - In any other case, takeHeld() returns an empty list.
+/// Returns the result `from.result` of the function `from.by`, one tensor per
+/// rank. The map `held` stores this result for all microbatches (key -1), such
+/// as a gathered weight, or for one microbatch. A `taker` that runs once per
+/// step gets the result of the last microbatch. If `held` lacks the result and
+/// `from.by` is `taker` itself, the argument is a sum over the earlier
+/// microbatches. The first microbatch has no earlier ones, so the function
+/// returns zeros. If `held` lacks any other result, the function returns an
+/// empty list.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {
@@ -178,21 +151,12 @@ RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                          graph::kindOf(type.getElementType()))));
 }
 
-/// Stores the results of `function` in the map `held`. Other functions of the
-/// same pipeline stage read the results from the map. For example, the backward
-/// pass reads activations of the forward pass. results[i] has the tensors of
-/// result i on all ranks. `microbatch` is the number of the microbatch that
-/// `function` has processed.
-///
-/// A key of the map has three parts: the name of `function`, the index of the
-/// result, and the number of a microbatch. For most results, the third part is
-/// `microbatch`. For two kinds of results, the third part is -1:
-///
-///  - `function` runs once per step. For example, it gathers a weight that all
-///    microbatches read.
-///  - The result is a sum over the microbatches, such as the gradient of a
-///    weight. `function` adds the summand of one microbatch to the sum of the
-///    earlier microbatches. The new sum replaces the old sum in the map.
+/// Stores the results of `function` in the map `held`, from which other
+/// functions of the same stage take them. results[i] has the tensors of result
+/// i on all ranks. The key contains `microbatch`, or -1 if the result belongs
+/// to all microbatches: `function` runs once per step, or the result is a sum
+/// over the microbatches, such as the gradient of a weight. The new sum
+/// replaces the sum of the earlier microbatches.
 void PipelineRun::keepResults(func::FuncOp function,
                               const std::vector<RankTensors> &results,
                               int64_t microbatch) {
@@ -222,19 +186,10 @@ RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
   return shareEqual(std::move(shards));
 }
 
-/// Executes one action of the pipeline schedule. All ranks that run the same
-/// stages form a pipeline position. `position` is the pipeline position that
-/// executes the action. Each action has a function in the module. For example,
-/// the action 2F3 is the forward pass of stage 2 on microbatch 3, and its
-/// function is the forward pass of stage 2. runAction() does these steps:
-///
-///   1. It gets the arguments of the function. An argument is an input of the
-///      model or a stored result of an earlier action.
-///   2. It executes the function on all ranks of the position.
-///   3. It stores the results of the function in the map `held`. Later actions
-///      of the stage use these results as arguments.
-///   4. It passes each result that is an output of the model to the callback
-///      `listener.onOutput`.
+/// Executes the function of one action, such as the forward pass of one stage
+/// on one microbatch, on all ranks of `position`. Stores the results in the map
+/// `held` for later actions of the stage. Passes model outputs to
+/// `listener.onOutput`. The message of an error names the action.
 Status PipelineRun::runAction(const Position &position,
                               const plan::Action &action) {
   func::FuncOp function = functionOf(action);

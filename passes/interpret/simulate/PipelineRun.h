@@ -56,20 +56,13 @@ public:
   /// rounded to its element type in both cases.
   PipelineRun(mlir::ModuleOp module, graph::Numerics numerics);
 
-  /// Executes one step of training or inference, with all microbatches of the
-  /// step. `inputs` has the global tensor of each model input. The key is the
-  /// name of the input. `listener` has callbacks that are called with outputs,
-  /// op results and new parameter values.
-  ///
-  /// A training step writes new values of weights. If an earlier call of run()
-  /// has written a weight, ops read the written value. If no earlier call has
-  /// written the weight, ops read the value that the weight has in the model.
-  ///
-  /// Returns an error in these cases:
-  ///
-  ///  - The module has no function for an action of the schedule.
-  ///  - An op cannot be executed.
-  ///  - Some stages wait forever for messages of other stages (deadlock).
+  /// Executes one step of training or inference, with all its microbatches.
+  /// `inputs` has the global tensor of each model input, by name. `listener`
+  /// gets outputs, op results and new parameter values. Ops read the weights
+  /// that earlier calls of run() have written. A weight that no call has
+  /// written has its value in the model. Returns an error if the module has no
+  /// function for an action, if an op cannot be executed, or if stages wait for
+  /// each other forever (deadlock).
   Status run(const Inputs &inputs, PipelineListener listener);
 
 private:
@@ -128,21 +121,13 @@ private:
   ///    Each rank gets the tensor that it has stored for this value.
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
                            const SimulatedRanks &ranks);
-  /// Returns the value of one argument of the function `taker`, as one tensor
-  /// per rank. `argument` is the number of the argument, counted from 0.
-  /// `ranks.microbatch` is the number of the microbatch for which `taker` is
-  /// executed.
-  ///
-  /// The value of the argument is a result of a function of the same pipeline
-  /// stage. `from.by` is the name of this function, and `from.result` is the
-  /// number of the result. For example, the backward pass of a stage takes an
-  /// activation that the forward pass has returned.
-  ///
-  /// `from.by` may be the name of `taker` itself. In this case, `taker`
-  /// computes a sum over the microbatches, such as the gradient of a weight.
-  /// The argument is the sum over the earlier microbatches, and the result is
-  /// the sum that includes the current microbatch. For the first microbatch,
-  /// the argument is zero.
+  /// Returns one argument of the function `taker`, as one tensor per rank. The
+  /// argument is the result `from.result` of the function `from.by` in the same
+  /// stage. For example, the backward pass takes an activation of the forward
+  /// pass. `ranks.microbatch` is the microbatch for which `taker` is executed.
+  /// If `from.by` is `taker` itself, the argument is a sum over the earlier
+  /// microbatches, such as the gradient of a weight. For the first microbatch,
+  /// this argument is zero.
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const SimulatedRanks &ranks);
   /// Stores the results of `function` in the member `held`. Later, these

@@ -46,26 +46,14 @@ public:
   /// combine all elements along a dim (such as a softmax).
   void apply(mlir::Operation *op, mlir::Type type, graph::HostTensor &result);
 
-  /// Simulates the rounding errors of the partial sums that `op` computes. If
-  /// addsTerms(op) is true, the result of `op` is a sum of elements of the
-  /// operands or of products of such elements. In this case, the function
-  /// multiplies each element of each float operand by 1 + e or by 1 − e, chosen
-  /// at random. The number e is the largest relative error of one rounding,
-  /// such as 2^-8 for bf16. If addsTerms(op) is false, the function changes no
-  /// operand.
-  ///
-  /// A partial sum can be much larger than the whole sum. Example: e is 2^-8,
-  /// and `op` computes the sum 1000 + 1 − 1000, which is 1. The partial sum
-  /// 1000 + 1 is 1001, and its rounding error can be 1001 · 2^-8, which is
-  /// about 4. A random error of the whole sum would be only 1 · 2^-8, which is
-  /// much too small. A random error of the operand 1000 is 1000 · 2^-8, which
-  /// is also about 4.
-  ///
-  /// `operands` has a pointer to the tensor of each operand. The function does
-  /// not write to these tensors. It copies each tensor of floats, changes the
-  /// copy, and replaces the pointer in `operands` by a pointer to the copy. The
-  /// function returns the copies. The caller must keep the returned copies
-  /// while it uses `operands`.
+  /// Simulates the rounding errors of partial sums. If addsTerms(op) is true,
+  /// multiplies each element of each float operand by 1 + e or 1 − e at random.
+  /// The number e is the largest relative error of one rounding, such as 2^-8
+  /// for bf16. An error of the result alone would be too small: in 1000 + 1 −
+  /// 1000, the partial sum 1001 is rounded, but the result is 1. The function
+  /// changes copies of the tensors, and sets the pointers in `operands` to the
+  /// copies. It returns the copies, which the caller must keep while it uses
+  /// `operands`.
   std::vector<graph::HostTensor>
   applyToTerms(mlir::Operation *op,
                llvm::MutableArrayRef<const graph::HostTensor *> operands);

@@ -28,49 +28,15 @@ static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
       index = view.elementAt(index).value_or(hole);
 }
 
-/// Computes the global indices of the elements that one rank holds of a dim.
-/// The dim has `size` elements. `where` is the coordinates of the rank in
-/// `mesh`. `dim` is the sharding of the dim. A sharding has a list of factors.
-/// If the sharding has no view (explained below), the product of the factors is
-/// the size of the dim. For example, a dim of 192 elements has the sharding
-/// [3|64@tp]. The factors are 3 and 64: the dim has 3 blocks of 64 elements.
-/// The mesh axis tp has 2 ranks and splits the factor 64. Therefore each rank
-/// holds one half of each block.
-///
-/// The list `indices` begins with the single entry 0. The loop processes one
-/// factor after another. A factor of size n has the positions 0 to n − 1. If no
-/// mesh axis splits the factor, the rank holds all positions. If a mesh axis
-/// splits the factor, the rank holds one part of the positions. The loop
-/// replaces each entry e of the list by several entries: for each position i
-/// that the rank holds, it adds the entry e · n + i. In the example, the rank
-/// at the tp coordinate 0 gets these lists:
-///
-///   factor   positions of the rank   the list after the factor
-///   3        0, 1, 2                 0, 1, 2
-///   64@tp    0 … 31                  0 … 31, 64 … 95, 128 … 159
-///
-/// For example, the factor 64@tp replaces the entry 1 by the entries 1 · 64 + 0
-/// to 1 · 64 + 31, which are 64 … 95.
-///
-/// The lists of all ranks have the same length. For example, if 4 ranks split a
-/// factor of size 30, the first three ranks hold 8 positions each, and the last
-/// rank holds 6 positions. The last rank gets the entry `padding` for the two
-/// missing positions.
-///
-/// The sharding may have a view, the field `dim.view`. A view is a list of
-/// reads: each entry reads one element of the dim, and several entries may read
-/// the same element. For example, in a halo exchange each rank reads its own
-/// elements and some elements of its neighbors. If the sharding has a view, the
-/// factors split the list of reads, and the product of the factors is the
-/// length of this list. The loop then computes the indices of the reads that
-/// the rank executes. At the end, seeThrough() replaces the index of each read
-/// by the global index of the element that is read. If a read is outside of the
-/// dim, seeThrough() replaces its index by `hole`.
-///
-/// Example of a view: 4 ranks split a dim of 16 elements, and each rank reads
-/// its own 4 elements and one neighbor on each side. The list has 4 · 6 = 24
-/// reads. The loop computes the read indices 6 … 11 for rank 1. seeThrough()
-/// replaces them by the global indices 3 … 8.
+/// Computes the list of global indices factor by factor, beginning with {0}.
+/// For a factor of size n, each entry e becomes the entries e · n + i, one for
+/// each position i that the rank holds. Example: a dim has the sharding
+/// [3|64@tp], and tp has 2 ranks. At the tp coordinate 0, the factor 3 gives
+/// the list 0, 1, 2. The factor 64@tp then gives 0 … 31, 64 … 95, 128 … 159.
+/// The lists of all ranks have the same length: missing positions become
+/// `padding`. If the sharding has a view (a windowed read, such as a halo
+/// exchange), the factors split the reads of the view. seeThrough() then
+/// replaces each read by the element that it reads.
 std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
                                              int64_t size,
                                              const dist::Mesh &mesh,
@@ -106,24 +72,11 @@ LocalIndices interpret::localIndices(const dist::Sharding &sharding,
   return indices;
 }
 
-/// Fills `shard`, a new tensor of floats, with NaN and 0. Later, the caller
-/// writes the elements that exist in the global tensor. `indices` has one list
-/// per dim of the shard. An entry of a list is a global index, the constant
-/// `padding` or the constant `hole`. In a matrix, the element in row r and
-/// column c has entry r of the first list and entry c of the second list. There
-/// are three cases:
-///
-///  - At least one entry of the element is `padding`. The element is in the
-///    unused end of the shard's buffer. The element becomes NaN.
-///  - No entry of the element is `padding`, but at least one entry is `hole`. A
-///    windowed read, such as a halo exchange, reads outside of the global
-///    tensor at this element. The element becomes 0.
-///  - All entries of the element are global indices. The caller writes the
-///    element later. Until then, the element is 0 if a list of `indices` has
-///    the entry `hole`, and NaN if no list has the entry `hole`.
-///
-/// Example: `indices` is {{4, padding}, {hole, 0, padding}}. The shard has 2
-/// rows of 3 elements:
+/// Fills `shard`, a new tensor of floats. An entry of `indices` is a global
+/// index, `padding` or `hole`. An element becomes NaN if one of its entries is
+/// `padding`. Any other element becomes 0 if one of its entries is `hole`. All
+/// other elements are 0 or NaN until the caller writes them. Example: `indices`
+/// is {{4, padding}, {hole, 0, padding}}:
 ///
 ///   row 0:   0     written later   NaN
 ///   row 1:   NaN   NaN             NaN
@@ -170,33 +123,13 @@ struct ElementWalk {
   graph::Strides localStrides, globalStrides;
   llvm::function_ref<void(int64_t, int64_t)> visit;
 
-  /// Calls `visit` for each element in a part of the shard. All elements of the
-  /// part have equal indices in the dims before `dim`. These indices are the
-  /// fixed indices of the part. For example, if the shard is a matrix, there
-  /// are three cases:
-  ///
-  ///  - For dim = 0, the part is the whole matrix. There is no fixed index. The
-  ///    function calls run() with dim = 1 for each row.
-  ///  - For dim = 1, the part is one row. The index of the row is fixed. The
-  ///    function calls run() with dim = 2 for each element of the row.
-  ///  - For dim = 2, the part is one element. Both indices are fixed. The
-  ///    function calls `visit` with the arguments `local` and `global`.
-  ///
-  /// The function skips the indices of the shard that have no element in the
-  /// global tensor, such as padding.
-  ///
-  /// `local` is a row-major position in the shard. The element at this position
-  /// has the fixed indices, and the index 0 in each other dim. The fixed
-  /// indices of the shard correspond to fixed indices of the global tensor.
-  /// `global` is a row-major position in the global tensor. The element at this
-  /// position has the fixed indices of the global tensor, and the index 0 in
-  /// each other dim.
-  ///
-  /// Example: the shard has 2 rows of 3 elements, and the global tensor has 8
-  /// rows of 6 elements. Row 1 of the shard is a part of row 3 of the global
-  /// tensor. The call run(1, 3, 18) visits row 1 of the shard. `local` is 3,
-  /// because row 1 of the shard begins at the position 1 · 3. `global` is 18,
-  /// because row 3 of the global tensor begins at the position 3 · 6.
+  /// Calls `visit` for each element of the shard with fixed indices in the dims
+  /// before `dim`. `local` and `global` are row-major positions, in the shard
+  /// and in the global tensor, of the element that has the fixed indices, and
+  /// the index 0 in the other dims. Skips negative entries, such as padding.
+  /// Example: the shard has 2 rows of 3 elements, the global tensor has 8 rows
+  /// of 6 elements, and row 1 of the shard is part of row 3. The call run(1, 3,
+  /// 18) visits row 1 of the shard, because 1 · 3 is 3 and 3 · 6 is 18.
   void run(size_t dim, int64_t local, int64_t global) {
     if (dim == indices.size())
       return visit(local, global);

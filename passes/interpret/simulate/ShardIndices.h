@@ -81,22 +81,13 @@ enum class Padding : uint8_t {
   Poison ///< NaN; integers and booleans are 0
 };
 
-/// Creates the tensor for a shard. The caller must write the elements of the
-/// shard afterwards. `kind` is the kind of the elements, such as floats.
-/// `indices` has one list per dim of the shard. The length of a list is the
-/// size of the dim. Entry i of a list is the global index of the elements that
-/// have the local index i. There are two entries with a special meaning:
-///
-///  - The entry -1 is padding: the local index i is in the unused end of the
-///    shard's buffer. If `kind` is Float and the parameter `padding` is
-///    Padding::Poison, all elements with the local index i become NaN. If not,
-///    they become 0.
-///  - The entry -2 is a hole: a windowed read, such as a halo exchange, reads
-///    outside of the global tensor at the local index i. All elements with the
-///    local index i become 0, unless they are also padding of another dim.
-///
-/// Example: if `indices` is {{1}, {2, -1}}, the tensor has the shape [1, 2].
-/// The caller must write its first element. Its second element is padding.
+/// Creates the tensor for a shard. The caller must write its elements
+/// afterwards. `indices` has one list per dim, and the length of a list is the
+/// size of the dim. The entry -1 is padding: its elements become NaN if `kind`
+/// is Float and the parameter `padding` is Padding::Poison, and 0 if not. The
+/// entry -2 is a hole: its elements become 0, unless they are padding in
+/// another dim. Example: for {{1}, {2, -1}}, the tensor has the shape [1, 2],
+/// and its second element is padding.
 graph::HostTensor emptyShard(const LocalIndices &indices,
                              graph::ElementKind kind, Padding padding);
 
@@ -115,23 +106,13 @@ graph::HostTensor emptyShard(const LocalIndices &indices,
 void forEachElement(const LocalIndices &indices, llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(int64_t, int64_t)> visit);
 
-/// Returns the shard of one rank. The elements of the shard are copied from the
-/// global tensor `whole`. `indices` has one list per dim of the shard. Entry i
-/// of a list is the global index of the elements that have the local index i.
-/// There are two entries with a special meaning:
-///
-///  - The entry -1 is padding: the local index i is in the unused end of the
-///    shard's buffer. If `whole` is a tensor of floats and the parameter
-///    `padding` is Padding::Poison, all elements with the local index i become
-///    NaN. If not, they become 0.
-///  - The entry -2 is a hole: a windowed read, such as a halo exchange, reads
-///    outside of the global tensor at the local index i. All elements with the
-///    local index i become 0, unless they are also padding of another dim.
-///
-/// Example: `whole` is the tensor of floats [[1, 2, 3], [4, 5, 6]], and
-/// `padding` is Padding::Poison. `indices` is {{1}, {2, -1}}: the shard has row
-/// 1 of `whole`, column 2 of `whole`, and one column of padding. The result is
-/// [[6, NaN]].
+/// Copies the shard of one rank from the global tensor `whole`. indices[d][i]
+/// is the global index of the elements with the local index i in dim d. The
+/// entry -1 is padding: its elements become NaN if `whole` has floats and the
+/// parameter `padding` is Padding::Poison, and 0 if not. The entry -2 is a
+/// hole: its elements become 0, unless they are padding in another dim.
+/// Example: [[1., 2.], [3., 4.]] with the indices {{1}, {1, -1}} and
+/// Padding::Poison gives [[4, NaN]].
 graph::HostTensor takeShard(const graph::HostTensor &whole,
                             const LocalIndices &indices, Padding padding);
 

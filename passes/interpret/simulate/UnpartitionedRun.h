@@ -14,24 +14,15 @@ namespace pcc::interpret {
 /// parameter's symbol name.
 using WrittenParameters = std::map<std::string, TensorPointer>;
 
-/// Executes the function @main of the unpartitioned model `module` once.
-/// Returns the outputs of the function in order. The parameters are:
-///
-///  - `inputs` holds the tensors of the model's inputs, by name.
-///  - `numerics` is the precision to which results are rounded: f64 or the
-///    element types of the model.
-///  - `onResult` is called with each result of each op. It may be null.
-///  - `parameters` is a map with the new values of weights that earlier
-///    training steps have written. If @main reads a weight that is in the map,
-///    the read returns the value in the map. If @main reads any other weight,
-///    the read returns the initial value of the weight, such as the value in
-///    the files of the model. After a successful execution, the map also
-///    contains the values that @main has written. `parameters` may be null. In
-///    this case, each read returns the initial value, and the written values
-///    are dropped.
-///  - `rounding` multiplies the results of ops that compute sums, such as
-///    matrix products, by 1 plus a small random error. `rounding` may be null,
-///    and then there are no such errors.
+/// Executes the function @main of the unpartitioned model `module` once, and
+/// returns its outputs in order. `numerics` tells whether results stay f64 or
+/// are rounded to their element types. `onResult` gets each op result, and may
+/// be null. `parameters` has the weights that earlier training steps have
+/// written. @main reads these values, and the initial values of all other
+/// weights. After a successful execution, the map also contains the values that
+/// @main has written. If `parameters` is null, these values are dropped.
+/// `rounding` adds random rounding errors to sums. If `rounding` is null, there
+/// are no such errors.
 StatusOr<std::vector<TensorPointer>>
 runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  graph::Numerics numerics, OnResult onResult,

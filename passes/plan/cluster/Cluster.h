@@ -109,59 +109,34 @@ struct Cluster {
   /// returns 1e12.
   double peakOf(std::string_view dtype) const;
 
-  /// Returns the predicted seconds of one op. `flops` is the number of
-  /// floating-point operations. `bytes` is the number of bytes that the op
-  /// reads from and writes to device memory. `dtype` is the element type, such
-  /// as "bf16".
-  ///
-  /// The result is `launchSeconds` plus the larger one of two times:
-  ///
-  ///  - The compute time is `flops` divided by the speed of the device. The
-  ///    speed is peakOf(dtype) multiplied by a fraction. `matmulEfficiency` is
-  ///    a list of points (flops, fraction). The function interpolates between
-  ///    these points to get the fraction for `flops`, also if the op is not a
-  ///    matmul. If the list is empty, the fraction is 1.
-  ///  - The memory time is `bytes` divided by the bandwidth of the device
-  ///    memory.
-  ///
-  /// Example: the peak is 100e12 flops per second, and the fraction is 0.5. An
-  /// op of 1.5e9 flops has a compute time of 30 microseconds. If the memory
-  /// time is 20 microseconds and a launch takes 4 microseconds, the result is
-  /// 34 microseconds.
+  /// Returns the predicted seconds of one op: `launchSeconds` plus the larger
+  /// one of compute time and memory time. `bytes` is the number of bytes that
+  /// the op reads from and writes to device memory. The memory time is `bytes`
+  /// divided by `memoryBytesPerSecond`. The compute time is `flops` divided by
+  /// a fraction of peakOf(dtype). `matmulEfficiency` gives the fraction for
+  /// `flops`, also if the op is not a matmul. For example, a launch of 4 µs, a
+  /// compute time of 30 µs and a memory time of 20 µs give 34 µs.
   double computeSeconds(double flops, double bytes,
                         std::string_view dtype) const;
 
   /// Returns the network link over which a group of `size` ranks communicates.
-  /// `stride` is the difference between the numbers of two neighboring ranks of
-  /// the group. For example, the ranks 0, 4 and 8 have the size 3 and the
-  /// stride 4.
-  ///
-  /// `links` contains one link for each level of the network. The span of a
-  /// link is the number of consecutive ranks that the link connects. The
-  /// function multiplies `stride` by `size`. It returns the link with the
-  /// smallest span that is not less than this product. If all spans are less,
-  /// the function returns the link with the largest span. For example, if there
-  /// are two links, with the spans 8 and 65536:
+  /// `stride` is the difference between the numbers of two neighboring ranks:
+  /// the ranks 0, 4 and 8 have the stride 4. The result is the link with the
+  /// smallest span that is at least `stride` · `size`, or else the link with
+  /// the largest span. Example with links of the spans 8 and 65536:
   ///
   ///   size 4, stride 2   product  8   link with span 8
   ///   size 2, stride 8   product 16   link with span 65536
   const Link &linkFor(int stride, int size) const;
 
-  /// Returns the predicted seconds of several calls of one collective:
-  ///
-  ///  - `kind`: the kind of collective, such as "all_reduce". "transfer" stands
-  ///    for a message from one pipeline stage to another.
-  ///  - `stride`: the difference between the numbers of two neighboring ranks.
-  ///    For example, ranks 0, 4 and 8 have the stride 4.
-  ///  - `size`: the number of ranks that take part in a call.
-  ///  - `bytes`: the bytes that one rank receives in all calls together.
-  ///  - `calls`: the number of calls.
-  ///
-  /// If `collectives` has a measured curve for `kind` and `size`, the function
-  /// uses this curve. Otherwise, it uses the link that `linkFor(stride, size)`
-  /// returns: latency * calls + bytes / bandwidth. For example, 2 calls that
-  /// receive 370 GB in total, over a link with 8 microseconds of latency and
-  /// 370 GB per second, take 1 second and 16 microseconds.
+  /// Returns the predicted seconds of `calls` calls of the collective `kind`,
+  /// such as "all_reduce". The kind "transfer" is a message between pipeline
+  /// stages. `stride` is the difference between the numbers of two neighboring
+  /// ranks of the group, and `size` is the number of ranks. `bytes` is the
+  /// number of bytes that one rank receives in all calls together. If
+  /// `collectives` has a curve for `kind` and `size`, the function uses the
+  /// curve. Otherwise, the result is latency · calls + bytes / bandwidth of
+  /// linkFor(stride, size).
   double commSeconds(std::string_view kind, int stride, int size, double bytes,
                      double calls) const;
 };
@@ -171,40 +146,20 @@ struct Cluster {
 /// file. For any other target, the function returns std::nullopt.
 std::optional<Cluster> defaultCluster(std::string_view target);
 
-/// Parses `text`, the content of a cluster file. A cluster file describes
-/// machines and their network in TOML. The result has the values of the file.
-/// If the file lacks a field, the result has the value of this field in
-/// `defaults`.
+/// Parses `text`, a cluster file in TOML. A field that the file lacks has its
+/// value in `defaults`. Returns an error with exit code 2 and a line number if
+/// `text` is not TOML, a field is unknown or a value is invalid. Units: gb is
+/// GiB, gbps is 10^9 bytes per second, us is microseconds. Example:
 ///
-/// Returns an error with exit code 2 (WrongUsage) if the text is not TOML, if a
-/// field is unknown, or if a value is invalid. For example, a negative number
-/// is invalid. A text is invalid if the field needs a number. The error message
-/// contains the line number.
-///
-/// Example of a file with all fields (# begins a comment):
-///
-///     nodes = 16                            # number of machines
-///     devices_per_node = 8
-///     host_ram_gb = 2048                    # memory of a machine (GiB)
-///     # slowdown if a device computes and communicates at the same time:
+///     host_ram_gb = 2048       # other numbers: nodes, devices_per_node
 ///     overlap_slowdown = { compute = 1.12, comm = 1.2 }
-///     # pairs: flops of a matmul, fraction of the peak that it reaches:
-///     gemm_eff = [[1e9, 0.25], [1e13, 0.78]]
-///     # network links, each with the number of ranks that it connects,
-///     # the latency (microseconds) and the bandwidth (gigabytes per second):
+///     gemm_eff = [[1e9, 0.25]] # flops of a matmul, fraction of the peak
 ///     links = [{ level = "nvlink", span = 8, alpha_us = 8, beta_gbps = 370 }]
-///
 ///     [device]
-///     mem_gb = 80                           # memory (GiB)
-///     mem_gbps = 3350                       # gigabytes per second
-///     launch_us = 4.0                       # microseconds to launch a kernel
-///     reserved_gb = 3.5                     # memory of libraries (GiB)
-///     # teraflops per second for each element type:
+///     mem_gb = 80              # also: mem_gbps, launch_us, reserved_gb
 ///     peak_tflops = { bf16 = 989, fp32 = 67 }
-///
 ///     [collectives.all_reduce]
-///     # for 8 ranks, pairs: received bytes, microseconds:
-///     8 = [[65536, 28], [1048576, 41]]
+///     8 = [[65536, 28]]        # 8 ranks: received bytes, microseconds
 StatusOr<Cluster> parseCluster(std::string_view text, const Cluster &defaults);
 
 /// Returns the description of a cluster. `text` is the content of a cluster

@@ -45,17 +45,11 @@ std::vector<ArenaPiece> piecesOf(const ArenaBuffer &buffer) {
 enum class Fit { First, Best };
 
 /// Table that gives the largest number of live bytes in a range of
-/// instructions. The live bytes at an instruction are the sizes of all pieces
-/// that are alive, added up. A piece is a part of a buffer that is alive during
-/// a range of instructions.
-///
-/// `times` contains the instructions at which a piece begins, because the
-/// number of live bytes can grow only there. `levels[0]` contains the live
-/// bytes at these instructions. An entry of `levels[1]` is the maximum of 2
-/// adjacent entries of `levels[0]`. An entry of `levels[2]` is the maximum of 4
-/// adjacent entries of `levels[0]`, and so on. For example, pieces begin at the
-/// instructions 10, 20, 30 and 40, and the live bytes at these instructions are
-/// 3, 5, 4 and 2:
+/// instructions. A piece is a part of a buffer that is alive during a range of
+/// instructions. `times` has the instructions at which a piece begins, because
+/// the live bytes can grow only there. levels[k][i] is the maximum of the live
+/// bytes at 2^k adjacent entries of `times`, beginning with entry i (sparse
+/// table). Example:
 ///
 ///     times       10  20  30  40
 ///     levels[0]    3   5   4   2
@@ -63,23 +57,10 @@ enum class Fit { First, Best };
 ///     levels[2]    5
 class LiveProfile {
 public:
-  /// Fills `times` and `levels` for `buffers`. A piece is a part of a buffer
-  /// that is alive during a range of instructions. The function goes through
-  /// the instructions in order, and adds up the bytes of all live pieces. At
-  /// each instruction at which a piece begins, it appends the instruction to
-  /// `times`, and the sum to `levels[0]`.
-  ///
-  /// The last loop computes one level from the level before it:
-  ///
-  ///   levels[1][i] = max(levels[0][i], levels[0][i + 1])
-  ///   levels[2][i] = max(levels[1][i], levels[1][i + 2])
-  ///   levels[3][i] = max(levels[2][i], levels[2][i + 4])
-  ///
-  /// Therefore an entry of `levels[1]` is the maximum of 2 adjacent sums, an
-  /// entry of `levels[2]` is the maximum of 4 adjacent sums, and an entry of
-  /// `levels[3]` is the maximum of 8 adjacent sums. A level that would have no
-  /// entry is not stored. For example, if `levels[0]` is {3, 5, 4, 2}, then
-  /// `levels[1]` is {5, 5, 4}, and `levels[2]` is {5}.
+  /// Fills `times` and `levels` for `buffers`. levels[0] has the live bytes at
+  /// each entry of `times`. Each further level is computed from the level
+  /// before it: levels[k + 1][i] = max(levels[k][i], levels[k][i + 2^k]). A
+  /// level without entries is not stored.
   explicit LiveProfile(const std::vector<ArenaBuffer> &buffers) {
     std::map<size_t, uint64_t> begun, ended;
     for (const ArenaBuffer &buffer : buffers)
@@ -127,24 +108,11 @@ public:
 
 private:
   /// Returns the largest number of live bytes at the instructions [first,
-  /// last], both included. A piece is a part of a buffer that is alive during a
-  /// range of instructions. `times` contains the instructions at which a piece
-  /// begins. `first` must be an entry of `times`.
-  ///
-  /// `levels[0]` contains the number of live bytes at each instruction in
-  /// `times`. The result is the maximum of the entries of `levels[0]` that
-  /// belong to the instructions [first, last]. An entry of `levels[k]` is the
-  /// maximum of 2^k adjacent entries of `levels[0]`. If the result is the
-  /// maximum of n entries, the function uses the largest k for which 2^k is not
-  /// larger than n. One entry of `levels[k]` is the maximum of the first 2^k of
-  /// these n entries. A second entry of `levels[k]` is the maximum of the last
-  /// 2^k of these n entries. The function returns the larger one of the two.
-  ///
-  /// Example: `times` is {10, 20, 30, 40}, `levels[0]` is {3, 5, 4, 2}, and
-  /// `levels[1]` is {5, 5, 4}. For the instructions [10, 35], the result is the
-  /// maximum of 3, 5 and 4. The function returns the larger one of the entries
-  /// levels[1][0] and levels[1][1]. The first entry is max(3, 5), and the
-  /// second entry is max(5, 4).
+  /// last], both included. `first` must be an entry of `times`. The function
+  /// reads two entries of one level. They cover the first 2^k and the last 2^k
+  /// of the instructions of `times` in the range, and may overlap. For example,
+  /// for 3 instructions with 3, 5 and 4 live bytes, the entries of levels[1]
+  /// are max(3, 5) and max(5, 4).
   uint64_t most(size_t first, size_t last) const {
     auto at = [&](size_t time) {
       return static_cast<size_t>(
@@ -336,21 +304,12 @@ private:
   /// bytes [64, 128) of the buffer and `offset` is 256, the function adds the
   /// bytes [320, 384) of the arena.
   void add(const ArenaPiece &piece, uint64_t offset);
-  /// Makes a plan, and stores the plan if it is the best plan so far. A plan
-  /// contains the offset of each buffer in the arena. The best plan is the plan
-  /// with the smallest arena. The parameters are:
-  ///
-  ///  - `order` is the order in which the buffers get their offsets.
-  ///  - `fit` is the rule that chooses one of several free ranges of the arena
-  ///    for a buffer: the first range or the smallest range.
-  ///  - `limit` is the largest number of bytes that the arena may have.
-  ///
-  /// Returns the number of bytes of the arena. If the arena would get more than
-  /// `limit` bytes, stores nothing and returns the largest integer.
-  ///
-  /// `bestTotal` is the number of bytes of the smallest arena so far. If the
-  /// new arena has fewer bytes, the function stores the offsets in `best` and
-  /// the number of bytes in `bestTotal`.
+  /// Makes a plan (an offset of each buffer) in the member `offsets`. `order`
+  /// is the order in which the buffers get their offsets, and `fit` chooses one
+  /// of several free ranges. Returns the bytes of the arena. If the arena is
+  /// the smallest so far, stores the plan in `best` and the bytes in
+  /// `bestTotal`. If the arena would get more than `limit` bytes, returns the
+  /// largest integer, and `offsets` is not valid.
   uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
   Order neighbour(const Climb &climb);
   void climb(std::vector<Climb> climbs);
@@ -431,24 +390,12 @@ uint32_t ArenaPlanner::below(size_t count) {
   return static_cast<uint32_t>((state >> 16) % count);
 }
 
-/// Returns an offset at which `buffer` does not overlap any placed range. A
-/// placed range is a range of bytes that an earlier buffer occupies during some
-/// instructions. The function ignores all placed ranges that are not alive at
-/// the same time as `buffer`.
-///
-/// The loop visits the other placed ranges in the order of their first bytes.
-/// `free` is the largest end of the ranges that it has visited, and 0 at the
-/// start. If the next range begins after `free`, the bytes between are a gap.
-/// For example, the ranges [0, 64) and [128, 192) have the gap [64, 128). A gap
-/// is large enough if `buffer` fits into the gap at an offset that is a
-/// multiple of `buffer.alignment`.
-///
-///  - With Fit::First, the loop ends at the first gap that is large enough.
-///  - With Fit::Best, the loop visits all ranges, and keeps the smallest gap
-///    that is large enough.
-///
-/// If no gap is large enough, the result is the first multiple of
-/// `buffer.alignment` after all these ranges.
+/// Returns an offset at which `buffer` overlaps no placed range that is alive
+/// at the same time. `placed` must be sorted by the first bytes of the ranges.
+/// `free` is the largest end of the visited ranges, so the bytes from `free` to
+/// the next range are a gap. With Fit::First, the function uses the first gap
+/// that is large enough. With Fit::Best, it uses the smallest such gap. If
+/// there is no such gap, the buffer lies after all these ranges.
 uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   uint64_t free = 0, found = unbounded, smallest = unbounded;
   for (const PlacedRange &other : placed) {
@@ -467,23 +414,12 @@ uint64_t ArenaPlanner::findGap(const ArenaBuffer &buffer, Fit fit) {
   return found == unbounded ? alignUp(free, buffer.alignment) : found;
 }
 
-/// Returns the lowest offset at which `buffer` can be placed. `buffer` consists
-/// of pieces. A piece is a range of bytes of the buffer that is alive during a
-/// range of instructions. A placed range is a range of bytes of the arena that
-/// an earlier buffer occupies during a range of instructions. The offset must
-/// be a multiple of `buffer.alignment`. At this offset, no piece may have a
-/// byte in common with a placed range at the same instruction.
-///
-/// The function begins with the offset 0, and compares each piece with each
-/// placed range. If they have a byte in common at the same instruction, the
-/// offset is not valid. The function then increases the offset to the next
-/// multiple of `buffer.alignment` at which the piece lies after the placed
-/// range. The function ends after it has compared all pieces with all placed
-/// ranges without an increase.
-///
-/// Example: `buffer` has one piece of 64 bytes. The placed ranges are [0, 64)
-/// and [64, 128), and both are alive at the same instructions as the piece. The
-/// function tries the offsets 0, 64 and 128, and returns 128.
+/// Returns the lowest multiple of `buffer.alignment` at which no piece of
+/// `buffer` has a byte in common with a placed range at the same instruction.
+/// If a piece overlaps a placed range, the offset grows until the piece lies
+/// after the range. The search ends after a pass over all pieces and placed
+/// ranges without such an overlap. For example, a piece of 64 bytes and the
+/// ranges [0, 64) and [64, 128), alive at the same time, give the offset 128.
 uint64_t ArenaPlanner::findLowest(const ArenaBuffer &buffer) {
   uint64_t offset = 0;
   for (bool moved = true; std::exchange(moved, false);)
@@ -567,19 +503,12 @@ uint64_t ArenaPlanner::attempt(const Order &order, Fit fit, uint64_t limit) {
   return total;
 }
 
-/// Returns a copy of `climb.order` with random changes. `climb.order` is the
-/// order in which the planner places buffers in the arena. There are two
-/// changes:
-///
-///  1. The function chooses, at random, a buffer whose last byte is the last
-///     byte of the arena. It moves this buffer to an earlier position in the
-///     order. If the buffer is the first one in the order, the function instead
-///     exchanges it with a random buffer of the order.
-///  2. With the probability 1/2, the function also exchanges two random buffers
-///     of the order.
-///
-/// Example: the order is 4, 7, 2, 9, and buffer 2 is at the end of the arena.
-/// The first change makes 4, 2, 7, 9 or 2, 4, 7, 9.
+/// Returns a copy of `climb.order` with random changes. The function chooses a
+/// random buffer that ends at the end of the arena, and moves it to an earlier
+/// position in the order. If this buffer is already the first one, the function
+/// exchanges it with a random buffer. With the probability 1/2, the function
+/// also exchanges two random buffers. For example, 4, 7, 2, 9 can become 2, 4,
+/// 7, 9 if buffer 2 is at the end of the arena.
 ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   std::vector<size_t> top;
   for (size_t turn = 0; turn < climb.order.size(); ++turn) {
@@ -600,24 +529,11 @@ ArenaPlanner::Order ArenaPlanner::neighbour(const Climb &climb) {
   return order;
 }
 
-/// Searches for a plan with a smaller arena by hill climbing. A plan contains
-/// the offset of each buffer in the arena. A hill climb has an order in which
-/// the buffers get their offsets, and a rule that chooses one of several free
-/// ranges of the arena for a buffer. `climbs` is a list of hill climbs. Each
-/// hill climb begins with another order or has another rule.
-///
-/// The function repeats these steps for one hill climb:
-///
-///   1. neighbour() makes a copy of the order and changes the copy at random.
-///   2. attempt() makes a plan from the changed order. If its arena is smaller
-///      than all arenas so far, attempt() stores the plan in `best`.
-///   3. If the arena of this plan is not larger than the arena of the old
-///      order, the changed order replaces the old order of the hill climb.
-///
-/// After `neighboursPerTurn` repetitions, the function continues with the next
-/// hill climb. After the last hill climb, it begins again with the first one.
-///
-/// The function ends if done() returns true.
+/// Searches for a plan with a smaller arena by hill climbing, until done()
+/// returns true. Each entry of `climbs` is a hill climb with its own order of
+/// the buffers or its own rule. A step changes the order at random and makes a
+/// plan. If the arena does not become larger, the hill climb keeps the new
+/// order. After `neighboursPerTurn` steps, the next hill climb continues.
 void ArenaPlanner::climb(std::vector<Climb> climbs) {
   for (size_t turn = 0; !done(); turn = (turn + 1) % climbs.size()) {
     Climb &climb = climbs[turn];
@@ -631,30 +547,13 @@ void ArenaPlanner::climb(std::vector<Climb> climbs) {
   }
 }
 
-/// Searches for a plan with a small arena, and returns the best plan. A plan
-/// contains the offsets of all buffers in the arena. The search has three
-/// steps:
-///
-///  1. If there are many buffers, sweep() makes the first plan. If one call of
-///     place() would take longer than the whole search may take, this plan is
-///     the result.
-///  2. run() calls place() several times. Each call makes a plan: it places
-///     the buffers one after another in the arena. run() tries six orders of
-///     the buffers, such as the largest buffer first. It tries each order with
-///     two rules. With Fit::First, a buffer gets the first free range that is
-///     large enough. With Fit::Best, a buffer gets the smallest free range that
-///     is large enough.
-///  3. Each plan of step 2 is the start of a hill climb. A hill climb changes
-///     the order of the plan at random, and places the buffers again. It keeps
-///     the change if the arena does not become larger.
-///
-/// Some buffers consist of pieces, which are ranges of bytes that are alive at
-/// different times. place() places such a buffer at the lowest offset that is
-/// possible. The rule has no effect on the buffer.
-///
-/// The search ends when the arena of the best plan has `bound` bytes, because
-/// no arena can be smaller. The search also ends when it has made `effort`
-/// comparisons of a buffer with a placed buffer.
+/// Searches for a plan with a small arena. If there are many buffers, sweep()
+/// makes the first plan. If one call of place() would take too long
+/// (`isLarge`), this plan is the result. Otherwise, place() makes plans from
+/// six orders of the buffers, each with two rules (Fit). The rule has no effect
+/// on buffers that consist of pieces. Each of these plans is the start of a
+/// hill climb in climb(). The search ends when done() returns true, for example
+/// when the arena has `bound` bytes, because no arena is smaller.
 ArenaPlan ArenaPlanner::run() {
   bound = profile.most();
   if (bound == 0)

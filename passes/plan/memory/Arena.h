@@ -58,10 +58,11 @@ struct ArenaPlan {
   uint64_t lowerBound = 0;
 };
 
-/// Assigns an offset in the arena to each buffer. The arena is one allocation
-/// that contains all buffers. Two buffers may have bytes of the arena in common
-/// if these bytes are never alive in both buffers at the same instruction. The
-/// function searches for offsets with a small arena.
+/// Assigns each buffer an offset in the arena, and searches for a small arena.
+/// Two buffers may share bytes that are never alive in both at the same
+/// instruction. In the picture, A and B share bytes. `effort` is about the
+/// largest number of comparisons of two buffers; 10^8 comparisons take about
+/// 0.2 seconds. The result does not depend on the speed of the machine.
 ///
 ///     offset
 ///       ^     +-----------+
@@ -69,42 +70,14 @@ struct ArenaPlan {
 ///       +-----+-----+-----+
 ///       |     A     |  B  |
 ///       +-----------+-----+--> instruction
-///
-/// In the picture, A and B share bytes, because A ends before B begins. C is
-/// alive at the same time as A and at the same time as B. C shares no bytes.
-///
-/// The search has three steps:
-///
-///  1. Only if there are many buffers: go through the instructions in order,
-///     allocate each buffer where its life begins, and free it where its life
-///     ends.
-///  2. Place the buffers in several orders, such as largest buffer first. Each
-///     buffer gets an offset at which it overlaps no placed buffer that is
-///     alive at the same time. One rule takes the lowest such offset. A second
-///     rule takes the smallest gap that is large enough.
-///  3. Change each order at random. In most changes, a buffer that ends at the
-///     end of the arena is placed earlier. Keep the change if the arena does
-///     not become larger. Repeat.
-///
-/// `effort` limits the search: it is about the largest number of comparisons of
-/// a buffer with a placed buffer. 10^8 comparisons take about 0.2 seconds. The
-/// result does not depend on the speed of the machine.
 ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers,
                     uint64_t effort = 100'000'000);
 
-/// Checks that `plan` is a valid plan for `buffers`. A plan contains the offset
-/// of each buffer in the arena. These conditions must be true:
-///
-///  - The plan has one offset per buffer.
-///  - Each offset is a multiple of the alignment of its buffer.
-///  - Each buffer lies inside the arena, which has `plan.total` bytes.
-///  - Two buffers never use the same byte of the arena at the same instruction.
-///    A buffer uses a byte only while the byte is alive, which means that the
-///    program still needs its value.
-///
-/// If a condition is false, the function returns a message about the first
-/// violation. If all conditions are true, it returns an empty string. The
-/// offsets of empty buffers are not checked.
+/// Checks that `plan` is a valid plan for `buffers`. There must be one offset
+/// per buffer. Each buffer must be aligned and lie inside the arena. Two
+/// buffers must never use the same byte at the same instruction. Returns a
+/// message about the first violation, or an empty string. Does not check the
+/// offsets of empty buffers.
 std::string verifyArena(const std::vector<ArenaBuffer> &buffers,
                         const ArenaPlan &plan);
 

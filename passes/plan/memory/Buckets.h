@@ -27,22 +27,15 @@ struct CollectiveCall {
   size_t firstUse = 0;
 };
 
-/// Divides collectives into buckets. A bucket is a group of two or more
-/// collectives of the same kind, which one call executes together. The call of
-/// a bucket takes the place of the last collective of the bucket. Therefore, no
-/// op up to this place may read a result of the bucket.
-///
-/// `calls` must be sorted by `place`, the index of a collective in the
-/// function. Each bucket of the result is a list of indices into `calls`, in
-/// ascending order. A collective that is in no bucket is not in the result.
-/// Example with collectives a, b, c and d of the same kind:
+/// Divides collectives into buckets. A bucket has two or more collectives of
+/// one kind, which one call executes at the place of the last of them. No op
+/// before that place may read a result of the bucket. `calls` must be sorted by
+/// `place`. A bucket of the result is a list of ascending indices into `calls`.
+/// Example:
 ///
 ///     place   0   1   2   3   4   5
 ///     call    a   b       c   d            buckets {a, b} and {c, d}
 ///     reads           a           b, c, d
-///
-/// The op at place 2 reads the result of a, and c comes after this op.
-/// Therefore, a and c cannot be in one bucket.
 std::vector<std::vector<size_t>>
 formBuckets(const std::vector<CollectiveCall> &calls);
 

@@ -21,21 +21,12 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
   const std::vector<bool> none(ops.size());
   Hoisting result{none, none, none};
   int64_t left = maxHeldBytes;
-  // This loop decides for each op whether the op is held. A held op runs once
-  // per step, and its results stay in memory for the whole step. An op can be
-  // held only if it computes the same results in all microbatches. In this
-  // case, `isShared` is true. All held results together must have at most
-  // `maxHeldBytes` bytes. `left` is the number of bytes that are left for
-  // further held results.
-  //
-  // The loop visits the ops from the last to the first. It therefore visits the
-  // ops that read a result of op i before op i. If such an op runs in every
-  // microbatch, mark() sets result.runsEach[i] to true.
-  //
-  // The `continue` skips op i if it need not run in every microbatch and its
-  // results need not stay in memory. There are three conditions: op i computes
-  // the same results in all microbatches, the stage does not return a result of
-  // op i, and no op that runs in every microbatch reads a result of op i.
+  // This loop decides which ops are held: a held op runs once per step, and its
+  // results stay in memory for the whole step. `left` is the number of bytes
+  // that further held results may have. The loop must visit an op after the ops
+  // that read its results, because mark() sets `runsEach` for the operands. The
+  // `continue` skips an op with equal results in all microbatches that the
+  // stage does not return and that no op in every microbatch reads.
   for (size_t i = ops.size(); i-- > 0;) {
     const StageOp &op = ops[i];
     if (op.isShared && !op.isOutput && !result.runsEach[i])

@@ -49,48 +49,33 @@ struct StageOp {
 /// the weight and runs in every microbatch. Op 0 then runs once per step,
 /// before op 1, and also runs in every microbatch, before op 2.
 struct Hoisting {
-  /// Three lists with one flag for each op of the stage:
-  ///
-  /// - `runsOnce`: the op runs once per step.
-  /// - `runsEach`: the op runs in every microbatch.
-  /// - `isHeld`: the results of the op stay in memory for the whole step.
-  ///
-  /// The flags of an op have one of these combinations:
+  /// Flags for each op of the stage: whether the op runs once per step, whether
+  /// it runs in every microbatch, and whether its results stay in memory for
+  /// the whole step. The flags of an op have one of these combinations:
   ///
   ///   runsOnce   runsEach   isHeld
-  ///   true       false      true     The op runs once. Its results stay.
-  ///   true       false      false    Only ops that run once read the results.
-  ///   true       true       false    The op runs once, and also in every
-  ///                                  microbatch.
-  ///   false      true       false    The op runs only in every microbatch.
-  ///   false      false      false    The op is not needed, and does not run.
+  ///   true       false      true     Runs once. The results stay.
+  ///   true       false      false    Runs once, only for ops that run once.
+  ///   true       true       false    Runs once and in every microbatch.
+  ///   false      true       false    Runs only in every microbatch.
+  ///   false      false      false    Is not needed, and does not run.
   std::vector<bool> runsOnce, runsEach, isHeld;
 };
 
-/// Chooses for each op whether the op runs once per step, in every microbatch,
-/// or both. Also chooses the ops whose results stay in memory for the whole
-/// step. These ops are held. An op is held if all of these conditions are true:
-///
-///  - The results of the op are equal in all microbatches.
-///  - An op that runs in every microbatch reads a result of the op, or the
-///    stage returns a result of the op.
-///  - The op communicates, or its results have at most as many bytes as its
-///    operands. Larger results are cheaper to recompute. An example is a mask
-///    that is computed from a row and a column.
-///  - The op is not a view, such as a reshape.
-///  - The results of the op fit into the bytes that are left. All held results
-///    together have at most `maxHeldBytes` bytes. The function visits the ops
-///    from the last to the first.
-///
-/// A held op runs once per step. The ops that compute the operands of a held op
-/// also run once per step. In this example with a weight w, the transpose is a
-/// view, so it is not held:
+/// Chooses for each op whether it runs once per step, in every microbatch, or
+/// both. A held op runs once, and its results stay in memory for the whole
+/// step. A held op is no view, and its results are equal in all microbatches.
+/// An op that runs in every microbatch reads the results, or the stage returns
+/// them. A held op also communicates, or its results have at most as many bytes
+/// as its operands. All held results have at most `maxHeldBytes` bytes, and
+/// later ops are chosen first. Ops that compute operands of held ops also run
+/// once per step.
 ///
 ///     w ── all_gather ── transpose ──┐
 ///     x ─────────────────────────────┴── matmul
 ///
-///     once per step       w, all_gather (held)
-///     every microbatch    transpose, matmul
+///     once per step       w (a weight), all_gather (held)
+///     every microbatch    transpose (a view), matmul
 Hoisting
 chooseHoisting(const std::vector<StageOp> &ops,
                int64_t maxHeldBytes = std::numeric_limits<int64_t>::max());

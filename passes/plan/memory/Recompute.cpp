@@ -50,14 +50,10 @@ Recomputation complete(const StageGraph &stage,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A flow network whose minimum cut decides which values to keep in memory and
-/// which ops to recompute. `price` is a number of flops per byte. The minimum
-/// cut is the decision with the least cost:
-///
-///     price * bytes of the kept values + flops of the recomputed ops
-///
-/// The nodes are the source, the sink, the ops and the values. A value that is
-/// always in memory, such as a weight, has no node. Edges:
+/// Flow network whose minimum cut is the cheapest choice of kept values and
+/// recomputed ops. A choice costs price * bytes of the kept values + flops of
+/// the recomputed ops. A value that is always in memory, such as a weight, has
+/// no node. Edges:
 ///
 ///     from     to         capacity
 ///     source   value      infinite, if the backward pass reads the value
@@ -65,18 +61,9 @@ namespace {
 ///     op       operand    infinite
 ///     op       sink       flops of the op
 ///
-/// A cut divides the nodes into the source's side and the sink's side. An edge
-/// from the source's side to the sink's side is cut. The capacities of the cut
-/// edges add up to the cost. An infinite edge is never cut.
-///
-///  - A value on the source's side is needed.
-///  - An op on the source's side is recomputed. Its edge to the sink is cut.
-///    The op needs all of its operands, so the operands are on the source's
-///    side, too.
-///  - A needed value is kept if its op is on the sink's side. The edge from the
-///    value to its op is cut.
-///  - Some ops must not run twice. A result of such an op has an edge to the
-///    sink in place of the edge to the op. A needed result is then kept.
+/// An op on the source's side of the cut is recomputed. A value on the source's
+/// side is kept if its op is on the sink's side. If an op must not run twice,
+/// its results have edges to the sink in place of the edges to the op.
 class CutNetwork {
 public:
   CutNetwork(const StageGraph &stage, const std::vector<int> &ops,
@@ -108,24 +95,12 @@ public:
 private:
   static constexpr size_t source = 0, sink = 1;
 
-  /// Adds edges to `network`: the edges of the op with the index ops[i], and
-  /// the edges of the results of this op. `price` is the cost of one kept byte,
-  /// in flops. If the op may run twice, the function adds these edges:
-  ///
-  ///     from     to        capacity
-  ///     op       sink      flops of the op
-  ///     op       operand   infinite
-  ///     result   op        price * bytes of the result
-  ///     source   result    infinite, if the backward pass reads the result
-  ///
-  /// If the op must not run twice, no edge begins or ends at the op:
-  ///
-  ///     from     to        capacity
-  ///     result   sink      price * bytes of the result
-  ///     source   result    infinite, if the backward pass reads the result
-  ///
-  /// A value that is always in memory, such as a weight, has no node. The
-  /// function adds no edges for such an operand or result.
+  /// Adds the edges of the op ops[i] and of its results to `network`. The table
+  /// above the class lists the edges. If the op must not run twice, no edge
+  /// begins or ends at the op, and its results have edges to the sink. A needed
+  /// result is then always kept. Operands and results that are always in memory
+  /// have no node and get no edges. `price` is the cost of one kept byte, in
+  /// flops.
   void addOp(MinCut &network, size_t i, double price) const {
     const ForwardOp &op = stage.ops[ops[i]];
     const size_t node = 2 + i;
@@ -203,27 +178,18 @@ static double highestPrice(const StageGraph &stage,
 
 namespace {
 /// Finds the best choices of kept values and recomputed ops. A choice is a
-/// point with two coordinates: the bytes of the kept values, and the flops of
-/// the recomputed ops. The best choices are the vertices of the lower convex
-/// hull of all points.
+/// point: the bytes of the kept values, and the flops of the recomputed ops.
+/// The best choices are the vertices of the lower convex hull of all points.
 ///
-/// The first two vertices are the choice with the fewest flops and the choice
-/// with the fewest bytes. The search for a vertex between two vertices a and b
-/// has three steps:
-///
-///  1. Compute a price in flops per byte. A choice costs flops + price * bytes.
-///     At this price, a and b cost the same.
-///  2. Find the cheapest choice c at this price by a minimum cut.
-///  3. If c costs less than a and b, c is a vertex between a and b. Search
-///     between a and c, and between c and b. Otherwise, there is no vertex
-///     between a and b.
-///
-/// Example:
+/// To find a vertex between two vertices a and b, the class computes the price
+/// at which a and b cost the same. A choice costs flops + price * bytes. A
+/// minimum cut finds the cheapest choice c at this price. If c costs less than
+/// a, c is a vertex. Example:
 ///
 ///     a        100 bytes,   0 flops
 ///     b         20 bytes, 160 flops
 ///     price    (160 - 0) / (100 - 20) = 2 flops per byte
-///     cost     a: 0 + 2 * 100 = 200    b: 160 + 2 * 20 = 200
+///     cost     0 + 2 * 100 = 160 + 2 * 20 = 200 flops for a and for b
 ///     c         50 bytes,  40 flops: 40 + 2 * 50 = 140, a vertex
 class Hull {
 public:

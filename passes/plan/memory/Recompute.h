@@ -105,35 +105,14 @@ Recomputation recomputeNothing(const StageGraph &stage);
 Recomputation recomputeCheap(const StageGraph &stage);
 
 /// Decides which values of the forward pass stay in memory until the backward
-/// pass. If the backward pass needs a value that does not stay in memory, it
-/// recomputes the value: it runs the op again that computes the value. The
-/// function tries to keep the peak memory low. It has three steps:
-///
-///  1. It makes a list of the ops that the backward pass would run again if no
-///     value stayed in memory.
-///  2. It removes early ops from the list. An op is early if it may run twice,
-///     if it takes little or no time, and if its operands are only weights,
-///     inputs of the stage, or results of other early ops. The results of early
-///     ops do not stay in memory. If the backward pass needs a result of an
-///     early op, it runs this op again.
-///  3. It divides the rest of the list into segments. A segment is a range of
-///     consecutive ops. A value crosses between segments if an op of one
-///     segment computes the value and an op of a later segment reads the value.
-///
-/// A value stays in memory if the backward pass or a recomputed op reads the
-/// value, and if one of these conditions is also true:
-///
-///  - The value crosses between segments.
-///  - The op that computes the value must not run twice.
-///
-/// Example: the list has the ops a, b, c and d. Each op reads the result of the
-/// op before it, and the backward pass reads all four results. The segments are
-/// {a, b} and {c, d}. The result of b stays in memory, because it crosses
-/// between the two segments. The backward pass runs a, c and d again.
-///
-/// The function tries several numbers of segments, such as 1, 2, 3, 4 and 6. It
-/// returns the decision with the lowest peak memory, as estimated by
-/// activationBytes().
+/// pass, so that the peak memory is low. Divides the ops into segments (ranges
+/// of consecutive ops). If the backward pass needs a value, the value stays in
+/// memory if a later segment reads it or if its op must not run twice, and is
+/// recomputed otherwise. Results of cheap ops that depend only on weights and
+/// inputs of the stage are always recomputed. Example: for a chain of ops with
+/// the segments {a, b} and {c, d}, only the result of b stays in memory. The
+/// function returns the decision with the least activationBytes() for several
+/// numbers of segments.
 Recomputation recomputeAll(const StageGraph &stage);
 
 /// Chooses which values of the forward pass one rank keeps in memory. If the
@@ -150,35 +129,23 @@ Recomputation recomputeAll(const StageGraph &stage);
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget);
 
-/// Estimates the peak memory for values of the forward and the backward pass on
-/// one rank, in bytes. The rank runs `stages`. `recomputations` says for each
-/// stage which values of the forward pass are kept in memory until the backward
-/// pass. The result is the sum of two numbers:
-///
-///  - The bytes of all kept values. For each stage, they are the bytes of one
-///    microbatch times `inFlight`, the number of microbatches whose values are
-///    in memory at the same time.
-///  - The largest number of bytes that one forward or backward pass of one
-///    stage and one microbatch needs in addition to the kept values.
-///
-/// The real peak can be lower. For example, a fused kernel does not store its
-/// inner values in memory, but the estimate counts these values.
+/// Estimates the peak memory for forward and backward values on one rank, in
+/// bytes. The rank runs `stages`. recomputations[i] says which values of stage
+/// i are kept from the forward to the backward pass. The result is the sum of
+/// the bytes of all kept values (for each stage, keptBytes * inFlight), and of
+/// the most bytes that one forward or backward pass of one microbatch needs in
+/// addition. The real peak can be lower, because a fused kernel does not store
+/// its inner values in memory.
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations);
 
-/// Returns the largest number of microbatches that are in flight in one stage
-/// at the same time. The result is at least 1. `stage` is the index of the
-/// stage. `table` is the pipeline schedule. It lists the actions of each rank
-/// of the pipeline in the order of execution.
-///
-/// A microbatch is in flight from its forward pass (action F) to its backward
-/// pass (action B). Some schedules split the backward pass into two actions: I
-/// computes the gradients of the inputs, and W computes the gradients of the
-/// weights. A microbatch is then in flight until W.
-///
-/// Example: the actions F0 F1 B0 F2 B1 B2 belong to the microbatches 0, 1 and
-/// 2. At most 2 microbatches are in flight at the same time: first 0 and 1,
-/// then 1 and 2.
+/// Returns the largest number of microbatches that are in flight in stage
+/// number `stage` at the same time, but at least 1. A microbatch is in flight
+/// from its action F (forward) to its action B (backward). If the schedule
+/// splits B into I (input gradient) and W (weight gradient), the microbatch is
+/// in flight until W. `table` lists the actions of each pipeline rank in the
+/// order of execution. Example: the result for the actions F0 F1 B0 F2 B1 B2 is
+/// 2.
 int mostInFlight(const ActionTable &table, int stage);
 
 //===----------------------------------------------------------------------===//
@@ -214,44 +181,27 @@ struct TradeOff {
   double flops = 0;
 };
 
-/// Chooses which values stay in memory ("kept") and which ops are recomputed.
-/// Returns the choice with the least cost:
+/// Chooses which results of `ops` stay in memory ("kept"), and which of `ops`
+/// the backward pass runs again ("recomputed"). Returns the choice with the
+/// least cost, in flops:
 ///
 ///     price * bytes of the kept values + flops of the recomputed ops
 ///
-/// The choice is about some of the ops of a stage:
-///
-///  - `stage`: the graph of the stage, for one microbatch.
-///  - `ops`: indices of these ops in `stage.ops`, ascending. Only these ops may
-///    be recomputed, and only their results may be kept. The function assumes
-///    that all other values of the stage are in memory at no cost.
-///  - `isGiven`: a flag for each value of the stage. The function assumes that
-///    a value with this flag is in memory at no cost, even if it is a result of
-///    one of these ops. The value is not in the returned list of kept values.
-///  - `price`: the cost of one kept byte, in flops.
+/// `ops` has ascending indices into `stage.ops`. `isGiven` has one flag for
+/// each value of the stage. Values with a true flag and results of all other
+/// ops are in memory at no cost. They are never in the list of kept values.
 TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
                           const std::vector<bool> &isGiven, double price);
 
-/// Returns the best choices for some ops of a stage. A choice says which
-/// results of these ops are kept in memory, and which of these ops the backward
-/// pass runs again (recomputes). A choice has a cost, in flops:
+/// Returns the best choices of kept values and recomputed ops for all prices of
+/// a kept byte. A choice costs, in flops:
 ///
 ///     price * bytes of the kept values + flops of the recomputed ops
 ///
-/// `price` is the cost of one kept byte. If the price is high, the choice with
-/// the least cost keeps few bytes and recomputes many flops. For each price
-/// above 0, the returned list contains a choice with the least cost. The choice
-/// with the fewest flops comes first, and the choice with the fewest bytes
-/// comes last.
-///
-/// The parameters are:
-///
-///  - `stage`: the graph of the stage, for one microbatch.
-///  - `ops`: indices of the ops in `stage.ops`, ascending. The function assumes
-///    that the results of all other ops of the stage are in memory at no cost.
-///  - `isGiven`: a flag for each value of the stage. The function assumes that
-///    a value with this flag is in memory at no cost. The value is never in the
-///    list of kept values.
+/// For each price above 0, the result has a choice with the least cost. The
+/// choice with the fewest flops comes first, and the choice with the fewest
+/// bytes comes last. The parameters have the meaning that they have in
+/// cheapestTradeOff.
 std::vector<TradeOff> tradeOffs(const StageGraph &stage,
                                 const std::vector<int> &ops,
                                 const std::vector<bool> &isGiven);

@@ -72,18 +72,13 @@ public:
         firstRead(stage.values.size(), INT_MAX), time(stage.ops.size()) {}
 
   /// Returns how many bytes the backward pass needs at its peak, in addition to
-  /// the bytes of all kept values. The result is at least 0. A kept value is
-  /// computed by the forward pass. It stays in memory until the backward pass
-  /// has read it for the last time. The function must be called only once,
-  /// because each call appends to the member `instantOfBackward`.
+  /// the bytes of all kept values. The result is at least 0. A kept value stays
+  /// in memory until its last read in the backward pass. The function must be
+  /// called only once, because each call appends to `instantOfBackward`.
   ///
-  /// Example: a and b are kept values of 8 bytes each. Only backward op 0 reads
-  /// a, and only backward op 1 reads b. Backward op 1 also reads a gradient of
-  /// 10 bytes.
-  ///
-  ///     backward op 0    a and b in memory             16 bytes
-  ///     backward op 1    b and the gradient in memory  18 bytes
-  ///     result           18 - (8 + 8) = 2
+  /// Example: a and b are kept values of 8 bytes each. Backward op 0 reads a.
+  /// Backward op 1 reads b and a gradient of 10 bytes, when a is no longer in
+  /// memory. The peak is 8 + 10 = 18 bytes, and the result is 18 - (8 + 8) = 2.
   int64_t extraBytes() {
     findTimes();
     findInstants();
@@ -123,25 +118,14 @@ private:
     }
   }
 
-  /// Numbers the instants of the backward pass from 0 on, in the order of time.
-  /// An instant is the time during which one op runs. The op is a backward op,
-  /// or an op of the forward pass that the backward pass runs again (a
-  /// recomputed op). A recomputed op runs right before the first backward op
-  /// that needs its results. If several recomputed ops run before one backward
-  /// op, they run in the order of the forward pass.
-  ///
-  /// Example: the backward pass has the backward ops 0 and 1. The backward op 1
-  /// is the first one that needs the recomputed ops 2 and 3:
-  ///
-  ///   instant 0   backward op 0
-  ///   instant 1   recomputed op 2
-  ///   instant 2   recomputed op 3
-  ///   instant 3   backward op 1
-  ///
-  /// The function stores these numbers: instantOfOp[2] is 1, instantOfOp[3] is
-  /// 2, and `instantOfBackward` is {0, 3}. It also stores the number of
-  /// instants in `length`. For each value of the forward pass, it stores in
-  /// `lastRead` the last instant at which an op reads the value.
+  /// Numbers the instants of the backward pass from 0 on. At each instant, one
+  /// backward op or one recomputed op runs. Recomputed ops run right before the
+  /// first backward op that needs them, in the order of the forward pass.
+  /// Example: backward op 1 is the first one that needs the recomputed ops 2
+  /// and 3. The instants 0 to 3 are backward op 0, op 2, op 3 and backward op
+  /// 1. Sets `instantOfOp`, `instantOfBackward`, the number of instants
+  /// `length`, and for each value the last instant `lastRead` at which an op
+  /// reads the value.
   void findInstants() {
     std::vector<std::vector<size_t>> before(stage.backwardBytes.size());
     for (size_t i = 0; i < stage.ops.size(); ++i)

@@ -109,21 +109,12 @@ Segments::Segments(const StageGraph &stage)
   findCrossings();
 }
 
-/// Fills the lists `early` and `chain` with indices of ops. `runs` has one flag
-/// for each op of the forward pass. The flag is true if the backward pass would
-/// run the op again if no value of the forward pass were kept in memory. The
-/// function adds an op to one of the two lists if the flag of the op is true.
-///
-/// The function adds the op to `early` if the op is early, and to `chain`
-/// otherwise. An op is early if these conditions are true:
-///
-///  - The op may run twice, and the op takes little or no time.
-///  - Each operand of the op is a weight, an input of the stage or a result of
-///    another early op.
-///
-/// Example: op 0 adds 1 to an input. Op 1 is an expensive matmul. Op 2 adds the
-/// results of op 0 and op 1. All three flags in `runs` are true. `early`
-/// becomes {0}, and `chain` becomes {1, 2}.
+/// Adds each op i with runs[i] to the list `early` or to the list `chain`.
+/// runs[i] is true if the backward pass would run op i again if no value were
+/// kept. An op is early if it may run twice, takes little or no time, and reads
+/// only weights, inputs of the stage and results of other early ops. Example:
+/// op 0 adds 1 to an input, op 1 is a matmul, and op 2 adds the results of op 0
+/// and op 1. `early` becomes {0}, and `chain` becomes {1, 2}.
 void Segments::findEarly(const std::vector<bool> &runs) {
   std::vector<bool> isLate(stage.values.size());
   for (size_t i = 0; i < stage.ops.size(); ++i) {
@@ -317,19 +308,12 @@ public:
     }
   }
 
-  /// Chooses which values of the forward pass one rank keeps in memory, and
-  /// returns the choice. `budget` is the number of bytes that may be in memory
-  /// at the peak. The rank has one or more pipeline stages.
-  ///
-  /// The ops of a stage are divided into segments. A segment is a list of ops.
-  /// At first, each segment keeps the fewest bytes. A change lets one segment
-  /// keep more bytes and saves flops of recomputation. A segment can have
-  /// several changes, one after another.
-  ///
-  /// The function tries the changes of all segments. It begins with the change
-  /// that saves the most flops per byte. If the rank then needs more than
-  /// `budget` bytes, the function undoes the change and skips all later changes
-  /// of the same segment.
+  /// Returns a choice of kept values for one rank. `budget` is the number of
+  /// bytes that may be in memory at the peak. At first, each segment (list of
+  /// ops) keeps the fewest bytes. A change lets one segment keep more bytes and
+  /// saves flops of recomputation. The function tries the changes that save the
+  /// most flops per byte first. It undoes a change if the rank then needs more
+  /// than `budget` bytes, and skips all later changes of this segment.
   PositionChoice run(int64_t budget) {
     for (const LevelStep &step : steps())
       if (chosen[step.stage][step.segment] == step.level + 1)
@@ -406,24 +390,13 @@ private:
     recomputations[step.stage] = std::move(before);
   }
 
-  /// Returns which values of one pipeline stage are kept in memory, and which
-  /// ops of the stage are recomputed. `stage` is the index of the stage. The
-  /// ops of the stage are divided into segments. A segment is a range of
-  /// consecutive ops. Each segment has a current choice, which is a list of
-  /// values of the segment. chosen[stage][segment] is the index of the current
-  /// choice.
-  ///
-  /// The function considers each value that an op of the stage computes, and
-  /// that the backward pass or a recomputed op reads. The value is kept if at
-  /// least one of these conditions is true:
-  ///
-  ///  - The value is in the current choice of a segment.
-  ///  - The value is computed in one segment and read in a later segment. This
-  ///    condition does not apply to the first segment, because the ops of the
-  ///    first segment take little time.
+  /// Returns which values of the stage with index `stage` are kept, and which
+  /// ops are recomputed. A value that the backward pass or a recomputed op
+  /// reads is kept in three cases. In all other cases, its op is recomputed:
+  ///  - The value is in the current choice of its segment (list of ops).
+  ///  - An op of a later segment reads the value. This case does not apply to
+  ///    the first segment, because its ops take little time.
   ///  - The op that computes the value must not run twice.
-  ///
-  /// Otherwise, the op that computes the value is recomputed.
   Recomputation completed(size_t stage) const {
     std::vector<bool> mayKeep = crossing[stage];
     for (size_t segment = 0; segment < levels[stage].size(); ++segment)
@@ -468,23 +441,14 @@ static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
 /// `refine` returns without any change.
 static constexpr size_t mostRefinedOps = 1000;
 
-/// Improves the choice `best` by local search. The choice says which values of
-/// the forward pass are kept in memory, for all pipeline stages of one rank.
-/// `stages` has the graphs of these stages. `budget` is the number of bytes
-/// that may be in memory at the peak.
-///
-/// The function goes through all values. For each value, it makes a changed
-/// choice: a value that was kept is not kept, or a value that was not kept is
-/// kept. The changed choice replaces `best` if it is better than `best` by
-/// PositionChoice::isBetterThan:
-///
-///  - A choice within `budget` is better than a choice beyond `budget`.
-///  - If both choices are within `budget`, fewer recomputed flops are better.
-///  - If both choices are beyond `budget`, fewer bytes are better.
-///
-/// The function goes through all values again and again. It stops after a pass
-/// through all values in which no changed choice was better. The function does
-/// nothing if the stages together have more than mostRefinedOps ops.
+/// Improves `best`, the choice of kept values for all stages of one rank, by
+/// local search. Visits each value and tries the choice in which only this
+/// value changes from kept to not kept, or from not kept to kept. The new
+/// choice replaces `best` if it is better. A choice within `budget` bytes is
+/// better than a choice beyond `budget`. Within `budget`, fewer recomputed
+/// flops are better. Beyond `budget`, fewer bytes are better. The function
+/// repeats the visits until no choice is better. It does nothing for more than
+/// mostRefinedOps ops.
 static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
                    int64_t budget) {
   size_t numOps = 0;
@@ -513,21 +477,11 @@ static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
 
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget) {
-  // A choice says which values are kept in memory and which ops are recomputed
-  // in the backward pass. recomputeNothing recomputes only ops that cost no
-  // flops. If this choice needs at most `budget` bytes, it is the result,
-  // because no choice recomputes fewer flops. Otherwise, the function makes
-  // other choices and takes the best of all:
-  //
-  //  - recomputeCheap recomputes only ops that take little time.
-  //  - recomputeAll keeps few values, and recomputes all other values that the
-  //    backward pass needs.
-  //  - GreedySearch divides the ops into segments (ranges of consecutive ops).
-  //    At first, each segment keeps few values. Then the segments keep more
-  //    values, as long as these values fit into `budget`. GreedySearch runs
-  //    once for each of several numbers of segments.
-  //
-  // At the end, `refine` tries to improve the best choice.
+  // recomputeNothing recomputes only ops that cost no flops. If this choice
+  // needs at most `budget` bytes, no choice is better. Otherwise, the function
+  // takes the best of several choices, and `refine` improves it. GreedySearch
+  // runs once for each of several numbers of segments (ranges of consecutive
+  // ops).
   PositionChoice best = choiceOf(stages, recomputeNothing);
   if (best.bytes <= budget)
     return best.recomputations;

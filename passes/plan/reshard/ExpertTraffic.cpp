@@ -32,24 +32,13 @@ double chanceOfNone(const ExpertTraffic &traffic) {
 bool paysToRouteFirst(const ExpertTraffic &traffic) {
   if (traffic.ranks < 2 || traffic.experts < 2)
     return false;
-  // The following numbers are for routing: only ranks with a chosen expert
-  // receive a token. Let a token be on one rank, and let r be any other rank.
-  // The token chooses at most `traffic.chosen` experts. If rank r has a chosen
-  // expert, rank r receives the token and sends a result back to the rank of
-  // the token. The result has `traffic.tokenBytes` bytes.
-  //
-  //  - `gates` is the number of bytes that rank r receives in addition to the
-  //    token. Rank r receives one gate for each of its experts. A gate is the
-  //    weight of an expert for the token. Rank r also receives one byte, which
-  //    says whether rank r receives the token.
-  //  - `others` is the number of all ranks except the rank of the token.
-  //  - `back` is the number of bytes of all results for the token, divided by
-  //    `others`. The code assumes the worst case: all chosen experts are on
-  //    different ranks, and none of them is on the rank of the token.
-  //
-  // Example: there are 5 ranks, and each rank has 2 experts. A gate has 4
-  // bytes, and a result has 1000 bytes. The token chooses 1 expert. `gates` is
-  // 2 * 4 + 1 = 9, `others` is 4, and `back` is 1 * 1000 / 4 = 250.
+  // The numbers are the bytes of one token between its rank and another rank r
+  // with routing. `gates` is the number of bytes that rank r receives in
+  // addition to the token: one gate for each expert of rank r, and one byte
+  // that says whether rank r receives the token. `back` is the number of result
+  // bytes that rank r sends back, as a mean over all ranks r. The worst case is
+  // assumed: all chosen experts are on different ranks, and no chosen expert is
+  // on the rank of the token.
   const double gates = double(expertsOfRank(traffic)) * traffic.gateBytes + 1;
   const double others = double(traffic.ranks - 1);
   const double back =

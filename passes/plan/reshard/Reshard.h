@@ -47,20 +47,12 @@ struct ReshardStep {
   /// A reshard step never has the kind Broadcast. The kind Broadcast occurs
   /// only in compiled programs.
   dist::CollectiveKind kind = dist::CollectiveKind::Slice;
-  /// Sub-axes along which ranks communicate. A sub-axis is a mesh axis or a
-  /// part of a mesh axis. For example, an all-gather along {tp} runs in groups
-  /// of ranks that differ only in their coordinate along the mesh axis tp.
-  ///
-  /// The list has the order of the axes in the mesh. If two entries would be
-  /// adjacent parts of one mesh axis, they are merged into one entry.
-  ///
-  /// In two kinds of steps, ranks do not communicate:
-  ///  - Slice: each rank keeps a part of the elements that it holds. The list
-  ///    is empty.
-  ///  - Mask: the tensor becomes partial along the sub-axes in the list. The
-  ///    ranks at coordinate 0 of these sub-axes keep their elements. All other
-  ///    ranks replace their elements by the neutral element of the reduction,
-  ///    such as 0 for a sum.
+  /// Sub-axes (mesh axes or parts of mesh axes) along which ranks communicate,
+  /// in mesh order. Adjacent parts of one mesh axis are merged into one entry.
+  /// For example, an all-gather along {tp} runs in groups of ranks that differ
+  /// only in their coordinate along tp. In a Slice, the list is empty. In a
+  /// Mask, the list has the sub-axes along which the tensor becomes partial,
+  /// and the ranks at coordinate 0 of these sub-axes keep their elements.
   dist::SubAxes axes;
   dist::Sharding before;
   dist::Sharding after;
@@ -130,39 +122,22 @@ struct Prices {
   /// collective.
   std::optional<Cluster> cluster = {};
 
-  /// Returns the price of one collective along the mesh axes `over`. A rank
-  /// receives `bytes` bytes in the collective. Each axis has a latency and a
-  /// number of seconds per byte. The function takes the largest latency of all
-  /// axes in `over`, and the largest number of seconds per byte of all axes in
-  /// `over`. The price is:
-  ///
-  ///     latency + bytes * seconds per byte
-  ///
-  /// Example: axis x has a latency of 3 us and needs 1 ns per byte. Axis y has
-  /// a latency of 1 us and needs 2 ns per byte. A collective along x and y, in
-  /// which a rank receives 1000 bytes, has the price 3 us + 1000 * 2 ns = 5 us.
-  ///
-  /// If there is no description of the network, every axis has the latency 0
-  /// and the price 1 per byte. The result is then equal to `bytes`.
+  /// Returns the price of one collective along the mesh axes `over` in which a
+  /// rank receives `bytes` bytes: latency + bytes * seconds per byte. Both
+  /// numbers are the largest of all axes in `over`. Example: axis x has the
+  /// latency 3 us and needs 1 ns per byte. Axis y has 1 us and needs 2 ns per
+  /// byte. The price of 1000 bytes along x and y is 3 us + 1000 * 2 ns = 5 us.
+  /// Without a description of the network, the result is equal to `bytes`.
   double seconds(const dist::SubAxes &over, int64_t bytes) const;
 };
 
 /// Returns the cheapest plan that changes the sharding of a tensor from `from`
-/// to `to`. A plan is a list of collectives and slices. This function does not
-/// store plans. The class ReshardPlanner calls it and stores the plans in a
-/// cache.
-///
-///  - `from` and `to` must be valid on `mesh` for a tensor of the shape
-///    `shape`.
-///  - The coordinates along the time axis are microbatches, not ranks. A tensor
-///    is partial along the time axis if each microbatch computes one summand of
-///    the tensor. If `from` is partial along the time axis and `to` is not, the
-///    plan contains no step for the sum over microbatches, because the sum
-///    needs no communication between ranks.
-///  - A dim of a sharding has a view if a rank reads elements outside of its
-///    own part of the dim. For example, a convolution also reads rows of
-///    neighboring ranks (a halo exchange). `to` may have views. `from` may have
-///    views only if `from` is equal to `to`.
+/// to `to`. A plan is a list of collectives and slices. Both shardings must be
+/// valid on `mesh` for the shape `shape`. `to` may have views: a rank then
+/// reads more than its own part of a dim, such as halos of a convolution.
+/// `from` may have views only if `from` is equal to `to`. If only `from` is
+/// partial along the time axis (microbatches), the plan has no step for the sum
+/// over microbatches, because this sum needs no communication.
 ReshardPlan planReshard(const dist::Sharding &from, const dist::Sharding &to,
                         const dist::Shape &shape, int64_t elementBytes,
                         const dist::Mesh &mesh, const Prices &prices = {});

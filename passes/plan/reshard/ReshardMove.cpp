@@ -8,24 +8,14 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Divides the mesh axis `name` into digits, and appends the digits to the list
-/// `digits`. A sub-axis is a mesh axis or a part of a mesh axis. Digits are
-/// sub-axes that do not overlap each other. The list `axes` has sub-axes. If a
-/// sub-axis in this list belongs to the mesh axis `name`, it consists of one
-/// digit or of several adjacent digits. The digits are as large as possible.
+/// Divides the mesh axis `name` into digits, and appends them to `digits`.
+/// Digits are the largest sub-axes (parts of a mesh axis) of which each
+/// sub-axis of `name` in `axes` is a list. A part of size n that comes after a
+/// more major part of size p is written x:(p)n. Example for an axis x of size
+/// 8: the sub-axes x:(1)4 and x:(1)2 have the digits x:(1)2 and x:(2)2.
 ///
-/// Example: let the mesh axis x have size 8. It consists of three parts of size
-/// 2: x:(1)2 is the most major part, x:(2)2 is the next part, and x:(4)2 is the
-/// most minor part. x:(1)4 consists of the first two parts.
-///
-///     axes                digits
-///     x:(1)4, x:(1)2      x:(1)2, x:(2)2
-///     x:(1)2, x:(4)2      x:(1)2, x:(4)2
-///
-/// Returns false if there are no such digits. For example, let one sub-axis
-/// divide the coordinates of a mesh axis into the halves {0, 1, 2} and {3, 4,
-/// 5}. Let another sub-axis divide them into the thirds {0, 1}, {2, 3} and {4,
-/// 5}. The middle third lies partly in each half.
+/// Returns false if two sub-axes do not fit together, such as halves and thirds
+/// of an axis of size 6.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
                          SubAxes &digits) {
   std::vector<int64_t> cuts;
@@ -138,22 +128,15 @@ static std::vector<int64_t> factorPositions(const DimSharding &dim,
   return positions;
 }
 
-/// Describes how one of the two shardings splits the dim `dim` into parts. The
-/// dim has `size` elements. The parts have the numbers 0, 1, 2, and so on. The
-/// list Movement::digits has sub-axes. A sub-axis is a mesh axis or a part of a
-/// mesh axis. The result has three lists:
-///
-///  - `digits`: the sub-axes that split the dim, major first, as indices into
-///    Movement::digits.
-///  - `strideOf`: one number for each sub-axis in Movement::digits. If two
-///    ranks are neighbors along the sub-axis, the numbers of their parts differ
-///    by this number. It is 0 if the sub-axis does not split the dim.
-///  - `runs`: for each part, the ranges of elements in the part.
-///
-/// Example: Movement::digits is {x, y}. The sub-axis x has size 2, and y has
-/// size 3. A dim of 12 elements is split over x and then over y. `digits` is
-/// {0, 1}, and `strideOf` is {3, 1}. Each of the 6 parts has 2 elements. Part 4
-/// has the elements 8 and 9.
+/// Describes how a sharding splits the dim `dim` of `size` elements into parts,
+/// which are numbered from 0. In the result, `digits` lists the sub-axes that
+/// split the dim, major first, as indices into Movement::digits. strideOf[i] is
+/// the difference between the part numbers of two neighboring ranks along
+/// sub-axis i, or 0 if sub-axis i does not split the dim. runs[p] has the
+/// element ranges of part p. Example: x has size 2, y has size 3, and a dim of
+/// 12 elements is split over x and then over y. With the sub-axes {x, y},
+/// `digits` is {0, 1}, `strideOf` is {3, 1}, and runs[4] has the elements 8 and
+/// 9.
 Movement::DimSide Movement::makeSide(const DimSharding &dim,
                                      int64_t size) const {
   DimSide side;
@@ -171,19 +154,15 @@ Movement::DimSide Movement::makeSide(const DimSharding &dim,
   return side;
 }
 
-/// Replaces the parts in `dim` by sets of indices of `view`. A view is a
-/// windowed read of a dim with `size` elements. Each index of the view reads
-/// one element of the dim, or no element (padding). For example, the following
-/// view of 4 elements has two windows with halos:
+/// Replaces the parts in `dim` by sets of indices of `view`, a windowed read of
+/// a dim. Each index of the view reads one element of the dim, or padding (-):
 ///
 ///   index of the view:       0 1 2 3   4 5 6 7
 ///   element that it reads:   - 0 1 2   1 2 3 -
 ///
-///  - A part in `dim.from` is a set of elements of the dim. It becomes the set
-///    of the view indices that read these elements. In the example, the
-///    elements 0 and 1 become the view indices 1, 2 and 4.
-///  - A part in `dim.to` already is a set of view indices. It loses the indices
-///    that read no element. In the example, the indices 0 to 3 become 1 to 3.
+/// A part in `dim.from` is a set of elements. It becomes the set of indices
+/// that read them: {0, 1} becomes {1, 2, 4}. A part in `dim.to` is a set of
+/// indices. It loses the indices that read padding.
 void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
   Runs covered = view.indicesOf({{0, size}});
   for (Runs &part : dim.to.runs)
@@ -219,19 +198,12 @@ int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
 }
 
 /// Returns the number of elements that one rank needs under `to` and does not
-/// hold under `from`. `digit` has the coordinates of the rank: digit[i] is the
-/// coordinate along the sub-axis Movement::digits[i]. A sub-axis is a mesh axis
-/// or a part of a mesh axis.
-///
-/// The function skips unchanged dims, as if the size of each unchanged dim were
-/// 1. A dim is unchanged if both shardings split the dim equally and `to` has
-/// no view of the dim. A view is a windowed read: a rank also needs indices
-/// outside of its own part of the dim, such as halos of a convolution. In an
-/// unchanged dim, each rank already holds the indices that it needs.
-///
-/// Example: a tensor has two dims. Both dims are changed. The rank needs 4
-/// indices of dim 0 and holds 3 of them. The rank needs 6 indices of dim 1 and
-/// holds 5 of them. The result is 4 * 6 - 3 * 5 = 9 elements.
+/// hold under `from`, as if each unchanged dim had the size 1. digit[i] is the
+/// coordinate of the rank along the sub-axis Movement::digits[i]. A dim is
+/// unchanged if both shardings split it equally and `to` reads it without a
+/// view (window with halos). Example with two changed dims: the rank needs 4
+/// indices of dim 0 and holds 3 of them. It needs 6 indices of dim 1 and holds
+/// 5 of them. The result is 4 * 6 - 3 * 5 = 9 elements.
 int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   assert(digit.size() == digits.size() && "one value per digit");
   int64_t out = 1, have = 1;
@@ -249,27 +221,14 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   return out - have;
 }
 
-/// Returns the largest number of elements that a rank needs under the sharding
-/// `to` and does not hold under the sharding `from`. No plan can change the
-/// sharding with fewer received elements for this rank.
-///
-/// A dim is unchanged if both shardings split the dim equally, and if no rank
-/// needs indices outside of its own part of the dim, such as halos of a
-/// convolution. Each rank then already holds the indices of the dim that it
-/// needs. All other dims are changed. The result is the product of two numbers:
-///
-///  - The first number is for the changed dims. The function missingAt returns
-///    how many elements a rank needs and does not hold, as if each unchanged
-///    dim had only one index. lowerBound calls missingAt for all possible
-///    coordinates of a rank along the mesh axes that split a changed dim. The
-///    first number is the largest result.
-///  - The second number is for the unchanged dims. For each unchanged dim, the
-///    function takes the number of indices in the largest part. The second
-///    number is the product of these numbers.
-///
-/// Example: dim 0 (rows) is changed, and dim 1 (columns) is unchanged. Each
-/// rank needs at most 2 rows that it does not hold. The largest part of dim 1
-/// has 3 columns. The result is 2 * 3 = 6 elements.
+/// Returns the largest number of elements that a rank needs under `to` and does
+/// not hold under `from`. In every plan, this rank receives at least this
+/// number of elements. A dim is unchanged if both shardings split it equally
+/// and `to` reads it without a view (window with halos). The result is the
+/// largest value of missingAt, times the size of the largest part of each
+/// unchanged dim. Example: each rank lacks at most 2 rows, and the columns are
+/// unchanged. The largest part of the columns has 3 columns. The result is
+/// 2 * 3 = 6 elements.
 int64_t Movement::lowerBound() {
   assert(isAligned && "sub-axes do not align");
   int64_t unchanged = 1;
@@ -336,19 +295,14 @@ std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
 }
 
 /// Returns whether some rank needs elements from a rank with another coordinate
-/// along the sub-axis digits[digit]. A sub-axis is a mesh axis or a part of a
-/// mesh axis. There are four cases:
+/// along the sub-axis digits[digit]. A sub-axis is a part of a mesh axis. It
+/// splits at most one dim under each of `from` and `to`:
 ///
-///  - The sub-axis splits no dim under `from`. The result is false, because
-///    ranks that differ only in this coordinate hold the same elements.
-///  - The sub-axis splits a dim under `from`, and no dim under `to`. The result
-///    is true, because each rank needs the elements of all these coordinates.
-///  - The sub-axis splits the same dim under `from` and under `to`. The result
-///    is true if some index of the dim belongs to different coordinates under
-///    `from` and under `to`.
-///  - The sub-axis splits one dim under `from` and another dim under `to`. The
-///    result is true, except if one coordinate has all elements under both
-///    shardings. An example of the exception is a tensor with only one element.
+///   under `from`   under `to`    result
+///   no dim         any           false
+///   a dim          no dim        true
+///   a dim          this dim      true if some index changes its coordinate
+///   a dim          another dim   false only if one coordinate has all elements
 bool Movement::isCommunicated(int digit) {
   if (fromDim[digit] < 0)
     return false;
@@ -382,27 +336,13 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
   return in;
 }
 
-/// Returns whether one all-gather can change the tensor from the sharding
-/// `from` to the sharding `to`. The list Movement::digits has sub-axes. A
-/// sub-axis is a mesh axis or a part of a mesh axis. `inGroup` has one flag for
-/// each sub-axis in this list. The flag is true if ranks exchange elements
-/// along the sub-axis.
-///
-/// One all-gather is enough if both of these conditions are true:
-///
-///  - Each sub-axis with the flag true splits a dim under `from`, and does not
-///    split any dim under `to`.
-///  - Each sub-axis with the flag false splits a dim under `from`, and splits a
-///    dim under `to`.
-///
-/// In the second condition, the dim under `from` and the dim under `to` are
-/// normally the same dim. The two dims can be different only if, under both
-/// shardings, all elements of the tensor belong to one coordinate along the
-/// sub-axis. An example is a tensor with only one element. No element then
-/// moves along the sub-axis, so the function does not compare the two dims.
-///
-/// Example: `from` splits dim 0 over x and dim 1 over y. `to` splits only dim
-/// 1, over y. One all-gather over x is enough.
+/// Returns whether one all-gather changes the tensor from `from` to `to`.
+/// inGroup[i] is true if ranks exchange elements along the sub-axis digits[i].
+/// Each sub-axis must split a dim under `from`. It must split a dim under `to`
+/// if its flag is false, and no dim if its flag is true. With the flag false,
+/// no element moves along the sub-axis, so the two dims need not be compared.
+/// Example: `from` splits dim 0 over x and dim 1 over y, and `to` splits only
+/// dim 1, over y. One all-gather over x is enough.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
   for (size_t i = 0; i < digits.size(); ++i)
     if ((toDim[i] >= 0) == inGroup[i] || fromDim[i] < 0)
@@ -410,27 +350,13 @@ bool Movement::isGather(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Returns whether one all-to-all can change the tensor from the sharding
-/// `from` to the sharding `to`. The list Movement::digits has sub-axes. A
-/// sub-axis is a mesh axis or a part of a mesh axis. `inGroup` has one flag for
-/// each sub-axis in this list. The flag is true if ranks exchange elements
-/// along the sub-axis.
-///
-/// One all-to-all is enough if these three conditions are true:
-///
+/// Returns whether one all-to-all changes the tensor from `from` to `to`.
+/// inGroup[i] is true if ranks exchange elements along the sub-axis digits[i].
+/// The result is true if these three conditions are true:
 ///  - Each sub-axis with the flag true splits one dim under `from` and another
-///    dim under `to`. The sub-axis leaves the first dim and joins the second
-///    dim.
-///  - Each sub-axis with the flag false splits a dim under `from` and splits
-///    the same dim under `to`.
+///    dim under `to`: it leaves the first dim and joins the second dim.
+///  - Each sub-axis with the flag false splits one dim, the same under both.
 ///  - There is no dim that one sub-axis leaves and another sub-axis joins.
-///
-/// Example: `from` splits only dim 0, over x. `to` splits only dim 1, over x.
-/// One all-to-all over x is enough.
-///
-/// Example: `from` splits dim 0 over x and dim 1 over y. `to` splits dim 0 over
-/// y and dim 1 over x. The result is false, because x leaves dim 0 and y joins
-/// dim 0.
 bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   std::vector<bool> loses(dims.size()), gains(dims.size());
   for (size_t i = 0; i < digits.size(); ++i) {
@@ -468,27 +394,14 @@ bool Movement::isPermute() const {
   return true;
 }
 
-/// Returns whether ranks only have to pass on whole parts of one dim. Under
-/// each of the shardings `from` and `to`, mesh axes split a dim into parts. A
-/// part under `from` has elements that a rank holds. A part under `to` has
-/// elements that a rank needs.
-///
-/// A dim is changed if `from` and `to` split the dim differently, or if `to`
-/// reads the dim through a view. A view is a windowed read, such as a circular
-/// shift. The result is true if these conditions are true:
-///
-///  - Exactly one dim is changed. The mesh axes that split this dim are equal
-///    under `from` and `to`.
-///  - Each part under `to` has elements of at most one part under `from`.
-///  - Two parts under `to` never have elements of the same part under `from`.
-///
-/// Example: a tensor has one dim of 8 elements, and the mesh axis x has size 2.
-/// `from` splits the dim over x into {0, 1, 2, 3} and {4, 5, 6, 7}. `to` reads
-/// a circular shift of the dim and splits it over x:
-///
-///     shift    parts under `to`                 result
-///     by 4     {4, 5, 6, 7} and {0, 1, 2, 3}    true
-///     by 2     {2, 3, 4, 5} and {6, 7, 0, 1}    false
+/// Returns whether ranks only have to pass on whole parts of one dim. Exactly
+/// one dim must be changed: split differently, or read by `to` through a view
+/// (a windowed read, such as a circular shift). Equal mesh axes must split this
+/// dim under `from` and `to`. Each part under `to` must be empty or equal to a
+/// part under `from`, and no two parts under `to` to the same one. Example:
+/// `from` has the parts {0, 1, 2, 3} and {4, 5, 6, 7}. The result is true for a
+/// circular shift by 4 elements. It is false for a shift by 2, with the parts
+/// {2, 3, 4, 5} and {6, 7, 0, 1}.
 bool Movement::isRotation() {
   const auto isChanged = [](const MovedDim &dim) { return dim.changed; };
   const auto dim = std::find_if(dims.begin(), dims.end(), isChanged);
@@ -528,25 +441,15 @@ SubAxes Movement::groupAxes(CollectiveKind kind,
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
-  // The tensor changes from the sharding `from` to the sharding `to`. `group`
-  // has the sub-axes along which ranks exchange elements. A sub-axis is a mesh
-  // axis or a part of a mesh axis. Each sub-axis in `group` splits a dim under
-  // `from`. In a permutation, each rank sends its whole shard to one rank, and
-  // receives the whole shard of one rank. For a permutation, the function also
-  // returns each sub-axis that splits a dim only under `to`.
-  //
-  // Example: the mesh axes x and y have size 2. `from` splits a dim over x, and
-  // `to` splits the dim over y. `group` has only x, and the function returns
-  // {x, y}. Each of the four ranks holds one part of the dim and needs one part
-  // of the dim:
+  // The groups of a permutation also need each sub-axis that splits a dim only
+  // under `to`. Example: `from` splits a dim over x, and `to` over y:
   //
   //     rank (x, y)    (0, 0)    (0, 1)    (1, 0)    (1, 1)
   //     holds          part 0    part 0    part 1    part 1
   //     needs          part 0    part 1    part 0    part 1
   //
-  // Along x alone, ranks (0, 0) and (1, 0) would be one group. Both ranks need
-  // part 0, but only one of them holds part 0. Therefore, a permutation along x
-  // alone is not possible.
+  // `group` has only x. Along x, ranks (0, 0) and (1, 0) would be one group.
+  // Both need part 0, but only one of them holds it.
   if (kind == CollectiveKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)

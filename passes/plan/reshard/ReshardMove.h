@@ -28,43 +28,21 @@
 namespace pcc::plan {
 
 /// Divides sub-axes into digits. A sub-axis is a mesh axis or a part of a mesh
-/// axis. Digits are sub-axes that do not overlap each other. Each sub-axis in
-/// `axes` consists of one digit or of several adjacent digits. The digits are
-/// as large as possible.
+/// axis. Digits are the largest sub-axes that do not overlap and of which each
+/// entry of `axes` is a list. Example: an axis x of size 4 has the major half
+/// x:(1)2 and the minor half x:(2)2. The digits of {x, x:(1)2} are the two
+/// halves.
 ///
-/// Example: let the mesh axis x have size 4. Its major half is written x:(1)2,
-/// and its minor half is written x:(2)2. The whole axis x consists of the two
-/// halves. If `axes` has the whole axis and the major half, the digits are the
-/// two halves:
-///
-///   x, x:(1)2   ->   x:(1)2, x:(2)2
-///
-/// The result is sorted by the name of the mesh axis. The digits of one mesh
-/// axis are sorted from major to minor.
-///
-/// Returns std::nullopt if there are no such digits. For example, let the mesh
-/// axis y have size 6. One sub-axis divides the coordinates of y into the
-/// halves {0, 1, 2} and {3, 4, 5}. Another sub-axis divides them into the
-/// thirds {0, 1}, {2, 3} and {4, 5}. The middle third lies partly in each half.
-/// Therefore, there are no digits for these two sub-axes.
+/// The result is sorted by the name of the mesh axis, and then from major to
+/// minor. Returns std::nullopt if two entries do not fit together, such as
+/// halves and thirds of an axis of size 6.
 std::optional<dist::SubAxes> digitsOf(const dist::SubAxes &axes);
 
 /// Returns the parts of mesh axes that are in the list `a` and not in the list
-/// `b`. The entries of both lists are sub-axes. A sub-axis is a mesh axis or a
-/// part of a mesh axis. Adjacent parts of one mesh axis are merged into one
-/// entry of the result.
-///
-/// Example: let the mesh axis x have size 4. Its major half is written x:(1)2,
-/// and its minor half is written x:(2)2. If `a` has the whole axis and `b` has
-/// the major half, the result has the minor half:
-///
-///     {x} minus {x:(1)2}   ->   {x:(2)2}
-///
-/// Returns std::nullopt if two of the sub-axes are parts of one mesh axis that
-/// do not fit together. For example, let one sub-axis divide the coordinates of
-/// a mesh axis into the halves {0, 1, 2} and {3, 4, 5}. Let another sub-axis
-/// divide them into the thirds {0, 1}, {2, 3} and {4, 5}. The middle third lies
-/// partly in each half.
+/// `b`. Adjacent parts of one mesh axis are merged into one entry. Example: an
+/// axis x of size 4 has the major half x:(1)2 and the minor half x:(2)2. The
+/// result of {x} minus {x:(1)2} is {x:(2)2}. Returns std::nullopt if two
+/// entries do not fit together, such as halves and thirds of an axis of size 6.
 std::optional<dist::SubAxes> subtract(const dist::SubAxes &a,
                                       const dist::SubAxes &b);
 
@@ -79,33 +57,21 @@ dist::SubAxes inMeshOrder(dist::SubAxes axes, const dist::Mesh &mesh);
 
 /// Change of one tensor from the sharding `from` to the sharding `to`. The
 /// class computes how many elements a rank must receive, and finds the
-/// collective that moves them, such as an all-gather.
-///
-/// The two shardings can use different parts of one mesh axis. Therefore, the
-/// class divides mesh axes into digits. A digit is a mesh axis or a part of a
-/// mesh axis. Under each of the two shardings, a digit splits at most one dim.
-/// The digits are as large as possible. The class uses the coordinates of ranks
-/// along the digits. It does not visit every rank of the mesh.
-///
-/// Example: the mesh axis x has size 4. `from` splits dim 0 over x. `to` splits
-/// dim 0 over the major half of x, and dim 1 over the minor half of x. The two
-/// halves of x are the digits.
+/// collective that moves them, such as an all-gather. It divides mesh axes into
+/// digits, which are the largest parts that both shardings use only as a whole.
+/// It visits the coordinates along the digits, not every rank of the mesh.
+/// Example: under `from`, the axis x of size 4 splits dim 0. Under `to`, the
+/// major half of x splits dim 0, and the minor half splits dim 1. The digits
+/// are the two halves.
 class Movement {
 public:
-  /// Prepares the change of a tensor from the sharding `from` to the sharding
-  /// `to`. The dims of the tensor have the sizes `shape`. Both shardings must
-  /// be valid for `shape`.
-  ///
-  /// Both shardings must also be results of the function dist::canonical, which
-  /// describes a split with as few factors as possible. The size of a dim is
-  /// the product of its factors, and mesh axes split each factor separately.
-  /// Example: a dim of 12 elements has the factors 4 and 3. The factor 4 is
-  /// split over the mesh axis x of size 2, and the factor 3 is not split.
-  /// dist::canonical merges the two factors into one factor 12, which is split
-  /// over x.
-  ///
-  /// The constructor ignores the partial axes of both shardings. The ranks
-  /// along a partial axis hold tensors that still need a reduction, such as a
+  /// Prepares the change of a tensor with the dim sizes `shape`. Both shardings
+  /// must be valid for `shape` and must be results of dist::canonical, which
+  /// uses as few factors as possible. The size of a dim is the product of its
+  /// factors. For example, a dim of 12 elements has the factors 4 and 3, and
+  /// only the factor 4 is split over an axis x of size 2. dist::canonical
+  /// merges them into one factor 12, split over x. The constructor ignores
+  /// partial axes, along which the tensor still needs a reduction, such as a
   /// sum.
   Movement(const dist::Sharding &from, const dist::Sharding &to,
            const dist::Shape &shape);
@@ -142,22 +108,14 @@ public:
   std::vector<int> communicated();
 
   /// Returns the kind of the collective that changes the tensor from `from` to
-  /// `to` in a single step. `group` has the sub-axes along which ranks exchange
-  /// elements, as indices into the list `digits`. A sub-axis is a mesh axis or
-  /// a part of a mesh axis. `group` must be the result of the member function
-  /// `communicated`.
+  /// `to` in one step. `group` must be the result of `communicated`. If no
+  /// other kind fits, the result is Exchange (point-to-point sends). Examples,
+  /// where [x, -] splits only dim 0, over the mesh axis x:
   ///
-  /// Examples for a tensor with two dims, where [x, -] means that dim 0 is
-  /// split over the mesh axis x and dim 1 is not split:
-  ///
-  ///     from      to        result
-  ///     [x, -]    [-, -]    AllGather
-  ///     [x, -]    [-, x]    AllToAll
-  ///     [x, -]    [y, -]    Permute, if x and y have equal sizes
-  ///     [-, -]    [x, -]    Slice; `group` is empty
-  ///
-  /// If no other kind is possible, the result is Exchange: ranks send elements
-  /// to each other by point-to-point sends.
+  ///     [x, -] to [-, -]    AllGather
+  ///     [x, -] to [-, x]    AllToAll
+  ///     [x, -] to [y, -]    Permute, if x and y have equal sizes
+  ///     [-, -] to [x, -]    Slice
   dist::CollectiveKind classify(const std::vector<int> &group);
 
   /// Returns the sub-axes along which ranks communicate if one collective of

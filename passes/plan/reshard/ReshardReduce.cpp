@@ -48,32 +48,15 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
   return canonical(std::move(dim));
 }
 
-/// Returns a split of `dim` that does not use the axes in `axes`. The dim has
-/// `size` elements. The other axes that split `dim` also split the result.
-///
-/// If possible, the result is the split after an all-gather over `axes`: each
-/// rank keeps its elements and receives the elements of the other ranks in its
-/// group. Example: the axes x and y have size 2. A dim of 8 elements is split
-/// over x and then over y, and `axes` is {x}:
-///
-///     coordinates of the rank    elements under `dim`    elements of the result
-///     x = 0, y = 0               0 1                     0 1 4 5
-///     x = 0, y = 1               2 3                     2 3 6 7
-///     x = 1, y = 0               4 5                     0 1 4 5
-///     x = 1, y = 1               6 7                     2 3 6 7
-///
-/// In two cases, this is not possible. The other axes then split the dim into
-/// contiguous parts:
-///
-///  - The parts of the ranks under `dim` have different sizes. Example: the dim
-///    above has only 6 elements, so the fourth rank has no elements. After the
-///    all-gather, the ranks with y = 0 would have the elements 0, 1, 4 and 5.
-///    The ranks with y = 1 would have only the elements 2 and 3. Instead, the
-///    ranks with y = 0 get the elements 0, 1 and 2. The ranks with y = 1 get the
-///    elements 3, 4 and 5.
-///  - An axis of `dim` and an axis in `axes` are parts of one mesh axis that do
-///    not fit together, such as a half and a third of a mesh axis of size 6.
-///    The result is then not split over this axis of `dim`.
+/// Returns a split of `dim`, which has `size` elements, over its axes that are
+/// not in `axes`. If possible, the result is the split after an all-gather over
+/// `axes`. Example: x and y have size 2. A dim of 8 elements is split over x
+/// and then over y, and `axes` is {x}. The ranks at y = 0 then have the
+/// elements 0, 1, 4 and 5. If the parts under `dim` have different sizes, the
+/// result has contiguous parts. For 6 elements, the ranks at y = 0 have the
+/// elements 0 to 2. If an axis of `dim` does not fit together with `axes`, such
+/// as halves and thirds of one mesh axis, the result is not split over this
+/// axis.
 static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
                                  const SubAxes &axes) {
   if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
@@ -124,25 +107,14 @@ public:
   }
 
 private:
-  /// Returns the sharding after a slice of a tensor with the sharding `from`.
-  /// In a slice, each rank keeps only a part of its shard, without
-  /// communication. The slice comes before a reduction over the mesh axes in
-  /// `reduced`. The reduction then has fewer elements.
-  ///
-  /// The function chooses the split of one dim after another. It takes the
-  /// split of the dim under `to`, and removes the axes in `reduced` from this
-  /// split. In three cases, the dim keeps its split under `from`:
-  ///
-  ///  - The new split is not valid.
-  ///  - A rank would have to receive elements from other ranks.
-  ///  - `to` reads the dim through a view: a rank reads elements outside of its
-  ///    own part of the dim. For example, a convolution also reads rows of
-  ///    neighboring ranks (a halo exchange).
-  ///
-  /// Example: a tensor has one dim. `from` does not split the dim, and the
-  /// tensor is partial along the axis y. `reduced` is {y}. `to` splits the dim
-  /// over x and then over y. The result splits the dim over x. The tensor is
-  /// still partial along y.
+  /// Returns the sharding after a slice, in which each rank keeps a part of its
+  /// shard without communication. The slice comes before the reduction, so that
+  /// the reduction has fewer elements. Each dim gets its split under `to`
+  /// without the axes in `reduced`. The dim keeps its split under `from` if the
+  /// new split is not valid or needs communication, or if `to` reads the dim
+  /// through a view (window with halos). Example: `reduced` is {y}, `from` does
+  /// not split the dim, and `to` splits it over x and then over y. The result
+  /// splits the dim over x.
   Sharding sliceTowardsTarget() const {
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -207,23 +179,15 @@ private:
     return result;
   }
 
-  /// Makes one plan that changes the tensor from the sharding `from` to the
-  /// sharding `to`. Stores the plan in `best` if it is cheaper than the plan in
-  /// `best`. The member `reduced` has all mesh axes over which the plan must
-  /// reduce the tensor. `axes` has some or all of these axes, or it is empty.
-  /// The plan has these steps:
-  ///
-  ///   1. A slice from the sharding `from` to the sharding `start`.
-  ///   2. A reduce_scatter over the axes `axes`, from the sharding `start` to
-  ///      the sharding `scattered`. If `axes` is empty, the plan does not have
-  ///      this step.
-  ///   3. An all_reduce over the axes that are in `reduced` and not in `axes`.
-  ///      If there are no such axes, the plan does not have this step.
-  ///   4. A movement of elements to the sharding `to`, without a reduction.
-  ///
-  /// The function makes no plan if step 2 is needed but not possible. Step 2 is
-  /// not possible if `scattered` is not valid, or if a rank needs an element
-  /// under `scattered` that it does not hold under `start`.
+  /// Makes one plan, and stores it in `best` if it is cheaper than `best`.
+  /// `axes` is a subset of `reduced`. Steps that reduce over no axis are left
+  /// out:
+  ///  1. A slice from `from` to `start`.
+  ///  2. A reduce_scatter over `axes`, from `start` to `scattered`.
+  ///  3. An all_reduce over the axes that are in `reduced` and not in `axes`.
+  ///  4. A movement of elements to `to`, without a reduction.
+  /// Makes no plan if step 2 is needed and not possible: `scattered` is not
+  /// valid, or a rank lacks elements of `scattered` under `start`.
   void offer(const Sharding &start, Sharding scattered, const SubAxes &axes) {
     scattered = dropPartials(std::move(scattered), axes);
     if (!axes.empty() &&
@@ -293,22 +257,13 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
   std::optional<SubAxes> added = subtract(partialAxes(to), partialAxes(from));
   if (!reduced || !added)
     return failed("sub-axes of partial values do not align");
-  // `added` has the axes along which `to` is partial and `from` is not partial.
-  // If `added` is not empty, the last step of the plan is a mask. The mask
-  // makes the tensor partial along the axes `added`: the ranks at coordinate 0
-  // of these axes keep their values. All other ranks replace their values by
-  // the neutral element of the reduction, such as 0 for a sum.
-  //
-  // The steps before the mask change the tensor from the sharding `start` to
-  // the sharding `unmasked`:
-  //
-  //  - `unmasked` is `to` without the partial axes `added`.
-  //  - If `from` is partial along the microbatch axis and `to` is not partial
-  //    along this axis, `start` is `from` without this partial axis. The
-  //    microbatch axis is the mesh axis whose coordinates are microbatches, not
-  //    ranks. The plan has no step for a reduction over microbatches, because
-  //    this reduction needs no communication between ranks.
-  //  - Otherwise, `start` is equal to `from`.
+  // `added` has the axes along which only `to` is partial. The last step of the
+  // plan is a mask, which makes the tensor partial along these axes: all ranks
+  // except those at coordinate 0 replace their values by the neutral element of
+  // the reduction, such as 0 for a sum. The steps before the mask lead from
+  // `start` to `unmasked`. `start` is not partial along the microbatch axis if
+  // `to` is not, because a reduction over microbatches needs no communication
+  // between ranks.
   Sharding unmasked = dropPartials(to, *added);
   Sharding start = dropPartials(
       from,

@@ -117,33 +117,15 @@ private:
     return plan;
   }
 
-  /// Proposes a sharding `middle` for a plan with two steps:
-  ///  1. A slice from the sharding `from` to the sharding `middle`. Each rank
-  ///     keeps a part of the elements that it holds. Ranks do not communicate.
-  ///  2. One collective, such as an all-to-all, from `middle` to the sharding
-  ///     `to`.
-  ///
-  /// The caller checks whether both steps are possible. `movement` must be
-  /// constructed from `from` and `to`. For each dim, the function chooses one
-  /// of two splits:
-  ///  - If a mesh axis splits the dim under `from` but not under `to`, the
-  ///    split is the one under `from`.
-  ///  - Otherwise, the split is the one under `to`, without the mesh axes along
-  ///    which ranks communicate. If the parts would then have different sizes,
-  ///    the function returns std::nullopt.
-  ///
-  /// Example: the mesh axes x and y have size 2. Ranks communicate along x. Dim
-  /// 1 has 8 elements.
-  ///
-  ///               split of dim 0    split of dim 1
-  ///     from      over x            not split
-  ///     middle    over x            over y
-  ///     to        not split         over x and then over y
-  ///
-  /// The slice splits dim 1 over y. Under `to`, the ranks at coordinate 0 of y
-  /// need the elements 0 and 1 (if x = 0) or 4 and 5 (if x = 1) of dim 1.
-  /// Therefore, in the slice, these ranks keep the elements 0, 1, 4 and 5. An
-  /// all-to-all over x is the second step.
+  /// Returns a sharding `middle` for a plan of two steps: a slice from `from`
+  /// to `middle`, then one collective to `to`. The caller must check that both
+  /// steps are possible. `movement` must be constructed from `from` and `to`. A
+  /// dim that a mesh axis splits only under `from` keeps its split. Any other
+  /// dim gets its split under `to` without the axes along which ranks
+  /// communicate. Returns std::nullopt if its parts would then have different
+  /// sizes. Example: [x, -] means that only dim 0 is split, over x. For [x, -]
+  /// to [-, x+y], the result is [x, y], and the collective is an all-to-all
+  /// over x.
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
     SubAxes group =
@@ -196,27 +178,14 @@ private:
       best = std::move(plan);
   }
 
-  /// Tries to find a cheaper plan if `best` is one all-gather over several mesh
-  /// axes. For each of these axes, the function makes a plan that gathers along
-  /// this axis first, and then along the remaining axes. The function skips an
-  /// axis if the parts of the ranks would have different sizes after the first
-  /// all-gather. The new plan replaces `best` if the new plan is cheaper than
-  /// `best`.
-  ///
-  /// If the axes have links of different speeds, one all-gather over all axes
-  /// has the speed of the slowest axis. It can be cheaper to gather along the
-  /// slowest axis first, because the first all-gather moves the fewest bytes.
-  ///
-  /// Example: the axis x has size 2 and needs 10 ns per byte. The axis y has
-  /// size 4 and needs 1 ns per byte. The latencies are 0. A shard has 100
-  /// bytes, so the tensor has 2 * 4 * 100 = 800 bytes.
-  ///
-  ///     all-gather           received bytes    ns per byte    ns
-  ///     over x and y         800 - 100 = 700   10             7000
-  ///     first over x         200 - 100 = 100   10             1000
-  ///     then over y          800 - 200 = 600   1               600
-  ///
-  /// The plan with two all-gathers is cheaper: 1000 + 600 = 1600 ns.
+  /// Replaces `best` by a cheaper plan, if `best` is one all-gather over
+  /// several mesh axes. A new plan gathers along one axis first, and then along
+  /// the others. It can be cheaper to gather along the slowest axis first,
+  /// because the first all-gather moves the fewest bytes. Example: x has size 2
+  /// and needs 10 ns per byte. y has size 4 and needs 1 ns per byte. A shard
+  /// has 100 bytes. One all-gather takes 700 * 10 = 7000 ns. With x first, two
+  /// all-gathers take 100 * 10 + 600 * 1 = 1600 ns. The function skips an axis
+  /// if the parts would have different sizes after the first all-gather.
   void considerOneAxisFirst(const Sharding &from, const Sharding &to,
                             ReshardPlan &best) {
     if (best.steps.size() != 1 ||

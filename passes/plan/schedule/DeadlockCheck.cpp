@@ -125,23 +125,13 @@ private:
   /// For each pair of a sending and a receiving pipeline rank: the messages
   /// from the first to the second.
   std::map<std::pair<int, int>, Channel> channels;
-  /// Two tables of flags.
-  ///
-  /// A flag in `made` is true if a stage has computed a value. The table has
-  /// three rows for each stage:
-  ///  - A row for activations, with one column for each microbatch.
-  ///  - A row for gradients, with one column for each microbatch.
-  ///  - A row for values of the optimizer update. The update of a stage can
-  ///    consist of several actions, U0, U1, and so on. The row has one column
-  ///    for each of these actions.
-  ///
-  /// A flag in `arrived` is true if the receiver has executed the wait for a
-  /// value. The table has one row for each transfer. A transfer is a value that
-  /// one stage passes to another stage:
-  ///  - An activation or a gradient is passed once for each microbatch. Its row
-  ///    has one column for each microbatch.
-  ///  - A value of the optimizer update is passed only once in a training step.
-  ///    Its row has only column 0.
+  /// Two tables of flags. A flag in `made` is true if a stage has computed a
+  /// value. Each stage has three rows: activations, gradients, and values of
+  /// the optimizer update. The column is the microbatch, or the number of the
+  /// update action (1 for U1). A flag in `arrived` is true if the receiver has
+  /// waited for a value. Each transfer (value that one stage passes to another)
+  /// has one row. The column is the microbatch, or 0 for a value of the
+  /// optimizer update.
   Marks made, arrived;
   ReplayResult result;
 };

@@ -262,21 +262,12 @@ std::string MessageInserter::addRoutes(int position, size_t index) {
   return {};
 }
 
-/// Decides where the receiver posts (begins) the receive of each message. The
-/// result is Route::posted, the index of an action of the receiver. The
-/// receiver posts the receive before this action. The index is computed by two
-/// rules:
-///  1. Let c be the index of the action that uses the value. The receive is
-///     posted before action c - `early`, or before action 0 if c is less than
-///     `early`. For example, if `early` is 1 and c is 5, the receive is posted
-///     before action 4.
-///  2. The receives from one sender must be posted in the order of the sends.
-///     For example, a sender sends message A and then message B. By rule 1, the
-///     receive of A is posted before action 4, and the receive of B before
-///     action 3. The function then posts the receive of A before action 3 too.
-///
-/// The loop visits the messages from last to first. In the example, it visits B
-/// first, and so knows the index 3 when it visits A.
+/// Sets Route::posted of each message: the index of the receiver's action
+/// before which the receiver posts (begins) the receive. This action comes
+/// `early` actions before the action that uses the value, or is action 0. A
+/// receive is posted even earlier if a later message from the same sender
+/// requires it, because the receives must have the order of the sends.
+/// Therefore, the loop visits the last message first.
 void MessageInserter::postReceives() {
   std::map<std::pair<int, int>, size_t> latest;
   for (size_t i = routes.size(); i-- > 0;) {
@@ -288,32 +279,14 @@ void MessageInserter::postReceives() {
   }
 }
 
-/// Sets Route::released of each message. This member is the index of an action
-/// of the sender. The sender waits right before this action until the message
-/// is delivered.
-///
-/// A transfer is a value that one stage passes to another stage. An activation
-/// or a gradient has one message for each microbatch. The messages of a
-/// transfer have the numbers 0, 1, 2, and so on, in the order of the sends.
-/// Usually, the sender waits for message k right before the action that
-/// computes the value of message k + 2. For example, the sender waits for
-/// message 0 right before the action that computes the value of message 2.
-///
-/// In one case, the sender waits later. The list `order` has the actions of all
-/// pipeline ranks, sorted by start time in a simulation. The receiver posts
-/// (begins) the receive of message k right before one of its actions. Let R be
-/// this action of the receiver. If the action that computes the value of
-/// message k + 2 comes before R in `order`, the function tries message k + 3,
-/// message k + 4, and so on. It takes the first message whose value is computed
-/// by an action that comes after R. The sender waits for message k right before
-/// this action. If there is no such message, the sender waits for message k at
-/// the end of its program.
-///
-/// Example: the actions S0, S1, S2 and S3 of the sender compute the values of
-/// the messages 0, 1, 2 and 3. The receiver posts the receive of message 0
-/// right before its action R. `order` has the actions in the order S0, S1, S2,
-/// R, S3. S2 comes before R. Therefore, the sender waits for message 0 right
-/// before S3.
+/// Sets Route::released of each message: the index of the sender's action
+/// before which the sender waits until the message is delivered. The messages
+/// of one transfer (value that one stage passes to another) are numbered in the
+/// order of the sends. The sender waits for message k before it computes the
+/// value of message k + 2, k + 3, or a later message: before the first of these
+/// actions that comes, in the list `order` of all actions, after the receiver
+/// posts the receive of message k. This order prevents deadlocks. If there is
+/// no such action, the sender waits at the end of its program.
 void MessageInserter::releaseSends() {
   std::vector<std::vector<Route *>> ofTransfer(transfers.size());
   for (Route &route : routes)
@@ -400,22 +373,12 @@ SendPart sendPartOf(std::string_view action) {
   return {isBack ? TransferKind::Backward : TransferKind::Forward, 0};
 }
 
-/// Returns whether `action` is of a kind that can produce or use the value of
-/// `transfer`. A transfer is a value that one stage passes to another stage.
-/// The function does not compare the stage of `action` with these two stages.
-/// There are three kinds of transfers:
-///
-///  - Forward: the value is an activation. The result is true if `action` is F
-///    (forward).
-///  - Backward: the value is a gradient. The result is true if `action` is B
-///    (backward) or I (input gradient).
-///  - Update: the value is a value of the optimizer update. The update of a
-///    stage can consist of several actions, U0, U1, and so on. The result is
-///    true if `action` is the update action with the number `part`. For
-///    example, if `part` is 1, the result is true for U1 and false for U0.
-///    `action.microbatch` stores the number of an update action.
-///
-/// The function uses `part` only for a transfer of the kind Update.
+/// Returns whether `action` is of a kind that can compute or use the value of
+/// `transfer`: F (forward) for an activation, B (backward) or I (input
+/// gradient) for a gradient, and the update action with the number `part` for a
+/// value of the optimizer update. The number of U1 is 1, and
+/// `action.microbatch` stores it. The function ignores `part` for activations
+/// and gradients, and does not compare stages.
 static bool isPart(const Action &action, const Transfer &transfer, int part) {
   return belongsTo(action, transfer.kind) &&
          (transfer.kind != TransferKind::Update || action.microbatch == part);

@@ -143,60 +143,15 @@ struct PipelineProgram {
   std::vector<Transfer> transfers;
 };
 
-/// Inserts sends and receives into the action table `table`, and returns a
-/// program for each pipeline rank. The function checkSchedule must accept
-/// `table`. `transfers` has the values that stages pass to each other. For
-/// example, it has one entry for the activation that stage 0 passes to stage 1.
-/// This entry has one message per microbatch. A program is a list of steps.
-/// There are three kinds of steps:
-///  - Compute: the rank executes an action.
-///  - Post: the rank begins sends and receives, and does not wait for them.
-///  - Wait: the rank blocks until sends and receives are delivered.
-///
-/// The function simulates `table` and makes a list of the actions of all ranks,
-/// sorted by their start time in the simulation. A rank sends its messages in
-/// the order of the actions that compute the values. The sends and receives
-/// have these places in the programs:
-///  - The sender posts a send right after the action that computes the value.
-///  - The receiver posts a receive `early` actions before the action that uses
-///    the value. The receives from one sender must have the order of the sends.
-///    If this order requires it, the receiver posts a receive even earlier.
-///  - The receiver waits for a receive right before the action that uses the
-///    value.
-///  - The sender waits for a send right before it computes the value of a later
-///    message. Let the messages of one entry of `transfers` have the numbers 0,
-///    1, 2, and so on. The sender waits for message k right before it computes
-///    the value of message k + 2.
-///
-/// The last rule has an exception. The receiver posts the receive of message k
-/// right before one of its actions. Let R be this action of the receiver. If
-/// the action that computes the value of message k + 2 comes before R in the
-/// sorted list of actions, the function tries message k + 3, message k + 4, and
-/// so on. It takes the first message whose value is computed by an action that
-/// comes after R. The sender waits for message k right before this action. If
-/// there is no such message, the sender waits for message k at the end of its
-/// program.
-///
-/// Example of the exception: the actions S0, S1, S2 and S3 of the sender
-/// compute the values of the messages 0, 1, 2 and 3. The receiver posts the
-/// receive of message 0 right before its action R. The sorted list is S0, S1,
-/// S2, R, S3. The sender waits for message 0 right before S3.
-///
-/// Example of a program: there are three microbatches, and `early` is 1. Rank 1
-/// runs stage 1. The action 1F0 (stage 1, forward, microbatch 0) computes a
-/// value that is also called 1F0. A part of the program of rank 1 is:
-///
-///     Compute    1F0
-///     Post       send of 1F0 to rank 2, receive of 0F2 from rank 0
-///     Wait       receive of 0F1 from rank 0
-///     Compute    1F1
-///     Post       send of 1F1 to rank 2
-///     Wait       receive of 0F2 from rank 0, send of 1F0 to rank 2
-///     Compute    1F2
-///
-/// No deadlock is possible. In the order of the simulation, the sender and the
-/// receiver have both posted a message before one of them waits for this
-/// message.
+/// Inserts sends and receives into `table`, and returns a program for each
+/// pipeline rank. checkSchedule must accept `table`. A sender posts (begins) a
+/// send right after the action that computes the value. A receiver waits right
+/// before the action that uses the value. The receiver posts the receive
+/// `early` actions before, or earlier to keep the order of the sends. A sender
+/// waits for message k of a transfer before the action for message k + 2 or a
+/// later one. The programs have no deadlock: in a simulation of `table`, both
+/// ranks post a message before one of them waits for it. Returns an error with
+/// exit code 6 if no action uses a value or the schedule cannot proceed.
 StatusOr<PipelineProgram> insertMessages(const ActionTable &table,
                                          const std::vector<Transfer> &transfers,
                                          int early = 1);

@@ -156,25 +156,14 @@ Row oneFOneB(const PositionView &view) {
 }
 
 /// Generates the actions of one pipeline rank in the schedule interleaved 1F1B,
-/// as in Megatron-LM. The pipeline has p ranks, and each rank has v stages. If
-/// v is 1, the schedule is 1F1B. Otherwise, rank r runs:
-///  1. 2 * (p - 1 - r) + (v - 1) * p actions F (forward), or all F if there are
-///     fewer.
-///  2. F and B (backward) alternately, until no F is left.
-///  3. The remaining B.
-///
-/// For example, let p be 2, let v be 2, and let there be 2 microbatches. Rank 1
-/// has the stages 1 and 3, and runs 2 actions F first. 1F0 is F of stage 1 in
-/// microbatch 0:
+/// as in Megatron-LM. Rank r of p ranks has v stages. For v > 1, it runs
+/// 2 * (p - 1 - r) + (v - 1) * p actions F (forward), then F and B (backward)
+/// alternately, then the remaining B. Example for r = 1, p = 2, v = 2:
 ///
 ///     1F0 1F1   3F0 3B0 3F1 3B1   1B0 1B1
 ///
-/// The number of microbatches can be a number that p does not divide. The
-/// function then rounds this number up to a multiple of p. It generates the
-/// actions for the larger number, but omits the actions of the additional
-/// microbatches. For example, with 2 ranks and the microbatches 0, 1 and 2, the
-/// function generates the actions for the microbatches 0 to 3, and omits the
-/// actions of microbatch 3.
+/// If p does not divide the number of microbatches, the number is rounded up,
+/// and the actions of the additional microbatches are omitted.
 Row interleaved(const PositionView &view) {
   if (view.virtualStages == 1)
     return oneFOneB(view);
@@ -195,16 +184,11 @@ Row interleaved(const PositionView &view) {
 }
 
 /// Generates the actions of one pipeline rank in the zero-bubble schedule
-/// ZB-H1. Two actions I (input gradient) and W (weight gradient) replace each
-/// backward action of the schedule 1F1B. Rank r of p ranks runs:
-///  1. p - 1 - r actions F (forward), or all F if there are fewer.
-///  2. F and I in turn, until no F is left. W of microbatch k follows I of
-///     microbatch k + r.
-///  3. I and W in turn, until no I is left.
-///  4. The remaining W.
-///
-/// The actions W fill time in which 1F1B is idle. For example, rank 2 of the
-/// ranks 0, 1 and 2 runs these actions for 4 microbatches. W0 follows I2:
+/// ZB-H1. I (input gradient) and W (weight gradient) replace B of 1F1B. The
+/// actions W fill time in which 1F1B is idle. Rank r of p ranks runs p - 1 - r
+/// actions F (forward), then F and I in turn, then I and W in turn, and then
+/// the remaining W. From I of microbatch r on, one W follows each I. Example
+/// for rank 2 of 3:
 ///
 ///     F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
 Row zbH1(const PositionView &view) {

@@ -37,29 +37,15 @@ struct ActionCosts {
   double secondsOf(const Action &action, int numPositions, int numStages) const;
 };
 
-/// Simulates one step of a pipeline and returns the start time and the end time
-/// of each action. `table` lists the actions of each pipeline rank in order.
-/// `costs` gives the duration of each action, and the time that a result needs
-/// to travel from one rank to another.
-///
-/// A rank runs its actions one after another. An action starts as soon as its
-/// rank is free and its inputs have arrived. The inputs of the following
-/// actions are results of the same microbatch:
-///  - F (forward) of stage s needs the result of F of stage s - 1.
-///  - B (backward) of stage s needs the result of F of stage s, and the
-///    gradient from stage s + 1. B or I of stage s + 1 computes this gradient.
-///  - I (input gradient) of stage s needs the same inputs as B of stage s.
-///  - W (weight gradient) of stage s needs the result of I of stage s.
-///
-/// The optimizer update of a stage can be divided into parts, which are counted
-/// from 0. Each part is one action U. An action U of part 2 starts after all
-/// actions U of the parts 0 and 1 have ended, on all ranks. All other kinds of
-/// actions need no inputs.
-///
-/// A rank waits forever if its next action needs an input that is never
-/// computed. The result then lacks this action and all later actions of the
-/// rank. The member `stuck` of the result is a text. It names each rank that
-/// waits forever, the action that cannot start, and the input that is missing.
+/// Simulates one step of a pipeline. Returns the start and the end of each
+/// action. `table` lists the actions of each rank. An action starts once its
+/// rank is free and its inputs of the same microbatch have arrived. F (forward)
+/// of stage s needs F of stage s - 1. B (backward) and I (input gradient) need
+/// F of stage s, and B or I of stage s + 1. W (weight gradient) needs I of
+/// stage s. An update U of part k starts after all U of the parts before k have
+/// ended on all ranks. If an input is never computed, the result lacks this
+/// action and all later actions of the rank, and `stuck` names the rank, the
+/// action and the input.
 Timeline simulate(const ActionTable &table, const ActionCosts &costs = {});
 
 /// Returns, for each pipeline position, the largest number of forwards that are

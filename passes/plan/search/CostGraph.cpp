@@ -79,23 +79,13 @@ public:
     }
   }
 
-  /// Fills the lists `made` and `costs`: made[i] is a set of forms, and
-  /// costs[i] is its cost. A form is a sharding of the tensor. The producer of
-  /// the tensor makes the first form of a set. Reshards make the other forms.
-  /// The cost of the set is the sum of the costs of these reshards.
-  ///
-  /// The sets are sorted by size: sets of one form first, then sets of two
-  /// forms, and so on. If two sets of different sizes lead to equal total
-  /// costs, the function `minimise` selects the set that comes first. This is
-  /// the smaller set.
-  ///
-  /// The function adds the sets of one form and of two forms. It adds the sets
-  /// of three forms only if `made` then has at most `maxValues` sets in total.
-  /// If so, it treats the sets of four forms by the same rule, and so on. For
-  /// example, there are 10 sets of one or two forms, and 30 sets of three
-  /// forms. `made` gets all 40 sets if `maxValues` is 100, and only the 10 sets
-  /// if `maxValues` is 1. Sets that cost too much or cannot lower the total
-  /// cost are neither added nor counted.
+  /// Fills `made` and `costs`: made[i] is a set of forms (shardings of the
+  /// tensor), and costs[i] is the cost of its reshards. The sets must be sorted
+  /// by size, because `minimise` selects the first of two sets with equal total
+  /// costs. Sets of one or two forms are always added. Sets of three forms are
+  /// added only if `made` then has at most `maxValues` sets, and likewise for
+  /// each larger size. Sets that cost too much or cannot lower the total cost
+  /// are not counted.
   void enumerate(size_t maxValues) {
     for (uint32_t from : produced)
       add({from}, {});
@@ -141,22 +131,13 @@ private:
     return least;
   }
 
-  /// Returns whether adding the form `form` to a set of forms can lower the
-  /// total cost. A form is a sharding of the tensor. A user is an op that reads
-  /// the tensor. Each user needs the tensor in some form. A reshard makes this
-  /// form from a form of the set. If `form` is added to the set, a cheaper
-  /// reshard can become possible. The difference in cost is the saving of the
-  /// user.
-  ///
-  /// Another reshard makes `form` itself. The function returns true if the cost
-  /// of this reshard is less than the sum of the savings of all users. Example:
-  /// the reshard that makes `form` costs 5. Two users save 3 each. The result
-  /// is true, because 5 is less than 6.
-  ///
-  ///  - prices[f] is the cost of the cheapest reshard that makes form f from a
-  ///    form of the set, before `form` is added.
-  ///  - wantedBy[u] lists the forms that user u can need. The function assumes
-  ///    that user u needs the form with the largest saving.
+  /// Returns whether adding the form (sharding) `form` to a set of forms can
+  /// lower the total cost. The reshard that makes `form` must cost less than
+  /// the users of the tensor save. A user saves cost if a reshard from `form`
+  /// is cheaper than a reshard from the set. Each user counts with its largest
+  /// saving. prices[f] is the cost of the cheapest reshard from the set to form
+  /// f. Example: `form` costs 5, and two users save 3 each. The result is true,
+  /// because 5 is less than 6.
   bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
     Cost saved;
     for (const std::vector<uint32_t> &forms : wantedBy) {
@@ -172,22 +153,13 @@ private:
     return prices.at(form) < saved;
   }
 
-  /// Appends new sets of forms to `made`. A form is a sharding of the tensor.
-  /// Each new set has the forms of made[index] and one more form that some user
-  /// of the tensor can need. The producer of the tensor makes the first form of
-  /// the set. Reshards make the other forms. The cost of the set is the sum of
-  /// the costs of these reshards.
-  ///
-  /// The function leaves out a new set in three cases:
-  ///  - The set costs as much as the member `bound` or more. `bound` is a limit
-  ///    that the caller of `addSharedValue` gives.
-  ///  - `isUseful` returns false, because the additional form cannot lower the
-  ///    total cost.
-  ///  - No reshard may start from the additional form.
-  ///
-  /// Two calls can create an equal set with different costs. For example, the
-  /// set with the forms 0, 1 and 2 is {0, 1} plus form 2, and also {0, 2} plus
-  /// form 1. `made` then has the set once, and `costs` has the smaller cost.
+  /// Appends sets of forms (shardings of the tensor) to `made`. Each new set
+  /// has the forms of made[index] and one more form that some user of the
+  /// tensor can need. A set is left out if it costs `bound` or more, if
+  /// isUseful is false for the additional form, or if no reshard may start from
+  /// this form. Two calls can create an equal set with different costs: {0, 1}
+  /// plus 2, and {0, 2} plus 1. `made` then has the set once, with the smaller
+  /// cost.
   void extend(size_t index) {
     std::map<uint32_t, Cost> prices;
     for (uint32_t form : wanted)

@@ -220,48 +220,14 @@ struct SharedForms {
   std::vector<std::vector<uint32_t>> made;
 };
 
-/// Adds the costs of the reshards of the tensor `value` to a cost graph. A form
-/// is a sharding of the tensor, given by its number. A reshard makes one form
-/// from another form. The producer is the op that computes the tensor. A user
-/// is an op that reads the tensor.
-///
-/// The graph has a variable for the producer and a variable for each user. The
-/// value of the producer's variable decides which form the producer makes. The
-/// value of a user's variable decides which form the user needs. A unary cost
-/// is the cost of one value of one variable. A pairwise cost is the cost of a
-/// pair of values of two variables.
-///
-/// If the tensor has only one user, the function adds pairwise costs for the
-/// variables of the producer and of the user. Each cost is the cost of the
-/// reshard from the produced form to the needed form.
-///
-/// If two users need the same form, one reshard serves both, and its cost must
-/// be counted once. The function therefore adds a variable to the graph if the
-/// tensor has two or more users. Each value of the new variable selects a set
-/// of forms, for example {5, 1}:
-///
-///  - The producer of the tensor makes the first form of the set (5). The value
-///    is forbidden if the producer makes a different form.
-///  - Reshards make the other forms of the set (1). The unary cost of the value
-///    is the sum of the costs of these reshards.
-///  - A user can need a form that is not in the set, for example form 2. A
-///    further reshard makes form 2 from form 5 or from form 1, whichever costs
-///    less. The cost of this reshard is a pairwise cost of the new variable and
-///    of the user's variable.
-///
-/// Sets that cannot lower the total cost are left out. Two parameters leave out
-/// further sets:
-///
-///  - `bound`: a set is left out if its unary cost is `bound` or more.
-///  - `maxValues` limits the number of sets with three or more forms. The sets
-///    of three forms are left out if there are then more than `maxValues` sets
-///    in total. Otherwise, the sets of four forms are treated by the same rule,
-///    and so on. For example, there are 10 sets of one or two forms, and 30
-///    sets of three forms. The new variable has 40 values if `maxValues` is
-///    100. It has 10 values if `maxValues` is 20.
-///
-/// These parameters can leave out a set that the cheapest solution needs. The
-/// least total cost of the graph is then larger than the cost of that solution.
+/// Adds the costs of the reshards of the tensor `value` to `graph`. A form is a
+/// sharding of the tensor. For one user, each pair of produced and needed form
+/// has the cost of its reshard. For several users, a new variable selects a set
+/// of forms, so that a reshard for several users is counted once. For the set
+/// {5, 1}, the producer makes form 5, and a reshard makes form 1. A user of
+/// form 2 pays for a reshard from form 5 or 1. Sets that cost `bound` or more
+/// are left out. Sets of n >= 3 forms are left out if they make more than
+/// `maxValues` sets. The cheapest solution can need a set that is left out.
 SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
                            const Cost &bound = Cost::forbidden(),
                            size_t maxValues = 256);

@@ -42,29 +42,15 @@ public:
   }
 
 private:
-  /// Returns weights that together save at least needs[position] bytes on a
-  /// rank of the pipeline position `position`, with little excess. A pipeline
-  /// position is a group of ranks that run the same pipeline stages. The
-  /// function considers only weights that are not chosen yet and that save
-  /// bytes on this position. If all these weights together save too little, it
-  /// returns all of them. If needs[position] is 0 or negative, it returns none.
-  ///
-  /// The function visits the weights in the order of their savings, the largest
-  /// first. It keeps a list of weights, which is empty at first. There are two
-  /// cases for a visited weight:
-  ///  - The weights in the list and the visited weight together save too
-  ///    little. The function appends the visited weight to the list.
-  ///  - The weights in the list and the visited weight together save enough.
-  ///    These weights are a solution. The list does not change.
-  ///
-  /// The function returns the solution that saves the fewest bytes. Example for
-  /// a need of 10 bytes and weights that save 8, 7, 4 and 2 bytes:
-  ///
-  ///     visited   list   saved together
-  ///        8      { }     8              too little: 8 is appended
-  ///        7      {8}     8 + 7 = 15     solution
-  ///        4      {8}     8 + 4 = 12     solution
-  ///        2      {8}     8 + 2 = 10     solution that saves the fewest bytes
+  /// Returns further weights that together save at least needs[position] bytes
+  /// on a rank of the pipeline position `position`. If all weights save too
+  /// little, the result has all that save bytes. If needs[position] is not
+  /// positive, it is empty. The function visits the weights with the largest
+  /// savings first. If the list and the visited weight save too little, the
+  /// weight joins the list. Otherwise, they are a solution. The result is the
+  /// solution that saves the fewest bytes. Example for a need of 10 and weights
+  /// of 8, 7, 4 and 2 bytes: the list is {8}, and the solutions save 15, 12 and
+  /// 10. The result is {8, 2}.
   std::vector<size_t> coverOf(size_t position) const {
     std::vector<size_t> order, taken, best;
     for (size_t i = 0; i < weights.size(); ++i)

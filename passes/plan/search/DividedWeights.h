@@ -25,23 +25,15 @@ namespace pcc::plan {
 /// 600 bytes from the other ranks each time it uses the weight.
 using Savings = std::vector<int64_t>;
 
-/// Chooses weights that are divided among ranks, so that each rank saves enough
-/// memory. If such a weight were not divided, each of the ranks would hold an
-/// equal copy of it. Returns the indices of the chosen weights in `weights`,
-/// ascending. A pipeline position is a group of ranks that run the same
-/// pipeline stages.
-///
-///  - weights[i][p]: bytes that a rank of pipeline position p saves if weight i
-///    is divided.
-///  - needs[p]: bytes that a rank of position p must save. If all weights
-///    together save fewer bytes on position p, the function chooses all weights
-///    that save bytes on position p.
-///
-/// The function is a greedy heuristic (minimum knapsack problem, Csirik et al.
-/// 1991). It avoids large excess savings. If there is only one position, the
-/// chosen weights save at most twice as many bytes as the best choice. Example:
-/// a rank must save 10 bytes, and dividing the weights saves 8, 8, 4 and 2
-/// bytes. The function chooses the weights that save 8 and 2 bytes.
+/// Chooses weights that are divided among ranks in place of replicated, so that
+/// each rank saves enough memory. Returns their ascending indices.
+/// weights[i][p] is the number of bytes that a rank of pipeline position p
+/// saves if weight i is divided. needs[p] is the number of bytes that this rank
+/// must save. If all weights together save fewer bytes, the result has all
+/// weights that save bytes on position p. The function is a greedy heuristic
+/// (minimum knapsack problem, Csirik et al. 1991). For one position, the
+/// weights save at most twice as many bytes as the best choice. For a need of
+/// 10 and savings of 8, 8, 4 and 2, the choice is 8 and 2.
 std::vector<size_t> chooseDividedWeights(const std::vector<Savings> &weights,
                                          const std::vector<int64_t> &needs);
 

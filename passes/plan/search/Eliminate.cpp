@@ -232,20 +232,12 @@ void Eliminator::keepCheap(const Cost &bound) {
   }
 }
 
-/// Prepares the elimination of the variables of `graph`. The constructor first
-/// drops values of the variables:
-///  - It drops forbidden values. If all values of a variable are forbidden, it
-///    keeps all of them.
-///  - It drops a value if it can show that every assignment with this value
-///    costs `bound` or more. The caller of `minimise` does not need these
-///    assignments.
-///
-/// The constructor then makes cost tables. Each pair of variables that has
-/// common costs in `graph` gives one table. The table has the costs of all
-/// pairs of the remaining values.
-///
-/// `tableLimit` is the largest number of entries of the tables that the
-/// elimination may make.
+/// Prepares the elimination of the variables of `graph`. Drops forbidden
+/// values, except if all values of a variable are forbidden. Also drops a value
+/// if every assignment with this value provably costs `bound` or more. Then
+/// makes a cost table for each pair of variables with common costs. The table
+/// has one entry for each pair of remaining values. `tableLimit` is the largest
+/// number of entries of a table that the elimination may make.
 Eliminator::Eliminator(const CostGraph &graph, size_t tableLimit,
                        const Cost &bound)
     : graph(graph), tableLimit(tableLimit) {
@@ -352,19 +344,13 @@ size_t Eliminator::entries(const std::set<Variable> &scope) const {
   return product > 1e15 ? size_t(1e15) : static_cast<size_t>(product);
 }
 
-/// Returns one TableOperand for each cost table that contains variable `v`. A
-/// cost table is an array with one entry for each combination of values of its
-/// variables. A TableOperand refers to one entry of a table. Each TableOperand
-/// that the function returns refers to the first entry, in which all variables
-/// have the value 0.
-///
-/// `scope` lists the neighbors of `v` in ascending order. A neighbor is another
-/// variable that occurs in a cost table together with `v`.
-/// TableOperand::strides has one number for each neighbor. If the value of the
-/// neighbor scope[k] grows by 1, the index of the entry in the array grows by
-/// strides[k]. For example, the table contains the neighbor scope[0] and `v`,
-/// and `v` has 3 values. If the value of `v` changes fastest in the array,
-/// strides[0] is 3.
+/// Returns one TableOperand for each cost table that contains variable `v`. It
+/// refers to the first entry of the table, in which all values are 0. `scope`
+/// lists the neighbors of `v` (variables that share a table with `v`) in
+/// ascending order. If the value of scope[k] grows by 1, the index of the entry
+/// grows by strides[k], which is 0 if the table does not contain scope[k]. For
+/// example, let a table contain scope[0] and `v`, and let `v` have 3 values. If
+/// `v` changes fastest in the table, strides[0] is 3.
 std::vector<Eliminator::TableOperand>
 Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   std::vector<TableOperand> operands;

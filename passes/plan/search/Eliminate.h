@@ -45,38 +45,15 @@ struct Assignment {
   bool allowed() const { return !cost.isForbidden(); }
 };
 
-/// Finds the values of all variables of a cost graph with the least total cost.
-/// The algorithm is variable elimination. Two variables are neighbors if the
-/// graph has costs for pairs of their values.
-///
-/// The function eliminates one variable after another. To eliminate variable v,
-/// it replaces v and all costs that depend on v with a cost table t. The table
-/// has one entry for each combination of values of the neighbors of v. The
-/// entry is the sum of the replaced costs for the value of v that makes this
-/// sum smallest. In the picture, v has the neighbors a and b. u(v) is the unary
-/// cost of a value of v. p(a, v) and p(v, b) are the costs of pairs of values:
-///
-///     a   b             a   b
-///      \ /      ==>      \ /       t(a, b) = min over v of
-///       v                 t          u(v) + p(a, v) + p(v, b)
-///       |
-///      (u)
-///
-/// After this step, a and b are neighbors. The next variable is always the
-/// variable with the smallest table t. The result is deterministic. For a chain
-/// of transformer blocks with residuals, the time is linear in the number of
-/// blocks.
-///
-///  - `tableLimit`: largest number of entries of a table t. If all remaining
-///    variables have larger tables, the function eliminates none of them.
-///    Instead, it fixes the variable with the most neighbors to a good value.
-///    `exact` of the result is then false. At the end, local search improves
-///    the values.
-///  - `bound`: the caller does not need assignments that cost `bound` or more.
-///    The function drops a value of a variable if a lower bound shows that
-///    every assignment with this value costs `bound` or more. If a variable has
-///    no value left, no assignment costs less than `bound`. `allowed` of the
-///    result is then false.
+/// Returns values of all variables of `graph` with the least total cost.
+/// Eliminates one variable after another, the smallest cost table first. A
+/// variable v with the neighbors a and b is replaced by the table t(a, b) = min
+/// over v of u(v) + p(a, v) + p(v, b). u and p are unary and pairwise costs. If
+/// all tables have more than `tableLimit` entries, the function fixes a
+/// variable to an estimated value, and local search improves the values at the
+/// end. `exact` is then false. Values that cannot lead to a cost below `bound`
+/// are dropped. If no assignment costs less than `bound`, `allowed` is false.
+/// The result is deterministic.
 Assignment minimise(const CostGraph &graph, size_t tableLimit = size_t(1) << 20,
                     const Cost &bound = Cost::forbidden());
 

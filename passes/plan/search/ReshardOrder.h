@@ -21,20 +21,14 @@ struct ReshardOrder {
   Cost cost;
 };
 
-/// Returns the cheapest order of the reshards that make several forms of a
-/// value. A form is a sharding of the value, given by its number. Each reshard
-/// makes one form. It starts from the value itself or from a form that an
-/// earlier reshard has made. The order therefore changes the costs. For
-/// example, the forms are a replicated form and a sharded form. If the
-/// replicated form is made first, the sharded form is a slice of the replicated
-/// form and costs nothing.
-///
-///  - reform[0][to]: cost of the reshard from the value itself to form `to`.
-///  - reform[i + 1][to]: cost of the reshard from form i to form `to`. If the
-///    list reform[i + 1] is empty, no reshard may start from form i.
-///  - `mostOrdered`: if there are at most `mostOrdered` forms, the function
-///    tries all orders. If there are more forms, the function makes them in the
-///    order of their numbers.
+/// Returns the cheapest order of the reshards that make several forms
+/// (shardings) of a value. Each reshard starts from the value itself or from a
+/// form that an earlier reshard has made. For example, a sharded form is a free
+/// slice of a replicated form. reform[0][to] is the cost of the reshard from
+/// the value itself to form `to`, and reform[i + 1][to] from form i. If
+/// reform[i + 1] is empty, no reshard may start from form i. The function tries
+/// all orders of at most `mostOrdered` forms. It makes more forms in the order
+/// of their numbers.
 ReshardOrder cheapestReshardOrder(const std::vector<std::vector<Cost>> &reform,
                                   size_t mostOrdered = 5);
 

@@ -12,21 +12,14 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Solves one StageCutRequest: cuts a list of items into consecutive stages. An
-/// item is a piece of work, such as an op. A stage starts at the index of its
-/// first item, and ends at the index of the first item after the stage. For
-/// example, a stage with the items 2, 3 and 4 starts at 2 and ends at 5.
-///
-/// limits[k][i] is the largest index at which stage k may end if it starts at
-/// item i. If limits[k][i] is i, stage k cannot start at item i. If the stage
-/// ended at a larger index, at least one of these statements would be true:
-///  - The stage needs too much memory.
-///  - The stage has too many flops.
-///  - The stage has an item that must be on another stage.
-///  - An item after the first item of the stage must begin a stage.
-///
-/// limits[k][i] does not depend on the time that the stage takes. Other
-/// functions of this class limit the time.
+/// Solves one StageCutRequest: cuts a list of items (pieces of work, such as
+/// ops) into consecutive stages. A stage ends at the index of the first item
+/// after the stage. For example, a stage with the items 2, 3 and 4 has the
+/// start 2 and the end 5. limits[k][i] is the largest index at which stage k
+/// may end if it starts at item i. It is i if stage k cannot start at item i.
+/// The limits respect memory, flops, and the items that must begin a stage or
+/// be on a certain stage. They do not depend on the time of a stage, which
+/// other functions limit.
 class StageCutter {
 public:
   explicit StageCutter(const StageCutRequest &request)
@@ -258,19 +251,13 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   bytes[0] = 0;
   size_t low = 0, high = 0;
   for (size_t stage = 0; stage < numStages; ++stage) {
-    // The loop below visits the possible ends of stage number `stage` in
-    // ascending order. The end of a stage is the index of the first item after
-    // the stage. A Start is an item at which this stage can begin:
-    //  - `item` is the index of the item.
-    //  - `bytes` is the fewest bytes that cross the stage boundaries up to this
-    //    item. The boundary right before this item is included.
-    //  - `limit` is the largest index at which the stage can end if it begins
-    //    at this item.
-    //
-    // `starts` is a priority queue. The Start with the fewest bytes is on top.
-    // If the `limit` of this Start is smaller than the visited end, the loop
-    // removes the Start. All later ends are even larger, so the Start is not
-    // needed again.
+    // The loop below visits the possible ends of the stage in ascending order.
+    // An end is the index of the first item after the stage. A Start is an item
+    // at which the stage can begin. `bytes` is the fewest bytes that cross all
+    // boundaries up to the one right before `item`. `limit` is the largest end
+    // for this item. The Start with the fewest bytes is on top of `starts`. A
+    // Start with a `limit` below the visited end is not needed again, because
+    // later ends are larger.
     struct Start {
       double bytes;
       size_t item, limit;

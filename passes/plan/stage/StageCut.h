@@ -99,25 +99,14 @@ struct StageCut {
   std::vector<int> stageOfItems(size_t numItems) const;
 };
 
-/// Cuts a list of items (pieces of work) into consecutive stages, in three
-/// steps:
-///
-///  1. Find the least time T for which a cut exists in which every stage takes
-///     at most T. The time of a stage includes the time to receive its inputs.
-///     Bisection finds T.
-///  2. Allow each stage a time of T * (1 + tolerance). Among the cuts that
-///     respect this time, find one with the fewest bytes across stage
-///     boundaries. A dynamic program finds it.
-///  3. Among the cuts with these fewest bytes, find one whose slowest stage
-///     takes the least time. Bisection finds it, to within 0.01 % of T.
-///
-/// The function also limits the flops of each stage. The limit is the larger
-/// one of two numbers: twice the mean flops of all stages, and the flops of the
-/// item that has the most. If no cut meets this limit and all other
-/// constraints, the function drops the limit.
-///
-/// Step 1 tests several values of T. One test takes O(n p) time for n items and
-/// p stages, because it visits the items once per stage.
+/// Cuts a list of items (pieces of work, such as ops) into consecutive stages.
+/// Finds the least time T such that each stage can take at most T, including
+/// the time to receive its inputs. Then finds the fewest bytes across stage
+/// boundaries for stages that take at most T * (1 + tolerance). Among these
+/// cuts, finds one whose slowest stage takes the least time, to within 0.01 %
+/// of T. A stage may have at most twice the mean flops, or the flops of the
+/// largest item if these are more. If no cut meets this limit, it is dropped.
+/// One test of a T takes O(n p) time for n items and p stages.
 StageCut cutStages(const StageCutRequest &request);
 
 /// A value that an item computes. An item is a piece of work, such as an op.

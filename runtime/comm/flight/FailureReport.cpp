@@ -69,19 +69,14 @@ public:
     return std::nullopt;
   }
 
-  /// Returns for how long a rank has not recorded that it is alive, in seconds.
-  /// The rank is `flights[index].rank`. For example, the rank last recorded at
-  /// 10 s that it is alive, and this snapshot describes the time 12.5 s. The
-  /// result is then 2.5.
+  /// Returns for how many seconds the rank `flights[index].rank` has not
+  /// recorded that it is alive. A rank records this when it begins or ends an
+  /// activity, such as a wait. An MPI or NCCL rank also records each poll,
+  /// which checks whether a wait is over.
   ///
-  /// A rank records that it is alive when it begins or ends an activity, such
-  /// as a wait. An MPI or NCCL rank also records this when it polls. A rank
-  /// polls when it checks, during a wait, whether the wait is over.
-  ///
-  /// A flight log lists the latest activities of one rank, and contains the
-  /// time of the latest poll. The times of earlier polls are unknown. If this
-  /// snapshot describes a time before the end of the flight logs, the function
-  /// therefore ignores all polls.
+  /// A flight log contains only the time of the latest poll. If this snapshot
+  /// describes a time before the end of the flight logs, the function therefore
+  /// ignores all polls.
   double stillFor(size_t index) const { return now - places[index].moved; }
 
   /// Returns text about the activity of one rank, such as "step 5, action 1F3,
@@ -107,22 +102,14 @@ public:
   }
 
   /// Returns one line of text about the activity of the rank
-  /// `flights[index].rank`. For example:
+  /// `flights[index].rank`, or "rank 3: done" if the rank has finished its
+  /// work. For example:
   ///
   ///   rank 3: step 5, action 1F3, for 9.0 s, has not moved for 2.1 s
   ///
-  /// The parts of this line mean:
-  ///
-  /// - "step 5, action 1F3": in step 5, the rank executes action 1F3, which is
-  ///   the forward (F) of microbatch 3 on stage 1.
-  /// - "for 9.0 s": the action began 9.0 s ago. If the rank waits for other
-  ///   ranks, the number is the duration of the wait instead. This part is
-  ///   missing if the rank neither waits nor executes an action.
-  /// - "has not moved for 2.1 s": the rank has not recorded that it is alive
-  ///   for 2.1 s. This part is present only if the number is greater than
-  ///   `patience`, and if this snapshot describes the end of the flight logs.
-  ///
-  /// If the rank has finished its work, the whole line is "rank 3: done".
+  /// "for 9.0 s" is the duration of the current action or wait, if any. The
+  /// text "has not moved" is present if isStill() returns true: the rank has
+  /// not recorded for more than `patience` seconds that it is alive.
   std::string line(size_t index, double patience) const {
     const FlightState &place = places[index];
     std::string text = "rank " + std::to_string(flights[index].rank) + ": ";
@@ -177,20 +164,13 @@ public:
   WaitChain(const JobSnapshot &snapshot, double patience)
       : snapshot(snapshot), patience(patience), seen(snapshot.size()) {}
 
-  /// Finds a rank that blocks a waiting rank. The function goes from the
-  /// waiting rank to a rank for which it waits, then to a rank for which the
-  /// second rank waits, and so on. The search ends at a rank that does not
-  /// wait. For example, rank 0 waits for rank 1, rank 1 waits for rank 2, and
-  /// rank 2 computes. Rank 2 then blocks rank 0.
+  /// Finds a rank that blocks the waiting rank. The search follows the waits
+  /// from rank to rank. It ends at a rank that does not wait, or at a waiting
+  /// rank that is stuck (JobSnapshot::isStill()).
   ///
-  /// The search also ends at a waiting rank that is stuck. A rank is stuck if
-  /// it has not recorded for more than `patience` seconds that it is alive. If
-  /// `snapshot` describes a time before the end of the flight logs, no rank
-  /// counts as stuck. A flight log lists the latest activities of one rank.
-  ///
-  /// `index` and the result are indices of flight logs in `snapshot`. `index`
-  /// is the index of the waiting rank's log. The result is the index of the
-  /// blocking rank's log, or std::nullopt if the search finds no blocking rank.
+  /// `index` is the index of the waiting rank's log in `snapshot`. This rank
+  /// must be waiting. The result is the index of the blocking rank's log, or
+  /// std::nullopt if the search finds no blocking rank.
   std::optional<size_t> endFrom(size_t index) {
     seen[index] = true;
     const FlightState &place = snapshot.place(index);

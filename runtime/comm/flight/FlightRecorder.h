@@ -99,19 +99,15 @@ public:
 private:
   /// Returns the entry with index `entry`; null if it has been overwritten.
   FlightEntry *find(Entry entry);
-  /// Appends an entry to the log, and returns the index of the entry. An entry
-  /// describes one activity of the rank. Stores the current time as the begin
-  /// of the activity. The activity is in progress, so the entry has no end time
-  /// yet.
+  /// Appends an entry to the log, for an activity of the rank that begins now.
+  /// Returns the index of the entry, which has no end time yet.
   ///
-  /// - `kind`: kind of the activity. FlightKind::Action is an action of the
-  ///   schedule, FlightKind::Wait is a wait for other ranks, and
-  ///   FlightKind::Post is the transfer of messages.
-  /// - `call`: name of the call by which the rank communicates, such as
-  ///   "all_reduce". The name is empty if `kind` is FlightKind::Action.
+  /// - `kind`: kind of the activity, such as FlightKind::Wait
+  /// - `call`: name of the communication, such as "all_reduce"; empty if `kind`
+  ///   is FlightKind::Action
   /// - `action`: name of the schedule action, such as "0F3": stage 0, forward
-  ///   (F), microbatch 3.
-  /// - `value`: name of the tensor; may be empty.
+  ///   (F), microbatch 3
+  /// - `value`: name of the tensor; may be empty
   Entry add(FlightKind kind, std::string_view call, std::string_view action,
             std::string_view value);
 

@@ -297,22 +297,14 @@ struct MpiGroup::Sum {
   dist::ReductionKind kind;
 };
 
-/// Reduces the elements of all members by one of two algorithms:
-///
-/// - reduceSmall(): each member sends all its elements to every other member,
-///   and then reduces all elements itself. This algorithm needs one round of
-///   messages. It is used for at most 4096 bytes (kSmallReduction), and for a
-///   group with only one member.
-/// - reduceShares(): each member reduces only its share of the elements, and
-///   sends the results to every other member. This algorithm needs two rounds
-///   of messages. allReduce() calls reduceShares() once for each 16 MiB
-///   (kReductionBlock) of the elements.
-///
-/// In a group of more than 2 members, a member sends fewer bytes in
-/// reduceShares() than in reduceSmall(). For example, 4 members all-reduce 8
-/// MiB. In reduceSmall(), a member would send 8 MiB to each of the 3 other
-/// members, together 24 MiB. In reduceShares(), a share has 2 MiB. A member
-/// sends 3 shares in round 1 and 3 reduced shares in round 2, together 12 MiB.
+/// Reduces the elements of all members by one of two algorithms. For at most
+/// 4096 bytes (kSmallReduction), each member sends all its elements to every
+/// other member (reduceSmall()), in one round of messages. For more bytes, each
+/// member reduces only its share, and sends the result to every other member
+/// (reduceShares()). reduceShares() needs two rounds for each 16 MiB
+/// (kReductionBlock), but sends fewer bytes in a group of more than 2 members.
+/// For example, 4 members all-reduce 8 MiB. Each member sends 12 MiB instead of
+/// 24 MiB.
 Status MpiGroup::allReduce(const void *in, void *out, size_t count,
                            ElementType type, dist::ReductionKind kind,
                            const ActionId &action) {
@@ -358,16 +350,10 @@ Status MpiGroup::reduceSmall(const Sum &sum, const CallSite &site) {
   return Status::success();
 }
 
-/// All-reduces one block. A block is an array, or a range of the elements of a
-/// larger array. `sum` describes this member's elements of the block, the
-/// memory for the results, and the reduction, such as a sum. `site` describes
-/// the call of allReduce() for error messages.
-///
-/// The function divides the block into one share per member. In round 1, member
-/// i receives share i from every other member, and reduces the received
-/// elements and its own elements of share i. In round 2, member i sends the
-/// reduced share i to every other member. In this example, the group has 2
-/// members, a block has 2 elements, and the reduction is a sum:
+/// All-reduces one block of an array in two rounds of messages: a
+/// reduce-scatter, then an all-gather. `sum` describes this member's elements
+/// of the block. `site` describes the call for error messages. An example with
+/// 2 members, 2 elements and a sum:
 ///
 ///              member 0          member 1
 ///   before     a0 a1             b0 b1

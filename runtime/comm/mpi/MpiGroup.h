@@ -27,21 +27,15 @@ namespace pcc::runtime {
 /// messages of a group have the same MPI tag, and each group has its own tag.
 class MpiGroup final : public Group {
 public:
-  /// Creates the object by which this rank communicates with the other ranks of
-  /// a group.
+  /// Creates this rank's object for the group whose member i has the world rank
+  /// `worldRanks[i]`.
   ///
-  /// - `sharedJob`: the connection of this process to MPI. All groups of this
-  ///   rank use the same connection.
-  /// - `worldRanks`: the world ranks of the members. The member with index i
-  ///   has the world rank `worldRanks[i]`.
-  /// - `messageTag`: the MPI tag of the messages of the group. All members must
-  ///   pass the same tag. No other group may use the tag.
-  /// - `seconds`: pointer to the longest time, in seconds, that a call may
-  ///   block. All groups of this rank have the same pointer. If
-  ///   World::setDeadline() changes the number, the limit changes for all
-  ///   groups.
-  /// - `ownRecorder`: the flight recorder of this rank, which is a log of the
-  ///   latest activities of the rank.
+  /// - `sharedJob`: connection of this process to MPI, for all its groups
+  /// - `messageTag`: MPI tag of the group's messages; equal on all members, and
+  ///   used by no other group
+  /// - `seconds`: longest time, in seconds, that a call may block; all groups
+  ///   of this rank share this number, which World::setDeadline() changes
+  /// - `ownRecorder`: flight recorder (log of this rank's latest activities)
   MpiGroup(std::shared_ptr<MpiJob> sharedJob, std::vector<int> worldRanks,
            int messageTag, std::shared_ptr<std::atomic<double>> seconds,
            std::shared_ptr<FlightRecorder> ownRecorder);

@@ -112,19 +112,14 @@ TransferFault MpiJob::checkEnded(const MpiTransfer &transfer,
   return {TransferFault::Mismatch, transfer.peer};
 }
 
-/// Calls MPI_Testsome, which finds the transfers of `set` that are complete.
-/// The returned fault (failure of a transfer) depends on the result of
-/// MPI_Testsome:
+/// Finds the complete transfers of `set` by MPI_Testsome. The returned fault
+/// describes the first failure of a complete transfer: an error code of MPI, or
+/// a receive of a wrong number of bytes. If there is no failure, the kind of
+/// the fault is None.
 ///
-/// - MPI_SUCCESS: the fault describes the first complete receive whose number
-///   of bytes differs from the expected number. If there is none, the kind of
-///   the fault is None (no failure).
-/// - MPI_ERR_IN_STATUS: each complete transfer has its own error code. The
-///   fault describes the first transfer with an error code or a wrong number of
-///   bytes.
-/// - Any other error: MPI does not tell which transfer failed. The fault names
-///   the peer (other rank) of the first transfer in `set`, although a different
-///   transfer may have failed.
+/// If MPI_Testsome returns another error than MPI_ERR_IN_STATUS, MPI does not
+/// tell which transfer failed. The fault then names the peer (other rank) of
+/// the first transfer in `set`, although a different transfer may have failed.
 TransferFault MpiJob::poll(TransferSet &set) {
   if (set.pending == 0)
     return {};

@@ -11,25 +11,13 @@
 namespace pcc::runtime {
 
 /// Initializes MPI, and sets `world` to this rank's view of all ranks. May be
-/// called once per process. Returns an error with exit code 13 if MPI is not
-/// available. Returns an error with exit code 12 if MPI has another number of
-/// ranks than `launchedSize`.
+/// called once per process. If `recorder` is null, this rank's activities are
+/// logged in memory. Returns exit code 13 if MPI is not available, and 12 if
+/// MPI has another number of ranks than the launcher states (`launchedSize`).
 ///
-/// - `launchedSize`: number of ranks according to the environment variables of
-///   the launcher, such as mpirun.
-/// - `recorder`: log of this rank's latest activities. If it is null, the
-///   activities are logged in memory.
-///
-/// Reductions combine the values of the ranks in the fixed order of
-/// TreeReduce.h. Ranks that are threads use this order too. The results of MPI
-/// processes and of threads are therefore bit-identical.
-///
-/// The destructor of `world` waits for all ranks, and then finalizes MPI. This
-/// wait lasts at most World::deadline() seconds. If a rank is missing, or if
-/// the run has ended by an error, the destructor does not finalize MPI.
-///
-/// After an error, MPI may still use the memory of messages in flight. The
-/// process must not free this memory, and must end with the error's exit code.
+/// The destructor of `world` waits for all ranks, for at most World::deadline()
+/// seconds, and finalizes MPI. After an error it does not finalize MPI. The
+/// process must then keep the memory of messages in flight until it exits.
 Status openMpiWorld(int launchedSize, std::unique_ptr<World> &world,
                     std::shared_ptr<FlightRecorder> recorder = {});
 

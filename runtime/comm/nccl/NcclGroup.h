@@ -110,25 +110,12 @@ private:
   Status enqueue(const NcclLane &to, const char *name, const ActionId &action,
                  int peer, Call call);
   /// Enqueues an NCCL call on the communicator and the CUDA stream of the group
-  /// (`lane`). Sets `ticket` to a handle of the NCCL call. The caller later
-  /// passes the handle to wait(). The kernels of this rank run on another
-  /// stream, the compute stream:
+  /// (`lane`), and sets `ticket`, the handle for wait(). The call starts after
+  /// all kernels that are already enqueued on the compute stream of this rank.
+  /// Kernels that are enqueued later may run at the same time as the call.
+  /// Kernels that are enqueued after wait() start when the call is complete.
   ///
-  /// - Kernels that are enqueued before the NCCL call are complete before it
-  ///   starts.
-  /// - Kernels that are enqueued between the NCCL call and this wait() may run
-  ///   at the same time as the NCCL call.
-  /// - Kernels that are enqueued after this wait() start after the NCCL call is
-  ///   complete.
-  ///
-  /// The parameters:
-  ///
-  /// - `name`: name of the NCCL call in error messages, such as "all_reduce".
-  /// - `action`: schedule action and tensor for which this rank communicates.
-  ///   Error messages contain both names.
-  /// - `peer`: index of the other member in the group, if the NCCL call
-  ///   communicates with only one member. Otherwise -1, as for a collective.
-  /// - `call`: function that makes the NCCL call, and returns its ncclResult_t.
+  /// `name`, `action`, `peer` and `call` have the same meaning as in enqueue().
   template <typename Call>
   Status enqueueWithTicket(const char *name, const ActionId &action, int peer,
                            Call call, Ticket &ticket);

@@ -29,19 +29,15 @@ struct NcclLane {
 
 /// GPU, NCCL library and NCCL communicators of one rank. A lane is a
 /// communicator with its CUDA stream. The communicators are non-blocking: an
-/// NCCL function may return before NCCL has enqueued its operation on the
-/// stream. settle() waits until NCCL has enqueued the operation.
+/// NCCL function may return before its operation is on the stream, and settle()
+/// waits until it is. Only the rank's thread may use this object.
 ///
-/// A call hangs if the GPU never completes it. To find such a call, note()
-/// numbers the NCCL calls of each lane. Each lane has a counter in host memory.
-/// After each NCCL call, the GPU writes the number of this call to the counter.
-/// In the example, `done` is the counter of a lane:
+/// To find a call that the GPU never completes, note() numbers the calls of
+/// each lane. After each call, the GPU writes the call's number to the lane's
+/// counter in host memory. If the counter `done` stays 7, call 8 hangs:
 ///
 ///   host     note(): call 7     note(): call 8
-///   stream   … call 7, done = 7, call 8, done = 8
-///
-/// If the counter stays 7, call 8 hangs. Only the rank's thread may use this
-/// object.
+///   stream   call 7, done = 7, call 8, done = 8
 class NcclJob final : public QueuedWorld {
 public:
   /// Stores the arguments. The constructor creates no NCCL communicator. open()
@@ -127,22 +123,14 @@ public:
   /// if the wait is longer than `deadlineSeconds`.
   Status settle(ncclResult_t result, ncclComm_t comm, const char *call);
 
-  /// Announces an NCCL call before this rank makes the call. If the call hangs,
-  /// an error message names the call. A caller makes three calls in this order:
-  /// note(), the NCCL call, noteEnd().
+  /// Must be called directly before each NCCL call on `lane`, so that an error
+  /// message can name a call that hangs. noteEnd() must follow the NCCL call.
+  /// `call` is the name of the NCCL call, and must be a string literal. `peer`
+  /// is the world rank of the other rank if there is only one, otherwise -1.
   ///
-  /// - `lane`: communicator and CUDA stream of the NCCL call.
-  /// - `call`: name of the NCCL call in messages, such as "all_reduce". The
-  ///   string must be a literal.
-  /// - `action`: the work for which this rank communicates, for messages. For
-  ///   example, action "0F3" is the forward (F) of microbatch 3 on stage 0.
-  /// - `members`: world ranks of the group that communicates. The memory of
-  ///   this list must stay valid until the NCCL call is complete. If a CUDA
-  ///   graph contains the call, the memory must stay valid until the last
-  ///   execution of the graph is complete.
-  /// - `peer`: world rank of the other rank, if this rank communicates with
-  ///   only one rank. For example, `peer` is 5 if this rank sends a message to
-  ///   rank 5. Otherwise `peer` is -1, as for an all-reduce of all members.
+  /// `members` lists the world ranks of the group. Its memory must stay valid
+  /// until the NCCL call is complete. If a CUDA graph contains the call, the
+  /// memory must stay valid until the last execution of the graph is complete.
   void note(const NcclLane &lane, const char *call, const ActionId &action,
             std::span<const int> members, int peer);
   /// Must be called directly after an NCCL call on `lane`, which is a
@@ -247,20 +235,11 @@ private:
   /// the current time. Does not block.
   void closeCalls();
   /// Updates the flight recorder (log of a rank's latest activities) while the
-  /// GPU executes a captured CUDA graph. The graph contains NCCL calls. The GPU
-  /// runs these calls without the host, so the host must check whether a call
-  /// is complete. closeRecorded() checks the calls in order, up to the first
-  /// incomplete call. Does not block.
-  ///
-  /// An entry of the log has a begin time and an end time. For example, the
-  /// graph contains calls A, B and C. Call A is complete, and call B is not.
-  /// After closeRecorded(), the log has these entries:
-  ///
-  /// - A: an entry with a begin time and an end time.
-  /// - B: an entry with a begin time only.
-  /// - C: no entry.
-  ///
-  /// Does nothing if the GPU executes no graph.
+  /// GPU executes a captured CUDA graph. The GPU runs the NCCL calls of the
+  /// graph without the host. Each complete call gets an entry with a begin time
+  /// and an end time. The first incomplete call gets an entry with a begin time
+  /// only. Later calls get no entry. Does not block. Does nothing if the GPU
+  /// executes no graph.
   void closeRecorded();
   /// Returns the oldest call that the GPU has not completed; null if there is
   /// none.
@@ -307,19 +286,13 @@ private:
   ///
   /// NCCL calls in a captured CUDA graph are in the list `recorded` instead.
   std::vector<QueuedCall> calls;
-  /// `numCalls` is the number of NCCL calls for which NcclGroup has called
-  /// note(). NCCL calls in CUDA graphs are not counted. The counted calls have
-  /// the indices 0 to `numCalls` - 1.
-  ///
-  /// `firstOpen` is the index of the oldest call that may be incomplete.
-  /// closeCalls() updates `firstOpen`. For example, `numCalls` is 6, and call 4
-  /// is the oldest incomplete call. closeCalls() sets `firstOpen` to 4. If all
-  /// 6 calls are complete, closeCalls() sets `firstOpen` to 6.
+  /// `numCalls` is the number of NCCL calls outside CUDA graphs for which
+  /// note() was called. These calls have the indices 0 to `numCalls` - 1.
+  /// `firstOpen` is the index of the oldest call that may be incomplete. If all
+  /// calls are complete, `firstOpen` equals `numCalls`.
   ///
   /// The list `calls` stores only the latest kMostCalls calls. closeCalls()
-  /// treats all older calls as complete. For example, kMostCalls is 512, and
-  /// `numCalls` is 600. The list stores calls 88 to 599. closeCalls() treats
-  /// calls 0 to 87 as complete, and sets `firstOpen` to at least 88.
+  /// treats all older calls as complete.
   size_t numCalls = 0, firstOpen = 0;
   /// Descriptions of the NCCL calls in the captured CUDA graph, in the order in
   /// which this rank made the calls during the capture. For example, this rank

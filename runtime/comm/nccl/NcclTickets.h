@@ -10,19 +10,13 @@
 
 namespace pcc::runtime {
 
-/// Makes the GPU's compute stream wait for NCCL calls on other CUDA streams.
-/// The compute stream runs the kernels of this rank. The caller takes these
-/// steps:
+/// Makes the GPU's compute stream, which runs the kernels of this rank, wait
+/// for NCCL calls on other CUDA streams. After an NCCL call, issue() records a
+/// CUDA event on the stream of the call, and sets a ticket: the number of the
+/// event. redeem() makes the compute stream wait for this event.
 ///
-/// 1. Enqueue an NCCL call on a stream.
-/// 2. Call issue() with this stream. issue() records a CUDA event behind the
-///    NCCL call, and returns a ticket. The ticket is the number of the event.
-/// 3. Call redeem() with the ticket. The compute stream then waits for the
-///    event. Kernels that are enqueued on the compute stream later start after
-///    the NCCL call is complete.
-///
-/// redeem() must be called exactly once for each ticket. A later issue() may
-/// use the event again, and return the same ticket again.
+/// Each ticket must be passed to redeem() exactly once. A later issue() may use
+/// the event again, and return the same ticket again.
 class NcclTickets {
 public:
   /// Stores `gpu`, which must outlive this object.

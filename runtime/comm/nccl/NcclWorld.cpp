@@ -57,22 +57,12 @@ static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
 }
 
 /// Returns the largest number of GPU thread blocks for one NCCL call of a
-/// group. `groups` lists the world ranks of each group. The GPU has
-/// `multiprocessors` multiprocessors.
-///
-/// A rank can be in several groups, whose calls may run on the rank's GPU at
-/// the same time. The number of blocks that the calls share is 90 % of the
-/// number of multiprocessors, minus 32 blocks for pipeline messages
-/// (blocksOfAllWays). The rank that is in the most groups needs the smallest
-/// shares. Every group gets a share of that size, rounded down to a power of
-/// two, at least 1 and at most 32. An example:
-///
-///   multiprocessors of the GPU                 132
-///   90 % of the multiprocessors                118
-///   blocks that the calls of a rank share      118 - 32 = 86
-///   groups of the rank in the most groups      3
-///   share of a call                            86 / 3 = 28
-///   blocks for a call                          28 rounded down to 16
+/// group. `groups` lists the world ranks of each group. The calls of a rank's
+/// groups may run at the same time. They share 90 % of the GPU's
+/// multiprocessors, minus 32 blocks for pipeline messages (blocksOfAllWays).
+/// The rank that is in the most groups defines the share of every call. For
+/// example, 132 multiprocessors and 3 groups give (118 - 32) / 3 = 28. The
+/// result is rounded down to a power of two, 16, and is at most 32.
 static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
                          int multiprocessors) {
   std::map<int, int> groupsOfRank;
@@ -161,26 +151,15 @@ private:
     return end;
   }
 
-  /// Creates the groups with the indices `first` to `end` - 1 of the list
-  /// `groups`. `groups[i]` lists the world ranks of group i. A rank may be in
-  /// at most one of the created groups, because one call of ncclCommSplit
-  /// creates them all. All ranks of the run must call join() with the same
-  /// `groups`, `first` and `end`. `blocks` is the largest number of GPU thread
-  /// blocks for one NCCL call of a group.
+  /// Creates the groups `first` to `end` - 1 of `groups` by one call of
+  /// ncclCommSplit. `groups[i]` lists the world ranks of group i. A rank may be
+  /// in at most one of the created groups. All ranks must call join() with
+  /// equal `groups`, `first` and `end`. `blocks` is the largest number of GPU
+  /// thread blocks for one NCCL call of a group. Appends this rank's object for
+  /// each created group to `created`, or null if this rank is not a member.
   ///
-  /// Appends one entry for each created group to `created`. The entry is this
-  /// rank's object for the group if this rank is a member, otherwise null.
-  ///
-  /// Each rank passes a number to ncclCommSplit, the color. NCCL puts the ranks
-  /// with the same color into one communicator. The color of a rank in group i
-  /// is i - `first`. A rank that is in none of the created groups passes the
-  /// color noColor, and gets no communicator. For example, the run has 6 ranks,
-  /// and `groups` is {0, 1, 2, 3}, {0, 1}, {2, 3}. join() creates the groups 1
-  /// and 2 if `first` is 1 and `end` is 3:
-  ///
-  ///   group 1   ranks 0 and 1   color 0
-  ///   group 2   ranks 2 and 3   color 1
-  ///   neither   ranks 4 and 5   color noColor
+  /// ncclCommSplit makes one communicator of all ranks that pass the same
+  /// color. A rank in no created group passes noColor.
   Status join(const std::vector<std::vector<int>> &groups, size_t first,
               size_t end, int blocks,
               std::vector<std::unique_ptr<Group>> &created) {
@@ -203,21 +182,13 @@ private:
     return Status::success();
   }
 
-  /// Creates the lanes for the messages of one edge. A lane is an NCCL
-  /// communicator with a CUDA stream. The edge is a pair of a sender and a
-  /// receiver: `edge.from` is the sender's index in a group, and `edge.to` is
-  /// the receiver's index. `blocks` is the largest number of GPU thread blocks
-  /// for one message.
-  ///
-  /// `groups` lists the world ranks of each group. Every group gets one lane
-  /// for the edge. The lane contains only the sender and the receiver of the
-  /// group. For example, the groups are {0, 1, 2} and {3, 4, 5}, and the edge
-  /// goes from index 0 to index 1. The first group gets a lane with ranks 0 and
-  /// 1. The second group gets a lane with ranks 3 and 4.
-  ///
-  /// One call of ncclCommSplit creates the lanes of all groups. Every rank may
-  /// be in at most one group. All ranks must call joinEdge(). If this rank is
-  /// the sender or the receiver in group i, joinEdge() appends the edge with
+  /// Creates a lane (NCCL communicator with a CUDA stream) for the messages of
+  /// `edge` in each group, by one call of ncclCommSplit. A lane contains only
+  /// the sender and the receiver. For example, the groups {0, 1, 2} and {3, 4,
+  /// 5} and the edge from index 0 to index 1 give lanes of ranks 0 and 1 and of
+  /// ranks 3 and 4. All ranks must call joinEdge(), and a rank may be in at
+  /// most one group. `blocks` is the largest number of GPU thread blocks for a
+  /// message. If this rank sends or receives in group i, appends `edge` with
   /// its lane to `lanes[i]`.
   Status joinEdge(const std::vector<std::vector<int>> &groups,
                   const PeerEdge &edge, int blocks,

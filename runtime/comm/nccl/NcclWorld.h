@@ -12,24 +12,15 @@ namespace pcc::runtime {
 
 class CudaContext;
 
-/// Connects rank `rank` to the other ranks of a run by NCCL. Sets `world` to a
-/// World, the object by which this rank creates groups of ranks. The run has
-/// `size` ranks. All ranks must call openNcclWorld(). The function blocks until
-/// all ranks have called it.
+/// Connects rank `rank` to the other ranks of a run of `size` ranks by NCCL,
+/// and sets `world`. Blocks until all ranks have called this function. `gpu` is
+/// the GPU of this rank, and must outlive `world`. `rendezvous` connects the
+/// processes of all ranks without NCCL. `seconds` limits each wait for other
+/// ranks, until World::setDeadline() changes the limit. Buffers are in GPU
+/// memory, except those of World::all(), which are in host memory.
 ///
-/// - `gpu`: the GPU of this rank. Each rank has its own GPU. `gpu` must outlive
-///   `world`.
-/// - `rendezvous`: channel between the processes of all ranks. The channel does
-///   not use NCCL.
-/// - `recorder`: log of the latest activities of this rank.
-/// - `seconds`: longest time of each wait for other ranks. World::setDeadline()
-///   can change the time later.
-///
-/// The buffers of a group are in GPU memory. The group World::all(), which
-/// contains all ranks, is an exception: its buffers are in host memory.
-///
-/// Returns exit code 13 if NCCL is absent or older than 2.27. Returns exit code
-/// 14 if another rank does not call openNcclWorld() within `seconds`.
+/// Exit codes: 13 if NCCL is absent or older than 2.27; 14 if another rank does
+/// not call within `seconds`.
 Status openNcclWorld(int rank, int size, CudaContext &gpu,
                      std::shared_ptr<Rendezvous> rendezvous,
                      std::shared_ptr<FlightRecorder> recorder, double seconds,

@@ -40,25 +40,14 @@ bool GroupState::arrive(uint64_t step) {
   return true;
 }
 
-/// Marks the barrier as broken, unless all members have arrived. All members
-/// use the barrier again and again. The uses are numbered from 1. `step` is the
-/// number of the use in which the caller waits. Once the barrier is broken, no
-/// member waits at the barrier for other members any longer.
+/// Marks the barrier as broken, unless all members have arrived for its use
+/// number `step`, counted from 1. The top bit of `arrivals` is set if the
+/// barrier is broken. The lower 63 bits are the number of arrivals in all uses
+/// so far.
 ///
-/// The integer `arrivals` has two parts. The top bit is set if the barrier is
-/// broken. The lower 63 bits are the number of arrivals in all uses so far. For
-/// example, a group has 4 members. All members have arrived in the third use if
-/// the number is at least 12.
-///
-/// breakUnlessComplete() sets the top bit. arrive() adds 1 to the number,
-/// unless the top bit is set. One thread can call breakUnlessComplete() while
-/// the thread of the last missing member calls arrive(). Each function changes
-/// `arrivals` by one atomic operation, so there are two cases:
-///
-/// - arrive() changes `arrivals` first. breakUnlessComplete() then finds that
-///   all members have arrived. It does not set the top bit, and returns false.
-/// - breakUnlessComplete() changes `arrivals` first, and returns true. arrive()
-///   then finds the top bit. It does not add 1, and returns false.
+/// The last missing member may call arrive() at the same time. Both functions
+/// must change `arrivals` by one atomic operation, so that exactly one of them
+/// returns true: either the barrier is broken, or all members have arrived.
 bool GroupState::breakUnlessComplete(uint64_t step) {
   uint64_t seen = arrivals.load(std::memory_order_acquire);
   while ((seen & ~kBroken) < step * members.size())

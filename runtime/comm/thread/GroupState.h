@@ -52,18 +52,12 @@ struct MemberCall {
 };
 
 /// Slot for one message from one member to another. The receiver copies
-/// directly from the sender's memory. States of the slot:
-///
-///   Empty   no message
-///   Full    the sender has stored the address and the size of its message
-///   Taken   the receiver is copying the message
+/// directly from the sender's memory. The sender may withdraw a message in
+/// state Full. It must not free the memory of a message in state Taken.
 ///
 ///   Empty ── sender stores ──> Full ── receiver begins ──> Taken
 ///     ^                                                      │
 ///     └───────────────── receiver has copied ────────────────┘
-///
-/// The sender may withdraw a message (Full to Empty). It must not free the
-/// memory in state Taken.
 struct Mailbox {
   enum State : uint32_t { Empty, Full, Taken };
   std::atomic<uint32_t> state{Empty};
@@ -93,21 +87,15 @@ public:
   /// Returns the number of members.
   int size() const { return int(members.size()); }
 
-  /// Begins a collective for member `index`. Stores `call`, the arguments with
-  /// which the member calls the collective, for all members to read. Then
-  /// blocks until all members have called enter() for the same collective.
+  /// Begins a collective for member `index`, and blocks until all members have
+  /// begun it. Stores `call`, the arguments of the member, for all members to
+  /// read. `step` is the number of this use of the barrier, from 1, and is
+  /// equal on all members. During the wait, calls `advance` repeatedly, which
+  /// transfers the pending messages of this rank.
   ///
-  /// The group has one barrier, which all members use again and again. The uses
-  /// are numbered from 1. `step` is the number of this use, so all members pass
-  /// the same number.
-  ///
-  /// While enter() waits, it calls `advance` repeatedly. `advance` is a
-  /// function that transfers the pending messages of this rank.
-  ///
-  /// Returns true if all members have called enter(). Returns false if the
-  /// deadline of a waiting member passes first, or if the run is aborted first.
-  /// Each later call of enter() then also returns false. `deadline` is the
-  /// deadline of member `index`.
+  /// Returns true if all members have called enter(). Returns false, also in
+  /// all later calls, if the run is aborted or the deadline of a waiting member
+  /// passes first. `deadline` is the deadline of member `index`.
   bool enter(int index, uint64_t step, const MemberCall &call,
              Clock::time_point deadline, const std::function<void()> &advance);
   /// Ends a collective for member `index`. Blocks until all members have called

@@ -38,33 +38,13 @@ static long futex(std::atomic<uint32_t> &word, int operation, uint32_t value,
                  nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
-// Before a thread calls sleep(), the thread reads the number of wake() calls.
-// If another thread calls wake() after this reading, sleep() must not miss the
-// call of wake(). sleep() and wake() use three numbers:
-//
-// - `word`: number of wake() calls so far.
-// - `seen`: value of `word` that the thread has read before it called sleep().
-// - `sleepers`: number of threads in sleep().
-//
-// The two functions take these steps:
-//
-//   sleep()   1. increments `sleepers`   2. compares `word` with `seen`
-//   wake()    1. increments `word`       2. reads `sleepers`
-//
-// Step 2 of sleep() is the Linux system call futex. If `word` differs from
-// `seen`, futex returns at once. Otherwise futex lets the thread sleep. If
-// step 2 of wake() finds that `sleepers` is greater than 0, wake() wakes all
-// sleeping threads.
-//
-// There are two cases:
-//
-// - Step 2 of wake() is later than step 1 of sleep(). wake() then finds that
-//   `sleepers` is greater than 0. If the thread already sleeps, wake() wakes
-//   it. If the thread does not yet sleep, `word` already differs from `seen`,
-//   and sleep() returns at once.
-// - Step 2 of wake() is earlier than step 1 of sleep(). Step 1 of wake() is
-//   then earlier than step 2 of sleep(). sleep() finds that `word` differs from
-//   `seen`, and returns at once.
+// sleep() must not miss a call of wake(). `seen` is the number of wake() calls
+// that the thread has read before it checked the awaited condition. `word` is
+// the current number of wake() calls. sleep() first increments `sleepers`, and
+// then compares `word` with `seen` in the system call futex. wake() first
+// increments `word`, and then reads `sleepers`. Neither order may change.
+// Either wake() finds that `sleepers` is greater than 0, and wakes the thread,
+// or futex finds that `word` differs from `seen`, and returns at once.
 void Sleeper::sleep(uint32_t seen, Clock::time_point deadline) {
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   if (deadline == kNever) {

@@ -92,19 +92,14 @@ private:
   Clock::time_point start = {}; ///< time of the first call
 };
 
-/// Calls `ready` again and again until `ready` returns true. Returns true in
-/// this case, and false if `deadline` passes first. For a short time, the
-/// function calls `ready` without sleeping. After this time, the function
-/// sleeps between two calls.
+/// Calls `ready` again and again until it returns true. Returns true in this
+/// case, and false if `deadline` passes first. For a short time, the function
+/// calls `ready` without sleeping. Then it sleeps on `sleeper` between two
+/// calls. A thread that changes the result of `ready` must call
+/// `sleeper.wake()`. `ready` may also do work, such as copying a message.
 ///
-/// - `sleeper`: object on which the calling thread sleeps. Another thread that
-///   changes the result of `ready` must call `sleeper.wake()`.
-/// - `moreRanksThanCores`: whether there are more ranks than cores. If true,
-///   the function calls sched_yield() between two calls of `ready`, so that
-///   other threads can use the core.
-/// - `deadline`: latest time of the wait; kNever for no limit.
-/// - `ready`: function that checks the awaited condition. The function may also
-///   do work, such as copying a message.
+/// If `moreRanksThanCores` is true, the function calls sched_yield() between
+/// two calls of `ready`, so that other threads can use the core.
 template <typename Ready>
 bool waitUntil(Sleeper &sleeper, bool moreRanksThanCores,
                Clock::time_point deadline, Ready ready) {

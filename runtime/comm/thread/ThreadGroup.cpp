@@ -182,23 +182,15 @@ void ThreadGroup::publish() {
       offer(sends[i]);
 }
 
-/// Copies a message directly from the memory of the sender to the memory
-/// `piece.data` of this rank. `piece.peer` is the index of the sender in the
-/// group. The mailbox from the sender to this rank is a slot for one message.
-/// The sender stores the address and the size of the message in the mailbox.
-/// The mailbox has one of three states:
+/// Copies a message from the memory of the sender `piece.peer` to the memory
+/// `piece.data`. Returns false if the mailbox (slot for one message) from the
+/// sender to this rank is not in state Full. During the copy the state is
+/// Taken, and the sender must not free the message. After the copy the state is
+/// Empty, and the function returns true.
 ///
-/// - Full: the mailbox contains a message, and the copy has not begun. In any
-///   other state, the function returns false and does nothing else.
-/// - Taken: the function is copying the message. The sender must not free the
-///   memory of the message.
-/// - Empty: the mailbox contains no message. The function sets this state after
-///   the copy, and returns true. The sender may then free the memory of the
-///   message.
-///
-/// If the size of the message differs from `piece.size`, the function copies
-/// nothing. It stores the index of the sender in `mismatchedPeer`, sets the
-/// state Empty, and returns true.
+/// If the message has another size than `piece.size`, the function copies
+/// nothing, stores the sender in `mismatchedPeer`, sets the state Empty, and
+/// returns true.
 bool ThreadGroup::receive(const PeerBuffer &piece) {
   Mailbox &box = groupState->mailbox(piece.peer, self);
   uint32_t expected = Mailbox::Full;

@@ -124,20 +124,15 @@ private:
   /// then be freed.
   void withdraw();
 
-  /// Executes one collective, such as an all-reduce. All members of the group
-  /// must call together(). `call` contains the name and the arguments of the
-  /// collective. `action` is the work for which this rank communicates, for
-  /// error messages. The function takes three steps:
+  /// Executes one collective, such as an all-reduce, which all members must
+  /// call. Waits until all members have stored their `call` (name and
+  /// arguments). Then calls `work`, which may read and write the buffers of all
+  /// members. Then waits until all members have completed `work`, so no other
+  /// member accesses this rank's buffers afterwards.
   ///
-  /// 1. Stores `call`, so that all members can read it. Waits until all members
-  ///    have stored their calls. Ends the run if the wait is too long.
-  /// 2. Calls the function `work`, which may read and write the buffers of all
-  ///    members. Skips this step if the calls of two members differ in the name
-  ///    or in an argument that is not a pointer.
-  /// 3. Waits until all members have completed step 2. After this wait, no
-  ///    other member accesses the buffers of this rank.
-  ///
-  /// If step 2 was skipped, together() then ends the run with an error.
+  /// Ends the run with an error if the first wait is too long, or if the calls
+  /// of two members do not match. `work` is then not called. `action` is the
+  /// work for which this rank communicates, for error messages.
   template <typename Work>
   Status together(const MemberCall &call, const ActionId &action, Work work);
   /// Returns the description of one call of a function of this group. Error

@@ -13,23 +13,13 @@
 
 namespace pcc::runtime {
 
-/// State that all groups of one rank share. A group is a fixed set of ranks
-/// that communicate with each other. Each rank is a thread of one process. Only
-/// the thread of this rank may call the functions of this class.
+/// State that all groups of one rank share. Each rank is a thread of one
+/// process. Only the thread of this rank may call the functions of this class.
 ///
-/// The function advance() transfers the messages of all groups of this rank. A
-/// rank calls advance() again and again while the rank waits for a message, or
-/// waits until other ranks begin a collective (such as an all-reduce). Without
-/// these calls, ranks could wait for each other in a circle. For example:
-///
-///   rank 0 waits until rank 2 copies a message of rank 0
-///   rank 2 waits until rank 3 begins an all-reduce with rank 2
-///   rank 3 waits until rank 1 copies a message of rank 3
-///   rank 1 waits until rank 0 begins an all-reduce with rank 1
-///
-/// The calls of advance() end this circle. Rank 2 copies the message of rank 0
-/// while rank 2 waits for rank 3. Rank 0 then continues, and begins the
-/// all-reduce with rank 1.
+/// While a rank waits for a message or a collective, it must call advance()
+/// again and again, which transfers the messages of all its groups. Without
+/// these calls, ranks could deadlock. For example, rank 0 waits until rank 1
+/// copies a message of rank 0. Rank 1 waits until rank 0 begins an all-reduce.
 class ThreadRank {
 public:
   /// Stores the arguments:

@@ -14,15 +14,9 @@ namespace pcc::runtime {
 /// are threads of this process. The caller creates the threads. Only one thread
 /// at a time may use a world, but any thread may call World::abort().
 ///
-/// An all-reduce first waits until all ranks have begun the all-reduce. If this
-/// wait is longer than World::deadline() seconds, the call fails, and the run
-/// ends with an error on all ranks. All calls that wait for other ranks have
-/// this deadline.
-///
-/// During an all-reduce, each rank reads and writes the buffers of the other
-/// ranks directly. After a call of a rank has failed, the other ranks no longer
-/// access the buffers that this rank passed to the call. The rank may then free
-/// the buffers.
+/// In a collective, each rank reads and writes the buffers of the other ranks
+/// directly. After a call of a rank has failed, the other ranks no longer
+/// access the buffers that this rank passed to the call.
 std::vector<std::unique_ptr<World>> createThreadWorlds(int size);
 
 /// Creates the World (communicator) of a run with a single rank. `recorder`,

@@ -29,17 +29,11 @@ namespace {
 ///
 ///   y = activation(convolution of x and the filter + bias + residual)
 ///
-/// The bias and the residual are optional. A residual is a tensor with the
-/// shape of y. Up to three copies belong to the convolution:
-///
-/// - oneDNN may require another memory format of x than the program's buffer of
-///   x has. In this case, x is copied to the required format before the
-///   convolution.
-/// - oneDNN may write y in another memory format than the program's buffer of y
-///   has. In this case, y is copied to the buffer after the convolution.
-/// - If there is a residual, it is copied before the convolution to the memory
-///   in which the primitive stores y. The primitive adds the contents of this
-///   memory to the convolution, then applies the activation, and then stores y.
+/// The bias is optional. The residual, a tensor with the shape of y, is
+/// optional too. If the primitive needs other memory formats of x and y than
+/// the program uses, x is copied before the convolution, and y afterwards. The
+/// residual is copied to the primitive's output first, because the primitive
+/// adds the convolution to the contents of its output.
 class DnnlConv : public Operation {
 public:
   DnnlConv(CpuResources &resources, const LoadContext &context,
@@ -102,27 +96,15 @@ private:
     return {plain.dims(), type, memory::format_tag::any};
   }
 
-  /// Returns a description of the filter for oneDNN. A description consists of
-  /// the shape, the element type and the strides of a tensor. Let `in` and
-  /// `out` be the numbers of input and output channels:
+  /// Returns oneDNN's description of the filter. `in` and `out` are the numbers
+  /// of channels. The shape of the filter, followed by the spatial dims, is:
   ///
-  /// - oneDNN expects a filter of shape [groups, out / groups, in / groups],
-  ///   followed by the spatial dims. If there is only one group, oneDNN expects
-  ///   no dim `groups`.
-  /// - The program stores the filter of a convolution with shape
-  ///   [out, in / groups], followed by the spatial dims.
-  /// - The program stores the filter of a transposed convolution with shape
-  ///   [in, out / groups], followed by the spatial dims.
+  ///   for oneDNN                     [groups, out / groups, in / groups]
+  ///   in the program                 [out, in / groups]
+  ///   in the program, if transposed [in, out / groups]
   ///
-  /// The shape in the returned description is the shape that oneDNN expects.
-  /// The strides in the description tell oneDNN at which position of the stored
-  /// filter each element is. oneDNN can therefore read the stored filter
-  /// without a copy.
-  ///
-  /// For example, let a transposed convolution have one group, 2 input
-  /// channels, 3 output channels and one spatial dim of size 5. The stored
-  /// filter has shape [2, 3, 5] and strides [15, 5, 1]. The description has
-  /// shape [3, 2, 5] and strides [5, 15, 1].
+  /// With one group, oneDNN expects no dim `groups`. The strides in the
+  /// description let oneDNN read the program's filter without a copy.
   memory::desc weightDesc() const {
     const std::vector<int64_t> &shape = bufferOf(conv.w).shape;
     memory::dims dims = {shape[0] / conv.groups, shape[1]};
@@ -156,20 +138,14 @@ private:
     return attributes(ops);
   }
 
-  /// Creates a oneDNN primitive that computes the convolution. Also creates the
-  /// primitives that copy x, y and the residual, if these copies are needed.
+  /// Creates the oneDNN primitive of the convolution, and the primitives that
+  /// copy x, y and the residual if necessary. `Primitive` is oneDNN's class for
+  /// a convolution or for a transposed convolution. `algorithm` is oneDNN's
+  /// constant, such as convolution_auto. If oneDNN has no fast implementation,
+  /// the function creates no primitive and sets `created` to false.
   ///
-  /// - `Primitive`: oneDNN's C++ class for a convolution or for a transposed
-  ///   convolution
-  /// - `algorithm`: oneDNN's constant for the algorithm, such as
-  ///   convolution_auto
-  /// - `created`: set to whether oneDNN has a fast implementation of the
-  ///   convolution. If `created` is false, no primitive is created.
-  ///
-  /// The program and oneDNN count dilations differently. If a filter is applied
-  /// to adjacent elements of the input, the program's dilation is 1, and
-  /// oneDNN's dilation is 0. The function therefore subtracts 1 from each
-  /// dilation of the program.
+  /// Adjacent input elements have dilation 1 in the program and dilation 0 in
+  /// oneDNN.
   template <typename Primitive>
   Status createAs(dnnl::algorithm algorithm, bool &created) {
     created = false;
@@ -205,39 +181,15 @@ private:
     return bind<Primitive>(description, bias);
   }
 
-  /// Prepares the calls of oneDNN primitives that execute the convolution. The
-  /// input is x, and the output is y. A residual is a tensor that the
-  /// convolution adds to y. The function run() executes up to four calls, in
-  /// this order:
+  /// Prepares the oneDNN calls of run(), which executes them in this order:
   ///
-  ///   xCall          copies x to the memory format that oneDNN has selected
-  ///   residualCall   copies the residual to the memory that `call` writes
-  ///   call           computes the convolution and adds the residual
-  ///   yCall          copies y to the program's buffer of y
+  ///   xCall         copies x to oneDNN's format, if the formats differ
+  ///   residualCall  copies the residual, if any, to the output of `call`
+  ///   call          computes the convolution
+  ///   yCall         copies y to the program's format, if the formats differ
   ///
-  /// `description` contains the memory formats that oneDNN has selected for x,
-  /// y and the filter. `bias` is the shape, element type and memory format of
-  /// the bias. Three of the calls are not always needed:
-  ///
-  /// - xCall is needed if oneDNN's format of x differs from the format of the
-  ///   program's buffer of x.
-  /// - residualCall is needed if the convolution has a residual.
-  /// - yCall is needed if oneDNN's format of y differs from the format of the
-  ///   program's buffer of y.
-  ///
-  /// The filter never changes its format during a call. If oneDNN's format of
-  /// the filter differs from the stored format, this function converts the
-  /// filter once.
-  ///
-  /// The four calls use the same scratch memory, which is memory for temporary
-  /// data. The scratch memory has three sections:
-  ///
-  ///   | x in oneDNN's format | y in oneDNN's format | data of a primitive |
-  ///
-  /// The first section is empty if xCall is not needed. The second section is
-  /// empty if yCall is not needed. Each of the four primitives may need memory
-  /// for intermediate results. The primitives run one after another, so that
-  /// all of them use the third section for these results.
+  /// The scratch memory has x and y in oneDNN's formats (if copied),
+  /// followed by temporary memory that the four calls share.
   template <typename Primitive>
   Status bind(const typename Primitive::primitive_desc &description,
               const memory::desc &bias) {
@@ -333,20 +285,13 @@ private:
 // Plain loops
 //===----------------------------------------------------------------------===//
 
-/// One spatial dim of a convolution:
+/// One spatial dim of a convolution. `in`, `out` and `window` are the sizes of
+/// the input, of the output and of the filter along the dim. `before` is the
+/// padding at the beginning of the dim.
 ///
-/// - `in`: size of the input along this dim
-/// - `out`: size of the output along this dim
-/// - `window`: size of the filter along this dim
-/// - `stride`, `dilation`: stride and dilation of the convolution along this
-///   dim
-/// - `before`: padding at the beginning of this dim
-///
-/// A convolution has one, two or three spatial dims. The class PlainConv always
-/// uses three ConvDim objects. If a convolution has fewer spatial dims, the
-/// first ConvDim objects keep the default values, which have no effect. For
-/// example, a convolution of a 5x7 image uses three objects with `in` = 1, 5
-/// and 7.
+/// The class PlainConv always uses three ConvDim objects. If a convolution has
+/// fewer spatial dims, the first objects keep the default values, which have no
+/// effect.
 struct ConvDim {
   int64_t in = 1, out = 1, window = 1, stride = 1, dilation = 1, before = 0;
 };
@@ -435,20 +380,15 @@ private:
   int64_t inSize() const { return dims[0].in * dims[1].in * dims[2].in; }
   int64_t outSize() const { return dims[0].out * dims[1].out * dims[2].out; }
 
-  /// Returns the index of the input element that is multiplied by the filter
-  /// element with index `w`, to compute the output element with index `at`. The
-  /// three indices are along the same spatial dim, `dim`. The indices satisfy:
+  /// Returns the index of the input element that is multiplied by filter
+  /// element `w` to compute output element `at`. The indices are along the dim
+  /// `dim`:
   ///
   ///   convolution              index = at * stride - before + w * dilation
   ///   transposed convolution   at = index * stride - before + w * dilation
   ///
-  /// `stride`, `dilation` and `before` (the padding at the beginning of the
-  /// dim) are members of `dim`. Returns -1 in two cases:
-  ///
-  /// - The index is outside the input. For example, a convolution with padding
-  ///   1 has index -1 for at = 0 and w = 0.
-  /// - The index is not an integer. For example, a transposed convolution with
-  ///   stride 2 and padding 0 has index 0.5 for at = 1 and w = 0.
+  /// Returns -1 if the index is outside the input, or is not an integer because
+  /// of the stride of a transposed convolution.
   int64_t tap(const ConvDim &dim, int64_t at, int64_t w) const {
     int64_t from = 0;
     if (!conv.transposed) {

@@ -22,16 +22,10 @@ struct stream;
 
 namespace pcc::runtime {
 
-/// Resources that all operations of one rank share: the threads, the oneDNN
-/// engine, the oneDNN stream and the scratch memory. An operation is an object
-/// that executes one instruction of the program, such as a matrix product.
-///
-/// The scratch memory holds temporary data of the operation that is running.
-/// Only one operation runs at a time, so all operations can use the same
-/// scratch memory. The scratch memory is as large as the largest size that an
-/// operation needs. For example, if three operations need 100, 500 and 200
-/// bytes, the scratch memory has at least 500 bytes. The functions are called
-/// in this order:
+/// Threads, oneDNN engine, oneDNN stream and scratch memory that all operations
+/// of one rank share. An operation executes one instruction of the program.
+/// Only one operation runs at a time, so all use the same scratch memory, which
+/// holds temporary data. The calls must have this order:
 ///
 ///   reserveScratch(bytes)   for each operation, when the operation is created
 ///   allocateScratch()       once, after all operations have been created

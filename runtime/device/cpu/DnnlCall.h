@@ -70,36 +70,25 @@ struct WeightOperand {
 ///   instruction.
 bool mayPack(const LoadContext &context, int32_t buffer);
 
-/// Prepares a weight for a oneDNN primitive, and describes the result in
-/// `weight`. The primitive reads the weight in the memory format `wanted`. The
-/// program's buffer with index `buffer` contains the weight in the memory
-/// format `plain`.
+/// Makes a weight available to a oneDNN primitive that reads the weight in the
+/// memory format `wanted`. The program's buffer `buffer` has the weight in the
+/// format `plain`. If the formats are equal, `weight` refers to this buffer.
+/// Otherwise the function stores a converted copy in `weight.packed`, and frees
+/// the original weight. mayPack() must therefore be true for the buffer.
 ///
-/// - If the two formats are equal, `weight` refers to the program's buffer.
-/// - If the two formats differ, the function copies the weight to
-///   `weight.packed`, converts the copy to the format `wanted`, and frees the
-///   original weight. The caller must ensure that mayPack() returns true for
-///   the buffer.
-///
-/// Returns an error with exit code 13 (NoDevice) if there is not enough memory
-/// for the copy. Returns an error also if the original weight cannot be loaded.
+/// Returns an error with exit code 13 (NoDevice) if memory for the copy is
+/// lacking. Returns an error also if the original weight cannot be loaded.
 Status makeWeight(CpuResources &resources, const LoadContext &context,
                   int32_t buffer, const dnnl::memory::desc &plain,
                   const dnnl::memory::desc &wanted, WeightOperand &weight);
 
-/// A oneDNN primitive with its operands. A primitive is a computation, such as
-/// one matrix product. The functions are called in this order:
+/// A oneDNN primitive, such as a matrix product, with its operands. An operand
+/// is in a buffer of the program, at a fixed address, or in the scratch memory,
+/// which all operations share. The calls must have this order:
 ///
 ///   addBuffer(), addFixed(), addScratch(), addWeight()   for each operand
 ///   finish()                                             once
 ///   run()                                                for each execution
-///
-/// Each operand is in one of three places:
-///
-/// - in a buffer of the program, whose address depends on the microbatch
-/// - in other memory, whose address never changes
-/// - in the scratch memory, which all operations of the device use one after
-///   another for temporary data
 class DnnlCall {
 public:
   /// Creates an object that does not yet have operands or a primitive.

@@ -12,20 +12,14 @@
 namespace pcc::runtime {
 
 namespace {
-/// Row of the table `levels` or of the table `features`.
+/// Row of the table `features` or of the table `levels`.
 ///
-/// - A row of the table `features` translates the name of one CPU feature.
-///   `from` is LLVM's name of the feature. `to` is the name of the same feature
-///   in Linux's /proc/cpuinfo. For example, `from` is "sse3" and `to` is "pni".
-/// - A row of the table `levels` describes one level of the x86-64 ABI. A level
-///   is a set of CPU features. `from` is the name of the level. `to` lists the
-///   features of the level, separated by commas. The list contains LLVM's names
-///   of the features. For example, `from` is "x86-64-v2" and `to` is
-///   "sse3,ssse3,sse4.1,sse4.2,popcnt".
-///
-/// The list `to` of a level may begin with the name of another level. The level
-/// then has all features of the other level, and the features in the rest of
-/// the list. For example, "x86-64-v3" begins its list with "x86-64-v2".
+/// - In `features`, `from` is LLVM's name of a CPU feature, such as "sse3".
+///   `to` is the name of this feature in Linux's /proc/cpuinfo, such as "pni".
+/// - In `levels`, `from` is a level of the x86-64 ABI, such as "x86-64-v3".
+///   `to` lists LLVM's names of the features that the level requires, separated
+///   by commas. The list may begin with another level, whose features are then
+///   required too.
 struct Renaming {
   std::string_view from;
   std::string_view to;

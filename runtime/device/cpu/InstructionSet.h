@@ -16,20 +16,13 @@ namespace pcc::runtime {
 /// is optional.
 bool hostSupports(std::string_view cpu);
 
-/// Chooses the compiled functions that suit the host's processor. A kernel is a
-/// function that pcc has compiled. A variant contains all kernels of the
-/// program, compiled for one instruction set. `image` contains a list of
-/// variants. The last variant in the list needs the most capable instruction
-/// set.
-///
-/// Sets `kernels` to the array of functions of the last variant that the
-/// processor supports. For example, suppose that the variants are "x86-64-v3"
-/// and "x86-64-v4". A processor without AVX-512 gets the variant "x86-64-v3".
-///
-/// If the processor supports no variant, sets `kernels` to null. In this case,
-/// chooseVariant() returns an error with exit code 13 (NoDevice), except if the
-/// program has no kernels. `numKernels` is the number of kernels in the
-/// program.
+/// Sets `kernels` to the compiled kernels that suit the host's processor.
+/// `image` has a list of variants. A variant contains all kernels of the
+/// program, compiled for one instruction set. The last variant needs the most
+/// capable instruction set. The function selects the last variant that the
+/// processor supports. If there is none, `kernels` is null, and the function
+/// returns an error with exit code 13 (NoDevice). If `numKernels`, the number
+/// of kernels in the program, is 0, the function returns success in any case.
 Status chooseVariant(const ProgramImage &image, uint64_t numKernels,
                      const KernelFunction *&kernels);
 

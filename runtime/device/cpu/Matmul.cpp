@@ -263,22 +263,14 @@ private:
     return ops;
   }
 
-  /// Prepares the member `call`, which executes a oneDNN primitive in each run.
-  /// The primitive multiplies the matrices a and b, and writes the result to
-  /// the matrix c. `description` is oneDNN's description of the primitive.
+  /// Prepares `call`, the oneDNN primitive that computes the product of a and
+  /// b. Adds the operands: a, b, the result c, the bias and the residual (a
+  /// matrix that is added after the activation). Copies b to another memory
+  /// format if `description` requires that format.
   ///
-  /// - Adds the matrices a, b and c to the operands of `call`.
-  /// - Adds the bias to the operands if the product has a bias. The bias is a
-  ///   vector that is added to each row of the product.
-  /// - Adds the residual to the operands if the primitive adds the residual.
-  ///   The residual is a matrix that is added after the activation.
-  /// - Replaces the matrix b by a copy in another memory format if
-  ///   `description` requires that format.
-  /// - Creates the primitive.
-  ///
-  /// `a`, `b` and `c` are oneDNN's descriptions of the matrices in the buffers
-  /// of the program. Each description contains the shape, the element type and
-  /// the strides. `type` is the element type of the bias and the residual.
+  /// `a`, `b` and `c` describe the matrices in the program's buffers. `type` is
+  /// the element type of the bias and the residual. The counter `postOp` in the
+  /// body must agree with the order of the operations in postOps().
   Status bind(const dnnl::matmul::primitive_desc &description,
               const memory::desc &a, const memory::desc &b,
               const memory::desc &c, memory::data_type type) {
@@ -418,18 +410,12 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Computes a batch of matrix products with elements of type f16 or bf16. The
-/// class WidenedProduct computes each product: it converts the two factors to
-/// f32, multiplies them in f32, and rounds the result to f16 or bf16.
+/// class WidenedProduct computes each product in f32, and rounds the result.
 ///
-/// In two cases, the products are divided over the threads, and each product is
-/// computed by one thread:
-///
-/// - There are at least as many products as threads.
-/// - Each product must have the same bits for every batch size. The member
-///   `oneByOne` of MatmulProblem is true in this case.
-///
-/// In all other cases, the products are computed one after another. All threads
-/// may compute one product together.
+/// One thread computes each product if there are at least as many products as
+/// threads. One thread also computes each product if `problem.oneByOne` is
+/// true: each product must then have the same bits for every batch size. In all
+/// other cases, all threads may compute one product together.
 class WidenedMatmul : public Operation {
 public:
   WidenedMatmul(CpuResources &resources, const LoadContext &context,
@@ -552,20 +538,13 @@ public:
   }
 
 private:
-  /// Computes one row of the result of a matrix product. Each product of the
-  /// batch multiplies a matrix `a` by a matrix `b`, and stores the result in a
-  /// matrix `c`. `at` contains the addresses of the buffers that contain `a`,
-  /// `b` and `c`.
+  /// Computes one row of the result c of a batch of matrix products c = a b.
+  /// `row` counts the rows of all results of the batch. For example, if each
+  /// result has 10 rows, row 23 is row 3 of the third product. `at` has the
+  /// addresses of the buffers of a, b and c.
   ///
-  /// `row` is the number of the row among the rows of all matrices `c` of the
-  /// batch. For example, let each matrix `c` have 10 rows. Rows 0 to 9 belong
-  /// to the first product, and rows 10 to 19 belong to the second product. Row
-  /// 23 is row 3 of the third product.
-  ///
-  /// The function computes 64 elements of the row at a time, in an array of 64
-  /// sums. If the elements of `a` and `b` have type f16 or bf16, the sums have
-  /// type f32. Each element of the result is therefore rounded to f16 or bf16
-  /// only once.
+  /// For f16 and bf16, the sums have type f32, so each element of the result is
+  /// rounded to f16 or bf16 only once.
   template <typename T>
   void runRow(const MatmulAddresses &at, int64_t row) const {
     using C = Computed<T>;

@@ -107,21 +107,12 @@ private:
   }
 
   /// Returns the average of one window of the input. The window belongs to the
-  /// output element with the spatial indices `at`. `x` is the address of one
-  /// plane of the input. A plane consists of all elements that have the same
-  /// batch index and the same channel.
-  ///
-  /// The average is the sum of the input elements in the window, divided by a
-  /// count. The count depends on the kind of the pool:
-  ///
-  /// - AverageWithoutPadding: the number of window elements that are in the
-  ///   input
-  /// - AverageWithPadding: the number of window elements that are in the input
-  ///   or in the padding
-  ///
-  /// For example, let a window contain the input elements 1, 2 and 3, and one
-  /// element of padding. The average is 6 / 3 = 2 without padding, and 6 / 4 =
-  /// 1.5 with padding.
+  /// output element with the spatial indices `at`. `x` is the address of the
+  /// input elements of one batch index and one channel. The average is the sum
+  /// of the window's elements in the input, divided by a count. For
+  /// AverageWithPadding, the count includes the window's elements in the
+  /// padding. For example, a window has the elements 1, 2 and 3, and one
+  /// element of padding. The average is 6 / 4 with padding, and 6 / 3 without.
   template <typename T>
   T average(const T *x, const std::array<int64_t, 3> &at) const {
     const auto sum = reduceWindow<SumOf>(x, at);

@@ -22,19 +22,14 @@ public:
         transposedKey(transposed(Name::Key, shape.keyDims())),
         scale(graph.number(int64_t(Name::Scale))) {}
 
-  /// Adds the operations of the forward pass to the graph. The operations
-  /// compute the output of the attention:
+  /// Adds the operations of the forward pass to the graph:
   ///
   ///   softmax(scale * query * transposed key) * value
   ///
-  /// If the attention is causal, each query ignores the keys after its own
-  /// position.
-  ///
-  /// The operations also compute the statistics, which have one number per
-  /// query. A score is the scaled dot product of a query and a key. The
-  /// statistics are the log-sum-exp of the scores of each query. If
-  /// `withStatistics` is true, the graph stores the statistics in GPU memory,
-  /// because the backward pass reads the statistics.
+  /// If the attention is causal, each query ignores the keys after its
+  /// position. If `withStatistics` is true, the graph also stores the
+  /// log-sum-exp of the scores of each query in GPU memory, for the backward
+  /// pass. A score is the scaled dot product of a query and a key.
   void addForward(bool withStatistics) {
     const Tensor value = stored(Name::Value, shape.valueDims());
     const Tensor scores = hidden(scaled(product(query, transposedKey)));
@@ -223,28 +218,15 @@ private:
     return made;
   }
 
-  /// Adds the operations that compute the gradient of the key or of the value
-  /// to the graph. `name` is the name of the gradient: KeyGradient or
-  /// ValueGradient. `dims` are the sizes of this tensor. The gradient is a
-  /// matrix product, which is computed for each batch index and each query
-  /// head:
+  /// Adds the operations that compute the gradient `name` with the sizes
+  /// `dims`:
   ///
-  ///   gradient       = scores          * factor
-  ///   [keys, length]   [keys, queries]   [queries, length]
+  ///   gradient [keys, size] = scores [keys, queries] * factor [queries, size]
   ///
-  /// Here, `length` is the length of a key vector or of a value vector. The
-  /// meaning of `scores` and `factor` depends on `name`:
-  ///
-  /// - KeyGradient: `factor` is the query. `scores` contains one number per
-  ///   pair of a key and a query: the gradient of their dot product.
-  /// - ValueGradient: `factor` is the gradient of the output of the attention.
-  ///   `scores` contains one number per pair of a key and a query: the weight
-  ///   of the key in the softmax of the query.
-  ///
-  /// In grouped-query attention, several query heads share one key head. The
-  /// gradient of the key head is then the sum of the products of these query
-  /// heads. For example, if there are 8 query heads and 2 key heads, each
-  /// gradient is the sum of 4 products.
+  /// For KeyGradient, `scores` is the gradient of the dot products of the keys
+  /// and the queries, and `factor` is the query. For ValueGradient, `scores` is
+  /// the softmax, and `factor` is the gradient of the output. If several query
+  /// heads share one key head, the products of these query heads are added.
   void multiplyToKeys(Tensor scores, Tensor factor, Name name, CudnnDims dims) {
     const Tensor result = stored(name, dims);
     if (shape.heads == shape.keyHeads) {

@@ -29,24 +29,15 @@
 
 namespace pcc::runtime {
 
-/// Ids of tensors in the cuDNN graphs that compute an attention. Each run of a
-/// graph receives the addresses of the tensors, one address per id. The first
-/// four tensors have these shapes:
+/// Ids of the tensors in the cuDNN graphs of an attention. Each run of a graph
+/// receives one address per id. The tensors have these shapes:
 ///
-///   Query    [batch, heads, queries, depth]
-///   Key      [batch, keyHeads, keys, depth]
-///   Value    [batch, keyHeads, keys, width]
-///   Result   [batch, heads, queries, width]
+///   Query   [batch, heads, queries, depth]
+///   Key     [batch, keyHeads, keys, depth]
+///   Value   [batch, keyHeads, keys, width]
+///   Result  [batch, heads, queries, width]
 ///
-/// A query or a key is a vector of `depth` numbers. A value is a vector of
-/// `width` numbers. `heads` is the number of heads of the queries. `keyHeads`
-/// is the number of heads of the keys and of the values. In grouped-query
-/// attention, several query heads share one key head, so `keyHeads` is less
-/// than `heads`.
-///
-/// A gradient has the shape of the tensor to which it belongs. Gradient belongs
-/// to Result, QueryGradient to Query, KeyGradient to Key, and ValueGradient to
-/// Value.
+/// Gradient is the gradient of Result. A gradient has the shape of its tensor.
 enum class AttentionTensor : int64_t {
   Query = 1,
   Key,
@@ -148,24 +139,12 @@ struct AttentionShape {
 /// query has the scores 0 and 0 for two keys, the number is log(1 + 1) = 0.69.
 void addAttention(CudnnGraph &graph, const AttentionShape &shape,
                   bool withStatistics);
-/// Adds the operations of the backward pass of an attention to `graph`. `shape`
-/// has the element type, the sizes and the strides of the tensors. The
-/// operations compute three gradients: QueryGradient, KeyGradient and
-/// ValueGradient. The operations read these tensors:
-///
-/// - Query, Key and Value, the inputs of the forward pass
-/// - Result, the output of the forward pass
-/// - Statistics, the log-sum-exp of the scores of each query
-/// - Gradient, the gradient of the loss with respect to Result
-/// - Scale, the number by which the dot product of a query and a key is
-///   multiplied
-/// - One, the number 1
-/// - Lowest, the score of a key that a causal mask hides from a query. Without
-///   a causal mask, Lowest is not read.
-///
-/// The operations also use memory for an intermediate result, the tensor Sums.
-/// It has one number per query: the dot product of the query's vectors in
-/// Result and Gradient.
+/// Adds the operations of the backward pass of an attention to `graph`. The
+/// operations compute QueryGradient, KeyGradient and ValueGradient. The
+/// operations read Query, Key, Value, Result, Statistics, Gradient, Scale and
+/// One. With a causal mask, the operations also read Lowest. The operations
+/// store an intermediate result in the tensor Sums. Each run must therefore
+/// pass an address of Sums.
 void addAttentionGradients(CudnnGraph &graph, const AttentionShape &shape);
 
 } // namespace pcc::runtime

@@ -40,39 +40,21 @@ cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors) {
   return std::nullopt;
 }
 
-/// Returns the epilogue for the matrix product c = a b that `problem`
-/// describes. An epilogue is work that cuBLASLt does in the same kernel, after
-/// the product. `isByRows` is true if c is row-major. The epilogue does this
-/// work:
-///
-/// - If `problem.sums` is OfA, the epilogue computes a vector with the sum of
-///   each row of a.
-/// - If `problem.sums` is OfB, the epilogue computes a vector with the sum of
-///   each column of b.
-/// - If `problem.sums` is None, the epilogue adds the bias and applies the
-///   activation of `problem`. If `problem` has neither of them, the epilogue
-///   does nothing.
+/// Returns the epilogue of the product c = a b: work that cuBLASLt does in the
+/// same kernel after the product. `isByRows` is true if c is row-major. If
+/// `problem.sums` is OfA, the epilogue computes the sum of each row of a. If
+/// `problem.sums` is OfB, the epilogue computes the sum of each column of b.
+/// Otherwise the epilogue adds the bias and applies the activation.
 ///
 /// Returns std::nullopt if cuBLASLt has no such epilogue. For example, cuBLASLt
-/// has no epilogue with the activation tanh. Another example is a product with
-/// an activation and a residual. The residual is a matrix that must be added
-/// after the activation, but cuBLASLt can add a matrix only before the
-/// activation.
+/// lacks the activation tanh, and cannot add a residual after an activation.
 static std::optional<cublasLtEpilogue_t>
 epilogueOf(const MatmulProblem &problem, bool isByRows) {
   if (problem.hasResidual && problem.activation != program::Activation::None)
     return std::nullopt;
-  // `problem.sums` says which vector the epilogue must compute: the sum of each
-  // row of a, or the sum of each column of b. cuBLASLt has two epilogues that
-  // compute sums:
-  //
-  // - BGRADA computes the sum of each row of the first factor.
-  // - BGRADB computes the sum of each column of the second factor.
-  //
-  // If c is column-major, the first factor is a, and the second factor is b. If
-  // c is row-major, cuBLASLt computes cᵀ = bᵀ aᵀ. The first factor is then bᵀ.
-  // A row of bᵀ is a column of b, so BGRADA computes the sum of each column of
-  // b. The table shows the epilogue for each case:
+  // BGRADA sums each row of the first factor. BGRADB sums each column of the
+  // second factor. If c is row-major, cuBLASLt computes cᵀ = bᵀ aᵀ, so the
+  // first factor is bᵀ. The epilogue is therefore:
   //
   //                    sum of each   sum of each
   //                    row of a      column of b
@@ -96,28 +78,14 @@ epilogueOf(const MatmulProblem &problem, bool isByRows) {
   }
 }
 
-/// Returns the alignment, in bytes, of one operand of a product, such as the
-/// factor a. Each address that cuBLASLt receives for the operand is a multiple
-/// of the alignment.
+/// Returns the alignment in bytes of all addresses that cuBLASLt receives for
+/// one operand: the largest power of two that divides kAlignment (64), the
+/// offset of the operand in its buffer, and the strides of all batch dims
+/// except the last. The last batch dim does not matter, because one call
+/// computes all products along this dim and receives only the first address.
 ///
-/// In a batch of products, the operand consists of several matrices. The
-/// address of a matrix is the sum of these numbers:
-///
-/// - the address of the buffer, which is a multiple of 64 bytes (kAlignment)
-/// - the offset of the operand in the buffer
-/// - for each batch dim, the index on the dim times the stride of the dim
-///
-/// One call of cuBLASLt computes all products along the last batch dim, and
-/// receives only the address of the first matrix. The stride of the last batch
-/// dim therefore does not matter. The function returns the largest power of two
-/// that divides 64, the offset, and the strides of all batch dims except the
-/// last one.
-///
-/// `matrix` has the offset and the strides, in elements of `type`. For example,
-/// let the elements be f32, let the offset be 8 elements, and let two batch
-/// dims have the strides 100 and 10. The offset is 32 bytes, and the stride 100
-/// is 400 bytes. The function returns 16, the largest power of two that divides
-/// 64, 32 and 400.
+/// `matrix` has the offset and the strides in elements of `type`. For example,
+/// the offset 8 and the batch strides 100 and 10 of f32 give 16.
 static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   const auto size = int64_t(sizeOf(type));
   auto bits = uint64_t(kAlignment) | uint64_t(matrix.offset * size);
@@ -126,27 +94,14 @@ static uint32_t alignmentOf(const MatrixStrides &matrix, ElementType type) {
   return uint32_t(bits & ~(bits - 1));
 }
 
-/// Returns a description of a matrix M for cuBLASLt, which reads memory in
-/// column-major order. The parameters describe a matrix A. `rows` and `columns`
-/// are the sizes of A. `matrix` has the strides of A, in elements of `type`. If
-/// `isSwapped` is false, M is A. If `isSwapped` is true, M is the transpose of
-/// A.
+/// Returns cuBLASLt's column-major description of a matrix M. M is the matrix
+/// that `matrix`, `rows` and `columns` describe, or its transpose if
+/// `isSwapped` is true. If M is row-major, the description is that of the
+/// transpose of M, and its member `isTransposed` is true.
 ///
-/// The description depends on the order of M in memory:
-///
-/// - M is column-major. The description has the sizes of M, and its member
-///   `isTransposed` is false.
-/// - M is row-major. The memory of M then contains the transpose of M in
-///   column-major order. The description has the sizes of the transpose. Its
-///   member `isTransposed` is true, so cuBLASLt transposes the transpose, and
-///   gets M. For example, if M has 2 rows and 3 columns, the description has 3
-///   rows and 2 columns.
-/// - Otherwise the function returns std::nullopt, because cuBLASLt cannot read
-///   M.
-///
-/// The function also returns std::nullopt if rows or columns of M share
-/// elements in memory. For example, if the stride from one row to the next is
-/// 0, all rows are at the same address.
+/// Returns std::nullopt if M is neither column-major nor row-major. Also
+/// returns std::nullopt if rows or columns of M share elements in memory. For
+/// example, all rows have the same address if the row stride is 0.
 static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
                                              ElementType type, int64_t rows,
                                              int64_t columns, bool isSwapped) {
@@ -165,21 +120,10 @@ static std::optional<ColumnMatrix> byColumns(const MatrixStrides &matrix,
   return std::nullopt;
 }
 
-/// Changes the strides of a matrix that has only one column, so that the matrix
-/// is row-major. `matrix` has the strides, and `columns` is the number of
-/// columns. If the matrix has more than one column, the function returns
-/// `matrix` unchanged.
-///
-/// A matrix is row-major if its column stride is 1. The column stride is the
-/// number of elements from one column to the next. A matrix with one column has
-/// no next column, so every column stride gives the same addresses. The
-/// function returns the column stride 1 for such a matrix. For example, let a
-/// matrix [3, 1] have the row stride 1 and the column stride 3. The function
-/// returns the row stride 1 and the column stride 1.
-///
-/// The caller passes the strides of the result of a matrix product, or of a
-/// matrix that is added to the product. CublasCall can add a bias only if the
-/// result is row-major.
+/// Returns the strides `matrix` with the column stride 1 if the matrix has only
+/// one column. The addresses of the elements stay the same, but the matrix then
+/// counts as row-major. CublasCall can add a bias only to a row-major result.
+/// If there are more columns, the function returns `matrix` unchanged.
 static MatrixStrides byRowsIfColumn(MatrixStrides matrix, int64_t columns) {
   if (columns == 1)
     matrix.column = 1;
@@ -206,23 +150,15 @@ CublasCall::shapesOf(const MatmulProblem &problem, const CublasTypes &types) {
       byColumns(stored, types.stored, problem.m, problem.n, isByRows);
   const auto r =
       byColumns(addend, types.stored, problem.m, problem.n, isByRows);
-  // `isOrdered` says whether cuBLASLt can compute the matrix product c = a b.
-  // The matrix r is the residual, which is added to the product. Without a
-  // residual, r is equal to c.
+  // cuBLASLt can compute c = a b, with the residual r, under three conditions.
+  // Without a residual, r is equal to c.
   //
-  // cuBLASLt reads and writes matrices in column-major order. If c is
-  // row-major, cuBLASLt therefore computes the transpose of c, and adds the
-  // transpose of r. The product is possible if three conditions are met:
-  //
-  // - cuBLASLt can describe the strides of a, b, c and r. A variable is
-  //   std::nullopt if cuBLASLt cannot describe its matrix.
-  // - c and r are both row-major, or both column-major. cuBLASLt can transpose
-  //   a and b, but it can transpose neither c nor r.
+  // - cuBLASLt can describe the strides of a, b, c and r.
+  // - c and r are both row-major or both column-major: cuBLASLt can transpose
+  //   neither of them.
   // - c is row-major, or there is no bias. The bias has one number per column
-  //   of c. cuBLASLt, however, adds one number per row of the matrix that it
-  //   writes. If c is row-major, that matrix is the transpose of c, and its
-  //   rows are the columns of c. For example, if c is [2, 3], cuBLASLt writes a
-  //   matrix [3, 2], and adds one of the 3 numbers of the bias to each row.
+  //   of c. cuBLASLt adds one number per row of the matrix that it writes. This
+  //   matrix is the transpose of c if c is row-major.
   const bool isOrdered = a && b && c && r && !c->isTransposed &&
                          !r->isTransposed && (isByRows || !problem.hasBias);
   if (!isOrdered)
@@ -381,22 +317,9 @@ Status CublasCall::setVector(const void *vector) {
   return set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
 }
 
-/// Enqueues the matrix product
-///
-///   result = activation(alpha * a b + beta * added + bias)
-///
-/// The parameters are addresses. `aData`, `bData`, `addedData` and `resultData`
-/// are the addresses of the matrices in GPU memory. `alpha` and `beta` are the
-/// addresses of two numbers in host memory.
-///
-/// cuBLASLt needs a descriptor with the sizes and the strides of the matrix
-/// `added`. The function selects this descriptor:
-///
-/// - If `addedData` equals `resultData`, `added` is in the memory of the
-///   result, and has the strides of the result. The function passes the
-///   descriptor of the result.
-/// - Otherwise `added` is in other memory, and may have other strides. The
-///   function passes the descriptor that open() has created for `added`.
+/// Enqueues the matrix product. If `addedData` equals `resultData`, the added
+/// matrix is in the memory of the result, and has the strides of the result.
+/// cuBLASLt then needs the descriptor of the result for both matrices.
 Status CublasCall::run(const void *alpha, const void *aData, const void *bData,
                        const void *beta, const void *addedData,
                        void *resultData) {

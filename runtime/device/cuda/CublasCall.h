@@ -101,28 +101,15 @@ struct ColumnMatrix {
   uint32_t alignment;
 };
 
-/// Computes matrix products c = a b with cuBLASLt. A MatmulProblem describes
-/// one product or a batch of products. If it has batch dims, one call of run()
-/// computes all products along the innermost batch dim. For example, batch
-/// sizes 4 and 8 mean 32 products. One call of run() computes 8 of them, and
-/// the caller calls run() 4 times.
+/// Computes matrix products c = a b with cuBLASLt. In a batch of products, one
+/// call of run() computes all products along the innermost batch dim. In the
+/// same kernel, cuBLASLt can add a bias and apply an activation, or compute the
+/// sum of each row of a or of each column of b.
 ///
-/// cuBLASLt can do more work in the same kernel, after the product. This work
-/// is the epilogue. An epilogue can add a bias and apply an activation. An
-/// epilogue can instead compute a vector: either the sum of each row of a, or
-/// the sum of each column of b. For example, if a is [[1, 2], [3, 4]], the sums
-/// of its rows are 3 and 7.
-///
-/// This class describes every matrix to cuBLASLt as column-major. If c is
-/// column-major, the first factor that cuBLASLt receives is a, and the second
-/// factor is b. If c is row-major, the memory of c contains the matrix cᵀ in
-/// column-major order. cuBLASLt therefore computes
-///
-///   cᵀ = bᵀ aᵀ
-///
-/// The first factor that cuBLASLt receives is then bᵀ, and the second factor is
-/// aᵀ. The member `x` is the descriptor of the first factor, and the member `y`
-/// is the descriptor of the second factor.
+/// Every matrix is described to cuBLASLt as column-major. If c is row-major,
+/// its memory is cᵀ in column-major order, so cuBLASLt computes cᵀ = bᵀ aᵀ. The
+/// members `x` and `y` are the descriptors of the first and the second factor:
+/// a and b, or bᵀ and aᵀ.
 class CublasCall {
 public:
   /// Creates an object that cannot compute anything yet. The caller must pass a
@@ -131,21 +118,15 @@ public:
   /// before this constructor.
   explicit CublasCall(CudaResources &resources);
 
-  /// Prepares the matrix product `problem`. Creates the descriptors that
-  /// cuBLASLt needs, and selects one of the algorithms of cuBLASLt. `types` has
-  /// the types of the product, which cublasTypesOf() returns. The algorithm is
-  /// selected as follows:
+  /// Creates the descriptors of the product `problem`, and selects an algorithm
+  /// of cuBLASLt. `types` is the result of cublasTypesOf(). A cache in the
+  /// directory of the compiled model has the algorithms of this run and of
+  /// earlier runs. If the cache lacks the product, or cuBLASLt rejects the
+  /// cached algorithm, open() takes the first proposal of cuBLASLt's
+  /// heuristics.
   ///
-  /// - A cache has the algorithms that this run and earlier runs selected. The
-  ///   cache is stored in the directory of the compiled model. If the cache has
-  ///   an algorithm for this product, and cuBLASLt accepts the algorithm,
-  ///   open() selects that algorithm.
-  /// - Otherwise open() selects the first algorithm that the heuristics of
-  ///   cuBLASLt propose.
-  ///
-  /// The heuristics may propose no algorithm. If `mayLack` is false, open()
-  /// then returns an error. If `mayLack` is true, open() returns success, and
-  /// canRun() returns false.
+  /// If there is no proposal, open() returns an error if `mayLack` is false. If
+  /// `mayLack` is true, open() returns success, and canRun() returns false.
   Status open(const MatmulProblem &problem, const CublasTypes &types,
               bool mayLack = false);
   /// Returns whether open() has selected an algorithm of cuBLASLt for the
@@ -162,20 +143,15 @@ public:
   /// - Otherwise run() reads the bias from `vector`. A product without a bias
   ///   does not need the vector.
   Status setVector(const void *vector);
-  /// Enqueues the matrix product on the compute stream. The product is
+  /// Enqueues the product on the compute stream:
   ///
   ///   result = activation(alpha * a b + beta * added + bias)
   ///
-  /// `aData`, `bData`, `addedData` and `resultData` are the addresses of the
-  /// matrices a, b, added and result in GPU memory. If one call computes
-  /// several products, they are the addresses for the first product. `alpha`
-  /// and `beta` are the addresses of two numbers in host memory. Their type is
-  /// CublasTypes::scale. The bias is the vector that setVector() received.
-  ///
-  /// `added` is a residual, a matrix that is added to the product. The residual
-  /// may be in the memory of the result; `addedData` and `resultData` are then
-  /// equal. If there is no residual, the caller passes the number 0 as `beta`,
-  /// and passes `resultData` as `addedData`.
+  /// `alpha` and `beta` are addresses of numbers of type CublasTypes::scale in
+  /// host memory. The other parameters are addresses in GPU memory, those of
+  /// the first product in a batch. `added` is a residual, and may be in the
+  /// memory of the result. Without a residual, beta must be 0, and `addedData`
+  /// must be equal to `resultData`. setVector() has set the bias.
   Status run(const void *alpha, const void *aData, const void *bData,
              const void *beta, const void *addedData, void *resultData);
 
@@ -204,20 +180,15 @@ private:
   struct Shapes {
     ColumnMatrix x, y, added, result;
   };
-  /// Returns the descriptions of the matrices of `problem` for cuBLASLt.
-  /// `types` has the element types of the matrices. Sets the member `isByRows`
-  /// to true if the result c is row-major, and to false if c is column-major.
+  /// Returns cuBLASLt's descriptions of the matrices of `problem`, with the
+  /// element types `types`. Sets the member `isByRows` to whether the result c
+  /// is row-major. Returns std::nullopt in three cases:
   ///
-  /// The product may have a residual, which is a matrix that is added to the
-  /// product. The product may also have a bias, which has one number per column
-  /// of c. Returns std::nullopt in three cases:
-  ///
-  /// - cuBLASLt cannot describe the strides of a matrix. For example, neither
-  ///   the rows nor the columns of the matrix are contiguous.
-  /// - The residual is row-major and c is column-major, or the reverse.
-  ///   cuBLASLt can transpose neither of them.
-  /// - The product has a bias, and c is column-major. cuBLASLt would then
-  ///   expect one number per row of c.
+  /// - cuBLASLt cannot describe the strides of a matrix.
+  /// - The residual (a matrix that is added to the product) is row-major and c
+  ///   is column-major, or the reverse.
+  /// - The product has a bias, which has one number per column of c, and c is
+  ///   column-major.
   std::optional<Shapes> shapesOf(const MatmulProblem &problem,
                                  const CublasTypes &types);
   /// Creates the descriptor of the product, and stores it in the member

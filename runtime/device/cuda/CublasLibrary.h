@@ -58,19 +58,13 @@ struct CublasLibrary {
   Status check(cublasStatus_t result, const char *call) const;
 };
 
-/// Opens the cuBLASLt library, and sets each member of `library` to the address
-/// of a wrapper of one cuBLASLt function. watchCalls() creates the wrapper. The
-/// wrapper calls the cuBLASLt function, and counts the calls that begin and the
-/// calls that end. Another thread can compare the two counts to detect a call
-/// that does not return.
+/// Opens the cuBLASLt library, and sets each member of `library` to a function
+/// that calls cuBLASLt and counts begun and ended calls. Another thread can
+/// compare the counts to detect a call that does not return.
 ///
-/// The function returns an error with exit code 13 (NoDevice) in each of these
-/// cases:
-///
-/// - The library cannot be opened.
-/// - The library lacks a function that pcc calls.
-/// - The major version of the library differs from the major version of the
-///   cuBLASLt headers with which pcc was compiled.
+/// Returns an error with exit code 13 (NoDevice) if the library cannot be
+/// opened, if the library lacks a function that pcc calls, or if its major
+/// version is not that of the headers with which pcc was compiled.
 Status openCublasLibrary(CublasLibrary &library);
 
 } // namespace pcc::runtime

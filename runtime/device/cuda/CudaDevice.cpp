@@ -11,62 +11,39 @@
 
 namespace pcc::runtime {
 
-/// Sets `operation` to a new object. The function run() of the object executes
-/// `instruction`, which is one instruction of the program of this rank. The
-/// instruction checks that all elements of an index tensor are in range. For
-/// example, a token number must be less than the size of the vocabulary. The
-/// host compares the elements with the range.
-///
-/// - If the index tensor is an input of the model, run() does the comparison.
-/// - If the GPU computes the index tensor, run() enqueues a copy of the tensor
-///   from the GPU to the host. The host does the comparison at the end of the
-///   step. A step is one execution of the program.
-///
-/// `context` contains the program and the addresses of its tensors. The first
-/// parameter contains the GPU and its libraries. The function does not use the
-/// first parameter, because the comparison needs no GPU library.
+/// Sets `operation` to an object that executes `instruction`, which checks that
+/// the elements of an index tensor are in range. For example, a token number
+/// must be less than the size of the vocabulary. The host does the check, so
+/// the function ignores the GPU. If the GPU computes the index tensor, run()
+/// enqueues a copy to the host, and the check takes place at the end of the
+/// step.
 static Status prepareCheck(CudaResources &, const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation) {
   return prepareCheckIndices(context, instruction, operation);
 }
 
-/// Table of functions, with one entry for each kind of instruction. Examples of
-/// kinds are Matmul (a matrix product) and Copy. The enumeration
-/// program::InstructionBody assigns a number to each kind. The number is the
-/// index of the entry in this table. For example, Matmul has number 2, so entry
-/// 2 is the function prepareMatmul(). Each function in the table creates an
-/// object. The function run() of the object executes one instruction of the
-/// kind.
-///
-/// An entry is null if CudaDevice does not execute instructions of the kind.
-/// Two examples are:
-///
-/// - Conv: CudaDevice does not support convolutions.
-/// - Collective: an all-reduce is an example of a collective. The code in the
-///   folder runtime/engine/collective executes collectives.
+/// Functions that create the operations, indexed by program::InstructionBody.
+/// The order must therefore be that of the enumeration. An entry is null if
+/// CudaDevice does not execute instructions of the kind. For example,
+/// CudaDevice does not support convolutions, and the code in
+/// runtime/engine/collective executes the collectives.
 static constexpr PrepareCuda prepares[] = {
     nullptr, prepareKernel, prepareMatmul, nullptr,     nullptr,
     nullptr, prepareCheck,  prepareCopy,   prepareFill, nullptr};
 static_assert(std::size(prepares) == size_t(program::InstructionBody::MAX) + 1);
 
 namespace {
-/// Device that executes a program on an NVIDIA GPU. Two CUDA streams make it
-/// possible to transfer the inputs of the next step while the kernels of the
-/// current step run:
-///
-/// - compute: the stream of kernels and of all other work except uploads
-/// - uploads: the stream on which beginUpload() copies data from host memory to
-///   temporary buffers in GPU memory
-///
-/// Before each step, copyWithin() copies the inputs from the temporary buffers
-/// to the buffers that the kernels read. The copies of copyWithin() wait for
-/// all earlier uploads. Later uploads wait for the copies, because the uploads
-/// overwrite the temporary buffers. In the picture, time runs from left to
-/// right, and the vertical lines are these two waits:
+/// Device that executes a program on an NVIDIA GPU with two CUDA streams. The
+/// stream `uploads` copies the inputs of the next step from host memory to
+/// temporary buffers. All other work is on the stream `compute`, so the kernels
+/// run at the same time as the uploads. copyWithin() copies the inputs from the
+/// temporary buffers to the buffers of the kernels. These copies wait for
+/// earlier uploads, and later uploads wait for the copies. The vertical lines
+/// are the two waits:
 ///
 ///   compute   kernels of step n ──┬── copyWithin() ──┬── kernels of step n + 1
-///   uploads   beginUpload() … ────┘                  └── beginUpload() …
+///   uploads   beginUpload() ──────┘                  └── beginUpload()
 class CudaDevice final : public Device, public QueuedDevice {
 public:
   explicit CudaDevice(const std::string &bundle) : resources(bundle) {}

@@ -96,22 +96,14 @@ struct CudaDriver {
   Status check(CUresult result, const char *call) const;
 };
 
-/// Opens the driver library, and sets each member of `driver` to the address of
-/// a wrapper of one driver function. watchCalls() creates the wrapper. The
-/// wrapper calls the driver function, and counts the calls that begin and the
-/// calls that end. Another thread can compare the two counts to detect a call
-/// that does not return.
+/// Opens the driver library, and sets each member of `driver` to a function
+/// that calls the driver and counts begun and ended calls. Another thread can
+/// compare the counts to detect a call that does not return.
 ///
-/// The function returns an error with exit code 13 (NoDevice) in each of these
-/// cases:
-///
-/// - The driver library cannot be opened.
-/// - The driver library lacks a function that pcc calls.
-/// - The driver is too old: it does not support the major version of CUDA with
-///   which pcc was compiled. The minor version does not matter. For example, if
-///   pcc was compiled with CUDA 13.1, a driver for CUDA 12.9 is too old, and a
-///   driver for CUDA 13.0 is new enough.
-/// - The driver cannot be initialized, or finds no GPU.
+/// Returns an error with exit code 13 (NoDevice) if the library cannot be
+/// opened or lacks a function, if there is no GPU, or if the driver cannot be
+/// initialized. Returns the same error if the driver supports only older major
+/// versions of CUDA than the one with which pcc was compiled.
 Status openCudaDriver(CudaDriver &driver);
 
 } // namespace pcc::runtime

@@ -22,26 +22,13 @@ static int capabilityOf(const char *arch) {
   return int(std::strtol(arch + std::strlen("sm_"), nullptr, 10));
 }
 
-/// Loads all kernels in `image` onto the GPU. `image` has the kernels in two
-/// forms:
-///
-/// - as PTX, which the driver compiles for the GPU
-/// - as machine code (cubin) for one compute capability. The machine code may
-///   be absent.
-///
-/// A GPU can execute machine code if two conditions hold:
-///
-/// - The GPU and the machine code have the same major compute capability.
-/// - The minor compute capability of the GPU is not lower than that of the
-///   machine code.
-///
-/// For example, machine code for 8.0 can be executed by a GPU of compute
-/// capability 8.6, but not by a GPU of compute capability 9.0.
-///
-/// The function loads the machine code if the GPU can execute it. Otherwise the
-/// function loads the PTX. The function returns an error with exit code 13
-/// (NoDevice) if the GPU has a lower compute capability than the one for which
-/// the kernels were compiled.
+/// Loads all kernels in `image` onto the GPU. `image` has the kernels as PTX,
+/// which the driver compiles, and perhaps as machine code (cubin) for one
+/// compute capability. A GPU can execute machine code of the same major and of
+/// the same or a lower minor compute capability. The function loads such
+/// machine code, otherwise the PTX. Returns an error with exit code 13
+/// (NoDevice) if the compute capability of the GPU is lower than the one of the
+/// kernels.
 Status CudaResources::loadCode(const ProgramImage &image) {
   const PccGpuCode &given = *image.gpu;
   const int wanted = capabilityOf(given.arch), have = gpu.capability();

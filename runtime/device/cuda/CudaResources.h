@@ -13,19 +13,13 @@
 
 namespace pcc::runtime {
 
-/// Owns the GPU of one rank, and everything that the rank needs to execute its
-/// program on the GPU:
-///
-/// - the compiled kernels of the program, which the first call of findKernel()
-///   loads
-/// - cuBLASLt, which the first call of useCublas() opens
-/// - cuDNN, which the first call of useCudnn() opens
-/// - the scratch memory, which allocateScratch() allocates
+/// Owns the GPU of one rank, the compiled kernels of the program, cuBLASLt,
+/// cuDNN, and the scratch memory. The first calls of findKernel(), useCublas()
+/// and useCudnn() load the kernels, cuBLASLt and cuDNN.
 ///
 /// An operation is an object that executes one instruction of the program. All
-/// operations execute one after another, on one CUDA stream. All operations can
-/// therefore use the same temporary GPU memory: the scratch memory and the
-/// workspace of cuBLASLt.
+/// operations execute one after another on one CUDA stream. All operations can
+/// therefore use the same scratch memory and the same workspace of cuBLASLt.
 class CudaResources {
 public:
   /// Creates the resources without opening the GPU; the caller must then call
@@ -47,19 +41,12 @@ public:
   Status findKernel(const ProgramImage &image, int32_t kernel,
                     CUfunction &function);
 
-  /// Prepares cuBLASLt for matrix products. The first call does the following,
-  /// and later calls do nothing:
-  ///
-  /// - Opens the library cuBLASLt and creates its handle.
-  /// - Allocates the workspace, the temporary GPU memory of cuBLASLt.
-  /// - Reads a file from the bundle (the directory that the compiler writes).
-  ///   For each matrix product of an earlier run, the file has the algorithm
-  ///   that cuBLASLt selected. Because of the file, this run uses the same
-  ///   algorithms as the earlier run.
-  ///
-  /// Must be called before blas(), cublasHandle(), workspace() and
-  /// algorithms(). Returns an error with exit code 13 (NoDevice) if cuBLASLt is
-  /// absent.
+  /// Opens cuBLASLt, creates its handle, and allocates its workspace (temporary
+  /// GPU memory). Also reads the algorithms that cuBLASLt selected in earlier
+  /// runs from a file in the bundle, so that this run uses the same algorithms.
+  /// Only the first call does this work. Must be called before blas(),
+  /// cublasHandle(), workspace() and algorithms(). Returns an error with exit
+  /// code 13 (NoDevice) if cuBLASLt is absent.
   Status useCublas();
   /// Returns the functions of cuBLASLt.
   const CublasLibrary &blas() const { return library; }
@@ -181,44 +168,25 @@ Status prepareKernel(CudaResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);
 /// Creates the operation for an instruction that computes attention with cuDNN.
-/// An operation is an object whose run() executes one instruction of the
-/// program. The parameters, in their order, are:
+/// An instruction computes the result of the forward pass (Result), the
+/// gradient of the query (QueryGradient), or the gradients of the key and the
+/// value (KeyGradients). cuDNN computes the three gradients in one graph. The
+/// operation for KeyGradients therefore computes all three, and the operation
+/// for QueryGradient does nothing.
 ///
-/// - the GPU and its libraries
-/// - the program and the GPU addresses of the program's tensors
-/// - a description of the instruction: the shapes and the tensors of the
-///   attention, and the part of the attention that the instruction computes
-///
-/// An instruction computes one of three parts:
-///
-/// - Result: the output of the forward pass
-/// - QueryGradient: the gradient of the query
-/// - KeyGradients: the gradients of the key and the value
-///
-/// cuDNN computes the three gradients together, in one graph. The operation for
-/// KeyGradients therefore computes all three gradients, and the operation for
-/// QueryGradient does nothing.
-///
-/// Returns null if cuDNN is absent, or if cuDNN does not support this
-/// attention. The caller must then create another operation, which launches a
-/// kernel that pcc has compiled.
+/// Returns null if cuDNN is absent or does not support this attention. The
+/// caller must then use a compiled kernel.
 std::unique_ptr<Operation> prepareAttention(CudaResources &,
                                             const LoadContext &,
                                             const program::AttentionT &);
-/// Creates the operation for an instruction that computes a matrix product. An
-/// operation is an object whose run() executes one instruction of the program.
-/// run() uses cuBLASLt to compute
+/// Creates the operation for an instruction that computes a matrix product, or
+/// a batch of products, with cuBLASLt:
 ///
 ///   c = activation(alpha * a b + bias) + residual
 ///
-/// The factors a and b, the result c, and the residual are matrices. alpha is a
-/// number. The bias is a vector with one number per column of c. The activation
-/// is an elementwise function, such as ReLU. Bias, activation and residual are
-/// optional. One instruction can compute a batch of such products.
-///
-/// The parameters, in their order, are: the GPU and its libraries; the program
-/// and the GPU addresses of the program's tensors; the instruction; and a
-/// pointer, which the function sets to the new operation.
+/// alpha is a number. Bias, activation and residual are optional. The bias has
+/// one number per column of c. The residual is a matrix. Sets the last
+/// parameter to the new operation.
 Status prepareMatmul(CudaResources &, const LoadContext &,
                      const program::InstructionT &,
                      std::unique_ptr<Operation> &);
@@ -242,25 +210,13 @@ Status prepareCopy(CudaResources &, const LoadContext &,
 Status prepareFill(CudaResources &, const LoadContext &,
                    const program::InstructionT &, std::unique_ptr<Operation> &);
 
-/// Generates elements of a random tensor on the GPU, and writes them to the GPU
-/// memory `to`. The function enqueues the work on the GPU, and does not wait
-/// until the work is done. The value of an element depends only on `key` and on
-/// the index of the element in the tensor. The parameters are:
-///
-/// - the first parameter: the GPU and its libraries
-/// - the second parameter: the compiled kernels of the program
-/// - `kernel`: index of the kernel that generates the elements
-/// - `key`: hash of the random seed and of the tensor's name
-/// - `copies`: list of loop nests, which select the elements. Each iteration of
-///   a loop nest generates one element. An iteration has two indices. The
-///   source index is the index of the element in the tensor. The target index
-///   is the index in `to` at which the element is written.
-/// - `to`: address of the GPU memory
-///
-/// For example, a tensor has the shape [4, 8], and a rank needs only rows 2 and
-/// 3. The loop nest then has 16 iterations. The first iteration has the source
-/// index 16 and the target index 0. The last iteration has the source index 31
-/// and the target index 15.
+/// Enqueues work on the GPU that generates elements of a random tensor in the
+/// GPU memory `to`. Does not wait for the work. The value of an element depends
+/// only on the index in the tensor and on `key`, a hash of the random seed and
+/// of the tensor's name. `kernel` is the index of the kernel that generates
+/// elements. `copies` are loop nests, and each iteration generates one element.
+/// The source index is the index of the element in the tensor. The target index
+/// is the index of the element in `to`.
 Status makeRandom(CudaResources &, const ProgramImage &, int32_t kernel,
                   uint64_t key, std::span<const StridedCopy> copies, void *to);
 

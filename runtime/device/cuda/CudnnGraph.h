@@ -178,19 +178,15 @@ public:
   /// elements but other strides.
   void reorder(Tensor tensor, Tensor result);
 
-  /// Compiles the graph, and sets `plan` to the compiled graph. An engine is
-  /// one of the implementations that cuDNN has for a graph. cuDNN proposes a
-  /// list of engines for this graph. The function uses the first engine of the
-  /// list that supports the graph. If no engine supports the graph, the
-  /// function leaves `plan` empty and returns success.
+  /// Compiles the graph, and stores the result in `plan`. Uses the first of
+  /// cuDNN's proposed engines (implementations) that supports the graph. If no
+  /// engine supports the graph, leaves `plan` empty and returns success. The
+  /// function compiles for the GPU of `handle` if `properties` is null,
+  /// otherwise for the GPU that `properties` describes. This computer need not
+  /// have that GPU.
   ///
-  /// If `properties` is null, the function compiles for the GPU of `handle`.
-  /// Otherwise the function ignores `handle`, and compiles for the GPU that the
-  /// descriptor `properties` describes. This computer need not have that GPU.
-  ///
-  /// The compiled graph needs the descriptors of the tensors and operations, so
-  /// the function moves the descriptors to `plan`. After this call, the caller
-  /// must not call any function of this object except engines().
+  /// The function moves the descriptors of the graph to `plan`. The caller must
+  /// not call any function of this object except engines() afterwards.
   Status finish(cudnnHandle_t handle, CudnnPlan &plan,
                 cudnnBackendDescriptor_t properties = nullptr);
   /// Returns the number of engines that cuDNN proposed for this graph when

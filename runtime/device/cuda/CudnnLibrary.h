@@ -44,19 +44,13 @@ struct CudnnLibrary {
   Status check(cudnnStatus_t result, const char *call) const;
 };
 
-/// Opens the shared library of cuDNN, and sets each member of `library` to the
-/// address of a wrapper of one cuDNN function. The wrapper increments a counter
-/// of begun calls, calls the cuDNN function, and then increments a counter of
-/// ended calls. Another thread compares the two counters to detect a call that
-/// does not return.
+/// Opens the cuDNN library, and sets each member of `library` to a function
+/// that calls cuDNN and counts begun and ended calls. Another thread can
+/// compare the counts to detect a call that does not return.
 ///
-/// The function returns an error with exit code 13 (NoDevice) in each of these
-/// cases:
-///
-/// - The shared library cannot be opened.
-/// - The shared library lacks a function that pcc calls.
-/// - The major version of the shared library differs from the major version of
-///   the cuDNN headers with which pcc was compiled.
+/// Returns an error with exit code 13 (NoDevice) if the library cannot be
+/// opened, if the library lacks a function that pcc calls, or if its major
+/// version is not that of the headers with which pcc was compiled.
 Status openCudnnLibrary(CudnnLibrary &library);
 
 } // namespace pcc::runtime

@@ -100,22 +100,14 @@ public:
   }
 
 private:
-  /// Fills two sections of `words`, the table that the kernel receives as its
-  /// first parameter. These sections are equal in every run.
+  /// Fills the entries of `words` that are equal in every run: for each part
+  /// (tensors of equal size that the kernel updates together), the number of
+  /// the first tile and the number of elements of each tensor. A tile has
+  /// `kernel.tile` elements. For example, three parts with 2, 4 and 1 tiles
+  /// have the first tiles 0, 2 and 6.
   ///
-  /// A part is a group of tensors of equal size that the kernel updates
-  /// together, such as a weight and its moments. The tensors of a part are cut
-  /// into tiles of `kernel.tile` elements. The tiles of all parts are numbered
-  /// from 0. Each section has one entry per part:
-  ///
-  /// - section 1: the number of the part's first tile;
-  /// - section 2: the number of elements of each tensor in the part.
-  ///
-  /// For example, if three parts have 2, 4 and 1 tiles, their first tiles are
-  /// 0, 2 and 6. The kernel finds the part of a tile by binary search over the
-  /// first tiles. The table has space for more parts than the kernel updates.
-  /// The first tile of each unused entry is set to the largest integer, so that
-  /// the search never finds an unused entry.
+  /// A binary search finds the part of a tile. Unused entries must therefore
+  /// have the largest integer as their first tile.
   void fillSizes() {
     for (int64_t part = 0; part < table.slots(); ++part)
       words[size_t(TensorTable::firstAt(part))] =

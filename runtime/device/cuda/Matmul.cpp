@@ -140,24 +140,12 @@ private:
     return context.device.upload(factorSum->ones, converted.data(), bytes);
   }
 
-  /// Prepares the next execution of the matrix product c = a b. The product can
-  /// have a vector of one of two kinds:
-  ///
-  /// - a bias: a vector that is added to c.
-  /// - sums: a second result, which is either the sum of each row of a or the
-  ///   sum of each column of b.
-  ///
-  /// The function does the following:
-  ///
-  /// - If the product has a bias, the function passes the address of the bias
-  ///   to cuBLASLt.
-  /// - If the product has sums, and cuBLASLt can compute c and the sums in one
-  ///   call, the function passes the address of the buffer for the sums to
-  ///   cuBLASLt.
-  /// - If the product has sums, and cuBLASLt cannot compute c and the sums in
-  ///   one call, the function executes a second matrix product (`factorSum`)
-  ///   that writes the sums to their buffer.
-  /// - If the product has no vector, the function does nothing.
+  /// Prepares the vector of the next execution of c = a b, if there is one. The
+  /// vector is the bias, or a second result: the sums of each row of a or of
+  /// each column of b. Usually, the function passes the vector's address to
+  /// cuBLASLt, which then reads or writes the vector together with c. If
+  /// cuBLASLt cannot compute the sums together with c, the function executes a
+  /// second matrix product, `factorSum`, that writes the sums.
   Status setVector() {
     const int32_t sums = std::max(matmul.a_sums, matmul.b_sums);
     if (factorSum) {
@@ -239,20 +227,11 @@ private:
     return Status::success();
   }
 
-  /// A second matrix product, which computes sums for the first matrix product
-  /// c = a b. There are two cases:
-  ///
-  /// - The sums are the sum of each row of a. The second product multiplies a
-  ///   by a column of ones.
-  /// - The sums are the sum of each column of b. The second product multiplies
-  ///   a row of ones by b.
-  ///
-  /// For example, the matrix [[1, 2], [3, 4]] times a column of ones is [3, 7].
-  ///
-  /// cuBLASLt computes alpha * p + beta * d. In this formula, p is a product of
-  /// two matrices, d is another matrix, and alpha and beta are numbers. The
-  /// second product adds no other matrix. Alpha is therefore 1 (the member
-  /// `one`), and beta is 0 (the member `zero`).
+  /// A second matrix product, which computes sums of a factor of c = a b. The
+  /// matrix a times a column of ones gives the sum of each row of a. A row of
+  /// ones times b gives the sum of each column of b. `one` and `zero` are alpha
+  /// and beta of the second product: cuBLASLt multiplies the product by alpha,
+  /// and adds beta times another matrix.
   struct FactorSum {
     FactorSum(MatmulProblem problem, const CublasTypes &types,
               CudaResources &resources)

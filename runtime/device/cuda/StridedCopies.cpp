@@ -60,34 +60,14 @@ static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
   return Status::success();
 }
 
-/// Copies elements from the GPU memory `from` to the GPU memory `to`. `given`
-/// is a nest of loops, outermost first. Each iteration of the innermost loop
-/// copies one element. Each loop has a number of iterations, a stride in the
-/// source, and a stride in the target. Strides are in elements, and an element
-/// has `elementSize` bytes.
-///
-/// One call of the driver copies a rectangle. A rectangle is a number of rows,
-/// and each row is contiguous. The function first merges loops that one loop
-/// can replace. Then it turns the loops into rectangles, from the innermost
-/// loop to the outermost loop:
-///
-/// 1. If both strides of the innermost loop are 1, each iteration of this loop
-///    is one element of a row. Otherwise, no loop is used for the elements of a
-///    row, and a row has one element.
-/// 2. Take the innermost loop that step 1 has not used. If the driver accepts
-///    its strides, each iteration of this loop is one row of a rectangle.
-///    Otherwise, no loop is used for the rows, and a rectangle has one row.
-/// 3. The other loops repeat the rectangle: each iteration is one call of the
-///    driver.
-///
-/// For example, these loops copy the upper left 16 x 4 elements of two 20 x 16
-/// matrices to two dense 16 x 4 matrices:
-///
-///   loops          {2, 320, 64}   {16, 16, 4}   {4, 1, 1}
-///   iterations     2              16            4
-///   source stride  320            16            1
-///   target stride  64             4             1
-///   meaning        two calls      16 rows       4 elements per row
+/// Copies elements of `elementSize` bytes from the GPU memory `from` to the GPU
+/// memory `to`. `given` is a nest of loops, outermost first. Each iteration of
+/// the innermost loop copies one element. One call of the driver copies a
+/// rectangle of contiguous rows. The innermost loop becomes a row if both its
+/// strides are 1. The next loop becomes the rows of a rectangle if the driver
+/// accepts the strides. Each iteration of the other loops is one call. For
+/// example, loops with 2, 16 and 4 iterations become two calls that copy 16
+/// rows of 4 elements.
 Status copyStrided(const CudaContext &gpu, const StridedCopy &given,
                    const void *from, void *to, size_t elementSize) {
   if (numElements(given) == 0)

@@ -26,20 +26,12 @@ public:
   }
 };
 
-/// An asynchronous all-reduce on the host. The members are the ranks that take
-/// part. Each member reduces one share of the elements. For example, there are
-/// 10 elements and 4 members. Member 0 reduces elements 0 to 2, member 1
-/// elements 3 to 5, member 2 elements 6 to 8, and member 3 element 9.
-///
-/// - start() begins to send each share of `in` to the member that reduces the
-///   share. For example, every other member sends elements 6 to 8 of its `in`
-///   to member 2.
-/// - finish() waits until this rank has received its own share from all other
-///   members. Then finish() reduces the share, and sends the result to all
-///   other members. At the same time, finish() receives the results of all
-///   other shares.
-///
-/// `in` and `out` may be the same buffer.
+/// An asynchronous all-reduce on the host. Each member of the group reduces one
+/// share of the elements. For example, with 10 elements and 4 members, member 0
+/// reduces elements 0 to 2, and member 3 reduces element 9. start() begins to
+/// send each share of `in` to the member that reduces the share. finish() waits
+/// for this member's share from all others, reduces the share, and exchanges
+/// the results with all others. `in` and `out` may be the same buffer.
 class SplitAllReduce : public CollectiveOperation, public SplitCollective {
 public:
   SplitAllReduce(const LoadContext &context,
@@ -217,18 +209,11 @@ public:
 
 private:
   /// Returns the address at which this rank receives the operands of all
-  /// members. The operand of member 0 is received at this address. The operand
-  /// of each further member follows directly after the operand of the previous
-  /// member. `at` has the addresses of the result `out` and of scratch
-  /// (temporary memory).
-  ///
-  /// - If the elements of `out` have exactly this order, the function returns
-  ///   the address of `out`. For example, `out` is a row-major matrix of 4
-  ///   rows. Member 0 has rows 0 and 1, and member 1 has rows 2 and 3.
-  /// - Otherwise the function returns the address of scratch. unpack() later
-  ///   copies the elements from scratch to `out`. For example, `out` is a
-  ///   row-major matrix of 4 columns. Member 0 has columns 0 and 1, and member
-  ///   1 has columns 2 and 3.
+  /// members, one after another. The address is that of `out` if the elements
+  /// of `out` have exactly this order. For example, `out` is a row-major
+  /// matrix, and each member has some of its rows. Otherwise the address is
+  /// that of scratch (temporary memory), and unpack() later copies the elements
+  /// to `out`.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -246,19 +231,14 @@ private:
   }
 };
 
-/// A change of layout. A layout tells which elements of a tensor each member
-/// holds. The members exchange messages in pairs. Each message has all elements
-/// that one member sends to one other member:
+/// A change of layout. A layout says which elements of a tensor each member
+/// holds. Each member sends at most one message to each other member. The
+/// sender copies the elements of a message to scratch (temporary memory) first
+/// if they are not contiguous in `in`. The receiver receives in scratch if they
+/// are not contiguous in `out`, and then copies them to `out`.
 ///
-/// - The sender sends from `in` if the elements are contiguous in `in`.
-///   Otherwise the sender first copies the elements to scratch (temporary
-///   memory), and then sends from scratch.
-/// - The receiver receives in `out` if the elements are contiguous in `out`.
-///   Otherwise the receiver receives in scratch, and then copies the elements
-///   to `out`.
-///
-/// This class executes the collectives AllToAll, Permute and Exchange. This
-/// class also executes an AllGather if two members hold the same elements.
+/// This class executes AllToAll, Permute and Exchange, and an AllGather if two
+/// members hold the same elements.
 class Redistribution : public PlannedSplit {
 public:
   using PlannedSplit::PlannedSplit;
@@ -440,22 +420,13 @@ std::unique_ptr<Base> planned(const LoadContext &context,
   return std::make_unique<Kind>(context, instruction, group, std::move(plan));
 }
 
-/// Creates an object that executes an all-gather. `plan` lists the copies and
-/// messages of this rank. The class of the object depends on `plan.gathers`:
-///
-/// - If `plan.gathers` is true, all members hold different elements. Every
-///   member then sends its whole operand to all members. The class is Gather.
-/// - If `plan.gathers` is false, some members hold the same elements. The class
-///   is Redistribution. A member that lacks these elements receives them from
-///   only one member. For example, members 0 and 1 hold row 0 of a matrix, and
-///   members 2 and 3 hold row 1. Member 2 receives row 0 from member 0, and
-///   member 3 receives row 0 from member 1.
-///
-/// The result is a pointer to `Base`, a base class of both classes:
-///
-/// - If one instruction executes the whole collective, `Base` is Operation.
-/// - If one instruction starts the collective and a later instruction finishes
-///   the collective, `Base` is SplitCollective.
+/// Creates an object that executes an all-gather with the copies and messages
+/// in `plan`. If `plan.gathers` is true, all members hold different elements.
+/// The class is then Gather: every member sends its whole operand to all
+/// members. Otherwise the class is Redistribution: a member receives elements
+/// that several members hold from only one of them. `Base` is Operation if one
+/// instruction executes the whole collective. `Base` is SplitCollective if one
+/// instruction starts the collective and another instruction finishes it.
 template <typename Base>
 std::unique_ptr<Base> gather(const LoadContext &context,
                              const program::InstructionT &instruction,
@@ -495,25 +466,12 @@ static Status checkScratch(const LoadContext &context,
                          "\", which needs " + std::to_string(elements * size));
 }
 
-/// Creates the operation that executes a collective on this rank, and stores
-/// the operation in `operation`. The parameters are:
-///
-/// - `at`: the coordinates of this rank in the mesh. The last coordinate is the
-///   number of a microbatch. The operation executes the collective in this
-///   microbatch. If all microbatches need the same copies and messages, the
-///   operation also executes the collective in the other microbatches.
-/// - `spec`: the division of the operand and of the result over ranks and
-///   microbatches.
-/// - `context`: the program, the mesh and the device.
-/// - `instruction`: the collective instruction of the program.
-/// - `group`: the communicator of the ranks that take part. `group` is null if
-///   the collective only copies locally.
-///
-/// On a GPU, one call of a library function, such as ncclAllGather, may execute
-/// the whole collective. The operation then makes this call. In all other
-/// cases, the operation is an object of a class in this file, such as
-/// ReduceScatter. Most of these classes execute a list of copies and messages,
-/// which follows from `spec` and `at`.
+/// Sets `operation` to a new operation that executes the collective
+/// `instruction` on the rank with the mesh coordinates `at`. The last
+/// coordinate is the microbatch. `spec` has the layouts of the operand and of
+/// the result. `group` is the communicator, or null if the collective only
+/// copies locally. On a GPU, the operation calls a library function, such as
+/// ncclAllGather, if one function can execute the whole collective.
 ///
 /// Returns an error with exit code 11 if the program reserves too little
 /// temporary memory for the collective.

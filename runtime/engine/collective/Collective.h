@@ -33,17 +33,11 @@ public:
   virtual Status finish(const RunContext &run) = 0;
 };
 
-/// Creates the object that executes a collective, and stores the object in
-/// `operation`. The parameters are:
-///
-/// - `context`: the program, the mesh and the device.
-/// - `instruction`: the collective instruction of the program. The instruction
-///   describes how the operand and the result are divided over ranks.
-///   `instruction` must outlive `operation`.
-/// - `group`: the communicator of the ranks that take part. `group` must
-///   outlive `operation`. `group` is null if the kind of the collective is
-///   Slice. A Slice copies a part of the operand to the result on the same
-///   rank, without communication.
+/// Creates the object that executes the collective `instruction`, and stores
+/// the object in `operation`. `group` is the communicator of the ranks that
+/// take part. `instruction` and `group` must outlive `operation`. `group` is
+/// null for a Slice, which copies a part of the operand on the same rank.
+/// `context` has the program, the mesh and the device.
 ///
 /// Returns an error with exit code 11 if the program reserves too little
 /// temporary memory for the collective.

@@ -78,18 +78,11 @@ public:
 
 private:
   /// Returns the address at which this rank receives the operands of all
-  /// members. The operand of member 0 is received at this address. The operand
-  /// of each further member follows directly after the operand of the previous
-  /// member. `at` has the addresses of the result `out` and of scratch
-  /// (temporary memory).
-  ///
-  /// - If the elements of `out` have exactly this order, the function returns
-  ///   the address of `out`. For example, `out` is a row-major matrix of 4
-  ///   rows. Member 0 has rows 0 and 1, and member 1 has rows 2 and 3.
-  /// - Otherwise the function returns the address of scratch. finish() later
-  ///   copies the elements from scratch to `out`. For example, `out` is a
-  ///   row-major matrix of 4 columns. Member 0 has columns 0 and 1, and member
-  ///   1 has columns 2 and 3.
+  /// members, in the order of the members. If the elements of the result
+  /// `at.out` have this order, the address is `at.out`. An example is a
+  /// row-major matrix whose rows are sharded. Otherwise, the address is
+  /// `at.scratch` (temporary memory), and finish() copies the elements to
+  /// `at.out`.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
@@ -140,20 +133,14 @@ private:
     return at.scratch + member * room * int64_t(size);
   }
 
-  /// Copies the operand `in` of this rank to scratch (temporary memory).
-  /// Scratch has one block per member, and all blocks have the same size. The
-  /// block of member m gets the elements of `in` that are reduced to the result
-  /// of member m. The elements may fill only a part of the block. The rest of
-  /// the block is padding, which no result uses.
-  ///
-  /// For example, there are 3 members, and `in` has 8 elements. Members 0 and 1
-  /// get results of 3 elements, and member 2 gets a result of 2 elements. `-`
-  /// is padding:
+  /// Copies this rank's operand `at.in` to `at.scratch` (temporary memory).
+  /// Scratch has one block of equal size per member. The block of member m gets
+  /// the elements that are reduced to the result of member m. In this example,
+  /// the results have 3, 3 and 2 elements. `-` is padding, which no result
+  /// uses:
   ///
   ///   in       [ a b c d e f g h ]
   ///   scratch  [ a b c | d e f | g h - ]
-  ///
-  /// `at` has the addresses of `in` and scratch.
   Status pack(const Addresses &at) const {
     if (!isWhole)
       PCC_RETURN_IF_ERROR(context.device.clear(

@@ -11,24 +11,13 @@ namespace pcc::runtime {
 namespace {
 /// Base class of the ragged all-gather and the ragged reduce-scatter. A ragged
 /// collective sends only some rows of a tensor. A row is the block of elements
-/// at one index of a tensor's first dims, such as one token. Masks select the
-/// rows at run time.
+/// at one index of the tensor's first dims, such as one token. Masks select the
+/// rows at run time. Every row belongs to one member of the group.
 ///
-/// Every row belongs to one member of the group. Every rank has two buffers for
-/// rows:
-///
-/// - The divided buffer has only the rows that belong to this rank. An
-///   all-gather reads this buffer. A reduce-scatter writes this buffer.
-/// - The whole buffer has space for the rows of all members. An all-gather
-///   writes this buffer. A reduce-scatter reads this buffer.
-///
-/// `plan.divided` lists the indices of this rank's rows in the divided buffer.
-/// `plan.whole[m]` lists the indices of member m's rows in the whole buffer.
-///
-/// For example, a tensor has 4 rows. Rows 0 and 1 belong to member 0, and rows
-/// 2 and 3 belong to member 1. On member 1, the divided buffer has 2 rows, and
-/// the whole buffer has 4 rows. `plan.divided` is {0, 1}, and `plan.whole` is
-/// {{0, 1}, {2, 3}}.
+/// `plan.divided` lists the indices of this rank's rows in the buffer that has
+/// only these rows (input of an all-gather). `plan.whole[m]` lists the indices
+/// of member m's rows in the buffer of all rows (output of an all-gather). In a
+/// reduce-scatter, input and output are swapped.
 class RaggedCollective : public CollectiveOperation {
 public:
   RaggedCollective(const LoadContext &context,
@@ -43,30 +32,15 @@ public:
   }
 
 protected:
-  /// Two masks that select the rows to send. A mask is an array of bytes. A row
-  /// is the block of elements at one index of a tensor's first dims, such as
-  /// one token. Every row belongs to one member, the owner of the row. An
-  /// all-gather sends a row from the owner to other members. A reduce-scatter
-  /// sends a row from other members to the owner.
+  /// Masks that select the rows to send. Every row belongs to one member, the
+  /// owner. An all-gather sends a row from the owner to other members. A
+  /// reduce-scatter sends a row from other members to the owner.
   ///
-  /// - `divided` has one byte for each pair of a row that this rank owns and a
-  ///   member. The shape is [rows of this rank, members]. Byte (i, m) is not 0
-  ///   if row number i of this rank is sent from this rank to member m, or from
-  ///   member m to this rank.
-  /// - `whole` has one byte for each row of all members. Byte i is not 0 if row
-  ///   i is sent from its owner to this rank, or from this rank to its owner.
-  ///
-  /// For example, member 0 owns rows 0 and 1, and member 1 owns rows 2 and 3.
-  /// An all-gather sends only row 3, from member 1 to member 0. Row 3 is row
-  /// number 1 of the rows that member 1 owns. The masks are then as follows,
-  /// where x is a byte that is not read:
-  ///
-  ///             divided            whole
-  ///   member 0  {{x, 0}, {x, 0}}   {x, x, 0, 1}
-  ///   member 1  {{0, x}, {1, x}}   {0, 0, x, x}
-  ///
-  /// With these masks, a reduce-scatter sends only row 3, from member 0 to
-  /// member 1.
+  /// - `divided`: bytes of shape [rows of this rank, members]. Byte (i, m) is
+  ///   not 0 if this rank exchanges its own row number i with member m.
+  /// - `whole`: one byte per row of all members. Byte i is not 0 if this rank
+  ///   exchanges row i with the owner. Bytes of this rank's own rows are
+  ///   unused.
   struct RaggedMasks {
     const uint8_t *divided, *whole;
   };
@@ -104,19 +78,11 @@ protected:
                : group->exchange(sends, receives, action);
   }
 
-  /// Copies the rows that this rank sends from `in` to scratch (temporary
-  /// memory). Replaces the list `sends` with one message for each other member
-  /// that gets rows. A row is a block of elements, such as one token. `at` has
-  /// the addresses of `in` and scratch. The other parameters are functions:
-  ///
-  /// - `rowsFor(member)` returns the list of the rows that this rank can send
-  ///   to `member`. Each entry of the list is the index of a row in `in`.
-  /// - `travels(i, member)` returns whether this rank does send entry number i
-  ///   of this list to `member`.
-  ///
-  /// For example, `rowsFor(1)` returns {4, 5, 6}. `travels(0, 1)` is true,
-  /// `travels(1, 1)` is false, and `travels(2, 1)` is true. The message to
-  /// member 1 then has rows 4 and 6 of `in`.
+  /// Copies the rows that this rank sends from `at.in` to `at.scratch`
+  /// (temporary memory). Replaces the list `sends` with one message for each
+  /// other member that gets rows. `rowsFor(member)` returns the indices in
+  /// `at.in` of the rows that this rank can send to `member`. `travels(i,
+  /// member)` returns whether row `rowsFor(member)[i]` is sent.
   ///
   /// Returns the address in scratch after the last copied row.
   template <typename Rows, typename Travels>
@@ -220,37 +186,18 @@ public:
   }
 
 private:
-  /// Writes the rows of the result `out`. A row is a block of elements, such as
-  /// one token. Every row belongs to one member of the group. This rank has
-  /// received some rows of the other members. `masks` tells which rows were
-  /// received. `at` has the addresses of `in` and `out`. The function writes
-  /// two kinds of rows:
-  ///
-  /// - A row that belongs to this rank is copied from `in` to `out`.
-  /// - A row that was received is moved to the index of the row in `out`.
-  ///
-  /// The received rows of one member follow one another in memory without gaps.
-  /// There are two cases:
-  ///
-  /// - For every member, the rows that belong to the member have consecutive
-  ///   indices in `out`. The received rows of a member are then in `out`, from
-  ///   the first of these indices.
-  /// - In any other case, the received rows are in scratch (temporary memory).
-  ///
-  /// An example of the first case: rows 0 to 3 of `out` belong to member 1.
-  /// This rank has received only rows 1 and 3 from member 1. The picture shows
-  /// rows 0 to 3 of `out`, before and after the call of this function. Each
-  /// cell is the memory of one row. A number is the row in this memory, and a
-  /// dot is memory without a row:
+  /// Writes the rows of the result `at.out`. Copies the rows of this rank from
+  /// `at.in`. Moves each received row to the index of the row in `at.out`. The
+  /// received rows of one member have no gaps between them. They may already be
+  /// in `at.out`. For example, rows 1 and 3 are received:
   ///
   ///   before  [ 1 3 . . ]
   ///   after   [ . 1 . 3 ]
-  ///
-  /// Row 3 must move before row 1. Otherwise row 1 would overwrite row 3 at
-  /// index 1. The loop therefore begins with the last row.
   void spread(const Addresses &at, const RaggedMasks &masks) {
     for (int member = 0; member < members; ++member) {
       const std::vector<int64_t> &rows = plan.whole[size_t(member)];
+      // Begin with the last row. Otherwise, row 1 would overwrite row 3 in the
+      // example above.
       for (size_t i = rows.size(); i-- > 0;) {
         char *target = at.out + size_t(rows[i]) * bytes;
         if (isMe(member))
@@ -264,21 +211,14 @@ private:
   bool isInPlace;
 };
 
-/// A ragged reduce-scatter. A row is the block of elements at one index of a
-/// tensor's first dims, such as one token. Every row belongs to one member. The
-/// operand of a member has values for all rows, also for the rows of other
-/// members. The result of a member has only the rows that belong to this
-/// member.
+/// A ragged reduce-scatter. Every row (such as a token) belongs to one member.
+/// The operand of a member has values for all rows. The result has only the
+/// member's own rows. A result row is the sum of this rank's operand row and
+/// the operand rows of the members that masks select at run time.
 ///
-/// A row of the result is a sum. One addend is the row in the operand of this
-/// rank. The other addends are the rows in the operands of some other members.
-/// Masks select these members at run time. Only the selected members send their
-/// rows.
-///
-/// For example, there are 3 members, and a row has one element. Row 1 belongs
-/// to member 0. In the operands of members 0, 1 and 2, row 1 is 5, 20 and 300.
-/// The masks select member 2 for row 1. Row 1 of the result on member 0 is then
-/// 5 + 300 = 305.
+/// For example, row 1 belongs to member 0. In the operands of members 0, 1 and
+/// 2, row 1 is 5, 20 and 300. If the masks select only member 2, row 1 of the
+/// result is 5 + 300 = 305.
 class RaggedReduceScatter : public RaggedCollective {
 public:
   using RaggedCollective::RaggedCollective;

@@ -9,25 +9,15 @@
 
 namespace pcc::runtime {
 
-/// Buffers that the host can access, for the inputs and outputs of a step.
-/// There are two cases:
-///
-/// - The device shares the host's memory. The host then accesses the buffers
-///   that the device uses.
-/// - The device is a GPU with its own memory. The host then has additional
-///   buffers in host memory.
-///
-/// On a GPU, each input has two buffers in host memory. inputs() returns the
-/// addresses of the inputs of the current step. nextInputs() returns the
-/// addresses of the inputs of the next step. The host uploads the inputs of
-/// step n + 1 while the GPU computes step n:
+/// Buffers that the host can access, for the inputs and outputs of a step. If
+/// the device shares the host's memory, these are the buffers that the device
+/// uses. On a GPU, these are additional buffers in host memory, two for each
+/// input. The host uploads the inputs of the next step while the GPU computes
+/// the current step. beginStep() also swaps the two host buffers:
 ///
 ///   pinned host memory          device memory
 ///   nextInputs() ── send() ──> staging ── beginStep() ──> input buffers
 ///                   (asynchronous)        (between two steps)
-///
-/// beginStep() also swaps the two buffers in host memory. inputs() then returns
-/// the addresses that nextInputs() has returned before.
 class HostBuffers {
 public:
   /// Borrows all arguments.

@@ -50,20 +50,12 @@ namespace {
 /// input of shape [2, 3], element 4 is at row 1, column 1.
 class InputSource {
 public:
-  /// Creates a source of the elements of one step. The source reads the array
-  /// `data`, whose elements have type `type`. Element i of the source is
-  /// element `(base + i) % count + shift` of `data`:
-  ///
-  /// - `count` is the number of elements after which the array is read again
-  ///   from its start.
-  /// - `base` is the index of the first element of the step. `base` may be
-  ///   larger than `count`, because the array is read again and again.
-  /// - `shift` is 1 for labels in a file of token ids, because the label of a
-  ///   token is the next token. Otherwise `shift` is 0.
-  ///
-  /// For example, `data` has tokens 0 to 100. `base` is 96, `count` is 100 and
-  /// `shift` is 1. Elements 0 to 3 of the source are tokens 97 to 100. Element
-  /// 4 of the source is token 1.
+  /// Creates a source of the elements of one step. Element i of the source is
+  /// element `(base + i) % count + shift` of the array `data`. `type` is the
+  /// element type of `data`. `base` may be larger than `count`, because the
+  /// array is read again from its start. `shift` is 1 for labels in a file of
+  /// token ids, because the label of a token is the next token. Otherwise,
+  /// `shift` is 0.
   InputSource(const void *data, ElementType type, int64_t base, int64_t count,
               int64_t shift = 0)
       : data(static_cast<const char *>(data)), type(type), base(base),
@@ -71,18 +63,10 @@ public:
   explicit InputSource(const RandomTensor &random) : random(random) {}
 
   /// Copies elements of this source to the array `target`, and converts the
-  /// elements to type `wanted`. `loops` is a nest of loops. The first loop is
-  /// the outermost loop. Each iteration of the innermost loop copies one
-  /// element. The first copied element has index `from` in this source, and
-  /// index `to` in `target`.
-  ///
-  /// Every loop has a source stride and a target stride. Each further iteration
-  /// of the loop adds the source stride to the index in this source. Each
-  /// further iteration also adds the target stride to the index in `target`.
-  ///
-  /// For example, `from` is 8 and `to` is 0. `loops` has one loop with 3
-  /// iterations, source stride 4 and target stride 1. The function then copies
-  /// three elements:
+  /// elements to type `wanted`. `loops` is a loop nest, outermost loop first.
+  /// The first iteration copies element `from` to index `to` in `target`. Each
+  /// further iteration of a loop adds the strides of the loop to both indices.
+  /// For example, one loop has source stride 4 and target stride 1:
   ///
   ///   index in this source   8  12  16
   ///   index in `target`      0   1   2
@@ -106,21 +90,11 @@ public:
 
 private:
   /// Copies `extent` consecutive elements of this source to the address
-  /// `place`. Converts the elements to type `wanted`. `from` is the index of
-  /// the first copied element in this source.
-  ///
-  /// The elements of this source are in the array `data`. Element i of this
-  /// source is element `(base + i) % count + shift` of `data`:
-  ///
-  /// - `base` is the index of the first element of the step.
-  /// - `count` is the number of elements after which the array is read again
-  ///   from its start.
-  /// - `shift` is 1 for labels in a file of token ids, because the label of a
-  ///   token is the next token. Otherwise `shift` is 0.
-  ///
-  /// For example, `from` is 0, `extent` is 4, `base` is 8 and `count` is 10. If
-  /// `shift` is 0, the function copies elements 8, 9, 0 and 1 of `data`. If
-  /// `shift` is 1, the function copies elements 9, 10, 1 and 2 of `data`.
+  /// `place`, and converts the elements to type `wanted`. The first copied
+  /// element has index `from` in this source. For example, `from` is 0,
+  /// `extent` is 4, `base` is 8 and `count` is 10. If `shift` is 0, the
+  /// function copies elements 8, 9, 0 and 1 of `data`. If `shift` is 1, the
+  /// function copies elements 9, 10, 1 and 2.
   void copyRun(int64_t from, int64_t extent, ElementType wanted,
                char *place) const {
     while (extent > 0) {
@@ -277,24 +251,14 @@ Status Inputs::checkPosition(int64_t sample) const {
 }
 
 /// Fills the buffers of one input for the step that begins with sample number
-/// `sample`. A sample is one entry of the batch. Samples are numbered from 0
-/// across all steps.
+/// `sample`. Samples (entries of the batch) are numbered from 0 across all
+/// steps. `base` is the index of the step's first element in a source of
+/// several steps. After the end of the source, the source is read again, and
+/// `base` continues to grow.
 ///
-/// The source may have the elements of several steps. `base` is the index of
-/// the first element of this step in the source. If the source ends, it is read
-/// again from its start, and `base` continues to grow. There are two cases:
-///
-/// - The elements of each sample are contiguous in the source. `base` is the
-///   index of the first element of sample `sample`.
-/// - The elements of different samples are interleaved. Only the elements of a
-///   whole step are then contiguous. `base` is the index of the first element
-///   of a whole step. The number of this step is `sample` divided by the number
-///   of samples per step, rounded down.
-///
-/// For example, a step has 4 samples and 40 elements, so a sample has 10
-/// elements. `sample` is 6. In the first case, `base` is 6 * 10 = 60. In the
-/// second case, the number of the step is 6 / 4, rounded down to 1. `base` is
-/// then 1 * 40 = 40.
+/// If the elements of different samples are interleaved, only the elements of a
+/// whole step are contiguous. `base` is then the first element of the whole
+/// step that contains `sample`.
 void Inputs::fill(const program::InputT &input, const Source &source,
                   int64_t sample) const {
   const int64_t ofStep = numElements(input.shape);

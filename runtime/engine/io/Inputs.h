@@ -28,21 +28,14 @@ struct InputArray {
 /// Arrays that a caller passes as inputs, by the input's name in the model.
 using InputArrays = std::map<std::string, InputArray>;
 
-/// Fills the input buffers of a rank for each step. Every input has one of
-/// these sources:
+/// Fills the input buffers of a rank for each step. The source of an input is
+/// an array of the caller, a file (--input, --data), a token stream (--tokens)
+/// or a random generator (--random-inputs). A sample is one entry of the batch.
+/// Samples are numbered from 0 across all steps.
 ///
-/// - an array of the caller
-/// - a file (--input, --data)
-/// - a token stream (--tokens)
-/// - a random generator (--random-inputs)
-///
-/// A sample is one entry of the batch. Samples are numbered from 0 across all
-/// steps. With 4 samples per step, step 2 begins with sample 8.
-///
-/// A rank copies only the elements that the rank holds. The mesh determines
-/// these elements. The whole input of a step does not depend on the mesh. The
-/// whole input depends only on the source and on the number of the step's first
-/// sample. A training run can thus be resumed on another mesh.
+/// A rank copies only the elements that the rank holds. The whole input of a
+/// step depends on the source and on the step's first sample, but not on the
+/// mesh. A training run can thus be resumed on another mesh.
 class Inputs {
 public:
   /// Borrows all arguments.
@@ -66,18 +59,11 @@ public:
   Status open(const InputArrays &given = {});
 
   /// Returns an error with exit code 10 if training cannot continue with sample
-  /// number `sample`. Samples are numbered from 0 across all steps. For
-  /// example, a step has 4 samples, so step 1 has samples 4 to 7. There are two
-  /// cases:
-  ///
-  /// - The sample is the first sample of a step, such as sample 4. Training can
-  ///   continue.
-  /// - The sample is in the middle of a step, such as sample 6. An input may
-  ///   get its elements from a .npy file with the elements of several steps.
-  ///   Training can continue only if dim 0 of every such input is the batch, and
-  ///   the size of dim 0 is the number of samples per step. The file then
-  ///   stores one sample after another, so a step can begin with any sample of
-  ///   the file.
+  /// number `sample`. Samples are numbered from 0 across all steps. Training
+  /// can always continue with the first sample of a step. Within a step, there
+  /// is a condition for inputs from a .npy file with several steps: dim 0 must
+  /// be the batch, with one index per sample of a step. The file then stores
+  /// one sample after another.
   Status checkPosition(int64_t sample) const;
 
   /// Fills the inputs of the current step in all microbatches. The step begins

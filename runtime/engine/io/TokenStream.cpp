@@ -85,20 +85,13 @@ Status TokenStream::findInputs(const RunOptions &options,
 }
 
 /// Maps the file `options.data`, a binary array of token ids. Sets `ids` and
-/// `labels` to the two inputs of the model that get their elements from the
-/// file. Sets `elements` to the number of samples in the file, multiplied by
-/// the number of ids in one sample.
+/// `labels` to the inputs that get their elements from the file. Sets
+/// `elements` to the number of ids in the whole samples of the file. The label
+/// of a token is the next token, so the last token has no label. A file of 10
+/// tokens has two samples of 4 ids, so `elements` is 8.
 ///
-/// The label of a token is the next token in the file, so the last token of the
-/// file has no label. For example, the file has 10 tokens, and a sample has 4
-/// ids. Then 9 tokens have a label. They give 9 / 4 = 2 whole samples, so
-/// `elements` is 2 * 4 = 8.
-///
-/// Returns an error with exit code 10 in each of these cases:
-///
-/// - The two inputs cannot be found.
-/// - The file is too short for one sample.
-/// - The file ends in the middle of a token.
+/// Returns exit code 10 if the two inputs cannot be found, or if the file is
+/// too short for one sample or ends in the middle of a token.
 Status TokenStream::open(const RunOptions &options,
                          const program::ProgramT &program) {
   PCC_RETURN_IF_ERROR(findInputs(options, program));

@@ -120,26 +120,15 @@ private:
     }
   }
 
-  /// Converts an event to a JSON array with seven elements. The event is a
-  /// computation (such as a forward pass), a collective, or a wait for
-  /// messages. Every event belongs to an action. An action is one entry of a
-  /// pipeline schedule, such as the forward pass of one stage for one
-  /// microbatch. The elements are:
+  /// Converts an event to a JSON array of seven elements:
   ///
-  /// 0. a value of the enum ActionKind; Communication if the event is a
-  ///    collective or a wait for messages
+  /// 0. ActionKind; Communication for a collective or a wait for messages
   /// 1. number of the pipeline stage
-  /// 2. number of the action's microbatch. There are two exceptions. A stage
-  ///    may have several weight updates, which are numbered from 0. For a
-  ///    weight update, the element is the number of the update. For an Unshard,
-  ///    the element is -1. An Unshard computes values for all microbatches,
-  ///    such as the result of an all-gather of weights.
-  /// 3. start of the event in seconds, by the steady clock of this rank
-  /// 4. end of the event in seconds, by the steady clock of this rank
-  /// 5. name of the communication; the empty string if the event is a
-  ///    computation
-  /// 6. CPU time in seconds that the computation used; -1 if the event is a
-  ///    collective or a wait for messages
+  /// 2. number of the microbatch; for a weight update, number of the update; -1
+  ///    for an Unshard, such as an all-gather of weights
+  /// 3. and 4. start and end in seconds by the steady clock of this rank
+  /// 5. name of the communication; empty for a computation
+  /// 6. CPU time in seconds of a computation; otherwise -1
   Json write(const StepLog::Event &event) const {
     const program::ActionT &action = *program.actions[size_t(event.action)];
     const bool isAction = event.instruction == StepLog::wholeAction;
@@ -300,19 +289,11 @@ static Status gather(World &world, const std::vector<uint8_t> &mine,
                           : world.all().exchange(sends, receives, action);
 }
 
-/// Writes a timeline of the last step of a run. The timeline shows when each
-/// rank computed and communicated. The function consists of three parts:
-///
-/// 1. All ranks wait at a barrier. Each rank then reads the time from its
-///    clock. All ranks read their clocks at nearly the same moment. If two
-///    ranks read different times, the difference is the offset between their
-///    clocks. For example, rank 0 reads 100 s and rank 1 reads 130 s. The
-///    offset is then 30 s.
-/// 2. Each rank sends its time from part 1 and its log to rank 0. The log has
-///    the times at which computations and communications of the rank began and
-///    ended.
-/// 3. Rank 0 joins the logs of all ranks to one timeline, and writes the
-///    timeline to the paths in `files`.
+/// Writes a timeline of the last step of a run to the paths in `files`. Every
+/// rank reads its clock directly after a barrier, so all ranks read their
+/// clocks at nearly the same moment. The difference between two of these times
+/// is the offset between two clocks. Rank 0 uses the offsets to join the logs
+/// of all ranks.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files) {

@@ -9,21 +9,15 @@
 
 namespace pcc::runtime {
 
-/// Writes a timeline of the last step of a run. The timeline shows, for each
-/// rank, when each computation and each communication began and ended. All
-/// ranks must call this function. Each rank passes its own `log` of the step.
-/// Rank 0 gathers the logs, and converts all times to its own clock. Rank 0
-/// then writes two files:
+/// Writes a timeline of the last step of a run. The timeline shows when each
+/// computation and communication of each rank began and ended. All ranks must
+/// call this function, each with its own `log` of the step. Rank 0 writes an
+/// SVG drawing with the heading `title` to `files.svg`, and a trace in Chrome's
+/// trace event format (for Perfetto) to `files.trace`. A file with an empty
+/// path is not written.
 ///
-/// - an SVG drawing with the heading `title`, to the path `files.svg`
-/// - a trace in Chrome's trace event format, which Perfetto can display, to the
-///   path `files.trace`
-///
-/// If one of the two paths is the empty string, this file is not written.
-///
-/// The timeline also shows the memory in use. The memory is not measured: it is
-/// computed from the times of the computations, and from the sizes of weights,
-/// gradients and activations that the compiler has stored in `program`.
+/// The memory in the timeline is not measured. It is computed from the times
+/// and from the tensor sizes in `program`.
 Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
                          World &world, std::string_view title,
                          const TimelineFiles &files);

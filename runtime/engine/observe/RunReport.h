@@ -54,19 +54,13 @@ struct RankReport {
 /// Returns the largest resident set size of this process so far, in bytes.
 int64_t peakMemoryOfProcess();
 
-/// Returns the line that a rank prints at the end of a run. `rank` is the
-/// number of the rank, and `report` has the measurements of the rank. For
-/// example, the line is "rank 3: 2 steps of 12.300 ms (compute 80%, wait 15%,
-/// idle 5%), arena 1.5 MiB, peak memory 30.1 MiB". The rank has run 2 timed
-/// steps with a mean duration of 12.300 ms. The percentages tell how the rank
-/// spent the time of these steps:
-///
-/// - "compute": in instructions other than collectives
-/// - "wait": in collectives
-/// - "idle": in waits for messages to or from other pipeline stages
-///
-/// The arena is the memory for intermediate tensors. The peak memory is the
-/// largest resident set size of the process.
+/// Returns the line that rank `rank` prints at the end of a run. For example:
+/// "rank 3: 2 steps of 12.300 ms (compute 80%, wait 15%, idle 5%), arena 1.5
+/// MiB, peak memory 30.1 MiB". "compute" is the time in instructions other than
+/// collectives. "wait" is the time in collectives. "idle" is the time in waits
+/// for messages to or from other pipeline stages. The arena is the memory for
+/// intermediate tensors. The peak memory is the largest resident set size of
+/// the process.
 std::string summaryLine(int rank, const RankReport &report);
 
 /// Writes the reports of all ranks to the file `path` as JSON. All ranks must

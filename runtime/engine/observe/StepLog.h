@@ -11,20 +11,12 @@
 namespace pcc::runtime {
 
 /// Log of the actions that one rank runs in a step. An action is, for example,
-/// the forward pass of one microbatch, or a weight update. The log has two
-/// parts:
-///
-/// - Counts: for each pipeline stage, the number of microbatches with live
-///   activations. The activations of a microbatch are live from the start of
-///   the forward pass to the end of the backward pass. A schedule may split the
-///   backward pass into an input gradient and a weight gradient. The
-///   activations are then live to the end of the weight gradient.
-/// - Times: the start and the end of each action, each collective, and each
-///   wait for messages in the last step. The log has this part only if the
-///   argument `keepsTimes` of the constructor is true.
-///
-/// The constructor allocates all memory of the log. The other member functions
-/// allocate no memory.
+/// the forward pass of one microbatch. The log counts the microbatches with
+/// live activations on each pipeline stage. Activations are live from the start
+/// of the forward pass to the end of the backward pass (also of its weight
+/// gradient). If the constructor's argument `keepsTimes` is true, the log also
+/// has the times of actions, collectives and waits for messages in the last
+/// step. Only the constructor allocates memory.
 class StepLog {
 public:
   /// An interval of time that the log has recorded. The interval is one of

@@ -6,23 +6,13 @@
 
 namespace pcc::runtime {
 
-/// Fills the list `pieces`. Each element of `pieces` describes one device
-/// buffer of a tensor that training changes. The tensor is a weight or a tensor
-/// of the optimizer state. A tensor has several buffers if the program reads
-/// the tensor in several ways, such as whole and divided over the ranks.
+/// Fills the list `pieces` with the device buffers of all tensors that training
+/// changes: weights and optimizer state. A tensor has several buffers if the
+/// program reads the tensor in several ways, such as whole and sharded.
 ///
-/// The list begins with the first buffer of each tensor. All further buffers
-/// come at the end of the list. For example, the tensor `w` has two buffers,
-/// and the tensor `b` has one buffer. The list is then: first buffer of `w`,
-/// first buffer of `b`, second buffer of `w`.
-///
-/// This order makes fetch() and store() simple:
-///
-/// - fetch() copies only the first buffer of each tensor to the host, because a
-///   checkpoint needs each tensor once. These buffers are the beginning of the
-///   list.
-/// - store() copies from the host to all buffers, because instructions read all
-///   buffers. These buffers are the whole list.
+/// The first buffers of all tensors must come before all further buffers.
+/// fetch() copies only the first buffers to the host, because a checkpoint
+/// needs each tensor once. store() copies from the host to all buffers.
 HostTrainingState::HostTrainingState(const program::ProgramT &program,
                                      Device &device, const BufferTable &buffers)
     : device(device) {

@@ -21,20 +21,10 @@ Parameters::Parameters(const program::ProgramT &program, const Mesh &mesh,
   countUses();
 }
 
-/// Counts how often the program uses each parameter. The program accesses
-/// tensors through buffers. A buffer is a range of bytes in memory. The buffer
-/// of a parameter is in the memory of this parameter.
-///
-/// The function looks at three lists:
-///
-/// - the buffers that each instruction reads or writes
-/// - the buffer of each output of the program
-/// - the buffer of each message that this rank sends to another stage
-///
-/// For each buffer in these lists, the function adds 1 to the count of the
-/// parameter to which the buffer belongs. The function skips a buffer that
-/// belongs to no parameter. For example, if two instructions read a weight and
-/// one output of the program is the weight, the count of the weight is 3.
+/// Counts how often the program uses each parameter. A use is a buffer of the
+/// parameter in one of three places: an instruction, an output of the program,
+/// or a message that this rank sends to another stage. For example, if two
+/// instructions read a weight and one output is the weight, the count is 3.
 void Parameters::countUses() {
   const auto count = [&](int32_t index) {
     if (index < 0)
@@ -187,19 +177,11 @@ static RandomTensor randomOf(const program::ParameterT &parameter) {
                       typeOf(parameter.stored_type));
 }
 
-/// Sets `data` to the host address of this rank's shard of the parameter with
-/// number `index`. The first call for a parameter creates the shard in one of
-/// three ways:
-///
-/// - The program may state one number for all elements of the parameter. For
-///   example, a moment of Adam begins with zeros. The function then writes this
-///   number to all elements of the shard.
-/// - The program may name a weight file that contains the parameter. The
-///   function then loads the shard from this file.
-/// - In all other cases, the function generates random elements.
-///
-/// Each later call for the parameter returns the same address, until drop()
-/// frees the shard.
+/// Sets `data` to the host address of this rank's shard of parameter number
+/// `index`. The first call creates the shard. The function fills the shard with
+/// a number in the program (such as 0 for a moment of Adam), loads the shard
+/// from a weight file, or generates random elements. Later calls return the
+/// same address, until drop() frees the shard.
 Status Parameters::acquire(int32_t index, const void *&data) {
   LocalPiece &piece = pieces[size_t(index)];
   const program::ParameterT &parameter = *program.parameters[size_t(index)];

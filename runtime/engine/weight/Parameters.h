@@ -51,19 +51,13 @@ public:
   /// it.
   void drop(int32_t parameter) override;
 
-  /// Stores the addresses of this rank's shards in `buffers`, a table with the
-  /// address of each tensor that the program's instructions access. Loads the
-  /// shards that are not in memory yet.
-  ///
-  /// - If `device` shares the host's memory, the addresses are those of the
-  ///   shards in host memory.
-  /// - Otherwise the function allocates memory on the device, and fills this
-  ///   memory with the elements of the shards. `image` contains the kernels
-  ///   that generate random elements on the device.
-  ///
-  /// Skips a parameter if the program does not use the parameter, or if drop()
-  /// was called for the parameter. Returns an error with exit code 11 if a
-  /// weight file has changed while it was mapped.
+  /// Stores the addresses of this rank's shards in `buffers`. Loads the shards
+  /// that are not in memory yet. If `device` shares the host's memory, the
+  /// addresses are in host memory. Otherwise, the function allocates memory on
+  /// the device and fills it with the shards. `image` contains the kernels that
+  /// generate random elements on the device. Skips a parameter that the program
+  /// does not use, or for which drop() was called. Returns an error with exit
+  /// code 11 if a weight file has changed while it was mapped.
   Status fillBases(BufferTable &buffers, Device &device,
                    const ProgramImage &image);
 

@@ -68,21 +68,14 @@ void WeightView::reshape(const program::ReshapeT &step) {
   }
 }
 
-/// Computes the strides of the new shape `wanted`. The function divides the old
-/// dims and the new dims into groups, as NumPy does. Each group of old dims has
-/// a group of new dims with the same number of elements. A group of several old
-/// dims must be contiguous in memory. Otherwise the reshape needs a copy, and
-/// the function returns false.
+/// Changes the shape to `wanted` and computes the new strides. Returns false
+/// and changes nothing if the reshape needs a copy. The function matches groups
+/// of old dims with groups of new dims that have the same number of elements,
+/// as NumPy does. The dims of an old group must be contiguous in memory. In
+/// this example, each row of 4 elements is followed by 4 unused elements:
 ///
-/// Example: the old shape is [6, 4], and the old strides are [8, 1]. The tensor
-/// has 6 rows of 4 elements. A row begins 8 elements after the previous row, so
-/// 4 unused elements lie between two rows.
-///
-///   new shape [2, 3, 4]   The old dim 6 becomes the new dims 2 and 3. The dim
-///                         4 does not change. The new strides are [24, 8, 1].
-///   new shape [24]        The old dims 6 and 4 become the new dim 24. The
-///                         unused elements lie inside this dim, so the
-///                         function returns false.
+///   shape [6, 4], strides [8, 1] to [2, 3, 4]   new strides [24, 8, 1]
+///   shape [6, 4], strides [8, 1] to [24]        false
 bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   std::vector<int64_t> result(wanted.size(), 1);
   if (numElements(wanted) == 0) {
@@ -209,19 +202,12 @@ void WeightView::read(const Layout &layout, const Mesh &mesh,
   }
 }
 
-/// Executes `copy`, a loop nest that copies elements of this view to `target`.
-/// Each iteration of the innermost loop copies one element. An element is read
-/// from the view or generated at random, and then converted to the element type
-/// of `target`. There are three cases:
-///
-/// - `copy` has no loop. The function copies a single element.
-/// - `copy` has one loop. The function divides the iterations into groups of
-///   1024. The last group may be smaller. For each group, readRow() writes the
-///   converted elements to a temporary array. The function then copies the
-///   elements from the temporary array to `target`. For example, a loop has
-///   2500 iterations. The groups then have 1024, 1024 and 452 iterations.
-/// - `copy` has several loops. In each iteration of the outermost loop, the
-///   function calls itself for all other loops.
+/// Executes the loop nest `copy`, which copies elements of this view to
+/// `target`. Each iteration of the innermost loop copies one element and
+/// converts the element to the element type of `target`. readRow() processes at
+/// most 1024 elements per call, so the innermost loop is divided into groups of
+/// 1024 iterations. For example, 2500 iterations give groups of 1024, 1024 and
+/// 452.
 void WeightView::readCopy(const StridedCopy &copy, char *target) const {
   const size_t size = sizeOf(types.back());
   if (copy.loops.empty())

@@ -10,19 +10,12 @@
 
 namespace pcc::runtime {
 
-/// Reads a parameter of the program from a tensor in a weight file, or from a
-/// randomly generated tensor. The parameter may differ from this tensor. The
-/// program then contains the transforms that turn the tensor into the
-/// parameter: transposes, slices, reshapes and casts.
-///
-/// This class describes the parameter by an offset, a shape and strides within
-/// the tensor. Transposes, slices and most reshapes change only these numbers.
-/// All other reshapes copy the elements. Casts are applied when elements are
-/// read.
-///
-/// Example: a weight file stores a tensor of shape [768, 2304]. The parameter
-/// is the transpose of the columns 768 to 1535. Offset and strides are in
-/// elements.
+/// Reads a parameter from a tensor in a weight file, or from a randomly
+/// generated tensor. The program lists the transforms from the tensor to the
+/// parameter: transposes, slices, reshapes and casts. An offset and strides, in
+/// elements, locate the parameter within the tensor. Transposes, slices and
+/// most reshapes change only these numbers and the shape. Other reshapes copy
+/// the elements. Casts are applied when elements are read. Example:
 ///
 ///   stored [768, 2304]   offset 0     strides [2304, 1]
 ///   slice dim 1 at 768   offset 768   strides [2304, 1]   shape [768, 768]
@@ -85,20 +78,14 @@ private:
   /// generator.
   void materialize();
 
-  /// Describes how to copy this rank's shard of the parameter to dense memory.
-  /// The function itself copies no elements. Each StridedCopy in the result is
-  /// a loop nest that copies some elements of the shard. All loop nests
-  /// together copy the whole shard, except its padding. A shard has padding if
-  /// it extends beyond the end of the parameter.
+  /// Returns loop nests that copy this rank's shard of the parameter to dense
+  /// memory. The function itself copies no elements. The loop nests do not copy
+  /// padding. A shard has padding if it extends beyond the end of the
+  /// parameter. `layout` tells how the parameter is sharded over `mesh`.
   ///
-  /// `layout` tells how the parameter is sharded over the axes of `mesh`. `at`
-  /// contains the coordinates of this rank in the mesh.
-  ///
-  /// Example: a weight file stores a tensor of shape [4, 8]. The parameter is
-  /// equal to this tensor. Dim 0 of the parameter is sharded over two ranks.
-  /// The result for the second rank is one loop nest. This loop nest copies the
-  /// elements 16 to 31 of the stored tensor to the indices 0 to 15 of the dense
-  /// memory.
+  /// For example, dim 0 of a stored tensor of shape [4, 8] is sharded over two
+  /// ranks. The second rank gets one loop nest. It copies elements 16 to 31 of
+  /// the stored tensor to indices 0 to 15 of the dense memory.
   std::vector<StridedCopy> copies(const Layout &layout, const Mesh &mesh,
                                   const Coordinates &at) const;
   /// Executes the loop nest `copy`: copies elements of the view to `target`.

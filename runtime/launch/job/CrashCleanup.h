@@ -9,24 +9,14 @@
 
 namespace pcc::runtime {
 
-/// Deletes folders after a crash of the process that creates this object. Here,
-/// a crash is an end of the process without a call of destructors, such as an
-/// end by SIGKILL.
+/// Deletes folders after a crash of the process that creates this object. A
+/// crash is an end without a call of destructors, such as by SIGKILL. The
+/// constructor starts a helper process by fork(), so the process must have only
+/// one thread at that time. The process and its child processes hold the write
+/// end of a pipe. When all of them have ended, the helper reads the end of file
+/// and deletes the folders.
 ///
-/// A second process, the helper, deletes the folders:
-///
-/// - The constructor creates a pipe, and starts the helper by fork(). The
-///   process must have only one thread at that time.
-/// - The process keeps the write end of the pipe open. Its child processes
-///   inherit the write end. The helper has only the read end.
-/// - The helper calls read() on the read end. The call blocks as long as any
-///   process has the write end open. The kernel closes the write end of a
-///   process when the process ends.
-/// - When the process and all its child processes have ended, read() returns 0
-///   (end of file). The helper then deletes the folders, and ends.
-///
-/// The destructor kills the helper, so the helper deletes nothing. In this
-/// case, other code must delete the folders.
+/// The destructor kills the helper. Other code must then delete the folders.
 class CrashCleanup {
 public:
   /// Starts the helper process. If this process crashes, the helper process

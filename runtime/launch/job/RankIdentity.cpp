@@ -139,27 +139,13 @@ static Status parseOptional(const Environment &environment,
                   : Status::success();
 }
 
-/// Reads four numbers that a launcher passes to this process in environment
-/// variables, and stores the numbers in `claim`. A launcher is a program that
-/// starts one process per rank, such as torchrun. `environment` contains the
-/// environment variables of this process. `launcher` contains the names of the
-/// variables that the launcher sets. For example, torchrun starts 8 ranks on
-/// two hosts, and this process is rank 5:
-///
-///   number                              variable of torchrun   value
-///   rank of this process                RANK                   5
-///   number of ranks                     WORLD_SIZE             8
-///   index of this process on its host   LOCAL_RANK             1
-///   number of ranks on this host        LOCAL_WORLD_SIZE       4
-///
-/// If the variable of one number is not set, the function does this:
-///
-/// - Rank or number of ranks: the function stores nothing in `claim`.
-/// - Index of this process on its host: the function uses the rank instead.
-/// - Number of ranks on this host: the function uses the number of ranks
-///   instead, as if all ranks were on one host.
-///
-/// Returns an error with exit code 12 if the value of a variable is invalid.
+/// Stores four numbers in `claim`: the rank, the number of ranks, the index of
+/// this process on its host, and the number of ranks on this host. `launcher`
+/// names the environment variables with these numbers. For example, torchrun
+/// sets RANK=5, WORLD_SIZE=8, LOCAL_RANK=1 and LOCAL_WORLD_SIZE=4. If the rank
+/// or the number of ranks is not set, stores nothing. If a number for the host
+/// is not set, uses the rank or the number of ranks instead. Returns an error
+/// with exit code 12 if a value is invalid.
 static Status readClaim(const Environment &environment,
                         const Launcher &launcher, std::optional<Claim> &claim) {
   const std::optional<Variable> rank = firstSet(environment, launcher.rank);
@@ -208,30 +194,15 @@ static Status readSlurm(const Environment &environment,
   return readClaim(environment, kSlurm, claim);
 }
 
-/// Returns whether `claim` was read from environment variables that srun has
-/// set. `claim` contains a rank and a number of ranks. srun is the launcher of
-/// Slurm.
+/// Returns whether srun, the launcher of Slurm, has set the variables from
+/// which `claim` was read. Both srun and Hydra (the launcher of MPICH) set
+/// PMI_RANK and PMI_SIZE. Only srun also sets SLURM_PROCID and
+/// SLURM_STEP_NUM_TASKS. The result is true if `claim` was read from variables
+/// of Hydra, and the variables of srun contain the same rank and number of
+/// ranks.
 ///
-/// The function solves this problem: two launchers set the variables PMI_RANK
-/// and PMI_SIZE. One is srun, and the other is Hydra, the launcher of MPICH.
-/// Only srun also sets SLURM_PROCID (the rank) and SLURM_STEP_NUM_TASKS (the
-/// number of ranks). The function returns true if all of these conditions hold:
-///
-/// - `claim` was read from variables of Hydra, such as PMI_RANK.
-/// - The rank in the variables of srun is equal to the rank in `claim`.
-/// - The number of ranks in the variables of srun is equal to the number of
-///   ranks in `claim`.
-///
-/// For example, `claim` contains rank 5 of 8 ranks:
-///
-///   SLURM_PROCID   SLURM_STEP_NUM_TASKS   result
-///   5              8                      true: srun has set PMI_RANK
-///   0              2                      false: Hydra has set PMI_RANK
-///   not set        not set                false: Hydra has set PMI_RANK
-///
-/// If the result is true, findIdentity() ignores `claim` and uses the variables
-/// of srun. Under srun, only the variable SLURM_LOCALID contains the index of
-/// this process among the ranks of its host.
+/// findIdentity() then ignores `claim`, because srun passes the index of this
+/// process on its host only in SLURM_LOCALID.
 static bool isOfSlurm(const Environment &environment, const Claim &claim) {
   std::optional<Claim> slurms;
   return claim.identity.launcher == kHydra &&
@@ -248,23 +219,14 @@ static Status contradiction(const Claim &first, const Claim &second) {
                second.identity.launcher + ")");
 }
 
-/// Finds the rank of this process and the number of ranks (the world size), and
-/// stores them in `identity`. Both numbers are in environment variables. Each
-/// launcher has its own variables. The variables of several launchers can be
-/// set at the same time. The function works in these steps:
-///
-/// 1. Reads the variables of each launcher in the table kLaunchers. Slurm's
-///    launcher srun is not in this table. If a launcher has set both a rank and
-///    a number of ranks, the launcher is a candidate. There is one exception:
-///    Hydra is not a candidate if srun has set the variables of Hydra.
-/// 2. Compares the candidates. If two candidates have different ranks or
-///    different numbers of ranks, returns an error. Otherwise uses the numbers
-///    of the candidate that comes first in the table.
-/// 3. If there is no candidate, uses the variables of srun.
-/// 4. If srun has not set its variables, `identity` becomes std::nullopt.
-///
-/// Also returns an error if only one of PCC_RANK and PCC_WORLD_SIZE is set, or
-/// if the value of a variable is not a valid number.
+/// Finds the rank and the number of ranks in the variables of the launchers.
+/// Several launchers of the table kLaunchers may have set both numbers. The
+/// numbers must then be equal, and the first launcher of the table counts.
+/// Variables of Hydra that srun has set are skipped. srun is not in the table.
+/// Its variables count only if no launcher of the table has set both numbers.
+/// If srun has not set them either, `identity` becomes std::nullopt. Returns an
+/// error for contradictory or invalid values, or if only one of PCC_RANK and
+/// PCC_WORLD_SIZE is set.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity) {
   identity.reset();
@@ -302,23 +264,14 @@ static bool isInTables(const std::string &name) {
   return false;
 }
 
-/// Returns whether the environment variable `name` contains data about one job.
-/// A job is one run of a bundle, with one process per rank. A launcher, such as
-/// mpirun or `pcc run`, sets variables of this kind for the processes of one
-/// job. A process of another job must not inherit these variables.
+/// Returns whether a launcher sets the environment variable `name` for the
+/// processes of one job (one run of a bundle). A process of another job must
+/// not inherit such a variable. The function knows the variables of Open MPI,
+/// PMI, PMIx and pcc. isInTables() finds variables of other launchers.
 ///
-/// The function knows the variables of Open MPI, PMI, PMIx and pcc. PMI and
-/// PMIx are interfaces between launchers and MPI libraries. For variables of
-/// other launchers, such as RANK of torchrun, the function returns false.
-/// isInTables() finds these variables. The function decides by the name alone.
-/// Examples:
-///
-///   name                      set by      meaning              result
-///   PMIX_NAMESPACE            mpirun      name of the job      true
-///   OMPI_MCA_ess_base_jobid   mpirun      number of the job    true
-///   PCC_STATUS_DIR            pcc run     folder of the job    true
-///   OMPI_MCA_btl              the user    option of Open MPI   false
-///   PMIX_MCA_gds              the user    option of PMIx       false
+///   PMIX_NAMESPACE   set by mpirun: name of the job      true
+///   PCC_STATUS_DIR   set by pcc run: folder of the job   true
+///   OMPI_MCA_btl     set by the user: option             false
 static bool isOfJob(const std::string &name) {
   if (name.starts_with("PMIX_MCA_"))
     return false;

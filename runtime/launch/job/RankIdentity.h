@@ -50,27 +50,13 @@ struct RankIdentity {
 };
 
 /// Sets `identity` to the rank of this process, the number of ranks, and the
-/// name of the launcher. A launcher is a program that starts one process per
-/// rank, such as mpirun. A launcher passes the rank and the number of ranks to
-/// each process in environment variables. `environment` contains the
-/// environment variables of this process. The function uses the first entry of
-/// this list whose variables contain both a rank and the number of ranks:
-///
-/// 1. PCC_* variables, set by pcc or by the user
-/// 2. torchrun
-/// 3. Open MPI
-/// 4. Hydra (MPICH, Intel MPI, Cray)
-/// 5. Slurm's srun
-///
-/// If there is no such entry, `identity` becomes std::nullopt. Returns an error
-/// with exit code 12 in these cases:
-///
-/// - The value of a variable is not a valid number.
-/// - The variables of two of the entries 1 to 4 contain different ranks, or
-///   different numbers of ranks. For example, RANK=1 (torchrun) contradicts
-///   OMPI_COMM_WORLD_RANK=0 (Open MPI). srun also sets variables of Hydra,
-///   which do not count here.
-/// - Only one of the variables PCC_RANK and PCC_WORLD_SIZE is set.
+/// launcher. A launcher, such as mpirun, passes both numbers to each process in
+/// environment variables. The first launcher that has set both numbers counts:
+/// PCC_* variables, torchrun, Open MPI, Hydra (MPICH, Intel MPI, Cray), Slurm's
+/// srun. If there is none, `identity` becomes std::nullopt. Returns an error
+/// with exit code 12 if a value is invalid, if only one of PCC_RANK and
+/// PCC_WORLD_SIZE is set, or if launchers contradict each other. A
+/// contradiction to variables that srun has set is no error.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity);
 

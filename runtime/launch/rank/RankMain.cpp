@@ -101,31 +101,13 @@ public:
   /// memory.
   const std::shared_ptr<FlightRecorder> &flights() const { return recorder; }
 
-  /// Returns a copy of the error `status`. If the exit code of `status` is
-  /// PeerLost, the copy has additional text about the last activities of the
-  /// ranks on this host. PeerLost means that another rank has failed or is
-  /// late. For example, the additional text contains this line about rank 3:
-  ///
-  ///   rank 3: step 12, action 1B0, for 9.0 s
-  ///
-  /// The line says that rank 3 has executed action 1B0 of step 12 of the run
-  /// for 9.0 s. Action 1B0 is the backward (B) of microbatch 0 on stage 1.
-  ///
-  /// The function reads the activities from the folder that the ranks of this
-  /// host share. If there is no such folder, the function adds no text.
-  ///
-  /// `lost` is the rank whose process has ended too early, if this has caused
-  /// the error; otherwise std::nullopt. A process ends too early if its rank
-  /// has neither finished its work nor sent an error to another rank. The
-  /// additional text also contains these facts:
-  ///
-  /// - If `lost` is 3: the last activity of rank 3, and a rank that waits for
-  ///   rank 3.
-  /// - If `lost` is std::nullopt: the rank that blocks this rank, and the last
-  ///   activity of the blocking rank.
-  ///
-  /// Each of these facts is left out if the logs of the ranks do not contain
-  /// it.
+  /// Returns a copy of the error `status`. If the exit code is PeerLost
+  /// (another rank has failed or is late), the copy also describes the last
+  /// activities of the ranks on this host. For example: "rank 3: step 12,
+  /// action 1B0, for 9.0 s". Action 1B0 is stage 1, backward, microbatch 0.
+  /// Adds no text if the ranks share no folder with these activities. `lost` is
+  /// the rank whose process has ended too early, if this has caused the error.
+  /// Otherwise, the text names the rank that blocks this rank.
   Status explain(const Status &status, std::optional<int> lost) const {
     return status.code() == PeerLost && !folder.empty()
                ? explainLoss(status, readFlights(folder),
@@ -134,25 +116,12 @@ public:
   }
 
   /// Reports the error `status` to the user, and returns the exit code of the
-  /// error. If two threads call report(), only the first call reports an error.
-  ///
-  /// - `lost`: the rank that was lost, if the loss caused the error; otherwise
-  ///   std::nullopt. A rank is lost if its process ends too early: before the
-  ///   rank has finished its work, and before the rank has sent an error to
-  ///   another rank. For example, SIGKILL ends the process.
-  /// - `onAllRanks`: whether all ranks have this error.
-  ///
-  /// The user should see only one error, although many ranks may fail. There
-  /// are three cases:
-  ///
-  /// - The ranks of this host share a folder, which is normal. The first rank
-  ///   that fails writes its error into the folder. Only this error is reported
-  ///   to the user. A rank that fails later finds the error in the folder, and
-  ///   reports no error.
-  /// - The ranks share no folder, and `onAllRanks` is true. Only rank 0 reports
-  ///   the error.
-  /// - The ranks share no folder, and `onAllRanks` is false. Each rank that
-  ///   fails reports its own error.
+  /// error. `lost` is the rank whose process ended before the rank had finished
+  /// or had sent an error, if this caused the error. A second call by another
+  /// thread reports nothing. The user should see only one error. If the ranks
+  /// of this host share a folder, only the first rank that fails reports its
+  /// error. Otherwise, rank 0 reports an error that all ranks have
+  /// (`onAllRanks`). Each rank that fails reports any other error.
   int report(const Status &status, std::optional<int> lost, bool onAllRanks) {
     // If `pcc run` has started the ranks, tell `pcc run` which rank was lost,
     // and report no error here. `pcc run` reports the error, because it knows
@@ -193,23 +162,14 @@ public:
   }
 
 private:
-  /// Writes the latest activities of the ranks to a JSON file. Examples of an
-  /// activity are the backward of one microbatch, or a wait for another rank.
-  /// Each rank keeps a log of its latest activities. There are two cases:
-  ///
-  /// - The ranks of this host share a folder, which contains the logs of these
-  ///   ranks. This rank writes all logs in the folder to one file, such as
-  ///   "x.flight.json".
-  /// - The ranks share no folder. This rank writes only its own log. The name
-  ///   of the file contains the rank: rank 1 writes "x.flight.rank-001.json".
-  ///
-  /// The options --save and --report determine the path of the file. For
-  /// example, the option --report x.json gives the names above. If the user
-  /// gives neither option, the function does nothing.
-  ///
-  /// `told` is the error that this rank is about to print. The function adds a
-  /// line to this error. The line contains the path of the file, or the reason
-  /// why the file cannot be written.
+  /// Writes the latest activities of the ranks to a JSON file. An activity is,
+  /// for example, the backward of one microbatch. If the ranks of this host
+  /// share a folder, the file has the activities of these ranks, and a name
+  /// such as "x.flight.json". Otherwise, the file has only the activities of
+  /// this rank, and a name such as "x.flight.rank-001.json". The option --save
+  /// or --report determines the path. Does nothing without these options. Adds
+  /// a line to the error `told`: the path of the file, or the reason why the
+  /// file cannot be written.
   void keep(Status &told) const {
     const std::string path = flightFileOf(options);
     if (!folder.empty())
@@ -263,21 +223,13 @@ public:
   }
 
 private:
-  /// Runs the rank: loads the program, executes the steps, and writes the
-  /// results. There are three cases:
-  ///
-  /// - The rank succeeds. The function sets `hasLeft` to true and returns
-  ///   success.
-  /// - A request, such as the signal SIGTERM, stops the training. The function
-  ///   sets `hasLeft` to true and returns the error that names the request.
-  /// - The rank fails. The function calls findReason(), which ensures that the
-  ///   other ranks get the error. The function returns the result of
-  ///   findReason().
-  ///
-  /// In the first two cases, several ranks on GPUs also call
-  /// Rendezvous::leave(). By this call, a rank announces to the other ranks
-  /// that it has finished. If leave() fails, the function returns the error of
-  /// leave(), and does not set `hasLeft`.
+  /// Loads the program, executes the steps, and writes the results. If a
+  /// request, such as SIGTERM, stops the training, returns the error that names
+  /// the request. If the rank fails, returns the result of findReason(), which
+  /// sends the error to the other ranks. After success or a request, sets
+  /// `hasLeft` to true. Ranks on GPUs first announce by Rendezvous::leave()
+  /// that they have finished. If leave() fails, returns the error of leave()
+  /// and does not set `hasLeft`.
   Status run() {
     auto rank =
         createRank(start.image, start.options, *place.world, *place.device);
@@ -315,27 +267,13 @@ private:
     return code;
   }
 
-  /// Returns the error with which the run has failed. `mine` is the error that
-  /// this rank has found itself. place.rendezvous is an object that manages the
-  /// connections between ranks on GPUs. For ranks on CPUs and for a single
-  /// rank, place.rendezvous is null. The first case that applies determines the
-  /// result:
-  ///
-  /// 1. place.rendezvous is null. The result is `mine`. The function sends
-  ///    `mine` to the other ranks, if there are several ranks.
-  /// 2. Another rank has failed before, and has sent its error to this rank.
-  ///    The result is the error of the other rank. The other rank has sent its
-  ///    error to all ranks, so the function sends nothing.
-  /// 3. A rank is lost: its process has ended before the rank has finished its
-  ///    work, and before the rank has sent an error. The result is an error
-  ///    that names the lost rank. Each rank has its own place.rendezvous, and
-  ///    gets the error from this object. The function therefore need not send
-  ///    the error.
-  /// 4. In all other cases, the result is `mine`. The function sends `mine` to
-  ///    the other ranks.
-  ///
-  /// In cases 1, 3 and 4, the function calls explain(), which may add text
-  /// about the last activities of the ranks to the error.
+  /// Returns the error with which the run has failed. `mine` is the error of
+  /// this rank. place.rendezvous connects several ranks on GPUs, and is null
+  /// otherwise. If another rank has sent its error, returns this error
+  /// unchanged. If the process of a rank has ended without an error message,
+  /// returns an error that names that rank. Otherwise, returns `mine`. In the
+  /// last two cases, explain() may add text to the error, and the function
+  /// sends the error to the other ranks.
   Status findReason(const Status &mine) {
     if (!place.rendezvous) {
       const Status told = end.explain(mine, {});
@@ -352,21 +290,13 @@ private:
     return status;
   }
 
-  /// Returns the error that place.rendezvous has recorded, or success if
-  /// place.rendezvous has recorded no error. place.rendezvous manages the
-  /// connections between the ranks, and records the first error that ends the
-  /// run. Two examples:
-  ///
-  /// - Another rank has failed, and has sent its error to this rank.
-  /// - The process of rank 3 has ended, and rank 3 has sent no error. The
-  ///   recorded error then names rank 3.
-  ///
-  /// `mine` is the error that this rank itself has found. The function never
-  /// returns `mine`, and uses only the exit code of `mine`. The exit code
-  /// PeerLost means that another rank has failed or is late. If `mine` has this
-  /// exit code, place.rendezvous may record an error soon. The function
-  /// therefore waits for this error, but at most for 0.2 s. With any other exit
-  /// code, the function does not wait.
+  /// Returns the first error that place.rendezvous has recorded, or success.
+  /// place.rendezvous connects the ranks. This object records an error if
+  /// another rank sends an error, or if the process of another rank ends. The
+  /// function uses only the exit code of `mine`, the error of this rank. If
+  /// this code is PeerLost (another rank has failed or is late),
+  /// place.rendezvous may record an error soon. The function then waits for an
+  /// error, but at most for 0.2 s.
   Status awaitVerdict(const Status &mine) const {
     Status status = place.rendezvous->poll();
     for (int i = 0; i < 20 && status.ok() && mine.code() == PeerLost; ++i) {
@@ -388,21 +318,12 @@ private:
     // report().
     if (wasTold)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    // `onAllRanks` states whether all ranks have this error. If the ranks share
-    // a folder, report() does not use `onAllRanks`. If the ranks share no
-    // folder, `onAllRanks` decides which ranks print the error:
-    //
-    // - true: only rank 0 prints the error.
-    // - false: each rank that fails prints its own error.
-    //
-    // The exit code of the error shows whether all ranks have the error:
-    //
-    // - On CPUs, the exit code WrongWorld normally means that the number of
-    //   ranks is wrong. The exit code NoDevice normally means that MPI is not
-    //   available. All ranks then have the same error.
-    // - On GPUs, an error with one of these two exit codes may occur on a
-    //   single rank. For example, only rank 3 finds no GPU.
-    // - An error with any other exit code may also occur on a single rank.
+    // If the ranks share no folder, `onAllRanks` decides which ranks print the
+    // error: only rank 0 (true), or each rank that fails (false). On CPUs,
+    // WrongWorld normally means that the number of ranks is wrong. NoDevice
+    // normally means that MPI is not available. All ranks then have the same
+    // error. On GPUs, a single rank may have an error with one of these exit
+    // codes. For example, only rank 3 finds no GPU.
     const bool onAllRanks = !start.image.gpu && (status.code() == WrongWorld ||
                                                  status.code() == NoDevice);
     const int code = end.report(status, lost, onAllRanks);

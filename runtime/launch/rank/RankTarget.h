@@ -56,19 +56,12 @@ struct RankBackend {
 };
 
 /// Opens the device and the communicator of this rank, and stores them in
-/// `place`. If this fails, returns an error. `place.rendezvous`, the connection
-/// to the other ranks, may then be open. If `place.rendezvous` is not null, the
-/// caller can send the error to the other ranks through this connection.
-///
-/// If there are several ranks, blocks until all of them have started. The time
-/// limit of each wait is about `start.options.loadTimeout` seconds:
-///
-/// - On GPUs, returns an error if a rank does not start in time.
-/// - On CPUs, a call of MPI_Init waits for the other ranks. This call cannot be
-///   interrupted. If a rank does not start in time, another thread of this
-///   process calls `start.giveUp`, which reports an error and ends the process.
-/// - On GPUs, another thread also calls `start.giveUp` if one call of CUDA or
-///   NCCL does not return in time.
+/// `place`. After an error, `place.rendezvous` may be open, and the caller can
+/// use it to send the error to the other ranks. Blocks until all ranks have
+/// started. Each wait lasts about `start.options.loadTimeout` seconds at most.
+/// If a rank is late, returns an error on GPUs. On CPUs, MPI_Init cannot be
+/// interrupted, so another thread calls `start.giveUp`, which ends the process.
+/// On GPUs, the same happens if a call of CUDA or NCCL hangs.
 Status openTarget(const RankStart &start, RankBackend &place);
 
 } // namespace pcc::runtime

@@ -223,26 +223,14 @@ private:
                : wrong("MASTER_ADDR");
   }
 
-  /// Derives the address at which rank 0 listens from the environment variables
-  /// of Open MPI. The first case that applies determines the address:
-  ///
-  /// 1. All ranks are on one host, and the variable PMIX_NAMESPACE or the
-  ///    variable OMPI_MCA_ess_base_jobid contains the id of the job. The
-  ///    address is an abstract Unix socket. The socket has a name, but no file
-  ///    and no port.
-  /// 2. The variable OMPI_MCA_orte_hnp_uri is set. Its value begins with a
-  ///    number N, by which Open MPI identifies this run of mpirun. The value
-  ///    also contains the IPv4 addresses of the host on which mpirun runs. By
-  ///    default, mpirun starts rank 0 on this host. The derived address is a
-  ///    TCP address. It consists of the first IPv4 address and the port 61440 +
-  ///    N / 4096 % 4096 (integer division).
-  ///
-  /// For example, the value "2883584000.0;tcp://10.0.0.1,192.168.0.1:41000" has
-  /// N = 2883584000. The derived address has the host 10.0.0.1 and the port
-  /// 65024. The port 41000 belongs to mpirun and is not used.
-  ///
-  /// Returns an error with exit code 12 if neither case applies, or if the
-  /// value of OMPI_MCA_orte_hnp_uri cannot be parsed.
+  /// Derives the address of rank 0 from variables of Open MPI. On one host, the
+  /// address is an abstract Unix socket (a name without file or port). Its name
+  /// contains the id of the job. Otherwise, the address has the first host in
+  /// OMPI_MCA_orte_hnp_uri, where mpirun runs. By default, rank 0 also runs
+  /// there. The value "N.0;tcp://10.0.0.1,192.168.0.1:41000" gives the host
+  /// 10.0.0.1 and the port 61440 + N / 4096 % 4096 (integer division). Port
+  /// 41000 belongs to mpirun. Returns exit code 12 if the value is not set or
+  /// invalid.
   Status ofOpenMpi(Address &address) const {
     static constexpr const char *uriName = "OMPI_MCA_orte_hnp_uri";
     const std::string *job = get("PMIX_NAMESPACE");
@@ -272,21 +260,13 @@ private:
     return Status::success();
   }
 
-  /// Derives the address at which rank 0 listens from the environment variables
-  /// of Slurm. SLURM_STEP_NODELIST lists the hosts that this run of srun uses,
-  /// such as "node[7-9]". If this variable is not set, SLURM_NODELIST is used
-  /// instead. Slurm starts rank 0 on the first host of the list. There are two
-  /// cases:
-  ///
-  /// - The list has only one host. The address is an abstract Unix socket,
-  ///   which has a name, but no file. The name contains SLURM_JOB_ID and
-  ///   SLURM_STEP_ID.
-  /// - The list has several hosts. The address is a TCP address with the first
-  ///   host and the port 61440 + SLURM_JOB_ID % 4096. For example, the list
-  ///   "node[7-9]" and job 5000 give the host node7 and the port 62344.
-  ///
-  /// Returns an error with exit code 12 if the list or SLURM_JOB_ID is not set
-  /// or cannot be parsed.
+  /// Derives the address of rank 0 from variables of Slurm. SLURM_STEP_NODELIST
+  /// (or else SLURM_NODELIST) lists the hosts, such as "node[7-9]". Slurm
+  /// starts rank 0 on the first host. With one host, the address is an abstract
+  /// Unix socket (a name without file). Its name contains the ids of the job
+  /// and the step. With several hosts, the address has the first host and the
+  /// TCP port 61440 + SLURM_JOB_ID % 4096. Returns an error with exit code 12
+  /// if the list or SLURM_JOB_ID is not set or cannot be parsed.
   Status ofSlurm(Address &address) const {
     const char *name =
         get("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_NODELIST";

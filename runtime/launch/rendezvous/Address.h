@@ -57,34 +57,14 @@ struct Address {
 /// Returns an error with exit code 12 if `text` has another form.
 Status readAddress(const std::string &text, Address &address);
 
-/// Sets `address` to the address at which rank 0 listens for all other ranks.
-/// Every rank of a job computes the same address. `environment` contains the
-/// environment variables of this process. `identity` contains the number of
-/// ranks and the name of the launcher, such as torchrun. The first of these
-/// sources that is present determines the address:
-///
-/// 1. PCC_RENDEZVOUS: the address is the value of this environment variable.
-/// 2. MASTER_ADDR and MASTER_PORT: the address contains the host MASTER_ADDR.
-///    If torchrun has started the ranks, torchrun itself may listen at
-///    MASTER_PORT, so the port is 61440 + MASTER_PORT % 4096. Otherwise, the
-///    port is MASTER_PORT.
-/// 3. variables of Open MPI, if mpirun has started the ranks: the address
-///    contains the host on which mpirun runs. The port is derived from the
-///    number by which Open MPI identifies this run of mpirun.
-/// 4. variables of Slurm, if srun has started the ranks: the address contains
-///    the first of the hosts on which srun has started ranks. The port is
-///    61440 + SLURM_JOB_ID % 4096.
-///
-/// If the variables of source 2, 3 or 4 show that all ranks are on one host,
-/// the address is an abstract Unix socket instead of a TCP address. An abstract
-/// Unix socket has a name, but no file and no port.
-///
-/// Ranks that connect by TCP must know a secret, the value of PCC_JOB_TOKEN.
-/// Ranks that connect by a Unix socket need no secret, because the kernel
-/// reports to which user the other process belongs.
-///
-/// Returns an error with exit code 12 if there is no source, or if the value of
-/// a variable is invalid.
+/// Sets `address` to the address at which rank 0 listens. All ranks of a job
+/// compute the same address. The first source that is present counts:
+/// PCC_RENDEZVOUS, MASTER_ADDR and MASTER_PORT, variables of mpirun, variables
+/// of srun. Except for PCC_RENDEZVOUS, ranks on a single host use an abstract
+/// Unix socket. Otherwise, they use TCP. With torchrun, the port is 61440 +
+/// MASTER_PORT % 4096, because torchrun may listen at MASTER_PORT. TCP needs
+/// the secret PCC_JOB_TOKEN. Returns exit code 12 if there is no source or a
+/// value is invalid.
 Status findAddress(const Environment &environment, const RankIdentity &identity,
                    Address &address);
 

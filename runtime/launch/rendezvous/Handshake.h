@@ -105,22 +105,13 @@ struct Session {
   /// Random bytes of each end: `client` is the rank that connects, `server` is
   /// rank 0.
   std::string client, server;
-  /// IP addresses and ports of both ends of the connection, as the function
-  /// routeOf() returns them. Empty if the connection is not a TCP connection
-  /// over the loopback interface.
-  ///
-  /// The encryption keys of the connection depend on this string, so that the
-  /// connecting rank can detect a hostile process on this host. For example:
-  ///
-  /// 1. The connecting rank connects to a hostile process instead of rank 0.
-  /// 2. The hostile process connects to rank 0, and forwards all messages of
-  ///    both ranks.
-  /// 3. There are now two connections with different port numbers. The two
-  ///    ranks thus have different values of `route`, and compute different
-  ///    values of SessionKeys.
-  /// 4. Rank 0 sends its value of SessionKeys::proof. The connecting rank
-  ///    compares the received value with its own value of SessionKeys::proof.
-  ///    The two values differ, so the connecting rank closes the connection.
+  /// IP addresses and ports of both ends of the connection, in the form of
+  /// routeOf(). Empty if the connection is not a TCP connection over the
+  /// loopback interface. The encryption keys depend on this string. A hostile
+  /// process on this host may forward the messages between two ranks. There are
+  /// then two connections with different ports, so the ranks compute different
+  /// values of SessionKeys::proof. The connecting rank detects this and closes
+  /// the connection.
   std::string route;
 };
 

@@ -19,23 +19,13 @@ struct JobToken {
   std::string bytes = {};
 };
 
-/// Sets `token` to the secret of a job. `address` is the address at which rank
-/// 0 of the job listens. `environment` contains the environment variables of
-/// this process. The first of these variables that is set determines the
-/// secret:
-///
-/// 1. PCC_JOB_TOKEN: The value is the secret as 32 hexadecimal digits. Two
-///    programs set this variable for the ranks that they start: `pcc run`, and
-///    the program `run` in a bundle.
-/// 2. OMPI_MCA_orte_precondition_transports: The value is a random key that
-///    Open MPI gives to every process of a job. The function uses this variable
-///    only if `address` is a Unix socket.
-///
-/// If no variable is set and `address` is a Unix socket, `token` becomes empty.
-/// Returns an error with exit code 12 in these cases:
-///
-/// - `address` is a TCP address, and PCC_JOB_TOKEN is not set.
-/// - The value of PCC_JOB_TOKEN is not 32 hexadecimal digits.
+/// Sets `token` to the secret of a job: the value of PCC_JOB_TOKEN, 32
+/// hexadecimal digits. `pcc run` and the program `run` of a bundle set this
+/// variable for their ranks. `address` is the address at which rank 0 listens.
+/// If PCC_JOB_TOKEN is not set and `address` is a Unix socket, the secret is
+/// the random key that Open MPI gives to a job. If there is no such key,
+/// `token` becomes empty. Returns an error with exit code 12 if PCC_JOB_TOKEN
+/// is invalid, or is not set for a TCP address.
 Status findToken(const Environment &environment, const Address &address,
                  JobToken &token);
 

@@ -165,21 +165,12 @@ Status PlaceSearch::resolve() {
 }
 
 /// Returns the addresses in the list `places` one after another, and then null.
-/// The first call, and each call after a null result, makes a new list:
-///
-/// - Unix sockets: The list contains the addresses of the existing sockets that
-///   may be the socket of rank 0.
-/// - TCP, before a call of widen(): The list contains each IP address of the
-///   host with the first port. The first port is `address.port`.
-/// - TCP, after a call of widen(): The list contains each IP address of the
-///   host with the first port, and each IP address with one other port. The
-///   other port is one of the 15 ports after the first port, and changes with
-///   each new list. For example, if the first port is 61440, the first new list
-///   contains the ports 61440 and 61441. The second new list contains the ports
-///   61440 and 61442.
-///
-/// For TCP, every list contains the first port, because rank 0 listens at the
-/// first port if this port is free.
+/// The first call, and each call after null, makes a new list. For Unix
+/// sockets, the list has the existing sockets that may be rank 0's socket. For
+/// TCP, the list has each IP address of the host with the port `address.port`,
+/// because rank 0 listens there if this port is free. After a call of widen(),
+/// the list also has each IP address with one other of the 16 possible ports.
+/// Each new list has another such port.
 const SocketAddress *PlaceSearch::next() {
   if (numReturned < places.size())
     return &places[numReturned++];

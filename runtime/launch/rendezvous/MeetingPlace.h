@@ -22,27 +22,14 @@
 
 namespace pcc::runtime {
 
-/// Opens `listener`, the socket at which rank 0 listens, and stores the address
-/// of the socket in `place`. `address` is the address that all ranks of the job
-/// know. `place` may differ from `address`, so that rank 0 can listen even if
-/// another process uses `address`. Two examples:
-///
-///   address             place
-///   tcp://node7:61440   tcp://node7:61441
-///   unix:/tmp/meet      unix:/tmp/meet-0123456789abcdef
-///
-/// For a Unix socket, the function appends 16 random hexadecimal digits. For
-/// TCP, the function tries 16 ports, beginning with the port in `address`,
-/// until it finds a port that is not in use. A TCP socket accepts connections
-/// only on the network interface with the IP address of the host. If a host
-/// name such as "node7" resolves to a loopback address, the socket accepts
-/// connections on all network interfaces.
-///
-/// Returns an error with exit code 12 if the socket cannot listen. For example:
-///
-/// - All 16 ports are in use.
-/// - `address` is not an address of this host.
-/// - Other users may change the folder of a Unix socket.
+/// Opens `listener`, the socket at which rank 0 listens, and stores its address
+/// in `place`. `place` may differ from `address`, which another process may
+/// use. For a Unix socket, appends 16 random hexadecimal digits. For TCP, tries
+/// 16 ports from the port in `address` on. The TCP socket listens only on the
+/// interface of the host's IP address. If a name such as "node7" resolves to a
+/// loopback address, the socket listens on all interfaces. Returns exit code 12
+/// if the socket cannot listen, or if other users may change the folder of a
+/// Unix socket.
 Status listenAt(const Address &address, OpenFile &listener, Address &place);
 
 /// The socket addresses at which rank 0 may listen. Another rank does not know

@@ -86,18 +86,13 @@ static int numberIn(const Fields &fields, const char *name, int otherwise) {
 }
 
 /// Converts `frame`, the message of another rank, to an error. The message
-/// consists of lines "name=value". The lines have these names:
+/// consists of lines "name=value":
 ///
-/// - "code": The exit code of the error. If this line is missing, or if the
-///   value is not a number from 1 to 15, the returned error has exit code 1
-///   (internal error).
-/// - "reason": The text of the error. If this line is missing, the text is
-///   "another rank has ended".
-/// - "note0", "note1" and so on: Additional lines of the error text.
-/// - "lost": The number of the rank whose failed connection is the reason for
-///   the error. The function stores this number in the parameter `lost`. If
-///   this line is missing or its value is negative, the function does not
-///   change the parameter `lost`.
+/// - "code": the exit code; 1 (internal error) if missing or invalid
+/// - "reason": the text; "another rank has ended" if missing
+/// - "note0", "note1" and so on: additional lines of the text
+/// - "lost": the rank whose failed connection is the reason for the error.
+///   Stored in `lost`. If the line is missing or negative, `lost` is unchanged.
 Status Peers::reasonIn(const Frame &frame, std::optional<int> &lost) {
   const Fields fields = decodeFields(frame.payload);
   const int code = numberIn(fields, "code", Defect);

@@ -8,21 +8,12 @@
 
 namespace pcc::runtime {
 
-/// Time for which a rank waits in its search for rank 0 before the rank begins
-/// further connection attempts. This time applies in these cases:
-///
-/// - The rank has begun no connection attempt, because the rank has already
-///   tried all addresses at which rank 0 may listen. After this time, the rank
-///   begins again with the first address.
-/// - The rank has begun no connection attempt, because the largest number of
-///   attempts (kMostAttempts) is in progress.
-/// - All connection attempts of the rank have failed.
-/// - Rank 0 has closed the connection before it has accepted the rank as a rank
-///   of the job.
-///
-/// In all other cases, the rank has just begun a connection attempt, and rank 0
-/// may answer. The rank then waits for a longer time: kPatience or
-/// kPatienceWithStrangers.
+/// Time for which a rank waits in its search for rank 0 before further
+/// connection attempts. This time applies if the rank can begin no new attempt,
+/// because all addresses are tried or kMostAttempts attempts are in progress.
+/// It also applies if all attempts have failed, or if rank 0 has closed the
+/// connection before it has admitted the rank. After a new attempt, the rank
+/// waits longer: kPatience or kPatienceWithStrangers.
 static constexpr std::chrono::milliseconds kPause(20);
 /// Time for which a rank waits for an answer of rank 0 before the rank begins
 /// another connection attempt. The previous attempt goes on. The time is less
@@ -86,20 +77,14 @@ void RendezvousClient::advance() {
 // Search
 //===----------------------------------------------------------------------===//
 
-/// Begins to connect to addresses at which rank 0 may listen. A round is a pass
-/// over all these addresses. Skips an address if the connection fails at once,
-/// or if the process that listens there belongs to another user.
-///
-/// - If the addresses are Unix sockets, begins to connect to all addresses of a
-///   round.
-/// - If they are TCP addresses, begins to connect to one address. The next call
-///   continues with the next address.
-///
-/// At most 128 attempts (kMostAttempts) are in progress at the same time.
+/// Begins to connect to addresses at which rank 0 may listen. One call tries
+/// all Unix sockets, but only one TCP address. The next call continues with the
+/// next address. Skips an address if the connection fails at once, or if the
+/// process there belongs to another user. At most kMostAttempts attempts are in
+/// progress at the same time.
 ///
 /// Sets `nextAttempt`, the time before which later calls do nothing. The pause
-/// until this time is at least five times as long as this call: for example, at
-/// least 500 ms after a call of 100 ms.
+/// until this time is at least five times as long as this call.
 void RendezvousClient::startAttempts() {
   const Clock::time_point now = Clock::now();
   if (state != ClientState::Searching || now < nextAttempt)
@@ -282,20 +267,12 @@ void RendezvousClient::loseServer() {
            0);
 }
 
-/// Processes `frame`, a message of rank 0. Its kind is one of these:
-///
-/// - Refusal: Rank 0 has rejected this rank. The message contains an error, and
-///   the run ends with this error.
-/// - Welcome: Rank 0 has admitted this rank.
-/// - Ready: All ranks have connected to rank 0.
-/// - Data: The message contains data for this rank. The function stores the
-///   data until take() removes it.
-/// - Abort: The run has failed. The message contains the error, and the run
-///   also ends with this error on this rank.
-///
-/// Does not check that the message `frame` is from rank 0, because `frame` was
-/// decrypted with a secret key of this connection. Only rank 0 and this rank
-/// have the key. A message of any other process cannot be decrypted.
+/// Processes `frame`, a message of rank 0. Refusal and Abort contain an error,
+/// with which the run ends on this rank. Welcome means that rank 0 has admitted
+/// this rank. Ready means that all ranks have connected to rank 0. Data
+/// contains data, which take() removes later. The message needs no check of its
+/// sender. The message was decrypted with a key that only rank 0 and this rank
+/// have.
 void RendezvousClient::hear(const Frame &frame) {
   std::optional<int> lost;
   if (frame.kind == FrameKind::Refusal) {

@@ -13,19 +13,14 @@
 
 namespace pcc::runtime {
 
-/// The connection of a rank other than 0 to rank 0. The rank does not know the
-/// exact address of rank 0. The rank therefore opens connections to all
-/// addresses at which rank 0 may listen. Each of these connections is called an
-/// attempt. The rank repeats its attempts, because rank 0 may start later, and
-/// because other processes may listen at these addresses. The messages of an
-/// attempt that reaches rank 0:
+/// The connection of a rank other than 0 to rank 0. The rank connects to all
+/// addresses at which rank 0 may listen. The rank repeats these attempts,
+/// because rank 0 may start later. Knock and Answer prove that the senders know
+/// the secret of the job. Hello contains the identity of this rank. Welcome
+/// admits this rank. The messages of an attempt, and the states of this object:
 ///
 ///   this rank   Knock ─>              Hello ─>
 ///   rank 0                Answer ─>             Welcome ─>
-///
-/// Knock and Answer prove that their senders know the secret of the job. Hello
-/// contains the identity of this rank. Welcome tells this rank that rank 0 has
-/// admitted it. The states of this object:
 ///
 ///   Searching ── an Answer with a valid proof arrives ──> Proving
 ///   Proving ──── Welcome arrives ───────────────────────> Welcome

@@ -25,19 +25,11 @@ static size_t allowManyFiles() {
 }
 
 /// Returns the largest number of connections in each of the two classes of
-/// UnknownPeers. UnknownPeers holds connections whose handshake is not
-/// complete. One class holds the connections whose peer has sent no valid first
-/// message. The other class holds the connections whose peer has sent a valid
-/// first message. The number is computed as follows:
-///
-/// 1. Raise the limit on open files of this process to the hard limit. Take
-///    this limit.
-/// 2. Subtract one file for each of the `worldSize` ranks, and 512 files for
-///    weights and libraries.
-/// 3. Divide the result by 4.
-/// 4. If the result is below 16, take 16. If it is above 2048, take 2048.
-///
-/// For example, 4096 files and 8 ranks give (4096 - 8 - 512) / 4 = 894.
+/// UnknownPeers, which holds connections whose handshake is not complete. First
+/// raises the limit on open files to the hard limit. One file per rank and 512
+/// files for weights and libraries are reserved. The result is a quarter of the
+/// other files, but at least 16 and at most 2048. For example, 4096 files and 8
+/// ranks give (4096 - 8 - 512) / 4 = 894.
 static size_t mostUnknownPeers(int worldSize) {
   constexpr size_t least = 16, most = 2048, others = 512;
   const size_t limit = allowManyFiles(), used = size_t(worldSize) + others;
@@ -187,27 +179,13 @@ void RendezvousServer::readHello(uint64_t id, UnknownPeer &stranger) {
   admit(std::move(connection), *facts);
 }
 
-/// Checks `facts`, the identity that the peer of `connection` has sent. The
-/// identity does not fit the job in these cases:
-///
-/// - The peer has another world size (number of ranks) than rank 0.
-/// - The peer has another bundle than rank 0.
-/// - The rank number of the peer is not from 1 to the world size minus 1.
-/// - Another process has already connected with the same rank number.
-///
-/// The function then makes one of these decisions:
-///
-/// - The identity fits, and the run has not failed. Accepts the peer as a rank
-///   of the job: stores `connection` in `peers`, and sends the message Welcome
-///   to the peer. If all ranks are now connected, also sends the message Ready
-///   to every rank except rank 0.
-/// - The identity fits, but the run has failed. Sends the error of the run to
-///   the peer, and closes the connection.
-/// - The identity does not fit, and some ranks have not connected yet. Ends the
-///   run with an error, unless the run has already failed. Sends the error of
-///   the run to the peer, and closes the connection.
-/// - The identity does not fit, and all ranks have connected. Sends an error to
-///   the peer, and closes the connection. The run continues.
+/// Checks `facts`, the identity of the peer of `connection`. The peer must have
+/// the same number of ranks and the same bundle as rank 0. Its rank must be in
+/// range and not yet connected. If the identity fits, adds the peer to `peers`
+/// and sends Welcome. After the last rank, sends Ready to all ranks except rank
+/// 0. If the run has failed, sends the error of the run instead. If the
+/// identity does not fit, sends an error. The run then ends if some ranks have
+/// not connected yet, and continues otherwise.
 void RendezvousServer::admit(Connection connection, const RankFacts &facts) {
   Status status = checkFacts(terms.self, facts);
   const bool isOfWorld = facts.rank > 0 && size_t(facts.rank) < peers.size();

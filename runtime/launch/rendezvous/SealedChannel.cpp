@@ -42,21 +42,13 @@ std::string SealedChannel::seal(const Frame &frame) {
   return bytes + cipher;
 }
 
-/// Decrypts the first message in the received bytes `arrived`, and stores the
-/// message in `frame`. An encrypted message begins with its length, a number of
-/// 4 bytes. Performs these steps:
-///
-/// 1. Reads the length. If the length is too small, or if the payload has more
-///    than `longest` bytes, returns Parsed::Garbage. The process thus does not
-///    wait for a message that is too long, and spends no memory on it.
-/// 2. If the message has not arrived completely, returns Parsed::Partial.
-/// 3. Removes the message from `arrived`, and decrypts it. Returns
-///    Parsed::Whole after success. Returns Parsed::Garbage if the decryption
-///    fails, or if the decrypted bytes are not a valid message.
-///
-/// The length is not encrypted, but the authentication tag at the end of the
-/// message covers it. If a third party has changed the length, the decryption
-/// fails.
+/// Decrypts the first message in the received bytes `arrived`, removes it from
+/// `arrived`, and stores it in `frame`. Returns Parsed::Partial if the message
+/// has not arrived completely. Returns Parsed::Garbage if the message is
+/// invalid or its payload has more than `longest` bytes. The function checks
+/// the length first, so that the process does not wait for a message that is
+/// too long. The length is not encrypted, but the authentication tag covers it.
+/// Decryption fails if the length was changed.
 Parsed SealedChannel::open(std::string &arrived, Frame &frame, size_t longest) {
   if (arrived.size() < kLengthSize)
     return Parsed::Partial;

@@ -15,24 +15,19 @@
 
 namespace pcc::runtime {
 
-/// A channel between the ranks of a run. The channel consists of sockets. Rank
-/// 0 has one connection to every other rank. The connections stay open during
-/// the run, so that all ranks learn when one rank fails. Each rank has a
-/// thread, the monitor, that reads its sockets. The monitor calls neither CUDA
-/// nor NCCL nor MPI, so a hanging call of these libraries does not block the
-/// monitor. A rank can fail in three ways:
+/// A channel of sockets between the ranks of a run. Rank 0 has one connection
+/// to every other rank. A thread of each rank, the monitor, reads the sockets.
+/// The monitor never calls CUDA, NCCL or MPI, so a hanging call does not block
+/// the monitor. The error of one rank reaches all ranks:
 ///
 ///   its process ends        its socket to rank 0 closes ─┐
 ///   it calls abort()        abort() informs rank 0 ──────┼─ rank 0 sends the
 ///   a call of CUDA or NCCL  its monitor informs rank 0 ──┘  error to all ranks
 ///   does not return
 ///
-/// After that, poll() returns the error on all ranks. Each rank then has 2.5
-/// seconds (kGrace) to stop by itself. If a rank is still running after this
-/// time, its monitor calls `giveUp`, a function that ends the process. A
-/// monitor calls `giveUp` at once if a call on its own rank does not return. If
-/// the process of rank 0 ends, all other ranks detect the end of their
-/// connections.
+/// poll() then returns the error. The monitor ends the rank by `giveUp` if the
+/// rank does not stop within 2.5 s (kGrace), or at once if its own call hangs.
+/// If the process of rank 0 ends, the other ranks see their connections close.
 class SocketRendezvous final : public Rendezvous {
 public:
   /// Time limit that begins when this rank learns that the run has failed.
@@ -51,26 +46,13 @@ public:
   using GiveUp = std::function<void(const Status &, std::optional<int>)>;
 
   /// Connects this rank to the other ranks, and stores the channel in `joined`.
-  /// Blocks until all ranks are connected, for about `seconds` at most. `terms`
-  /// contains the address of rank 0, the secret of the job, and the identity of
-  /// this rank.
-  ///
-  /// `giveUp` is a function that ends the process of this rank. The rank may
-  /// hang in a call of CUDA or NCCL. A thread of the channel, the monitor,
-  /// therefore measures how long each of these calls takes. If a call takes
-  /// longer than a time limit, the monitor calls `giveUp`. The time limit is
-  /// `seconds` at first, and setDeadline() changes it. The monitor also calls
-  /// `giveUp` if the rank does not stop within 2.5 seconds (kGrace) after the
-  /// run has failed.
-  ///
-  /// join() returns these errors:
-  ///
-  /// - exit code 11: Two ranks have different bundles.
-  /// - exit code 12: Two ranks have different world sizes, a rank is out of
-  ///   range, two processes have one rank, or rank 0 cannot listen at its
-  ///   address.
-  /// - exit code 14: A rank has not connected in time, or its process has
-  ///   ended.
+  /// Blocks for about `seconds` at most. A thread calls `giveUp`, which ends
+  /// the process, if a call of CUDA or NCCL takes longer than `seconds` (see
+  /// setDeadline()). The thread also calls `giveUp` if the rank does not stop
+  /// within 2.5 s (kGrace) after the run has failed. Returns exit code 11 if
+  /// two ranks have different bundles. Returns 14 if a rank is late or its
+  /// process has ended. Returns 12 if world sizes differ, if a rank is out of
+  /// range or exists twice, or if rank 0 cannot listen.
   static Status join(const JoinTerms &terms, double seconds, GiveUp giveUp,
                      std::shared_ptr<SocketRendezvous> &joined);
   /// Stops and joins the monitor's thread.

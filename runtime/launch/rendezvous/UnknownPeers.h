@@ -21,20 +21,14 @@ struct UnknownPeer {
   bool isAnswered = false;
 };
 
-/// Connections to rank 0 whose handshake is not complete. Each connection has a
-/// number; a later connection has a larger number. There are two classes of
-/// connections:
+/// Connections to rank 0 whose handshake is not complete. A later connection
+/// has a larger number. In the class `silent`, the peer has sent no valid first
+/// message. In the class `answered`, the first message has proved that the peer
+/// knows the secret of the job, and rank 0 has answered.
 ///
-/// - `silent`: The peer has not sent a valid first message.
-/// - `answered`: The peer has sent a first message which proves that the peer
-///   knows the secret of the job. Rank 0 has answered this message.
-///
-/// Processes that do not belong to the job can also connect to rank 0. Two
-/// limits bound the memory and the open files that these connections use:
-///
-/// - removeExpired() closes connections that are older than 5 seconds.
-/// - A class has at most `mostOfClass` connections. If a connection is added to
-///   a full class, the oldest connection of the class is closed.
+/// Processes outside the job can also connect. removeExpired() therefore closes
+/// connections older than 5 seconds. A class has at most `mostOfClass`
+/// connections. A new connection in a full class closes the oldest one.
 class UnknownPeers {
 public:
   using Clock = std::chrono::steady_clock;

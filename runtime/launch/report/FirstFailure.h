@@ -29,24 +29,14 @@
 
 namespace pcc::runtime {
 
-/// Reports the error `status`, with which this process (rank `rank`) fails. The
-/// user should see only one error, although many ranks fail. Returns the exit
-/// code of `status`. There are three cases:
-///
-/// - `pcc run` started the ranks. The first rank that fails writes its error
-///   into the status folder, which `pcc run` has created. `pcc run` prints that
-///   error. A rank that fails later writes and prints nothing.
-/// - `pcc run` did not start the ranks, but the ranks of this host share
-///   another folder. The first rank that fails writes its error into the folder
-///   and prints the error. A rank that fails later prints nothing.
-/// - The ranks share no folder. If `onAllRanks` is false, each rank that fails
-///   prints its own error. If `onAllRanks` is true, all ranks have the same
-///   error, and only rank 0 prints the error.
-///
-/// `environment` contains the environment variables of this process. They show
-/// which case applies. `beforePrinting` may be empty. Otherwise this function
-/// calls `beforePrinting` with the error before this process prints the error.
-/// `beforePrinting` may add notes to the error.
+/// Reports the error `status` of rank `rank`, and returns the exit code of
+/// `status`. The user should see only one error. If the ranks of this host
+/// share a folder, only the first rank that fails writes its error into the
+/// folder. `pcc run` prints this error if `pcc run` started the ranks.
+/// Otherwise, the rank prints its error. Without a folder, each rank that fails
+/// prints its error. If `onAllRanks` is true, only rank 0 does so. Calls
+/// `beforePrinting`, unless empty, before this process prints. `beforePrinting`
+/// may add notes to the error.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting = {});

@@ -77,19 +77,13 @@ static std::optional<LostRank> lostDirectly(const LauncherOutcome &outcome) {
 }
 
 /// Returns the rank whose process ended first. This rank probably caused the
-/// failure of the run.
+/// failure of the run. The launcher (such as mpirun) is the parent of the
+/// rank's process, so pcc cannot read the exit status of the rank. The result
+/// has the exit code of the launcher instead. For example, 137 (128 + 9) means
+/// that signal 9 killed the rank.
 ///
-/// pcc cannot read the exit status of this rank, because the launcher (such as
-/// mpirun) is the parent of the rank's process. The function uses the exit code
-/// of the launcher instead. For example, mpirun exits with code 3. The result
-/// then says that the rank exited with code 3. If mpirun exits with code 137
-/// (128 + 9), the result says that signal 9 killed the rank.
-///
-/// Returns std::nullopt in these cases:
-///
-/// - It is not known which rank ended first.
-/// - All ranks finished their work.
-/// - A signal killed the launcher.
+/// Returns std::nullopt if it is unknown which rank ended first, if all ranks
+/// finished their work, or if a signal killed the launcher.
 static std::optional<LostRank> lostFirst(const LauncherOutcome &outcome) {
   if (!outcome.firstEnded || outcome.allLeft || !WIFEXITED(outcome.waitStatus))
     return std::nullopt;

@@ -90,18 +90,10 @@ struct LauncherOutcome {
   ///   signal.
   int interruptedBy = 0;
   /// Number of the signal, such as SIGINT, that `pcc run` received while ranks
-  /// were running. `pcc run` then sent SIGTERM to these ranks. The ranks of a
-  /// training run complete a step before they end. Other ranks end at once. The
-  /// value is 0 in three cases:
-  ///
-  /// - `pcc run` received no signal.
-  /// - `pcc run` received the signal while no rank was running.
-  /// - `pcc run` received a second signal, and killed the process that started
-  ///   the ranks.
-  ///
-  /// In the last two cases, the field `interruptedBy` contains the number of
-  /// the signal. If `pcc run` received two signals, `interruptedBy` contains
-  /// the number of the signal that arrived first.
+  /// were running; `pcc run` then sent SIGTERM to these ranks. The value is 0
+  /// if there was no such signal. The value is also 0 if `pcc run` received a
+  /// second signal and killed the launcher: `interruptedBy` then contains the
+  /// first signal.
   int askedBy = 0;
   /// The error of the first rank that failed. `pcc run` creates a folder for
   /// each run, and a rank that fails writes its error into this folder, unless
@@ -129,39 +121,19 @@ struct LauncherOutcome {
 std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 
 /// Returns the error of the run that `pcc run` shows to the user, or success.
-/// The launcher is the process that starts the ranks, such as mpirun. The
-/// status folder is a directory that `pcc run` creates for each run. The first
-/// rank that fails writes its error into the status folder.
+/// The first true condition determines the result (exit code in parentheses):
 ///
-/// The function tests the following conditions in this order. The first
-/// condition that is true determines the result. The number in parentheses is
-/// the exit code of the result.
-///
-/// 1. `pcc run` failed to write to its own stdout (7). If a rank wrote an error
-///    into the status folder, the message and the notes of that error become
-///    notes of the result.
-/// 2. A rank wrote an error into the status folder. The result is that error.
-/// 3. The launcher missed a deadline (14).
-/// 4. `pcc run` received a signal and ended the launcher (128 plus the number
-///    of the signal).
-/// 5. The launcher exited with code 0. There are three cases:
-///    - No rank started, although all ranks run on this host (13).
-///    - Some rank did not finish its work (14).
-///    - Otherwise the result is success.
-/// 6. `pcc run` received a signal and passed it on to the ranks (128 plus the
-///    number of the signal).
-/// 7. A rank ended without writing an error, and pcc knows or can guess which
-///    rank this is. There are three cases:
-///    - A signal killed the rank (14).
-///    - The rank exited with a code that pcc documents, but not with code 1.
-///      The exit code of the result is the exit code of the rank.
-///    - The rank exited with code 1, or with a code that pcc does not document.
-///      A library, such as MPI, has probably ended the rank. The exit code of
-///      the result is 13 if all ranks were still starting, otherwise 14.
-/// 8. The launcher failed for another reason, and at least one rank had started
-///    (14).
-/// 9. The launcher failed for another reason, and no rank is known to have
-///    started (13).
+/// 1. `pcc run` failed to write to its own stdout (7).
+/// 2. A rank reported an error (the exit code of this error).
+/// 3. The launcher, which starts the ranks, missed a deadline (14).
+/// 4. `pcc run` received a signal and ended the launcher (128 + signal).
+/// 5. The launcher exited with code 0: success, unless no rank started although
+///    all ranks run on this host (13), or a rank did not finish its work (14).
+/// 6. `pcc run` passed a signal on to the ranks (128 + signal).
+/// 7. A rank ended without an error report: 14 if a signal killed the rank. If
+///    the rank's exit code is not 1 and pcc documents this code, the rank's
+///    exit code. Otherwise 13 if all ranks were still starting, else 14.
+/// 8. The launcher failed otherwise: 14 if a rank had started, else 13.
 Status translateOutcome(const LauncherOutcome &outcome);
 
 } // namespace pcc::runtime

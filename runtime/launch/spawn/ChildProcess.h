@@ -77,21 +77,14 @@ public:
   /// Does not wait for the end of the child process.
   ~ChildProcess();
 
-  /// Starts a child process that executes `command`. The first entry of
-  /// `command` is the path of the executable; the other entries are its
-  /// arguments.
-  ///
-  /// - The child inherits the environment variables of this process, but not
-  ///   those that launcherVariables() names. For example, the child does not
-  ///   inherit OMPI_COMM_WORLD_RANK, which contains the rank of this process.
-  ///   The variables in the parameter `environment` are added.
-  /// - The child reads its stdin from /dev/null.
-  /// - If `hasPrivateNetwork` is true, the child gets a network namespace with
-  ///   only a loopback interface. If the kernel forbids this, the child uses
-  ///   the network of this process.
-  ///
-  /// Returns an error with exit code 13 if no process or no pipe can be
-  /// created.
+  /// Starts a child process that executes `command`: the path of the
+  /// executable, then its arguments. The child inherits the environment
+  /// variables of this process except those of launcherVariables(), such as
+  /// OMPI_COMM_WORLD_RANK. The variables in `environment` are added. The
+  /// child's stdin is /dev/null. If `hasPrivateNetwork` is true, the child gets
+  /// a network namespace with only a loopback interface. If the kernel forbids
+  /// this, the child uses the network of this process. Returns an error with
+  /// exit code 13 if no process or no pipe can be created.
   Status start(const std::vector<std::string> &command,
                const Variables &environment, bool hasPrivateNetwork);
 

@@ -139,20 +139,15 @@ private:
   /// not change that time limit.
   static constexpr std::chrono::seconds kSaving{10};
 
-  /// Turns a child process, which fork() has just created, into the rank with
-  /// the number `rank`. `count` is the number of ranks of the job.
+  /// Turns a child process, which fork() has just created, into rank `rank` of
+  /// `count`. The kernel kills the child when the parent ends. Sets the
+  /// environment:
   ///
-  /// Asks the kernel to kill the child when the parent process ends. Sets these
-  /// environment variables:
-  ///
-  /// - PCC_RANK, PCC_LOCAL_RANK: `rank`.
-  /// - PCC_WORLD_SIZE, PCC_LOCAL_SIZE: `count`.
-  /// - PCC_RENDEZVOUS: the address at which rank 0 listens, unless the variable
-  ///   is set already.
-  /// - PCC_JOB_TOKEN: a secret that all ranks of the job know, unless the
-  ///   variable is set already.
-  /// - PCC_SESSION_DIR: the path of the folder in which the ranks write their
-  ///   errors and logs, if the constructor has created this folder.
+  ///   PCC_RANK, PCC_LOCAL_RANK        `rank`
+  ///   PCC_WORLD_SIZE, PCC_LOCAL_SIZE  `count`
+  ///   PCC_RENDEZVOUS   address at which rank 0 listens, unless already set
+  ///   PCC_JOB_TOKEN    secret that all ranks know, unless already set
+  ///   PCC_SESSION_DIR  folder for errors and logs, if the constructor made it
   void becomeRank(int rank, int count) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -206,18 +201,13 @@ private:
   }
 
   /// Records that a rank ended with exit code `code`. Does nothing if `code` is
-  /// 0. A rank that cannot be started counts as a rank that ended with exit
-  /// code 1.
+  /// 0. A rank that cannot be started counts as exit code 1. The first failure
+  /// starts the time limit kGrace, unless a signal has started a time limit
+  /// before. After the time limit, wait() kills all ranks that still run.
   ///
-  /// The first failure starts a time limit of four seconds (kGrace), unless a
-  /// signal such as SIGINT has started a time limit before. After the time
-  /// limit, wait() kills all ranks that still run.
-  ///
-  /// The exit code of the job is the exit code of the first rank that failed,
-  /// with one exception. Exit code 14 (PeerLost) says that another rank caused
-  /// the failure. The exit code of a rank that ends later therefore replaces
-  /// 14. For example, three ranks end with 14, 13 and 1, in this order. The
-  /// exit code of the job is 13.
+  /// The exit code of the job is that of the first rank that failed. Exception:
+  /// a later failure replaces 14 (PeerLost), because 14 says that another rank
+  /// caused the failure. The exit codes 14, 13 and 1, in this order, give 13.
   void fail(int code) {
     if (code == Done)
       return;

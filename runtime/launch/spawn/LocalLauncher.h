@@ -7,28 +7,15 @@
 
 namespace pcc::runtime {
 
-/// Starts `count` child processes by fork(). Each child process is one rank.
-/// This function returns in every child, and also in the parent:
-///
-/// - In a child, returns -1. The child's environment then contains the number
-///   of the rank (PCC_RANK). PCC_RENDEZVOUS contains the address at which rank
-///   0 listens.
-/// - In the parent, blocks until all children have ended. Returns 0 if all
-///   ranks ended with exit code 0. Otherwise returns the exit code of the first
-///   rank that failed. Exit code 14 says that another rank caused the failure:
-///   the exit code of a rank that fails later then replaces 14. If a signal
-///   killed the rank, its exit code is 128 plus the number of the signal.
-///
-/// A time limit begins at the first of two events:
-///
-/// - A rank fails. The time limit is four seconds.
-/// - The parent receives SIGINT, SIGTERM or SIGHUP. The time limit is ten
-///   seconds. The parent passes the signal to all ranks. A rank that trains a
-///   model then saves a checkpoint and ends.
-///
-/// After the time limit, the parent kills all ranks that still run. The parent
-/// also kills these ranks when it receives a second signal. The parent then
-/// returns 137 (128 + SIGKILL) if no rank has failed before.
+/// Starts `count` ranks by fork(). Returns -1 in each child, with the number of
+/// the rank in the environment variable PCC_RANK. In the parent, blocks until
+/// all ranks have ended. Returns 0, or the exit code of the first rank that
+/// failed: 128 + signal if a signal killed the rank. A later failure replaces
+/// 14, because 14 says that another rank caused the failure. The parent passes
+/// SIGINT, SIGTERM and SIGHUP to the ranks. The first failure or signal starts
+/// a time limit: 4 s for a failure, 10 s for a signal. After this time, or at a
+/// second signal, the parent kills the running ranks, and returns 137 if no
+/// rank failed before.
 int launchRanks(int count);
 
 } // namespace pcc::runtime

@@ -65,18 +65,14 @@ public:
 
 private:
   /// Handles `status`, the result of a write to stdout or the error of a
-  /// timeout. Does nothing if `status` is success. If `status` is an error,
-  /// does three things:
+  /// timeout. If `status` is an error, stores it in `error` and deletes all
+  /// text that waits to be written. add() then ignores further text. If `errno`
+  /// is EPIPE, the process that reads stdout has ended, and `readerGone`
+  /// becomes true.
   ///
-  /// - Stores the error in the member `error`. add() then ignores further text.
-  /// - Deletes all text that waits to be written.
-  /// - Sets the member `readerGone` to true if `errno` is EPIPE, otherwise to
-  ///   false. EPIPE means that the process that reads stdout has ended.
-  ///
-  /// The caller must ensure that `errno` contains the reason of the error.
-  /// After a failed write, the caller must therefore call note() before it
-  /// calls any other function. If the caller itself detects a timeout, the
-  /// caller must set `errno` to ETIMEDOUT before it calls note().
+  /// `errno` must contain the reason of the error. After a failed write, no
+  /// other function may be called before note(). For a timeout, the caller must
+  /// set `errno` to ETIMEDOUT.
   void note(Status status);
 
   const std::chrono::duration<double> longest;

@@ -178,22 +178,15 @@ private:
   /// killed.
   static constexpr std::chrono::seconds kGrace{4};
 
-  /// Writes text that the ranks wrote to their stdout to the stdout of this
-  /// process. If this write fails, asks the ranks to stop.
+  /// Copies the ranks' output to the stdout of this process. If the write
+  /// fails, asks the ranks to stop. Returns whether the launcher, which starts
+  /// the ranks, must be killed because one of these times has passed:
   ///
-  /// Returns whether the launcher must be killed. The launcher is the process
-  /// that starts the ranks, such as mpirun. The result is true in three cases:
+  /// - request.loadTimeout seconds, and no rank has started;
+  /// - request.loadTimeout seconds since all ranks ended;
+  /// - kGrace (4 s) since a signal to this process, and no rank is running.
   ///
-  /// - No rank has started within request.loadTimeout seconds.
-  /// - All ranks have ended, but the launcher has not ended within
-  ///   request.loadTimeout seconds.
-  /// - This process received a signal, such as SIGINT, and no rank is running,
-  ///   but the launcher has not ended within kGrace (4 s).
-  ///
-  /// If the ranks may be on several hosts, the result is always false.
-  ///
-  /// ChildProcess::wait() calls this function at least ten times per second
-  /// while the launcher runs.
+  /// Always returns false if the ranks may be on several hosts.
   bool advance() {
     relay.advance();
     if (relay.failure().failed() && !std::exchange(wasStopped, true) &&
@@ -291,20 +284,15 @@ static Status runLauncher(Launcher launcher, int worldSize,
   return Status::success();
 }
 
-/// Returns the error of the run, or success. `outcome` describes the end of the
-/// run. `folder` is a directory with one flight recorder per rank. A flight
-/// recorder is a log of the latest activities of one rank.
+/// Returns the error of the run, or success. `folder` contains the flight
+/// recorder of each rank: a log of the rank's latest activities. Also fills in
+/// the fields of `outcome` that tell whether the ranks have started and
+/// finished.
 ///
-/// Exit code 14 usually means that a rank ended without an error report, or
-/// that a rank or the launcher took too long. If the error has exit code 14,
-/// and no signal to this process ended the run, the function also does two
-/// things:
-///
-/// - It adds the last activity of each rank to the error. If a rank reported
-///   the error, the error already contains these activities, and the function
-///   adds nothing.
-/// - It writes the flight recorders of all ranks to the file
-///   request.flightFile.
+/// If the error has exit code 14 (PeerLost), and no signal to this process
+/// ended the run, writes the flight recorders to the file request.flightFile.
+/// Also adds the last activity of each rank to the error, unless a rank
+/// reported the error: a reported error already contains these activities.
 static Status explainOutcome(LauncherOutcome &outcome, int worldSize,
                              const std::string &folder,
                              const SpawnRequest &request) {

@@ -52,32 +52,14 @@ struct SpawnRequest {
   bool onGpus = false;
 };
 
-/// Runs BUNDLE/run, the executable in the bundle directory, in one process per
-/// rank. Blocks until all processes have ended.
-///
-/// - Several ranks on CPUs are started by mpirun of Open MPI. Several ranks on
-///   GPUs are started by BUNDLE/run. A single rank is started by this process.
-/// - This process copies the stdout of the ranks to its own stdout. If a write
-///   to its own stdout fails, this process asks the ranks to stop.
-/// - This process copies a line of the ranks' stderr to its own stderr if the
-///   line begins with "pcc:", "note:" or "rank ". Other lines are not copied.
-/// - If this process receives SIGINT, SIGTERM or SIGHUP, it sends SIGTERM to
-///   all ranks. Ranks that train with the option --save then save a checkpoint
-///   and end (exit code 16). Other ranks end without saving (exit code 128 plus
-///   the number of the signal).
-/// - A second signal to this process kills all ranks.
-/// - Temporary files of the run are deleted, even if this process is killed.
-///
-/// If a rank reports an error, returns the error of the first rank that does
-/// so. The caller prints the error. Other errors usually have one of these exit
-/// codes:
-///
-/// - 14: a rank ended without an error report. Exit code 14 can also mean that
-///   mpirun (or BUNDLE/run for GPUs) did not start a rank within
-///   SpawnRequest::loadTimeout seconds, or did not end within this time after
-///   the last rank.
-/// - 13: mpirun was not found, or no rank was started.
-/// - 7: a write to stdout failed.
+/// Runs BUNDLE/run in one process per rank, and blocks until all have ended.
+/// Copies the ranks' stdout, and those lines of stderr that begin with "pcc:",
+/// "note:" or "rank ". At SIGINT, SIGTERM or SIGHUP, sends SIGTERM to the
+/// ranks. Ranks that train with --save then save a checkpoint and exit with 16.
+/// A second signal kills all ranks. Returns the error that a rank reported
+/// first. If no rank reported an error, the usual exit codes are 14 (a rank
+/// ended early, or SpawnRequest::loadTimeout passed), 13 (mpirun was not found,
+/// or no rank started) and 7 (a write to stdout failed).
 Status spawnRanks(const SpawnRequest &request);
 
 /// Returns the first part of the command line that starts `worldSize` ranks:

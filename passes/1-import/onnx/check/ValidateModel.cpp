@@ -44,19 +44,12 @@ public:
   Scope(const Scope *outer, std::vector<Node> &nodes)
       : outer(outer), nodes(nodes) {}
 
-  /// Records that an input or an initializer defines the value `name`. The
-  /// input or initializer belongs to the graph of this Scope. `what` is "an
-  /// input" or "an initializer". Records an error in two cases:
-  ///
-  ///   - `name` is empty.
-  ///   - The graph of this Scope, or an enclosing graph, already defines
-  ///     `name`. The parameter `mayRepeat` permits one exception.
-  ///
-  /// `mayRepeat` is empty or the text "an input". The text "an input" permits
-  /// that the graph already has an input `name`. The caller passes this text
-  /// for an initializer, because ONNX lets an initializer have the name of an
-  /// input of the same graph. The caller passes an empty text for an input.
-  /// There is then no exception.
+  /// Records that an input or an initializer of this graph defines the value
+  /// `name`. `what` is "an input" or "an initializer". Records an error if
+  /// `name` is empty, or if this graph or an enclosing graph already defines
+  /// `name`. If `mayRepeat` is "an input", this graph may already have an input
+  /// `name`. The caller passes this text for an initializer, because ONNX lets
+  /// an initializer have the name of an input of the same graph.
   void define(std::string_view name, const char *what,
               std::string_view mayRepeat = {});
   /// Adds an entry to the map `definitions` for each named result of each node
@@ -84,18 +77,9 @@ private:
   /// null if there is none.
   const Definition *find(std::string_view name) const;
   /// Records that `definition` defines the value `name`. `definition` is a
-  /// node, an input or an initializer of the graph of this Scope. Records an
-  /// error in two cases:
-  ///
-  ///   - `name` is empty.
-  ///   - The graph of this Scope, or an enclosing graph, already defines
-  ///     `name`. The parameter `mayRepeat` permits one exception.
-  ///
-  /// `mayRepeat` is empty or the text "an input". The text "an input" permits
-  /// that the graph already has an input `name`. The caller passes this text
-  /// for an initializer, because ONNX lets an initializer have the name of an
-  /// input of the same graph. The caller passes an empty text for an input or a
-  /// node. There is then no exception.
+  /// node, an input or an initializer of this graph. Records an error if `name`
+  /// is empty, or if this graph or an enclosing graph already defines `name`.
+  /// If `mayRepeat` is "an input", this graph may already have an input `name`.
   void enter(std::string_view name, Definition definition,
              std::string_view mayRepeat);
   std::string describe(const Definition &definition) const;
@@ -114,21 +98,13 @@ private:
   void use(std::string_view name, const Node &node,
            std::vector<uint32_t> &producers,
            std::vector<std::string_view> &captures);
-  /// Validates the subgraphs of `node`, and finds the values that `node` reads.
-  /// If a subgraph of `node` reads a value that the subgraph does not define,
-  /// `node` also counts as a reader of the value. There are four cases for a
-  /// value that `node` reads:
-  ///
-  ///   - A node of the same graph as `node` computes the value. The returned
-  ///     list contains the index of this node. For example, `node` is an If,
-  ///     and a branch of the If reads the result of the node with the index 3.
-  ///     The returned list contains 3.
-  ///   - An input or an initializer of the same graph defines the value. The
-  ///     function does nothing.
-  ///   - An enclosing graph defines the value. The function appends the name of
-  ///     the value to `captures`, the list of names that the graph takes from
-  ///     enclosing graphs.
-  ///   - No graph defines the value. The function records an error.
+  /// Validates the subgraphs of `node`. Returns the indices of the nodes of
+  /// this graph whose results `node` reads. If a subgraph reads a value that it
+  /// does not define, `node` also counts as a reader of the value. For example,
+  /// if `node` is an If and a branch reads the result of node 3, the list
+  /// contains 3. If only an enclosing graph defines a value that `node` reads,
+  /// appends the name of the value to `captures`. Records an error if no graph
+  /// defines the value.
   std::vector<uint32_t> producersOf(Node &node,
                                     std::vector<std::string_view> &captures);
   void reportCycle(const std::vector<uint32_t> &cycle);

@@ -8,29 +8,15 @@
 
 namespace pcc::onnx {
 
-/// Checks the main graph, all subgraphs and the bodies of all functions of
-/// `model`. Sorts the nodes of each of these graphs topologically. The graphs
-/// must satisfy these rules:
-///
-///  - Each node has an op type.
-///  - Each input and each initializer has a name.
-///  - Each value is defined only once: by an input, by an initializer or by a
-///    node. There is one exception: an initializer may have the name of an
-///    input of the same graph. The initializer is then the default value of the
-///    input. If the initializer is dense, its element type and its shape must
-///    fit the type of the input.
-///  - A graph that contains a subgraph is an enclosing graph of the subgraph.
-///    The subgraph must not define a value with a name that an enclosing graph
-///    already defines.
-///  - Each value that a node reads is defined in the node's own graph or in an
-///    enclosing graph. Each output of a graph is defined in the graph or in an
-///    enclosing graph.
-///  - The nodes do not form a cycle. If a subgraph of a node reads a value, the
-///    node also counts as a reader of the value. For example, a branch of an If
-///    must not read the result of the If.
-///
-/// Returns the first violation, with exit code 3. After an error the model must
-/// not be used.
+/// Checks the main graph, all subgraphs and all function bodies of `model`, and
+/// sorts the nodes of each topologically. Each node needs an op type. Each
+/// input and initializer needs a name. A value has exactly one definition in
+/// its graph and the enclosing graphs. Only an initializer may have the name of
+/// an input of its graph, if the types fit. Each value that a node reads or a
+/// graph returns must be defined in the graph or an enclosing graph. The nodes
+/// must not form a cycle. A value that a subgraph reads counts as read by its
+/// node. Returns the first violation, with exit code 3. After an error the
+/// model must not be used.
 Status validateModel(Model &model);
 
 } // namespace pcc::onnx

@@ -105,19 +105,13 @@ void CallInliner::bindInputs() {
         i < call.inputs.size() ? call.inputs[i] : std::string_view();
 }
 
-/// Assigns the results of the call to the outputs of the function. Example: for
-/// the function f(x) => (b) and the call y = f(v), the map `names` gets an
-/// entry that translates b to y. If a node of the function computes b, the copy
-/// of this node then computes y. Skips results that the call omits.
-///
-/// If the map already has an entry for an output, the output cannot get a
-/// second entry. The pair (output of the function, result of the call) then
-/// goes to the list `forwarded`. For each pair in this list, make() adds an
-/// Identity node that copies the value of the output to the result. Two
-/// examples:
-///
-///   f(a) => (a)      the map has an entry for a, because a is also an input
-///   f(x) => (b, b)   the map has an entry for b from the first output
+/// Assigns the results of the call to the outputs of the function. For example,
+/// for the function f(x) => (b) and the call y = f(v), the map `names`
+/// translates b to y. The copy of the node that computes b then computes y.
+/// Skips results that the call omits. An output that is already in the map,
+/// such as a in f(a) => (a), goes to the list `forwarded`. For each entry of
+/// this list, make() adds an Identity node that computes the result of the
+/// call.
 void CallInliner::bindOutputs() {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const std::string_view inside = function.outputs[i];
@@ -259,19 +253,11 @@ void CallInliner::renameNode(Node &node, bool inBody) {
   inheritDevices(node);
 }
 
-/// Copies the multi-device annotations of the call to `node`, a node of the
-/// copied function body. Each annotation belongs to one device configuration (a
-/// set of devices with a name). An annotation consists of a pipeline stage and
-/// shardings of tensors. For each annotation of the call, the code looks for
-/// the annotation of `node` that belongs to the same device configuration. If
-/// `node` has no such annotation, the code starts with an empty annotation. The
-/// code then copies two parts of the call's annotation:
-///
-///  - the pipeline stage, if the annotation of `node` has no pipeline stage
-///  - each sharding of a tensor that `node` reads or defines, if the annotation
-///    of `node` has no sharding of this tensor
-///
-/// If a new annotation is still empty afterwards, it is not added to `node`.
+/// Copies the pipeline stage and the shardings of the call to `node`, a node of
+/// the copied function body, for each device configuration (named set of
+/// devices). The stage and the shardings that `node` already has stay. A
+/// sharding is only copied if `node` reads or defines the sharded tensor. A new
+/// annotation without a stage and without shardings is not added.
 void CallInliner::inheritDevices(Node &node) const {
   const auto touches = [&](const ShardingSpec &spec) {
     return std::count(node.inputs.begin(), node.inputs.end(),

@@ -99,22 +99,13 @@ private:
   /// this case, bindOutputs() adds the pair (a, y) to the list `forwarded`. The
   /// inliner later adds an Identity node, which copies x to y.
   void bindOutputs();
-  /// Adapts `node` to the graph that contains the call. `node` is a copy of a
-  /// node of the function, or of a node in a subgraph of the function. `inBody`
-  /// is true if the original of `node` is in the function's own list of nodes.
-  /// `inBody` is false if the original of `node` is in a subgraph. A node in a
-  /// subgraph cannot define an output of the function. Makes these changes:
-  ///
-  ///   - Gives `node` a new name.
-  ///   - Renames the operands by the map `names`.
-  ///   - Renames the results. If `inBody` is true, a result that is an output
-  ///     of the function gets the name of the corresponding result of the call.
-  ///     Every other result gets a new, unused name.
-  ///   - Gives each attribute that refers to a parameter of the function the
-  ///     value of the parameter. Erases the attribute if there is no value.
-  ///   - Renames the values and nodes in the subgraphs of `node`.
-  ///   - Copies the pipeline stage and the shardings of the call to `node`.
-  ///     Keeps the pipeline stage and the shardings that `node` already has.
+  /// Adapts `node`, a copy of a node of the function, to the graph that
+  /// contains the call. Gives new names to the node, its results and the values
+  /// of its subgraphs. Renames the operands by the map `names`. Gives
+  /// attributes the values of the function parameters. Copies the pipeline
+  /// stage and the shardings of the call, unless `node` has its own. `inBody`
+  /// is true if the original of `node` is not in a subgraph. A result that is
+  /// an output of the function then gets the name of the call's result.
   void renameNode(Node &node, bool inBody);
   /// Renames the values and nodes of `graph`, a subgraph of a copied node. Each
   /// value and each node that `graph` contains gets a new name. For example, if
@@ -144,21 +135,11 @@ private:
   /// attribute of that name, else the function's default. Returns null if there
   /// is neither.
   const Attribute *argument(std::string_view parameter) const;
-  /// Copies the multi-device annotations of a function call to `node`. `node`
-  /// is one of the nodes that replace the call. Each annotation belongs to one
-  /// device configuration (named set of devices). The annotation of a node
-  /// gives the pipeline stage of the node and the shardings of tensors. For
-  /// each annotation of the call, the function copies these parts to the
-  /// annotation of `node` for the same device configuration:
-  ///
-  ///  - The pipeline stage. The function does not copy it if `node` already has
-  ///    a pipeline stage.
-  ///  - The sharding of each tensor that `node` reads or defines. The function
-  ///    does not copy the sharding of a tensor if `node` already has a sharding
-  ///    of this tensor.
-  ///
-  /// If `node` has no annotation for the device configuration, the function
-  /// adds a new annotation with the copied parts.
+  /// Copies the multi-device annotations of the call to `node`, one of the
+  /// nodes that replace the call. For each device configuration (named set of
+  /// devices), copies the pipeline stage, and the sharding of each tensor that
+  /// `node` reads or defines. The pipeline stage and the shardings that `node`
+  /// already has stay unchanged.
   void inheritDevices(Node &node) const;
   /// Appends an Identity node to `nodes`, the nodes that replace the call. The
   /// Identity node copies the value `from` to the value `to`: its operand is

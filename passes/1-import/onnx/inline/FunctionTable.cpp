@@ -105,27 +105,14 @@ Status CallGraphWalk::checkDepth(int below) const {
                                        path.front()->label());
 }
 
-/// Visits `function`, and then each function that `function` calls. The list
-/// `path` holds the functions that the traversal has entered and not yet left.
-/// Each function in `path` calls the next one, and the last one calls
-/// `function`. Returns an error in two cases:
-///
-///  - `function` is already in `path`. Then `function` calls itself, directly
-///    or through other functions.
-///  - A chain of calls is too long. In a chain of calls, each function calls
-///    the next one. The member `depth` is the largest number of functions that
-///    a chain may have.
-///
-/// At the end of the visit, `height` gets an entry for `function`: the number
-/// of functions in the longest chain of calls that begins with `function`.
-/// Example: A calls B, and B calls C. Then C has the height 1, B has the height
-/// 2, and A has the height 3.
-///
-/// The body of a function is read only once. If the traversal reaches a
-/// function that has a height, the height is enough to check the length of the
-/// chain. Example: D also calls B. When the traversal reaches B from D, `path`
-/// is [D] and the height of B is 2. The chain D, B, C therefore has 1 + 2
-/// functions.
+/// Visits `function` and all functions that it calls. `path` holds the
+/// functions that the traversal has entered and not yet left. Each of them
+/// calls the next one. Returns an error if `function` calls itself, directly or
+/// through other functions, or if a chain of calls has more than `depth`
+/// functions. Sets the `height` of `function`: the number of functions in the
+/// longest chain that begins with `function`. A function with a height is not
+/// visited again, because the length of `path` plus the height suffices for the
+/// check.
 Status CallGraphWalk::enter(const Function &function) {
   if (std::find(path.begin(), path.end(), &function) != path.end())
     return circle(function);

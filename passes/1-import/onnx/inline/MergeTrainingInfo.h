@@ -8,19 +8,14 @@
 
 namespace pcc::onnx {
 
-/// Merges the two graphs of the model's TrainingInfo into the model's main
-/// graph. The graph `initialization` computes initial values of weights. The
-/// graph `algorithm` computes one training step, and may read values of the
-/// main graph. The merged graph has these nodes, in this order:
-///
-///   1. nodes of `initialization`, with "initialization/" before value names
-///   2. nodes of the model's main graph
-///   3. nodes of `algorithm`
-///
-/// Does nothing if the model has no TrainingInfo. `model.training`, the list of
-/// the model's TrainingInfos, is not changed. Returns an error with the exit
-/// code Unsupported if the model has several TrainingInfos. Returns an error
-/// with the exit code CannotRead if `initialization` has inputs.
+/// Merges the graphs `initialization` and `algorithm` of the model's
+/// TrainingInfo into the main graph. `initialization` computes initial values
+/// of weights, and `algorithm` computes one training step. The main graph then
+/// has the nodes of `initialization`, its own nodes and the nodes of
+/// `algorithm`, in this order. Value names of `initialization` get the prefix
+/// "initialization/". Does nothing without a TrainingInfo. `model.training` is
+/// not changed. Returns the error Unsupported if there are several
+/// TrainingInfos, and CannotRead if `initialization` has inputs.
 Status mergeTrainingInfo(Model &model);
 
 /// Returns "initialization/" followed by `output`. `output` is the name of a

@@ -245,20 +245,15 @@ struct DeviceGroup {
 /// The sharding of one operand or result of a node (ShardingSpecProto).
 struct ShardingSpec {
   std::string_view tensorName;
-  /// Devices that hold the shards. Entry i tells which devices hold shard i.
-  /// The entry is the number of a device, or the `key` of a group in `groups`.
-  /// All devices of a group hold the same shard. The shards are numbered in
-  /// row-major order. Example: a tensor has two dims, and each dim is split
-  /// into 2 parts. Shard 1 then consists of part 0 of dim 0 and part 1 of dim
-  /// 1. If `devices` is [4, 5, 6, 7], device 5 holds shard 1.
+  /// Devices that hold the shards. Entry i is the number of the device that
+  /// holds shard i, or the `key` of a group in `groups` if several devices hold
+  /// shard i. The shards are numbered in row-major order. For example, if two
+  /// dims are each split into 2 parts, shard 1 has part 0 of dim 0 and part 1
+  /// of dim 1.
   ///
-  /// In two cases, the list does not have one entry for each shard:
-  ///
-  ///  - The list is empty. The annotation then gives the split of the tensor,
-  ///    but does not tell which devices hold which shard.
-  ///  - The tensor has only one shard. Then every entry of the list belongs to
-  ///    this shard. Example: if `devices` is [4, 5], the devices 4 and 5 both
-  ///    hold the whole tensor.
+  /// The list may be empty: the annotation then does not tell which devices
+  /// hold which shard. If the tensor has only one shard, the list may have any
+  /// length, and each entry belongs to this shard.
   std::vector<int64_t> devices;
   std::vector<DeviceGroup> groups;
   std::vector<ShardedDim> shardedDims;

@@ -19,22 +19,16 @@ struct InvalidMessage {
   std::string message;
 };
 
-/// Parses an ONNX file (a ModelProto) into a Model. The parser has one method
-/// for each message type of onnx.proto that pcc uses. Example: node() parses a
-/// NodeProto. The parameter `message` of this method is the encoded message.
-/// The last parameter is a struct, in which the method stores the parsed parts.
-/// Each method ignores the fields that it does not know. A method that finds an
-/// error throws one of two exceptions:
+/// Parses an ONNX file (a ModelProto) into a Model. There is one method for
+/// each message type of onnx.proto that pcc uses. The method parses the encoded
+/// message `message`, stores the result in its last parameter, and ignores
+/// unknown fields. A method that finds an error throws one of two exceptions:
 ///
-///  - WireError: the bytes are not an encoded message, or the file is not an
-///    ONNX model. Examples are a field that is cut off, and a file without a
-///    graph.
-///  - InvalidMessage: the bytes are an encoded message, but the message is not
-///    valid ONNX or exceeds a limit in ReadLimits. An example is an attribute
-///    without a name.
+///   WireError        The bytes are not an encoded message, or not a model.
+///   InvalidMessage   The message is not valid ONNX or exceeds a limit.
 ///
-/// The parser does not check whether one message agrees with another. For
-/// example, the parser does not check whether the operand of a node exists.
+/// The parser does not check whether one message agrees with another, for
+/// example whether the operand of a node exists.
 class ModelParser {
 public:
   /// Prepares to parse one model. `limits` are the largest sizes that the model
@@ -142,19 +136,12 @@ private:
   /// encoded TensorProto. The element type in `tensor` must already be set.
   void typedElements(std::string_view message, Tensor &tensor);
   /// Throws InvalidMessage if `tensor` breaks one of these rules:
-  ///
-  ///  - `tensor` has at most `limits.rank` dims.
-  ///  - No dim is negative. The number of elements and the number of bytes are
-  ///    at most 2^63 - 1.
-  ///  - If the element type is String, the number of strings is the number of
-  ///    elements that the shape requires. The tensor has no bytes in `raw`, and
-  ///    no elements in another file.
-  ///  - If the element type is not String, the tensor has no strings.
-  ///  - If the element type has a fixed size, and the elements lie in the model
-  ///    file, `raw` has the size that the type and the shape require. Example:
-  ///    a float tensor of shape [3] has 12 bytes.
-  ///  - If the element type has a fixed size, and the elements lie in another
-  ///    file, `raw` is empty.
+  ///  - The tensor has at most `limits.rank` dims, no negative dim, and at most
+  ///    2^63 - 1 elements and bytes.
+  ///  - A tensor of strings has one string per element, no bytes in `raw`, and
+  ///    no elements in another file. Any other tensor has no strings.
+  ///  - If the element type has a fixed size, `raw` has exactly the bytes of
+  ///    the elements, or is empty if the elements lie in another file.
   void checkTensor(const Tensor &tensor) const;
 
   // The methods from `deviceConfiguration` to `deviceGroup` are defined in

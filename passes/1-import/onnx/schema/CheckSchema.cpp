@@ -97,19 +97,11 @@ Status checkForm(const Node &node) {
 }
 
 /// Returns whether an operand may have the element type `name`. `allowed` is
-/// the list of the element types in ONNX's definition of the op, separated by
-/// commas. The result is true in two cases:
-///
-///  - `allowed` contains `name`.
-///  - `name` is one of the four float types bfloat16, float16, float and
-///    double, and `allowed` contains float16, float or double.
-///
-/// Example: for the list "float,int32", the result is true for bfloat16 and
-/// false for int64. The second case accepts models that do not obey ONNX's
-/// definition of an op. Example: the definition of Einsum allows float16, float
-/// and double, but not bfloat16. pcc nevertheless accepts an Einsum with
-/// bfloat16 operands. pcc computes all ops with float operands in all four
-/// float types.
+/// the list of types in ONNX's definition of the op, separated by commas. If
+/// the list contains float16, float or double, the types bfloat16, float16,
+/// float and double are all accepted, because pcc computes float ops in all
+/// four types. For example, ONNX's definition of Einsum lacks bfloat16, but pcc
+/// accepts an Einsum with bfloat16 operands.
 static bool takes(std::string_view allowed, const std::string &name) {
   const bool isFloat = name == "bfloat16" || name == "float16" ||
                        name == "float" || name == "double";
@@ -130,26 +122,12 @@ public:
   explicit OperandTypes(const OpSchema &schema) : schema(schema) {}
 
   /// Checks the element type `type` of the operand with the index `operand`.
-  /// `kind` is the type of this operand in ONNX's definition of the op. It is
-  /// one of:
-  ///
-  ///   int64   an element type
-  ///   T       a type variable: a name for one of several element types
-  ///   -       a type that is not a tensor, such as a sequence
-  ///
-  /// Operands with the same type variable must have the same element type. A
-  /// sign may follow the type in `kind`:
-  ///
-  ///   ?   the operand may be absent
-  ///   *   any number of operands of one type
-  ///   ~   any number of operands, which may have different types
-  ///
+  /// `kind` is the entry for this operand in OpSchema::operands, such as "T?".
+  /// Operands with the same type variable, such as T, must have the same
+  /// element type. This rule does not apply to an entry with the sign "~".
   /// Returns "" if `type` is right. Otherwise returns the end of an error
-  /// message. Example: operand 1 of Gather must have the element type int32 or
-  /// int64. If it has the type bool, the result is as follows. Gather-13 is the
-  /// name of the definition of Gather since opset 13.
-  ///
-  ///   has elements of type bool, but Gather-13 takes int32, int64
+  /// message, such as "has elements of type bool, but Gather-13 takes int32,
+  /// int64". Gather-13 is the definition of Gather since opset 13.
   std::string check(std::string_view kind, DataType type, size_t operand) {
     const bool isFree = kind.ends_with('~');
     if (isFree || kind.ends_with('?') || kind.ends_with('*'))

@@ -27,20 +27,14 @@ Status checkForm(const Node &node);
 using ElementTypeOf = std::function<DataType(std::string_view name)>;
 
 /// Checks the element types of the operands of `node` against ONNX's definition
-/// of the op. `typeOf` is a function that returns the element type of an
-/// operand from its name. There are two rules:
-///
-/// - An operand must have an element type that the definition allows. If the
-///   definition allows float16, float or double, the operand may have any of
-///   the types bfloat16, float16, float and double.
-/// - If the definition gives two operands the same type variable, such as T,
-///   both operands must have the same element type. An op such as Loop has a
-///   list of operands of any types. This rule does not apply to such a list.
-///
-/// Returns an error with exit code 3 if an operand breaks a rule. Returns
-/// success without a check if ONNX does not define the op. Also returns success
-/// if the opset version of the node is newer than all versions in pcc's table
-/// of definitions. The table may then lack the newest definition of the op.
+/// of the op. `typeOf` returns the element type of an operand from its name.
+/// The definition must allow the type of each operand. If it allows float16,
+/// float or double, then bfloat16, float16, float and double are all allowed.
+/// Operands with the same type variable, such as T, must have the same type.
+/// This does not apply to a list of operands of any types, as in Loop. Returns
+/// an error with exit code 3 if a check fails. Returns success if ONNX does not
+/// define the op, or if the node's opset version is newer than all versions in
+/// pcc's table.
 Status checkOperandTypes(const Node &node, const ElementTypeOf &typeOf);
 
 } // namespace pcc::onnx

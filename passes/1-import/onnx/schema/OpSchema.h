@@ -8,8 +8,7 @@
 namespace pcc::onnx {
 
 /// Definition of one version of an ONNX op. The file OpSchemas.inc is a table
-/// with one definition in each row. Example: the op AffineGrid of opset 20 has
-/// two operands, one result and one attribute. Its row has these members:
+/// with one definition in each row. Example: the row of AffineGrid of opset 20:
 ///
 ///   domain       ""
 ///   op           "AffineGrid"
@@ -19,28 +18,20 @@ namespace pcc::onnx {
 ///   attributes   "align_corners"
 ///   constraints  "T1=bfloat16,double,float,float16 T2=int64"
 ///
-/// T1 and T2 are type variables: each is a name for one of several element
-/// types. The member `constraints` says that the second operand has the element
-/// type int64. The first operand and the result have one of four float types.
-/// Both have the same type, because both have the type variable T1.
+/// T1 and T2 are type variables: names for one of several element types. The
+/// first operand and the result have the same type, because both have T1.
 struct OpSchema {
   std::string_view domain; ///< "" for the standard domain
   std::string_view op;
   int64_t since; ///< first opset version in which the op has this definition
-  /// Types of the operands, separated by spaces. Each type is one of:
-  ///
-  ///   T       a type variable: a name for one of several element types
-  ///   int64   an element type
-  ///   -       a type that is not a tensor, such as a sequence
-  ///
-  /// A sign may follow the type:
+  /// Types of the operands, separated by spaces. Each type is an element type
+  /// such as int64, a type variable such as T, or "-" for a type that is not a
+  /// tensor, such as a sequence. A sign may follow the type. For example, the
+  /// last operand of "T int64 T?" may be absent.
   ///
   ///   ?   the operand may be absent
   ///   *   any number of operands of one type, at the end of the list
   ///   ~   any number of operands of any types, at the end of the list
-  ///
-  /// Example: "T int64 T?" means an operand of type T, an operand of type
-  /// int64, and an operand of type T that may be absent.
   std::string_view operands;
   std::string_view results;    ///< type of each result, in the same form
   std::string_view attributes; ///< names of all attributes

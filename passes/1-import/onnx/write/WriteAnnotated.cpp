@@ -278,23 +278,15 @@ void Annotator::addInitializerInfos(MessageBuilder &graph) const {
   }
 }
 
-/// Returns a copy of `message`, which is a GraphProto. The copy contains the
-/// same fields. The fields with these numbers and names change:
+/// Returns a copy of the GraphProto `message` with these changed fields:
 ///
 ///    1  node         The device annotation comes from `annotation.nodes`.
-///    5  initializer  If another file holds the elements, the path of that
-///                    file begins with `annotation.locationPrefix`.
+///                    Annotations for other device configurations stay.
+///    5  initializer  The path of external data gets the location prefix.
 ///   11  input        The metadata has the text from `annotation.inputs`.
 ///   12  output       The metadata has the text from `annotation.outputs`.
-///   13  value_info   The metadata has the text from
-///                    `annotation.initializers`. An initializer that has a
-///                    text and no value_info gets a new value_info.
-///
-/// The metadata of a tensor is a list of pairs of a key and a text. The key of
-/// the new texts is `annotation.valueKey`. A device annotation of a node has
-/// the pipeline stage of the node and the shardings of the node's tensors for
-/// one named set of devices. The copy of a node keeps its device annotations
-/// for sets of devices other than `annotation.configuration`.
+///   13  value_info   The metadata has the text from `annotation.initializers`.
+///                    An initializer with a text but no value_info gets one.
 MessageBuilder Annotator::graph(std::string_view message) {
   MessageBuilder copy;
   for (WireReader wire(message); wire.next();) {

@@ -53,30 +53,13 @@ struct Annotation {
   std::string locationPrefix;
 };
 
-/// Writes to `out` a copy of the file from which `model` was read, and adds
-/// `annotation` to the copy. The copy differs from the file in these points:
-///
-///  - The IR version is 11 if the file has a lower version.
-///  - The list of device configurations has `annotation.configuration`. If the
-///    file has a configuration with the same name, the new one replaces it.
-///  - Each annotation of a node for the device configuration
-///    `annotation.configuration` is removed. Each node that has an entry in
-///    `annotation.nodes` has the annotation from this entry.
-///  - The metadata of the model has the entries of `annotation.metadata`. A new
-///    entry replaces an entry of the file with the same key.
-///  - If `annotation.inputs` has a text for a graph input, the metadata of the
-///    input has this text, with the key `annotation.valueKey`. The new text
-///    replaces a text of the file with the same key. Graph outputs have the
-///    texts from `annotation.outputs`. Initializers have the texts from
-///    `annotation.initializers`.
-///  - If an initializer has a text in `annotation.initializers`, the copy has a
-///    ValueInfoProto for the initializer. A ValueInfoProto is the message that
-///    holds the name, the type and the metadata of a value. The copy has a new
-///    ValueInfoProto if the file has none for the initializer.
-///  - An initializer whose elements lie in another file has the path of that
-///    file with `annotation.locationPrefix` in front.
-///
-/// The caller must check the stream `out` for errors.
+/// Writes to `out` a copy of the file from which `model` was read, with
+/// `annotation` added. An added entry replaces an entry of the file with the
+/// same name or key. The IR version becomes at least 11. All annotations that
+/// nodes of the file have for `annotation.configuration` are removed first. An
+/// initializer with a text gets a ValueInfoProto (name, type and metadata) if
+/// the file has none. The path of each external data file gets the prefix
+/// `annotation.locationPrefix`. The caller must check `out` for errors.
 void writeAnnotated(const Model &model, const Annotation &annotation,
                     std::ostream &out);
 

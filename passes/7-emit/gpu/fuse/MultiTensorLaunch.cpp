@@ -191,32 +191,14 @@ private:
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Returns a list of the tensors that `launch` reads or overwrites. A
-/// multi-tensor launch executes all launches that it replaces at the same time.
-/// If one launch overwrites a weight and another launch reads this weight, one
-/// multi-tensor launch must therefore not replace both launches. The caller
-/// compares the lists of two launches. If the lists have a common entry, the
-/// caller does not replace both launches by one multi-tensor launch. This rule
-/// also separates two launches that only read the common tensor, because the
-/// lists do not tell whether a launch reads or overwrites a tensor.
-///
-/// Each entry of the list is the address of an MLIR object that identifies a
-/// tensor:
-///
-///   tensor                                 MLIR object
-///   parameter that the launch reads        name of the parameter
-///   parameter that the launch overwrites   name of the parameter
-///   other tensor that the launch reads     SSA value of the tensor
-///
-/// A parameter is a tensor that a rank keeps from step to step, such as a
-/// weight. A launch overwrites a parameter if a graph.set_parameter op stores a
-/// result of the launch in the parameter. If the launch reads a reshape of a
-/// tensor, the list has the entry of the tensor, because the reshape occupies
-/// the same memory.
-///
-/// The list has no entry for an operand with one element, such as a learning
-/// rate. `form` describes the kernel of the launch. The list `form.own` has the
-/// indices of the operands with several elements.
+/// Returns a key for each tensor that `launch` reads or overwrites, except
+/// operands with one element. Launches with a common key must not become one
+/// multi-tensor launch, which runs them at the same time: one launch could
+/// overwrite a weight that the other launch reads. The key of a parameter, such
+/// as a weight, is the address of its name attribute. The key of any other
+/// tensor is the address of its SSA value. A reshape has the key of its
+/// operand, since both share memory. The list `form.own` has the indices of the
+/// operands with several elements.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;
@@ -319,21 +301,12 @@ private:
     return classes;
   }
 
-  /// Groups the launches in the list `same.launches` by depth. Returns a map
-  /// from each depth to the launches of this depth. Launches of equal depth do
-  /// not depend on each other. One multi-tensor launch can only replace
-  /// launches that do not depend on each other.
-  ///
-  /// A chain is a sequence of launches of the list. Each launch of a chain
-  /// depends on the preceding launch. The depth of a launch L is the number of
-  /// launches before L in the longest chain that ends with L. Example: the list
-  /// has the launches a, b, c and d. Launch b reads a result of launch a, and
-  /// launch c reads a result of launch b. Launch d depends on no launch:
-  ///
-  ///   depth   launches
-  ///   0       a, d
-  ///   1       b
-  ///   2       c
+  /// Groups the launches in `same.launches` by depth. Launches of equal depth
+  /// do not depend on each other, so one multi-tensor launch can replace them.
+  /// The depth of a launch is the largest number of launches of the list that
+  /// must run before it, one after another. Example: b reads a result of a, c
+  /// reads a result of b, and d depends on no launch. The depths are 0 (a and
+  /// d), 1 (b) and 2 (c).
   llvm::MapVector<int64_t, SmallVector<rank::LaunchOp>>
   byDepth(const LaunchClass &same) {
     llvm::SmallPtrSet<Operation *, 16> members(same.launches.begin(),
@@ -352,20 +325,13 @@ private:
   }
 
   /// Replaces the launches of `same` by multi-tensor launches, where possible.
-  /// The launches of `same` apply equal element-wise ops to different tensors.
-  /// A multi-tensor launch applies these ops to the tensors of several old
-  /// launches. The old launches that one multi-tensor launch replaces satisfy
-  /// three conditions:
-  ///
-  ///   - No old launch depends on a result of another old launch.
-  ///   - No two old launches have a tensor in common, except tensors with one
-  ///     element.
-  ///   - The addresses of the tensors of all old launches fit into the
-  ///     TensorTable. The TensorTable is a kernel argument of limited size.
-  ///
   /// Returns the number of replaced launches minus the number of multi-tensor
-  /// launches. Example: if one multi-tensor launch replaces 5 old launches,
-  /// returns 4.
+  /// launches. Launches that one multi-tensor launch replaces satisfy three
+  /// conditions:
+  ///
+  /// - They do not depend on each other.
+  /// - They have no tensor in common, except tensors with one element.
+  /// - The addresses of their tensors fit into the kernel argument TensorTable.
   size_t joinClass(LaunchClass &same) {
     const int64_t most = runtime::TensorTable::mostParts(
         int64_t(same.form.own.size()) +

@@ -23,25 +23,14 @@
 
 namespace pcc::emit {
 
-/// Replaces launches of element-wise GPU kernels in `block`, an MLIR block. One
-/// multi-tensor launch replaces several launches that apply equal ops to
-/// different tensors. No replaced launch may depend on another replaced launch.
-/// Returns the number of removed launches minus the number of new launches.
-/// Example: 10 launches update 10 weights with the Adam optimizer. If one
-/// multi-tensor launch replaces the 10 launches, the function returns 9.
-///
-/// A multi-tensor launch needs a new kernel. The function calls `find` with
-/// each new kernel. `find` takes ownership of the new kernel. If the MLIR
-/// module has an equal kernel, `find` returns the equal kernel. Otherwise,
-/// `find` adds the new kernel to the module and returns it.
-///
-/// If the function has replaced launches, `block` also changes in two other
-/// ways:
-///
-///   - All graph.set_parameter ops are at the end of `block`. A
-///     graph.set_parameter op stores the new value of a parameter.
-///   - An op of `block` may use the result of a later op. The ops must be
-///     sorted before they can run. topologicalOrder() returns a valid order.
+/// Replaces launches of GPU kernels in `block` that apply equal element-wise
+/// ops to different tensors by multi-tensor launches. Returns the number of
+/// removed launches minus the number of new launches. `find` gets each new
+/// kernel and owns it. `find` returns an equal kernel of the module, or adds
+/// the new kernel to the module and returns it. If launches were replaced, all
+/// graph.set_parameter ops are at the end of `block`, and an op may use the
+/// result of a later op. The ops must then be sorted with topologicalOrder()
+/// before they can run.
 size_t joinLaunches(mlir::Block &block,
                     llvm::function_ref<rank::KernelOp(rank::KernelOp)> find);
 

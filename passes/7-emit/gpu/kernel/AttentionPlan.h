@@ -23,20 +23,17 @@
 
 namespace pcc::emit {
 
-/// Sizes of one attention op, and the division of its work over the blocks and
-/// threads of a GPU kernel. The op can also be the gradient of an attention op.
-///
-/// An attention op has one score for each query and each key. The scores are a
-/// matrix. Depending on the op, the rows of the matrix belong to the queries or
-/// to the keys. The columns of the matrix are called *others*:
+/// Sizes of an attention op or of its gradient, and the division of the work
+/// over the blocks and threads of a GPU kernel. The scores form a matrix, whose
+/// columns are called *others*:
 ///
 ///   op                               rows      others
 ///   attention, gradient of queries   queries   keys
 ///   gradient of keys and values      keys      queries
 ///
-/// The rows are divided over the blocks of the GPU kernel. Each block loops
-/// over all others. Example: an attention op has 256 queries and 100 keys. Each
-/// of 4 blocks owns 64 queries, and loops over all 100 keys.
+/// The blocks divide the rows, and each block loops over all others. Example:
+/// with 256 queries and 100 keys, each of 4 blocks owns 64 queries and loops
+/// over 100 keys.
 struct AttentionPlan {
   /// Chooses how the blocks and threads of a GPU kernel divide the work of
   /// `op`. `op` is an attention op or the gradient of an attention op. One GPU
@@ -113,20 +110,13 @@ struct AttentionPlan {
   /// rightFromRows() loads the right operand of a matrix product. Each column
   /// of the right operand comes from a row of the matrix in shared memory.
   int64_t pitchOfRows(int64_t size) const;
-  /// Returns the pitch of a matrix in shared memory. The pitch is the number of
-  /// elements from the start of one row to the start of the next row. `size` is
-  /// the number of elements of a row. The pitch is `size`, rounded up to a
-  /// multiple of 8, plus a number of unused elements. There are 4 unused
-  /// elements for the element type f32, and 8 unused elements for the element
-  /// types bf16 and f16. Example: for `size` 60, the pitch is 64 + 4 = 68 for
-  /// f32, and 64 + 8 = 72 for bf16 and f16. The unused elements shift the next
-  /// row, so that the threads of a warp read from different memory banks at the
-  /// same time.
-  ///
-  /// Call this function for a matrix that WarpProduct::rightFromColumns()
-  /// reads. rightFromColumns() loads the right operand of a matrix product.
-  /// Each column of the right operand comes from a column of the matrix in
-  /// shared memory.
+  /// Returns the pitch of a matrix in shared memory: the number of elements
+  /// from the start of one row to the start of the next row. Call this function
+  /// for a matrix that WarpProduct::rightFromColumns() reads. `size` is the
+  /// number of elements of a row. The pitch is `size`, rounded up to a multiple
+  /// of 8, plus 4 elements for f32 or 8 elements for bf16 and f16. Example: for
+  /// `size` 60, the pitch is 68 or 72. Due to the added elements, the threads
+  /// of a warp read from different memory banks at the same time.
   int64_t pitchOfColumns(int64_t size) const;
 };
 

@@ -64,31 +64,14 @@ MultiIndex AttentionTile::queryPlace(const Index &row) {
   return {batch, head, w.indices.remainder(row, plan.queries)};
 }
 
-/// Emits the largest index of all queries in a list. The index of a query is
-/// the position of the query in its query head. Several query heads can share a
-/// key head. The queries of these query heads are numbered from 0, one head
-/// after another. The list consists of the queries with the numbers `first` to
-/// `first` + `count` − 1. Some of these numbers can be too large. The list has
-/// no queries for these numbers.
-///
-/// Example, where two query heads with 100 queries each share a key head. The
-/// queries have the numbers 0 to 199. In the last line of the table, the
-/// numbers 200 and 201 are too large:
-///
-///   `first`   `count`   numbers           indices         result
-///   10        4         10, 11, 12, 13    10, 11, 12, 13  13
-///   98        4         98, 99, 100, 101  98, 99, 0, 1    99
-///   198       4         198, 199          98, 99          99
-///
-/// There are two cases:
-///
-///   - All queries of the list belong to one query head. The last query of the
-///     list has the largest index. Examples are the first and the last line of
-///     the table.
-///   - The queries of the list belong to several query heads. The list then
-///     contains the last query of a query head. The index of this query is
-///     `plan.queries` − 1. No query has a larger index. An example is the
-///     second line of the table.
+/// Emits the largest index of the queries with the numbers `first` to `first` +
+/// `count` − 1. The numbers count the queries of all query heads that share a
+/// key head, one head after another. The index is the position in one query
+/// head. Numbers beyond the last query are ignored. If all queries belong to
+/// one query head, the last query has the largest index. Otherwise, the list
+/// contains the last query of a query head, with the index `plan.queries` − 1.
+/// Example: with 100 queries per head, the numbers 98 to 101 have the indices
+/// 98, 99, 0 and 1.
 Value AttentionTile::lastQuery(const Index &first, int64_t count) {
   ScalarBuilder s = w.scalar();
   const Bounded last = bounded(plus(first, count - 1), plan.queryRows());

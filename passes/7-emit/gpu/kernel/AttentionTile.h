@@ -52,38 +52,24 @@ struct ScorePlace {
 };
 
 /// Base class of the classes that emit fused attention kernels. Each block of
-/// threads computes the results for some *rows*. The block loops over all
-/// *others*:
+/// threads computes the results for some *rows*, and loops over all *others*:
 ///
 ///   kernel                           rows      others
 ///   attention, gradient of queries   queries   keys
 ///   gradient of keys and values      keys      queries
 ///
-/// Each warp of the block has 16 rows. Thread t of the warp computes elements
-/// of rows t / 4 and t / 4 + 8. Four threads thus share each row. Example:
-/// threads 4 to 7 share rows 1 and 9.
-///
-/// A block processes rows and others in tiles of fixed size. The last tile can
-/// have fewer queries or keys than this size. A thread does not skip the
-/// missing queries or keys, since all threads of a block must reach each
-/// barrier. The thread reads the last existing query or key instead, and does
-/// not use the result.
+/// Each warp has 16 rows. Thread t of the warp computes elements of rows t / 4
+/// and t / 4 + 8, so four threads share each row. The last tile can extend
+/// beyond the last query or key. A thread then reads the last query or key and
+/// ignores the result, since all threads of a block must reach each barrier.
 class AttentionTile {
 public:
-  /// Emits code in which the current thread computes the position of its work.
-  /// Each warp computes results for 16 queries. Thread t of the warp computes
-  /// results for two of them: queries g and g + 8 of the 16 queries, where
-  /// g = t / 4. The position consists of the batch index, the key head, and the
-  /// numbers of the two queries.
-  ///
-  /// In the kernel for the gradient of keys and values, each warp computes
-  /// results for 16 keys, and each thread computes results for two keys. The
-  /// parameters are:
-  ///
-  ///   w        writer of the kernel, which must outlive this object
-  ///   op       attention op or attention gradient op that the kernel computes
-  ///   block    index of the current block
-  ///   thread   index of the current thread in its block
+  /// Emits code that computes the position of this thread's work: the batch
+  /// index, the key head, and the numbers of two queries. In the kernel for the
+  /// gradient of keys and values, computes the numbers of two keys instead.
+  /// `op` is the attention op or attention gradient op. `block` is the index of
+  /// the current block, and `thread` is the index of the thread in its block.
+  /// `w` must outlive this object.
   AttentionTile(KernelWriter &w, graph::AttentionOpInterface op,
                 const Index &block, const Index &thread);
 
@@ -126,21 +112,12 @@ protected:
   /// key head. Example: the block works on batch index 2 and key head 5. If
   /// `key` is 7, the function returns [2, 5, 7].
   MultiIndex keyPlace(const Index &key) const { return {batch, keyHead, key}; }
-  /// Emits the largest index of all queries in a list, as an i64. The index of
-  /// a query is the position of the query in its query head. The list has
-  /// `count` queries.
-  ///
-  /// A list can contain queries of several query heads that share a key head.
-  /// The queries of these query heads are therefore numbered from 0, one head
-  /// after another. The list consists of the queries with the numbers `first`
-  /// to `first` + `count` − 1.
-  ///
-  /// Example: each query head has 100 queries, `first` is 98, and `count` is 4.
-  /// The list consists of these queries, and the largest index is 99:
-  ///
-  ///   number       98   99   100   101
-  ///   query head    0    0     1     1
-  ///   index        98   99     0     1
+  /// Emits the largest index of the queries with the numbers `first` to `first`
+  /// + `count` − 1, as an i64. The numbers count the queries of all query heads
+  /// that share a key head, one head after another. The index is the position
+  /// of a query in its query head. Example: with 100 queries per head, the
+  /// numbers 98 to 101 have the indices 98, 99, 0 and 1. The largest index is
+  /// 99.
   mlir::Value lastQuery(const Index &first, int64_t count);
   /// Emits the number of tiles of keys over which this block loops, as an i64.
   /// Under a causal mask, the block skips the last tiles of keys if no query of
@@ -149,22 +126,14 @@ protected:
   /// loop over keys.
   mlir::Value numSeenTiles();
 
-  /// Emits code in which a warp loads 16 rows of `tensor`. A row is a vector
-  /// along the last dim, such as one query or one key. The 16 rows are the left
-  /// operand of a matrix product. Thread t of the warp loads elements of rows g
-  /// and g + 8, where g = t / 4.
+  /// Emits code in which a warp loads 16 rows of `tensor`, such as 16 queries,
+  /// as the left operand of a matrix product. A row is a vector along the last
+  /// dim. Returns the elements that this thread loads. Elements beyond the end
+  /// of a row are 0. Entry i has these elements, where g = t / 4 and
+  /// c = 2 (t % 4) for thread t of the warp:
   ///
-  /// Returns the elements that this thread loads. Each entry of the returned
-  /// list has two fields with two elements each. Entry i has these elements,
-  /// where c = 2 (t % 4):
-  ///
-  ///   field    row     columns
-  ///   top      g       8 i + c and 8 i + c + 1
-  ///   bottom   g + 8   8 i + c and 8 i + c + 1
-  ///
-  /// Example: for thread 5, g is 1 and c is 2. Entry 0 has columns 2 and 3 of
-  /// rows 1 and 9. Entry 1 has columns 10 and 11 of rows 1 and 9. Elements
-  /// beyond the end of a row are 0.
+  ///   top      row g       columns 8 i + c and 8 i + c + 1
+  ///   bottom   row g + 8   columns 8 i + c and 8 i + c + 1
   std::vector<Left> readRows(mlir::Value tensor);
   /// Allocates a matrix in shared memory. The matrix has `plan.otherTile` rows.
   /// Each row holds one vector, such as a key or a query. `pitch` is the number
@@ -184,50 +153,25 @@ protected:
   void fetch(mlir::Value tensor, const Index &first,
              const SharedMatrix &matrix);
 
-  /// Returns the query and the key of one attention score. A warp computes a
-  /// matrix of scores with 16 rows and 8 columns. Each row belongs to a query,
-  /// and each column belongs to a key. Column j belongs to key `firstOther` +
-  /// `column` + j.
+  /// Returns the query and the key of one of the four scores that this thread
+  /// computes in a matrix of 16 queries (rows) and 8 keys (columns). Column j
+  /// belongs to key `firstOther` + `column` + j. In the kernel for the gradient
+  /// of keys and values, the rows are keys and the columns are query numbers.
+  /// `sum` selects the score, where g = t / 4 and c = 2 (t % 4) for thread t of
+  /// the warp:
   ///
-  /// This thread computes four elements of the matrix. `sum` selects one of the
-  /// four elements. Thread t of the warp computes these elements, where
-  /// g = t / 4 and c = 2 (t % 4):
-  ///
-  ///   sum   row     column
-  ///   0     g       c
-  ///   1     g       c + 1
-  ///   2     g + 8   c
-  ///   3     g + 8   c + 1
-  ///
-  /// Example: `firstOther` is 64, and `column` is 8. Thread 5 computes elements
-  /// in columns 2 and 3. These columns belong to keys 74 and 75.
-  ///
-  /// In the kernel for the gradient of keys and values, each row belongs to a
-  /// key, and each column belongs to a query. Column j belongs to query number
-  /// `firstOther` + `column` + j. The queries of all query heads that share a
-  /// key head are numbered from 0, one head after another.
+  ///   `sum` 0 and 1   row g       columns c and c + 1
+  ///   `sum` 2 and 3   row g + 8   columns c and c + 1
   ScorePlace scorePlace(const Index &firstOther, int64_t column, int64_t sum);
-  /// Emits the attention score of one query and one key. `product` is the dot
-  /// product of the query and the key. `at` has the indices of the query and
-  /// the key. Returns the score, and the derivative of the score with respect
-  /// to `product`.
+  /// Emits the attention score of the query and the key in `at`. `product` is
+  /// the dot product of both. Also returns the derivative of the score by
+  /// `product`. `op` gives the scale, the softcap and the masks. The steps have
+  /// this order:
   ///
-  /// The kernel computes an attention op or the gradient of an attention op.
-  /// This op has a scale, and can have a softcap and masks. The emitted code
-  /// computes the score in these steps:
-  ///
-  ///   - Computes score = product · scale.
-  ///   - If the op has a softcap, replaces the score by softcap · tanh(score /
-  ///     softcap).
-  ///   - If the op has a mask of numbers, adds the number that the mask has for
-  ///     the query and the key.
-  ///   - If a causal mask or a mask of booleans hides the key from the query,
-  ///     replaces the score by −∞.
-  ///   - If `at.isThere` is false, replaces the score by −∞. `at.isThere` is
-  ///     false if the key does not exist. Example: with 100 keys and tiles of
-  ///     64 keys, the last 28 keys of the second tile do not exist. In the
-  ///     kernel for the gradient of keys and values, which has tiles of
-  ///     queries, `at.isThere` is false if the query does not exist.
+  ///   score = product · scale
+  ///   score = softcap · tanh(score / softcap)
+  ///   score = score + number of the mask
+  ///   score = −∞ if a mask hides the key, or if `at.isThere` is false
   Score score(mlir::Value product, const ScorePlace &at) {
     return scoreOf(w, op, product, at.query, at.key, at.isThere);
   }
@@ -238,27 +182,15 @@ protected:
   /// four threads that share the row. All four threads get both sums.
   Halves sumOfRows(const Halves &own);
 
-  /// Emits code in which this thread stores elements of `result`. A row of
-  /// `result` is a vector along the last dim. Each row belongs to a query or to
-  /// a key. A warp stores 16 rows, which are numbered from 0 to 15 here. Thread
-  /// t of the warp stores elements of rows g and g + 8, where g = t / 4.
+  /// Emits code in which this thread stores elements of 16 rows of `result`.
+  /// The code multiplies row g by `factors[0]`, and row g + 8 by `factors[1]`.
+  /// Entry i of `sums` has these elements (thread t of the warp: g = t / 4,
+  /// c = 2 (t % 4)):
   ///
-  /// `sums` has the elements that this thread stores. Each entry of `sums` has
-  /// four elements. Entry i has these elements, where c = 2 (t % 4):
+  ///   elements 0 and 1   row g       columns 8 i + c and 8 i + c + 1
+  ///   elements 2 and 3   row g + 8   columns 8 i + c and 8 i + c + 1
   ///
-  ///   element   row     column
-  ///   0         g       8 i + c
-  ///   1         g       8 i + c + 1
-  ///   2         g + 8   8 i + c
-  ///   3         g + 8   8 i + c + 1
-  ///
-  /// Example: for thread 5, g is 1 and c is 2. Entry 0 has columns 2 and 3 of
-  /// row 1, and columns 2 and 3 of row 9.
-  ///
-  /// The emitted code multiplies each element of row g by `factors[0]`, and
-  /// each element of row g + 8 by `factors[1]`. `outputs` has one pointer for
-  /// each value that the kernel returns. The function emits no code if the
-  /// kernel returns neither `result` nor a transpose or reshape of `result`.
+  /// Emits nothing if outputOf() finds no pointer for `result` in `outputs`.
   void storeRows(mlir::Value result, llvm::ArrayRef<Sums> sums,
                  const Halves &factors, llvm::ArrayRef<mlir::Value> outputs);
   /// Emits code in which this thread stores two numbers into `result`. `result`

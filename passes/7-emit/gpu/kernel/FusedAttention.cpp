@@ -74,23 +74,13 @@ private:
     /// Four threads share a query. Each thread computes a quarter of the
     /// scores.
     OnlineSoftmax softmax;
-    /// Elements of the matrix O that this thread holds. A warp computes O in a
-    /// loop over keys. Each of the 16 rows of O belongs to a query. The row of
-    /// a query is the weighted sum of the value vectors of all keys that the
-    /// loop has processed so far. Thread t of the warp holds elements of rows g
-    /// and g + 8, where g = t / 4.
+    /// Elements of the matrix O that this thread holds. Each of the 16 rows of
+    /// O belongs to a query: the weighted sum of the value vectors of all keys
+    /// so far. Entry i has these elements, where g = t / 4 and c = 2 (t % 4)
+    /// for thread t of the warp:
     ///
-    /// Each entry of `sums` has four elements. Entry i has these elements,
-    /// where c = 2 (t % 4):
-    ///
-    ///   element   row     column
-    ///   0         g       8 i + c
-    ///   1         g       8 i + c + 1
-    ///   2         g + 8   8 i + c
-    ///   3         g + 8   8 i + c + 1
-    ///
-    /// Example: for thread 5, g is 1 and c is 2. Entry 0 has columns 2 and 3 of
-    /// row 1, and columns 2 and 3 of row 9.
+    ///   elements 0 and 1   row g       columns 8 i + c and 8 i + c + 1
+    ///   elements 2 and 3   row g + 8   columns 8 i + c and 8 i + c + 1
     std::vector<Sums> sums;
 
     Values flat() const {
@@ -173,20 +163,12 @@ private:
 
   /// Tile of keys and tile of values in the block's shared memory.
   const SharedMatrix keys, values;
-  /// Elements of 16 queries that this thread holds. The 16 queries are the rows
-  /// of a matrix Q. A warp computes the matrix product Q Kᵀ, where the rows of
-  /// K are keys. Thread t of the warp holds elements of rows g and g + 8 of Q,
-  /// where g = t / 4.
+  /// Elements that this thread holds of the warp's 16 queries, the rows of Q in
+  /// the matrix product Q Kᵀ. Entry i has these elements, where g = t / 4 and
+  /// c = 2 (t % 4) for thread t of the warp:
   ///
-  /// Each entry of `query` has two fields with two elements each. Entry i has
-  /// these elements, where c = 2 (t % 4):
-  ///
-  ///   field    row     columns
-  ///   top      g       8 i + c and 8 i + c + 1
-  ///   bottom   g + 8   8 i + c and 8 i + c + 1
-  ///
-  /// Example: for thread 5, g is 1 and c is 2. Entry 0 has columns 2 and 3 of
-  /// rows 1 and 9. Entry 1 has columns 10 and 11 of rows 1 and 9.
+  ///   top      row g       columns 8 i + c and 8 i + c + 1
+  ///   bottom   row g + 8   columns 8 i + c and 8 i + c + 1
   std::vector<Left> query;
 };
 } // namespace

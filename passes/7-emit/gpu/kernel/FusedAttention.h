@@ -8,18 +8,10 @@
 
 namespace pcc::emit {
 
-/// Emits the body of the GPU kernel that computes `op`. `op` computes
-/// attention, the gradient of the queries, or the gradients of the keys and
-/// values.
-///
-/// The kernel also replaces transposes, slices and reshapes that compute an
-/// operand of `op`, and transposes and reshapes of a result of `op`. The kernel
-/// does not execute these layout ops. Instead, the kernel reads and writes
-/// tensors with strides. Example: a transpose computes queries of shape [1, 2,
-/// 5, 4] from a tensor of shape [1, 5, 2, 4]. The kernel reads element [0, i,
-/// j, k] of the queries at position 4 i + 8 j + k of this tensor.
-///
-/// The parameters are:
+/// Emits the body of the GPU kernel that computes `op`: attention, the gradient
+/// of the queries, or the gradients of the keys and values. The kernel also
+/// replaces transposes, slices and reshapes of operands, and transposes and
+/// reshapes of results: it reads and writes tensors with strides instead.
 ///
 ///   w         emits the code
 ///   outputs   pointers to the kernel's results
@@ -38,21 +30,15 @@ void writeFusedAttention(KernelWriter &w, graph::AttentionOpInterface op,
 void writeAttention(KernelWriter &w, graph::AttentionOp op,
                     llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                     const Index &thread);
-/// Emits the body of a kernel that computes `op`, a
-/// graph.attention_query_gradient. The kernel computes the gradient of the
-/// queries. For each query, it also computes three numbers that the kernel for
-/// the gradient of keys and values reads:
+/// Emits the body of a kernel that computes the gradient of the queries. For
+/// each query, the kernel also computes three numbers that the kernel for the
+/// gradient of keys and values reads. `outputs`, `block` and `thread` are those
+/// of writeAttention().
 ///
 ///   top     largest attention score of the query
 ///   share   1 / Σ exp(score − top) over all keys
-///   mean    Σ P · dP over all keys, where P is the softmax weight of a key
-///           and dP is the gradient of P
-///
-/// The parameters are:
-///
-///   outputs   pointers to the kernel's results
-///   block     index of the current block, below AttentionPlan::blocks()
-///   thread    index of the current thread in its block
+///   mean    Σ P · dP over all keys, where P is the softmax weight of a key and
+///           dP is the gradient of P
 void writeQueryGradient(KernelWriter &w, graph::AttentionQueryGradientOp op,
                         llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                         const Index &thread);

@@ -65,22 +65,15 @@ protected:
         ofKeys(allocate(plan.pitchOfRows(plan.depth))),
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
-  /// Three matrices that a warp computes at once:
+  /// Three matrices that a warp computes at once, with one element for each
+  /// query and each key. The 16 rows are queries, and the columns are at most
+  /// 16 keys. In the kernel for the gradient of keys and values, rows are keys
+  /// and columns are queries. Each list has only this thread's elements, four
+  /// for each 8 columns.
   ///
-  ///   scores     attention scores: dot products of queries and keys,
-  ///              after scale, softcap and mask
-  ///   slopes     derivatives of the scores with respect to the dot products
+  ///   scores     attention scores, after scale, softcap and mask
+  ///   slopes     derivatives of the scores by the dot products
   ///   products   gradients dP of the softmax weights
-  ///
-  /// Each element of a matrix belongs to one query and one key. In the kernel
-  /// for the gradient of queries, the 16 rows of a matrix belong to 16 queries.
-  /// The columns belong to neighboring keys, at most 16. In the kernel for the
-  /// gradient of keys and values, the 16 rows belong to 16 keys. The columns
-  /// belong to neighboring queries, at most 16.
-  ///
-  /// Each field is a list, which has only the elements that this thread holds.
-  /// Entry 0 of the list has four elements in columns 0 to 7 of the matrix.
-  /// Entry 1 has four elements in columns 8 to 15.
   struct ChunkProducts {
     std::vector<Sums> scores, slopes, products;
   };
@@ -97,30 +90,14 @@ protected:
                              product.zeros());
   }
 
-  /// Emits code in which a warp computes three matrices:
-  ///
-  ///   scores     attention scores: dot products of queries and keys, after
-  ///              scale, softcap and mask
-  ///   slopes     derivatives of the scores with respect to the dot products
-  ///   products   gradients of the softmax weights
-  ///
-  /// Returns the elements of the matrices that this thread computes. Each
-  /// element belongs to one query and one key.
-  ///
-  /// In the kernel for the gradient of queries, each row of a matrix belongs to
-  /// one of the warp's 16 queries. Each column belongs to a key. The block has
-  /// a tile of keys in shared memory. `first` is the index of the first key of
-  /// the tile. `column` is a position in the tile. Column j of a matrix belongs
-  /// to key `first` + `column` + j. A matrix has 16 columns, or 8 columns if a
-  /// tile has only 8 keys. Example: `first` is 64, and `column` is 16. The 16
-  /// columns belong to keys 80 to 95.
-  ///
-  /// In the kernel for the gradient of keys and values, each row of a matrix
-  /// belongs to one of the warp's 16 keys. Each column belongs to a query. The
-  /// block has a tile of queries in shared memory. `first` is the number of the
-  /// first query of the tile. Column j belongs to query number `first` +
-  /// `column` + j. The queries of all query heads that share a key head are
-  /// numbered from 0, one head after another.
+  /// Emits code in which a warp computes the three matrices of ChunkProducts.
+  /// Returns the elements that this thread computes. The rows are the warp's 16
+  /// queries. The columns are 16 keys, or 8 keys if a tile has only 8. Column j
+  /// belongs to key `first` + `column` + j, where `first` is the first key of
+  /// the tile in shared memory. In the kernel for the gradient of keys and
+  /// values, the rows are keys and the columns are queries. Queries are
+  /// numbered over all query heads that share a key head, one head after
+  /// another.
   ChunkProducts chunkAt(const Index &first, int64_t column) {
     ChunkProducts part;
     for (int64_t own = column; own < std::min(column + chunk, plan.otherTile);
@@ -166,21 +143,13 @@ protected:
     return s.mul(s.mul(weight, s.sub(product, mean)), slope);
   }
 
-  /// Emits sums + left · M, and stores the result in `sums`. A warp computes
-  /// the result. The matrices have the following sizes:
+  /// Emits code in which a warp computes sums + left · M, and stores the result
+  /// in `sums`. The lists `sums` and `left` have only the elements of this
+  /// thread: entry i has four elements in columns 8 i to 8 i + 7.
   ///
-  ///   matrix   rows   columns
-  ///   sums     16     n
-  ///   left     16     k, which is 8 or 16
-  ///   M        k      n
-  ///
-  /// M is a part of `matrix` in shared memory. M consists of k rows of
-  /// `matrix`, from row `row` on. Example: if k is 16 and `row` is 32, M
-  /// consists of rows 32 to 47 of `matrix`.
-  ///
-  /// The parameters `sums` and `left` have only the elements that this thread
-  /// holds. Each parameter is a list with one entry for each group of 8
-  /// columns. Entry i has four elements in columns 8 i to 8 i + 7.
+  ///   sums   16 rows, n columns
+  ///   left   16 rows, k columns, where k is 8 or 16
+  ///   M      k rows of `matrix` in shared memory, from row `row` on
   void addColumns(std::vector<Sums> &sums, ArrayRef<Left> left,
                   const SharedMatrix &matrix, int64_t row) {
     for (auto [group, own] : llvm::enumerate(sums))
@@ -204,38 +173,23 @@ protected:
     return sums;
   }
 
-  /// Two matrices in shared memory. Each row of a matrix is one vector, such as
-  /// a key. The names `ofKeys` and `ofValues` fit only the kernel for the
-  /// gradient of queries. The kernel for the gradient of keys and values stores
-  /// other vectors in the same matrices:
+  /// Two matrices in shared memory, the right operands of two matrix products.
+  /// Each row is one vector. The names fit only the gradient of queries:
   ///
   ///   kernel                        rows of ofKeys   rows of ofValues
   ///   gradient of queries           keys             values
   ///   gradient of keys and values   queries          gradients of the
   ///                                                  attention's result
-  ///
-  /// Both kernels compute two matrix products, one with `ofKeys` and one with
-  /// `ofValues` as right operand. The product with `ofKeys` contains the dot
-  /// products of queries and keys. The product with `ofValues` contains the dot
-  /// products of values and gradients of the attention's result.
   const SharedMatrix ofKeys, ofValues;
-  /// Left operands of two matrix products that a warp computes. Each operand
-  /// has 16 rows. Each row is one vector, such as a query or a key:
+  /// Left operands of the matrix products leftOfKeys · ofKeysᵀ (dot products of
+  /// queries and keys) and leftOfValues · ofValuesᵀ (gradients of the softmax
+  /// weights). Each operand has 16 rows. This thread holds elements of two of
+  /// them.
   ///
   ///   kernel                        leftOfKeys   leftOfValues
   ///   gradient of queries           queries      gradients of the
   ///                                              attention's result
   ///   gradient of keys and values   keys         values
-  ///
-  /// The right operands are the matrices `ofKeys` and `ofValues` in shared
-  /// memory, transposed:
-  ///
-  ///   matrix product             result
-  ///   leftOfKeys · ofKeysᵀ       dot products of queries and keys
-  ///   leftOfValues · ofValuesᵀ   gradients of the softmax weights
-  ///
-  /// The fields have only the elements that this thread holds. A thread holds
-  /// elements of 2 of the 16 rows.
   std::vector<Left> leftOfKeys, leftOfValues;
 };
 
@@ -320,23 +274,15 @@ private:
     }
   }
 
-  /// Emits code that processes the next keys, at most 16. The code updates
-  /// `softmax` and `sum`. Both describe all keys that have been processed so
-  /// far. They have these numbers for each of this thread's two queries:
+  /// Emits code that adds at most 16 keys to `softmax` and `sum`. `part` has
+  /// the scores and dP of these keys. Each number exists for each of this
+  /// thread's two queries. Four threads share a query, and each has the sums of
+  /// its own keys only. If a score exceeds `softmax.top`, the code first
+  /// rescales the old sums.
   ///
-  ///   softmax.top     largest attention score of the query
+  ///   softmax.top     largest attention score of the query so far
   ///   softmax.total   Σ P over keys, where P = exp(score − top)
-  ///   sum             Σ P · dP over keys, where dP is the gradient of the
-  ///                   softmax weight
-  ///
-  /// Four threads share a query. Each thread computes the scores of a quarter
-  /// of the keys. `softmax.total` and `sum` contain only the keys of this
-  /// thread.
-  ///
-  /// `part` has the scores and dP of the next keys. If a score in `part` is
-  /// larger than `softmax.top`, the code first multiplies `softmax.total` and
-  /// `sum` by exp(old top − new top). The code then adds P of the next keys to
-  /// `softmax.total`, and P · dP of the next keys to `sum`.
+  ///   sum             Σ P · dP, where dP is the gradient of the softmax weight
   void addChunk(const ChunkProducts &part, OnlineSoftmax &softmax,
                 Halves &sum) {
     ScalarBuilder s = w.scalar();

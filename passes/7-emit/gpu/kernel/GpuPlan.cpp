@@ -113,28 +113,13 @@ static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
 }
 
 /// Fills `plan` for a kernel that transposes operands through shared memory.
-/// Each block of the kernel computes a tile of 32 x 32 elements of the results.
-/// The block first copies a tile of each transposed operand to shared memory.
-/// The block then reads the tiles in the order of the results.
-///
-/// Sets `plan.transposedDim` to the dim of the results to which a transpose
-/// moves the innermost dim of its operand. Example: a transpose from shape [64,
-/// 96] to shape [96, 64] moves dim 1 of the operand to dim 0 of the result, so
-/// `plan.transposedDim` is 0.
-///
-/// The function transposedDimOf() decides whether a transpose is suitable for
-/// shared memory. For example, a transpose of a very small tensor is not
-/// suitable. A kernel can contain several suitable transposes. The first
-/// suitable transpose determines `plan.transposedDim`. Each later transpose
-/// uses shared memory only if it moves the innermost dim of its operand to the
-/// same dim. Example: the first suitable transpose moves the innermost dim of
-/// its operand to dim 0. A later transpose that moves the innermost dim of its
-/// operand to dim 1 does not use shared memory.
-///
-/// Returns false and leaves `plan` unchanged in two cases:
-///
-///   - The kernel contains no suitable transpose.
-///   - The tiles of all operands together do not fit into shared memory.
+/// Each block computes a tile of 32 x 32 elements. Sets `plan.transposedDim` to
+/// the dim of the results to which a transpose moves the innermost dim of its
+/// operand. Example: 0 for a transpose from [64, 96] to [96, 64]. The first
+/// transpose that transposedDimOf() accepts decides. Transposes with another
+/// dim use no shared memory. Returns false and leaves `plan` unchanged if there
+/// is no such transpose, or if the tiles of all operands do not fit into shared
+/// memory.
 static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
   int64_t transposed = -1;
@@ -197,18 +182,12 @@ static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
 
 /// Sets three fields of `plan` for a kernel that reduces columns of a tensor. A
 /// column is a set of elements that are reduced together and are strided in
-/// memory. A team is a group of threads that reduce one column together. The
-/// fields are:
+/// memory.
 ///
 ///   isAcross   true
-///   team       number of threads in a team: the number of elements of a
+///   team       number of threads that reduce one column: the elements of the
 ///              column, rounded up to a power of two, but at most 8
-///   teams      number of teams in a block: 32
-///
-/// Each team of a block reduces a different column, so that a block reduces 32
-/// columns. Example: the sum of a [500, 64] tensor over dim 0 reduces 64
-/// columns of 500 elements. `team` is 8, and two blocks reduce 32 columns each.
-/// If each column had only 3 elements, `team` would be 4.
+///   teams      number of columns that one block reduces: 32
 static void planAcross(GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.isAcross = true;

@@ -34,19 +34,11 @@ struct GpuPlan {
   /// over dim 1 reduces 8 rows of 32 elements.
   KernelPlan loops;
   /// Number of neighboring elements that a thread computes together. The number
-  /// is chosen in two steps:
-  ///
-  ///   1. Start with the number of elements that one instruction can load. One
-  ///      instruction can load 16 bytes, such as 8 elements of bf16 or 4
-  ///      elements of f32. If a kernel has tensors of several element types,
-  ///      the narrowest type of at least 16 bits decides.
-  ///   2. Halve the number until the number divides `groupSize`. `groupSize` is
-  ///      the number of iterations of the innermost loop. Example: for 12
-  ///      iterations, 8 is halved to 4.
-  ///
-  /// Three kinds of kernels do not follow these steps. The number is 1 in a
-  /// kernel that computes attention, in a kernel that reduces columns, and in a
-  /// kernel that transposes an operand through shared memory.
+  /// is 16 bytes divided by the size of the narrowest element type of at least
+  /// 16 bits, halved until it divides `groupSize`. Example for bf16: 16 bytes
+  /// are 8 elements, and 8 is halved to 4 for a `groupSize` of 12. The number
+  /// is 1 in a kernel that computes attention, reduces columns, or transposes
+  /// through shared memory.
   int64_t vector = 1;
   /// Number of iterations of the kernel's innermost loop. This loop can cover
   /// several neighboring dims of a tensor. Example: if the innermost loop
@@ -130,21 +122,14 @@ constexpr int64_t tileSize = 32;
 constexpr int64_t tilePitch = tileSize + 1;
 
 /// Returns the dim of the result to which the transpose `op` moves the
-/// innermost dim of its operand. Example: `op` transposes an operand of shape
-/// [64, 96] to a result of shape [96, 64]. Dim 1 of the operand becomes dim 0
-/// of the result, so the function returns 0.
+/// innermost dim of its operand. Example: 0 for a transpose from [64, 96] to
+/// [96, 64]. `shape` is the shape of all results of the kernel. Returns -1 if
+/// the kernel should not transpose through shared memory:
 ///
-/// A kernel can do a transpose through shared memory. Each block copies a tile
-/// of the operand to shared memory, then reads the tile in the order of the
-/// result. The function returns -1 if the kernel should not transpose in this
-/// way. There are three cases:
-///
-///   - The innermost dim of the operand remains the innermost dim in the
-///     result.
-///   - The result is small. It has fewer than 16 elements along its innermost
-///     dim, or along the dim to which `op` moves the operand's innermost dim.
-///   - The shape of the result is not `shape`. `shape` is the shape of all
-///     results of the kernel that contains `op`.
+/// - The innermost dim remains the innermost dim.
+/// - The result has fewer than 16 elements along its innermost dim or the
+///   returned dim.
+/// - The shape of the result of `op` is not `shape`.
 int64_t transposedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit

@@ -93,18 +93,11 @@ static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
 
 /// Emits the body of a kernel with reductions. A row is a set of elements that
 /// are reduced together. A team is a group of threads that reduce one row
-/// together. Each block has several teams, and each team reduces one row.
-///
-/// The last block can have fewer rows than teams. Example: a kernel reduces 10
-/// rows, and each block has 4 teams. In the third block, team 0 reduces row 8
-/// and team 1 reduces row 9. Teams 2 and 3 have no row. All threads of a block
-/// must reach all barriers, so teams 2 and 3 must not skip the code. Instead,
-/// teams 2 and 3 also reduce row 9, the last row.
-///
-/// Teams 2 and 3 do not store their results, because these results can be
-/// wrong. Example: a result of the kernel shares a buffer with an operand. Team
-/// 1 stores its results, and overwrites row 9 of the operand. Team 2 then reads
-/// row 9 of the operand, and computes a wrong result.
+/// together. In the last block, some teams may have no row. These teams must
+/// not skip the code, because all threads of a block must reach all barriers.
+/// These teams therefore reduce the last row again. These teams must not store
+/// their results: a result can share a buffer with an operand, and another team
+/// may already have overwritten the last row of the operand.
 static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
                            rank::KernelOp kernel, const GpuPlan &plan,
                            ArrayRef<Value> outputs, Value block) {
@@ -283,21 +276,14 @@ makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
   return function;
 }
 
-/// Emits code in which this thread computes its elements of a tile. A tile is a
-/// part of a tensor with a fixed number of elements. Each thread computes
-/// `plan.vector` neighboring elements of the tile. `thread` is the index of the
-/// thread in its block. Example: if `plan.vector` is 4, thread 2 computes
-/// elements 8 to 11 of the tile.
-///
-/// The last tile of a tensor can extend beyond the end of the tensor. `left` is
-/// the number of elements from the start of the tile to the end of the tensor.
-/// If all elements of the thread lie before the end, the code computes these
-/// elements together. LLVM can then load or store several elements by one
-/// instruction. Otherwise, the code checks each element. The code computes the
-/// element only if the element lies before the end.
-///
-/// `kernel` is the kernel that computes one tile of each result. `outputs` has
-/// a pointer to the start of the tile in each result.
+/// Emits code in which this thread computes `plan.vector` neighboring elements
+/// of a tile. A tile is a range of elements of a tensor. `thread` is the index
+/// of the thread in its block. `outputs` has a pointer to the start of the tile
+/// in each result. `left` is the number of elements from the start of the tile
+/// to the end of the tensor, which can be less than the size of the tile. The
+/// thread skips elements beyond the end. If no element of the thread lies
+/// beyond the end, the code has no checks between the elements, so that LLVM
+/// can load or store several elements by one instruction.
 static void writeTile(KernelWriter &w, rank::KernelOp kernel,
                       const GpuPlan &plan, ArrayRef<Value> outputs,
                       const Index &thread, Value left) {

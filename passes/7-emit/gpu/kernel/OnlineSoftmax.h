@@ -49,23 +49,14 @@ struct OnlineSoftmax {
     return {top[0], top[1], total[0], total[1]};
   }
 
-  /// Emits the update of the softmax state by `scores`, the next tile of
-  /// scores. The thread holds scores of two rows. `top` is the largest score of
-  /// a row so far. The weight of a score is exp(score − `top`). `total` is the
-  /// sum of the weights of the thread's scores so far.
-  ///
-  /// For each of the two rows, sets `top` to the largest score of all tiles so
-  /// far, including `scores`. All old weights of the row change by the factor
-  /// exp(old `top` − new `top`). Multiplies `total` by this factor. Returns the
-  /// factors of the two rows. Example: if `top` grows from 3 to 5, the factor
-  /// is exp(−2).
-  ///
-  /// After the update, the caller must do two things:
-  ///
-  ///   - Add the weights of the scores in `scores` to `total`.
-  ///   - Multiply other sums that contain old weights by the factor of the row.
-  ///     For example, attention keeps a sum of value vectors, each multiplied
-  ///     by a weight.
+  /// Emits the update of this state by `scores`, the next tile of scores. For
+  /// each of the thread's two rows, `top` becomes the largest score so far,
+  /// including `scores`. All old weights exp(score − `top`) of a row change by
+  /// the factor exp(old `top` − new `top`). Multiplies `total` by this factor.
+  /// Returns the factors of the two rows. The caller must add the weights of
+  /// the new scores to `total`. The caller must also multiply all other sums of
+  /// old weights by the factor, such as the sum of weighted value vectors in
+  /// attention.
   Halves update(KernelWriter &w, llvm::ArrayRef<WarpProduct::Sums> scores);
 };
 

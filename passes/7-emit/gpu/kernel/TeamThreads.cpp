@@ -148,23 +148,14 @@ struct ExchangeBuffer {
 };
 } // namespace
 
-/// Emits code that combines the values of the threads of a team, such as
-/// partial sums. A team is a group of threads that reduce one row together. A
-/// team is divided into members. Each member is one thread or one warp. If each
-/// member is a warp, the threads of the warp must already have combined their
-/// values.
+/// Emits code that combines the values of the members of a team, in the order
+/// of the members. A team is a group of threads that reduce one row together. A
+/// member is one thread, or one warp that has already combined its values. All
+/// threads of a block must reach the emitted barrier.
 ///
-/// The code first writes the values of each member to shared memory. After a
-/// barrier, each thread reads the values of all members of its team. The thread
-/// combines the values in the order of the members. All threads of a team thus
-/// get the same result. The parameters are:
-///
-///   own        values of the current thread, or of its warp if the member is a
-///              warp
+///   own        values of the current thread's member
 ///   exchange   layout of the values in shared memory
-///   mayStore   i1 that is true if the current thread writes `own` to shared
-///              memory, or null if all threads write `own`. If each member is a
-///              warp, one thread of each warp writes `own`.
+///   mayStore   i1: whether this thread writes `own`; null if all threads do
 ///   merge      emits the combination of the values of two members
 static Values joinShared(KernelWriter &w, ValueRange own,
                          const ExchangeBuffer &exchange, Value mayStore,

@@ -10,18 +10,16 @@ namespace pcc::emit {
 
 /// Team of GPU threads that compute one row together. A row is a set of
 /// elements that are reduced together. The threads run a loop over the row. In
-/// each iteration of the loop, every thread computes `GpuPlan::vector`
-/// neighboring elements. In the last iteration, some threads may have no
-/// elements. Example: a row has 8 elements, the team consists of the threads t0
-/// and t1, and `GpuPlan::vector` is 2.
+/// each iteration, each thread computes `GpuPlan::vector` neighboring elements.
+/// In the last iteration, some threads may have no elements. Example with 2
+/// threads and `GpuPlan::vector` = 2:
 ///
 ///   element     0    1    2    3    4    5    6    7
 ///   iteration   0    0    0    0    1    1    1    1
 ///   thread      t0   t0   t1   t1   t0   t0   t1   t1
 ///
-/// join() combines the values of all threads of a team, such as partial sums.
-/// join() always combines the values in the same order. All threads of a block
-/// must reach every join().
+/// join() combines the values of all threads of a team in a fixed order. All
+/// threads of a block must reach every join().
 class TeamThreads : public RowThreads {
 public:
   /// Determines the position of the current thread: the index of its team in
@@ -67,20 +65,13 @@ private:
   llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
                                        mlir::ValueRange carried, NestBody body);
   /// Emits code in which this thread computes one group of elements of a row. A
-  /// row is a set of elements that are reduced together. The row is divided
-  /// into groups of `GpuPlan::vector` neighboring elements. A team of threads
-  /// runs a loop over the row. In each iteration, each thread of the team
-  /// computes one group.
-  ///
-  /// `number` is the index of the iteration. `chunk` is the index of the group
-  /// in the row. Example: a team has 2 threads, t0 and t1. t0 computes group 0
-  /// in iteration 0 and group 2 in iteration 1. t1 computes group 1 in
-  /// iteration 0 and group 3 in iteration 1.
-  ///
-  /// `body` emits the code for one element. turn() calls `body` once for each
-  /// element of the group. `carried` are the loop-carried values before the
-  /// iteration, such as a partial sum. Returns the loop-carried values after
-  /// the iteration.
+  /// group consists of `GpuPlan::vector` neighboring elements. `number` is the
+  /// index of the iteration of the loop over the row. `chunk` is the index of
+  /// the group in the row. Example: in iteration 1, the two threads of a team
+  /// compute the groups 2 and 3. `body` emits the code for one element, and is
+  /// called once for each element of the group. `carried` are the loop-carried
+  /// values before the iteration, such as a partial sum. Returns the values
+  /// after the iteration.
   llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
                                       const Index &chunk,
                                       mlir::ValueRange carried, NestBody body);

@@ -117,19 +117,11 @@ private:
 
   /// Emits code in which this thread handles its elements of the block's tile.
   /// A tile has 32 rows of 32 elements. The 256 threads of a block handle 8
-  /// rows at once, and thus all 32 rows in 4 steps. Each thread handles one
-  /// element in each step. Example: thread 33 handles element 1 of row 1, then
-  /// element 1 of rows 9, 17 and 25.
-  ///
-  /// The function calls `placeOf` and `body` for each element of this thread:
-  ///
-  ///   - `placeOf` takes the index of the row in the tile. `placeOf` returns
-  ///     the multi-index of the element in the kernel's results.
-  ///   - `body` takes the multi-index of the element, and the index of the row.
-  ///     `body` emits the code that handles the element.
-  ///
-  /// A tile can extend beyond the results. The emitted code skips an element if
-  /// the results have no element at its multi-index.
+  /// rows at once, so each thread handles one element in each of 4 steps.
+  /// `placeOf` maps the index of a row in the tile to the multi-index of this
+  /// thread's element in the kernel's results. `body` takes the multi-index and
+  /// the index of the row, and emits the code for the element. The code skips
+  /// elements of the tile that lie beyond the results.
   void overTile(llvm::function_ref<MultiIndex(const Index &)> placeOf,
                 llvm::function_ref<void(ArrayRef<Index>, const Index &)> body) {
     const int64_t rowsAtOnce = plan.threads / tileSize;
@@ -148,24 +140,13 @@ private:
     }
   }
 
-  /// Emits a check whether the kernel's results have an element at the
-  /// multi-index `at`. Returns the result of the check, an i1.
-  ///
-  /// The element lies in a tile of 32 x 32 elements. The tile extends along two
-  /// dims of the results: dim `plan.transposedDim` and the last dim. If the
-  /// size of a dim is not a multiple of 32, the last tile extends beyond the
-  /// results. Example: two tiles cover the indices 0 to 63 of a dim of size 40.
-  /// The results have no elements at the indices 40 to 63. If the sizes of both
-  /// dims are multiples of 32, no check is needed. The function then emits
-  /// nothing and returns null.
-  ///
-  /// The function also changes `at`. The compiler knows a range of values for
-  /// each index, and uses the range to simplify the emitted code. In the
-  /// example, the range of the index along the dim of size 40 is 0 to 63. After
-  /// a successful check, the range is only 0 to 39. For each of the two dims
-  /// that needs a check, the function replaces the index in `at` along this
-  /// dim. The new index has the same value and the smaller range. The caller
-  /// must use the changed `at` only in code that runs after a successful check.
+  /// Emits a check whether the kernel's results have an element at `at`.
+  /// Returns an i1, or null if no check is needed. A tile of 32 x 32 elements
+  /// can extend beyond the results: two tiles cover the indices 0 to 63 of a
+  /// dim of size 40. The function replaces each checked index in `at` by an
+  /// equal index with a smaller known range, 0 to 39 in the example. The
+  /// compiler simplifies code by the known range. The caller must therefore use
+  /// the changed `at` only in code that runs after a successful check.
   Value boundsOf(MultiIndex &at) {
     Value all;
     for (int64_t dim : {plan.transposedDim, last()}) {

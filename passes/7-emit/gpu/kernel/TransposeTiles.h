@@ -16,21 +16,13 @@
 
 namespace pcc::emit {
 
-/// Emits the body of `kernel`, which transposes at least one operand through
-/// shared memory. Each block copies a square tile of each such operand to
-/// shared memory. The block then reads the tile in the order of the results.
-///
-/// `plan` describes how the kernel is divided into blocks and threads. The
-/// transposes move the innermost dim of their operands to dim
-/// `plan.transposedDim` of the results. Example: a transpose from shape [64,
-/// 96] to shape [96, 64] moves the innermost dim to dim 0, so
-/// `plan.transposedDim` is 0. The caller must not pass a plan in which
-/// `plan.transposedDim` is -1.
-///
-///   w         emits the code
-///   outputs   pointers to the results
-///   block     index of the current block
-///   thread    index of the current thread in its block
+/// Emits the body of `kernel`, which transposes at least one operand. Each
+/// block copies a square tile of each such operand to shared memory, then reads
+/// the tile in the order of the results. `plan.transposedDim` must not be -1.
+/// This dim of the results is the innermost dim of the transposed operands.
+/// Example: the dim is 0 for a transpose from [64, 96] to [96, 64]. `outputs`
+/// are pointers to the results. `block` is the index of the current block.
+/// `thread` is the index of the current thread in its block.
 void writeTransposeTiles(KernelWriter &w, rank::KernelOp kernel,
                          const GpuPlan &plan,
                          llvm::ArrayRef<mlir::Value> outputs,

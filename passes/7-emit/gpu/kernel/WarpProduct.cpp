@@ -197,46 +197,24 @@ static Value lowerPart(KernelWriter &w, Value value, Value upper) {
   return upperPart(w, w.scalar().sub(value, number));
 }
 
-/// Emits a product of f32 matrices as tensor core instructions on tf32. A tf32
-/// is an f32 in which only the upper 11 bits of the significand are used. The
-/// emitted code splits each f32 of the operands into two tf32, called the upper
-/// part and the lower part. The sum of the two parts is nearly the f32. Let
-/// aUpper and aLower be the parts of an f32 a, and let bUpper and bLower be the
-/// parts of an f32 b. The product a · b is nearly the sum of four products:
-///
-///   product           size
-///   aUpper · bUpper   large
-///   aUpper · bLower   small
-///   aLower · bUpper   small
-///   aLower · bLower   negligible
-///
-/// The tensor core adds up the two small products and then the large product.
-/// The negligible product is left out.
-///
-/// A tensor core truncates the result of each addition (Ootomo and Yokota 2022,
-/// arXiv:2203.03341). The error is larger if the result is larger. `sums` can
-/// be much larger than the products, since `sums` can contain many products of
-/// earlier calls. The tensor core therefore does not add the products to
-/// `sums`. Instead, the tensor core adds the products to 0. An ordinary f32
-/// addition, which does not truncate, then adds the result of the tensor core
-/// to `sums`.
+/// Emits a product of f32 matrices on tensor cores (3xTF32 of CUTLASS). The
+/// operands of these tensor core instructions are tf32, which keep 11 bits of
+/// the significand. Each f32 a is split into two tf32, aUpper + aLower. The
+/// emitted sum for a · b is, in this order,
+/// aLower · bUpper + aUpper · bLower + aUpper · bUpper. The product
+/// aLower · bLower is negligible. A tensor core truncates each sum (Ootomo and
+/// Yokota 2022, arXiv:2203.03341), and the error grows with the sum. The tensor
+/// core must therefore not add the products to `sums`, which can be large. An
+/// ordinary f32 addition adds the products to `sums`.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
-  // The tensor core instruction computes a sum of 8 terms for each element of
-  // the result. Term k is a product of two elements: one element from column k
-  // of the left operand, and one element from row k of the right operand.
-  //
-  // Each thread of the warp passes elements of two columns of the left operand,
-  // and elements of the two rows of the right operand with the same numbers.
-  // For thread t, the instruction expects the numbers q and q + 4, where q is
-  // t % 4. Thread t instead passes the elements that it holds, with the numbers
-  // 2 q and 2 q + 1. Example: q is 1 for thread 5. The instruction expects
-  // columns 1 and 5 and rows 1 and 5. Thread 5 passes columns 2 and 3 and rows
-  // 2 and 3.
-  //
-  // The sum is still correct. The columns of the left operand and the rows of
-  // the right operand are permuted in the same way, so that only the order of
-  // the terms changes.
+  // The instruction adds up 8 products for each element of the result. Product
+  // k has one factor in column k of the left operand, and one factor in row k
+  // of the right operand. Let q be t % 4 for thread t. The instruction expects
+  // columns q and q + 4 and rows q and q + 4 from thread t. Thread t holds the
+  // columns and rows 2 q and 2 q + 1, and passes these instead. The sum is
+  // still correct, since the columns and the rows are permuted in the same way.
+  // Only the order of the products changes.
   const Values a{left.top[0], left.bottom[0], left.top[1], left.bottom[1]},
       b(right.begin(), right.end());
   Values aUpper, aLower, bUpper, bLower;

@@ -132,18 +132,14 @@ public:
   std::vector<Pair> rightFromRows(const SharedMatrix &matrix, int64_t row,
                                   int64_t count) const;
   /// Emits code in which a warp loads the right operand of a matrix product
-  /// left · right. The right operand has `count` rows and 8 columns. `count`
-  /// must be a multiple of 8. The right operand is a part of `matrix`. The
-  /// element in row r and column c of the right operand is the element in row
-  /// `row` + r and column `column` + c of `matrix`. Example: if `row` is 16 and
-  /// `column` is 32, row 2 and column 1 of the right operand are row 18 and
-  /// column 33 of `matrix`.
+  /// left · right. The right operand is the part of `matrix` with `count` rows
+  /// from `row` on and 8 columns from `column` on. `count` must be a multiple
+  /// of 8.
   ///
-  /// Returns the elements of the right operand that this thread loads. Each
-  /// entry of the returned list is a pair of elements. Entry i of thread t of
-  /// the warp has the elements in rows 8 i + k and 8 i + k + 1 of column t / 4,
-  /// where k is 2 (t % 4). Example: for thread 5, t / 4 is 1 and k is 2. Entry
-  /// 0 has rows 2 and 3 of column 1. Entry 1 has rows 10 and 11 of column 1.
+  /// Returns the elements that this thread loads, as a list of pairs. Entry i
+  /// of thread t of the warp has the elements in rows 8 i + k and 8 i + k + 1
+  /// of column t / 4, where k is 2 (t % 4). Example: entry 0 of thread 5 has
+  /// rows 2 and 3 of column 1.
   std::vector<Pair> rightFromColumns(const SharedMatrix &matrix, int64_t column,
                                      int64_t row, int64_t count) const;
 
@@ -228,18 +224,12 @@ private:
                 int64_t start) const;
   /// Emits one ldmatrix instruction, which loads `count` (1, 2 or 4) squares
   /// from shared memory. A square is a part of `matrix` with 8 rows and 8
-  /// columns. Each element has 16 bits.
-  ///
-  /// Positions in `matrix` are counted in elements. The first element of square
-  /// i has the position `start` + i · `step`. The next row of a square begins
-  /// `matrix.pitch` elements later. Example: `start` is 1024, `step` is 8 and
-  /// `matrix.pitch` is 64. Row 2 of square 1 begins at the position
-  /// 1024 + 1 · 8 + 2 · 64 = 1160.
-  ///
-  /// Returns one pair of elements per square. Thread t of the warp gets columns
-  /// c and c + 1 of row t / 4 of each square, where c is 2 (t % 4). Example:
-  /// thread 5 gets columns 2 and 3 of row 1. If `isTransposed` is true, rows
-  /// and columns are exchanged. Thread 5 then gets rows 2 and 3 of column 1.
+  /// columns. Each element has 16 bits. Square i begins at the position
+  /// `start` + i · `step` in `matrix`. The rows of a square are `matrix.pitch`
+  /// apart. All positions are counted in elements. Returns one pair of elements
+  /// per square. Thread t of the warp gets columns c and c + 1 of row t / 4,
+  /// where c is 2 (t % 4). If `isTransposed` is true, rows and columns are
+  /// exchanged.
   std::vector<Pair> loadSquares(const SharedMatrix &matrix, int64_t start,
                                 int64_t step, int64_t count,
                                 bool isTransposed) const;

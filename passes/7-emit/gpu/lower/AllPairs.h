@@ -43,89 +43,43 @@ public:
   /// the size of the last dim of the inputs. `b` creates all ops.
   AllPairs(LoweringBuilder &b, int64_t inner) : b(b), isFlat(inner == 1) {}
 
-  /// Reshapes `value` for a broadcast to all pairs of two indices (i, j). The
-  /// broadcast gives element i of `value` to each pair (i, j). The caller adds
-  /// the op that broadcasts. Example: `value` holds 7 8 9, and j is 0, 1 or 2.
-  /// After the broadcast, the element of the pair (i, j) is in row i and column
-  /// j:
-  ///
-  ///   7 7 7
-  ///   8 8 8
-  ///   9 9 9
-  ///
-  /// `value` has the shape [outer, I, K]. I is the number of values of i. J is
-  /// the number of values of j. K is 1 or equal to `inner`, the parameter of
-  /// the constructor. The result has a dim of size 1 for j, which the broadcast
-  /// enlarges to size J:
+  /// Reshapes `value` so that a later broadcast gives element i of `value` to
+  /// each pair of indices (i, j). I and J are the numbers of values of i and j.
+  /// `value` has the shape [outer, I, K]. K is 1 or `inner`, the constructor's
+  /// parameter:
   ///
   ///                result              after the broadcast
   ///   inner = 1    [outer, I, 1]       [outer, I, J]
   ///   inner > 1    [outer, 1, I, K]    [outer, J, I, K]
   mlir::Value each(mlir::Value value);
-  /// Reshapes `value` for a broadcast to all pairs of two indices (i, j). The
-  /// broadcast gives element j of `value` to each pair (i, j). The caller adds
-  /// the op that broadcasts. Example: `value` holds 7 8 9, and i is 0, 1 or 2.
-  /// After the broadcast, the element of the pair (i, j) is in row i and column
-  /// j:
-  ///
-  ///   7 8 9
-  ///   7 8 9
-  ///   7 8 9
-  ///
-  /// `value` has the shape [outer, J, K]. J is the number of values of j. I is
-  /// the number of values of i. K is 1 or equal to `inner`, the parameter of
-  /// the constructor. The result has a dim of size 1 for i, which the broadcast
-  /// enlarges to size I:
+  /// Reshapes `value` so that a later broadcast gives element j of `value` to
+  /// each pair of indices (i, j). I and J are the numbers of values of i and j.
+  /// `value` has the shape [outer, J, K]. K is 1 or `inner`, the constructor's
+  /// parameter:
   ///
   ///                result              after the broadcast
   ///   inner = 1    [outer, 1, J]       [outer, I, J]
   ///   inner > 1    [outer, J, 1, K]    [outer, J, I, K]
   mlir::Value other(mlir::Value value);
-  /// Returns an i64 tensor with the numbers 0 to `size` − 1. `size` is the
-  /// number of values of index i. The caller uses the tensor in an op that
-  /// broadcasts the tensor to all pairs of two indices (i, j). The broadcast
-  /// gives the number i to each pair (i, j). Example: `size` is 3, and j is 0,
-  /// 1 or 2. After the broadcast, the number of the pair (i, j) is in row i and
-  /// column j:
-  ///
-  ///   0 0 0
-  ///   1 1 1
-  ///   2 2 2
-  ///
-  /// The shape of the returned tensor depends on `inner`, the parameter of the
-  /// constructor:
+  /// Returns an i64 tensor with the numbers 0 to `size` − 1. A later broadcast
+  /// gives the number i to each pair of indices (i, j). `size` is the number of
+  /// values of i. The shape depends on `inner`, the constructor's parameter:
   ///
   ///   inner = 1    [1, size, 1]
   ///   inner > 1    [1, 1, size, 1]
   mlir::Value eachPosition(int64_t size);
-  /// Returns an i64 tensor with the numbers 0 to `size` − 1. `size` is the
-  /// number of values of index j. The caller uses the tensor in an op that
-  /// broadcasts the tensor to all pairs of two indices (i, j). The broadcast
-  /// gives the number j to each pair (i, j). Example: `size` is 3, and i is 0,
-  /// 1 or 2. After the broadcast, the number of the pair (i, j) is in row i and
-  /// column j:
-  ///
-  ///   0 1 2
-  ///   0 1 2
-  ///   0 1 2
-  ///
-  /// The shape of the returned tensor depends on `inner`, the parameter of the
-  /// constructor:
+  /// Returns an i64 tensor with the numbers 0 to `size` − 1. A later broadcast
+  /// gives the number j to each pair of indices (i, j). `size` is the number of
+  /// values of j. The shape depends on `inner`, the constructor's parameter:
   ///
   ///   inner = 1    [1, 1, size]
   ///   inner > 1    [1, size, 1, 1]
   mlir::Value otherPosition(int64_t size);
 
-  /// Reduces `pairs`, a tensor with one element for each pair of two indices
-  /// (i, j). For each i, the function combines the elements of all pairs (i, j)
-  /// into one element of the result. `kind` is the kind of reduction. Example:
-  /// `kind` is a sum, i is 0 or 1, and j is 0, 1 or 2:
-  ///
-  ///   pairs (0, j)    1 2 3     element 0 of the result     6
-  ///   pairs (1, j)    4 5 6     element 1 of the result    15
-  ///
-  /// I is the number of values of i. J is the number of values of j. `inner` is
-  /// the parameter of the constructor. The dim of size J is reduced:
+  /// Reduces `pairs`, a tensor with one element for each pair of indices
+  /// (i, j). For each i, the reduction `kind` combines the elements of all
+  /// pairs (i, j) into one element of the result. I and J are the numbers of
+  /// values of i and j. `inner` is the constructor's parameter:
   ///
   ///                `pairs`                result
   ///   inner = 1    [outer, I, J]          [outer, I, 1]

@@ -78,26 +78,10 @@ private:
   ///   filters   [O, C · taps]             one filter per row
   ///   windows   [C · taps, N · outputs]   one window per column
   ///
-  /// A window is the part of an image that is multiplied with a filter to
-  /// compute one element of the result. Each image has `outputs` windows. Each
-  /// filter and each window has C channels, with `taps` elements per channel.
-  ///
-  /// A kernel copies elements of the input to the matrix of windows, row by
-  /// row. The copy is fast if elements that are neighbors in a row of the
-  /// matrix are also neighbors in the input. The function therefore sometimes
-  /// stores the matrix transposed, with one window per row:
-  ///
-  ///   order                   neighbors in a row of the matrix
-  ///   one window per column   the same element of neighboring windows
-  ///   one window per row      neighboring elements of one window
-  ///
-  /// Example: along the last spatial dim, there are 3 windows, and each window
-  /// has 30 elements. The stride and the dilation are 1. With one window per
-  /// column, the kernel copies runs of 3 neighbors in the input. With one
-  /// window per row, it copies runs of 30 neighbors. The function compares
-  /// these two numbers, and chooses one window per row if the second number is
-  /// larger. Windows with many elements occur in convolutions that compute the
-  /// gradient of filters.
+  /// A window is the part of an image that one filter is multiplied with. If
+  /// isTall() is true, the matrix of windows is stored transposed, with one
+  /// window per row. A kernel copies windows faster if each row of the matrix
+  /// has longer runs of neighboring input elements.
   Value productOfAll() {
     const int64_t depth = channels * taps;
     Value seen = b.reshape(columns(), {batch, depth, outputs});

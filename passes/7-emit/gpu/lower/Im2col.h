@@ -7,24 +7,15 @@
 
 namespace pcc::emit {
 
-/// Windows of a convolution or pool along one spatial dim. Each window consists
-/// of some input elements, called the taps of the window. `stride` is the
-/// distance between neighboring windows. `dilation` is the distance between
-/// neighboring taps. `low` is the number of padding elements before the input.
-/// Tap k of window o is the input element at the index
+/// Windows of a convolution or pool along one spatial dim. A tap is an element
+/// of a window. Tap k of window o is the input element at the index
 ///
 ///   o · stride + k · dilation − low
 ///
-/// An index outside of the input belongs to the padding. Example: `stride` is
-/// 2, `dilation` is 1, `low` is 1, and each window has 3 taps. Taps 0, 1 and 2
-/// of window 1 are the input elements 1, 2 and 3.
-///
-/// If `reversed` is true, each window has its taps in reverse order. In the
-/// example, taps 0, 1 and 2 of window 1 are then the input elements 3, 2 and 1.
-/// If each window has `window` taps, tap k of window o is the input element at
-/// the index
-///
-///   o · stride + (window − 1 − k) · dilation − low
+/// An index outside of the input belongs to the padding. If `reversed` is true,
+/// `window` − 1 − k replaces k in the formula. Example: `stride` is 2,
+/// `dilation` is 1, `low` is 1 and `window` is 3. The taps of window 1 are the
+/// input elements 1, 2 and 3, or 3, 2 and 1 if `reversed` is true.
 struct SlidingDim {
   /// Sizes along one spatial dim, in elements. A tap is an element of a window:
   ///
@@ -53,21 +44,15 @@ struct SlidingDim {
   }
 };
 
-/// Returns a copy of each window of a convolution or pool (im2col, Chellapilla
-/// et al. 2006):
+/// Returns a copy of each window (im2col, Chellapilla et al. 2006):
 ///
 ///   input    [N, C, spatial…]           N images, C channels
-///   result   [N, C, taps…, outputs…]
+///   result   [N, C, taps…, outputs…]    one copy of each window
 ///
-/// For each spatial dim, the result has one dim `taps` and one dim `outputs`.
-/// The indices along the dims `taps` select an element of a window. The indices
-/// along the dims `outputs` select the window. Example: an input [1, 3, 8, 8]
-/// has 6 x 6 windows of 3 x 3 elements each. The result has the shape [1, 3, 3,
-/// 3, 6, 6].
-///
-/// `dims` describes the windows along each spatial dim. Elements of windows
-/// outside of the input have the value `padding`. All ops that im2col() creates
-/// can be fused into one kernel.
+/// Example: an input [1, 3, 8, 8] has 6 x 6 windows of 3 x 3 elements. The
+/// result has the shape [1, 3, 3, 3, 6, 6]. `dims` describes the windows along
+/// each spatial dim. Window elements outside of the input have the value
+/// `padding`. All ops that im2col() creates can be fused into one kernel.
 mlir::Value im2col(LoweringBuilder &b, mlir::Value input,
                    llvm::ArrayRef<SlidingDim> dims, double padding);
 

@@ -60,22 +60,13 @@ static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
 }
 
 /// Replaces one graph.group_rows. This op lists all (token, expert) pairs in
-/// which the token is sent to the expert. The list is sorted by expert. The
-/// pairs of one expert are sorted by token.
-///
-/// The function does not need to sort. It builds a matrix [experts, tokens]
-/// that holds 1 for each pair of the list, else 0. The list has the pairs in
-/// the order in which the matrix stores them, row by row. The position of a
-/// pair in the list is therefore the number of ones before the pair in the
-/// matrix. The function computes these numbers by prefix sums. Example with 2
-/// experts and 3 tokens:
-///
-///               token 0   token 1   token 2
-///   expert 0          1         0         1
-///   expert 1          0         1         1
-///
-/// The list is (0, 0), (2, 0), (1, 1), (2, 1). The pair (1, 1) has the position
-/// 2, because two ones precede the pair in the matrix.
+/// which the token is sent to the expert. The list is sorted by expert, then by
+/// token. A matrix [experts, tokens] holds 1 for each pair of the list, else 0.
+/// The list has the pairs in the row-major order of the matrix. The position of
+/// a pair in the list is therefore the number of ones before the pair in the
+/// matrix, which is a prefix sum. Example: for 2 experts and 3 tokens, the rows
+/// of the matrix are 1 0 1 and 0 1 1. The list is (0, 0), (2, 0), (1, 1),
+/// (2, 1).
 static void lowerGroupRows(GroupRowsOp op) {
   LoweringBuilder b(op);
   const int64_t tokens = shapeOf(op.getGate())[0],
@@ -196,23 +187,13 @@ private:
   }
 
   /// Returns a tensor [tiles, 128]. A tile is a matrix with copies of up to 128
-  /// input rows of one expert. Element (t, k) of the returned tensor is the
-  /// index of the input row that tile t holds as its row k. The parameters
-  /// describe the tiles:
-  ///
-  ///   owner        per tile: index of its expert
-  ///   tileStarts   per expert: index of its first tile
-  ///
-  /// Example: expert 0 has the input rows 0 to 199, and expert 1 has the input
-  /// rows 200 to 299. `owner` is 0 0 1 1, and `tileStarts` is 0 2:
-  ///
-  ///   tile 0    rows 0 to 127
-  ///   tile 1    rows 128 to 199
-  ///   tile 2    rows 200 to 299
-  ///   tile 3    no rows
-  ///
-  /// Tiles 1, 2 and 3 have empty rows. For an empty row, the returned tensor
-  /// holds the index of an arbitrary input row.
+  /// input rows of one expert. Element (t, k) of the tensor is the index of the
+  /// input row that tile t holds as its row k. For an empty row of a tile, the
+  /// element is the index of an arbitrary input row. `owner` holds the expert
+  /// of each tile. `tileStarts` holds the first tile of each expert. Example:
+  /// expert 0 has the input rows 0 to 199, and expert 1 has the input rows 200
+  /// to 299. Tile 0 holds rows 0 to 127, tile 1 holds rows 128 to 199, and tile
+  /// 2 holds rows 200 to 299.
   Value rowsOfTiles(Value owner, Value tileStarts) {
     Value number =
         b.make<SubOp>(b.positions(numTiles(), 0, 1), at(tileStarts, owner));
@@ -233,9 +214,8 @@ private:
   LoweringBuilder b;
   GroupedMatmulOp op;
   int64_t numExperts, numRows, n;
-  /// Tensors that describe the experts and the input rows. The input rows of
-  /// expert 0 come first, then the input rows of expert 1, and so on. All rows
-  /// after the rows of the last expert are padding.
+  /// Tensors that describe the experts and the input rows. The input rows are
+  /// sorted by expert. All rows after the rows of the last expert are padding.
   ///
   ///   field    shape       element
   ///   counts   [experts]   number of rows of the expert
@@ -243,10 +223,6 @@ private:
   ///   ends     [experts]   index after the last row of the expert
   ///   isRow    [rows]      true if the row belongs to an expert, else false
   ///   expert   [rows]      index of the expert of the row, 0 for padding
-  ///
-  /// Example: there are 4 rows. Expert 0 has rows 0 and 1, expert 1 has row 2,
-  /// and row 3 is padding. `counts` is 2 1, `starts` is 0 2, and `ends` is 2 3.
-  /// `isRow` is true true true false, and `expert` is 0 0 1 0.
   Value counts, ends, starts, isRow, expert;
 };
 } // namespace

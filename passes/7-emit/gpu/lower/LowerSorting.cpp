@@ -38,20 +38,10 @@ private:
   Value isNanOf(Value value) { return b.make<IsNanOp>(value); }
 
   /// Adds the rules for NaN to a comparison of elements x with elements y. In
-  /// sorted order, NaN comes before all numbers, and two NaN are equal. The
-  /// comparison is either "x comes before y" or "x equals y". The parameters
-  /// are:
-  ///
-  ///   condition   boolean tensor with the result of the comparison, which is
-  ///               false where x or y is NaN
-  ///   nan         boolean tensor that is true where x is NaN
-  ///   otherNan    boolean tensor that is true where y is NaN
-  ///   second      false if the comparison is "x comes before y", true if the
-  ///               comparison is "x equals y"
-  ///
-  /// Returns a boolean tensor with the corrected result of the comparison. The
-  /// elements of this tensor are true where `condition` is true. They are also
-  /// true in one case with NaN:
+  /// sorted order, NaN comes before all numbers, and two NaN are equal.
+  /// `condition` is the result of the comparison, a tensor that is false where
+  /// x or y is NaN. `nan` is true where x is NaN. `otherNan` is true where y is
+  /// NaN. Returns `condition`, but with true also in this case:
   ///
   ///   second   comparison         case with NaN
   ///   false    x comes before y   x is NaN, and y is not NaN

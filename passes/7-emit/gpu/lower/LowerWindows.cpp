@@ -49,19 +49,13 @@ static void lowerConvTranspose(ConvTransposeOp op) {
 // Pools
 //===----------------------------------------------------------------------===//
 
-/// Computes the averages of an average pool. `sum` holds the sum of each
-/// window. Divides each sum by the number of elements of the window that count.
-/// In pools of kind AverageWithPadding, all elements of a window count. In
-/// other pools, elements in the padding do not count.
-///
-/// The number of elements that count is the product of one number per spatial
-/// dim. Example: a window of 3 x 3 elements starts in the padding, one row
-/// above an image. Two rows and three columns of the window lie in the image,
-/// which are 6 elements. The function divides the sum by 2 and then by 3.
-///
-/// For each spatial dim, the function builds a constant tensor. This tensor
-/// holds the number by which the function divides, for each index of the result
-/// along the dim.
+/// Returns the averages of an average pool. `sum` holds the sum of each window.
+/// Divides each sum by the number of elements of the window that count.
+/// Elements in the padding count only in pools of kind AverageWithPadding. This
+/// number is the product of one count per spatial dim. Example: a window of
+/// 3 x 3 elements begins one row above an image. Two rows and three columns of
+/// the window lie in the image. The function divides the sum by 2 and then by
+/// 3.
 static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   Type element = tensorType(sum).getElementType();
   for (auto [dim, size] : llvm::enumerate(spatial(op.getResult()))) {

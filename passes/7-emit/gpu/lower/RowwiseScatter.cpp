@@ -101,37 +101,15 @@ public:
   Value build() {
     if (kind == ScatterKind::Set)
       return taken();
-    // Several updates can apply to the same row of `data`. The function must
-    // combine these updates, for example by a sum. The function can choose
-    // between three ways. Each variable is the cost of one way. The cost is the
-    // estimated number of operations per row index in `places`. A row index
-    // applies to `width` elements of an update.
+    // Several updates of one row must be combined, in one of three ways. Each
+    // variable is the estimated cost of one way, in operations per row index in
+    // `places`. A row index applies to `width` elements of an update.
     //
-    //   byRow
-    //     1. For each row, sum all updates of the row. This step examines each
-    //        pair of a row and an update. Cost: numRows · width.
-    //     2. Add the sum of each row to the row.
+    //   byRow     combines all updates of each row
+    //   byPairs   sets each update to the combination of all updates of its row
+    //   byOrder   sorts the updates, then combines them in numRounds() steps
     //
-    //   byPairs
-    //     1. Replace each update by the sum of all updates of its row. This
-    //        step examines each pair of two updates. Cost: numUpdates · width.
-    //     2. For each row, find the last update of the row. This step compares
-    //        each row index with the row of each update. Cost: numRows.
-    //     3. Add the last update of each row to the row.
-    //
-    //   byOrder
-    //     1. Sort the updates by row. The sort makes two comparisons for each
-    //        pair of two updates. Cost: 2 · numUpdates.
-    //     2. Replace each update by the sum of this update and all earlier
-    //        updates of its row. This step has numRounds() iterations. Each
-    //        iteration replaces each update by a sum of up to `radix` terms.
-    //        Cost: numRounds() · radix · width.
-    //     3. Find the last update of each row, as in byPairs. Cost: numRows.
-    //     4. Add the last update of each row to the row.
-    //
-    // Example for byPairs: updates 0, 1 and 2 apply to rows 5, 7 and 5. Update
-    // 2 is the last update of row 5. After step 1, update 2 is the sum of the
-    // old updates 0 and 2. Step 3 adds this sum to row 5.
+    // byPairs and byOrder also find the last update of each row. Cost: numRows.
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -186,26 +164,15 @@ private:
                     {dim});
   }
 
-  /// Combines the updates of each of n rows. The function combines all updates
-  /// that apply to the same row, for example by a sum for ScatterKind::Add. A
-  /// row without updates gets the neutral element (0 for a sum). The caller
-  /// chooses the n rows. Example: updates a, b and c apply to rows 5, 7 and 5.
-  /// For the rows 5, 6 and 7, the function returns a + c, 0 and b.
-  ///
-  /// The returned tensor has the shape [outer, n, inner], where `updates` has
-  /// the shape [outer, numUpdates, inner].
-  ///
-  /// The caller chooses the n rows by the function `at`, which returns their
-  /// indices as a tensor. The argument of `at` is an AllPairs object, which
-  /// this function creates. `at` must call one of two methods of the AllPairs
-  /// object, and must return the result of the method:
+  /// Combines the updates of each of n rows. Returns a tensor [outer, n,
+  /// inner]. A row without updates gets the neutral element (0 for a sum).
+  /// Example: updates a, b and c apply to rows 5, 7 and 5. For the rows 5, 6
+  /// and 7, the sums are a + c, 0 and b. `at` chooses the n rows. `at` must
+  /// return the result of a method of its argument:
   ///
   ///   eachPosition(n)   chooses rows 0 to n − 1
-  ///   each(t)           chooses the rows whose indices are in the tensor `t`,
-  ///                     which has the shape [outer, n, 1] or [outer, n, inner]
-  ///
-  /// The two methods return the row indices in a shape for a broadcast. The
-  /// function compares each of the n row indices with the row of each update.
+  ///   each(t)           chooses the rows with the indices in the tensor `t` of
+  ///                     shape [outer, n, 1] or [outer, n, inner]
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -264,22 +231,11 @@ private:
         updates, b.broadcast(order, shapeOf(updates)), uint64_t(1));
   }
 
-  /// Combines each update with all earlier updates of its row. Returns the
-  /// combined updates in the shape of `updates`. The updates must be sorted by
-  /// row. Example: updates a, b and c apply to row 3, and update d applies to
-  /// row 5. For ScatterKind::Add, the result is a, a + b, a + b + c, d.
-  ///
-  /// `so` holds one combination for each update u. The combination contains
-  /// update u and up to `reach` − 1 updates of the same row directly before u.
-  /// At first, `reach` is 1, so each combination contains only the update
-  /// itself. Each iteration combines element u of `so` with elements u − reach,
-  /// u − 2 · reach, and so on, `radix` elements in total. The iteration leaves
-  /// out elements of other rows. The new value of `reach` is `radix` times the
-  /// old value.
-  ///
-  /// Example: four updates a, b, c and d apply to one row. In this example,
-  /// `radix` is 2 for simplicity. The string ab is the combination of a and b.
-  /// Each line shows the elements of `so` for one value of `reach`:
+  /// Returns the combination of each update with all earlier updates of its
+  /// row. The updates must be sorted by row. Each iteration combines element u
+  /// of `so` with the elements u − reach, u − 2 · reach and so on, `radix`
+  /// elements in total, but leaves out other rows. Example for one row of four
+  /// updates and `radix` = 2, where ab is the combination of a and b:
   ///
   ///   reach 1   a   b   c   d
   ///   reach 2   a   ab  bc  cd

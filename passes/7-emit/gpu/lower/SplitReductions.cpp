@@ -19,18 +19,12 @@ struct Lengths {
   int64_t row, part;
 };
 /// Division of the rows of a reduction into parts of equal length. A row is a
-/// set of elements that are reduced together.
-///
-///   first   first of the neighboring reduced dims that are divided
-///   count   number of these dims
-///   size    product of the sizes of these dims
-///   parts   number of parts
-///
-/// The input is reshaped: two dims [parts, size / parts] replace these dims.
-/// One reduction then reduces each part, and a second one reduces the results
-/// of the parts. Example: a reduction of [6, 400, 1000] over dims 1 and 2, with
-/// 25 parts. The input becomes [6, 25, 16000]. The first reduction returns
-/// [6, 25], and the second one returns [6].
+/// set of elements that are reduced together. In the input, two dims [parts,
+/// size / parts] replace `count` neighboring reduced dims from dim `first` on.
+/// `size` is the product of the sizes of the replaced dims. One reduction
+/// reduces each part, and a second one reduces the results of the parts.
+/// Example: for 25 parts, a reduction of [6, 400, 1000] over dims 1 and 2
+/// becomes reductions from [6, 25, 16000] to [6, 25] and from [6, 25] to [6].
 struct Cut {
   int64_t first = 0, count = 0, size = 0, parts = 0;
   int64_t end() const { return first + count; }
@@ -38,19 +32,11 @@ struct Cut {
 } // namespace
 
 /// Limits, in elements, for splitting a reduction. A row is a set of elements
-/// that are reduced together. A reduction can be split if its rows are longer
-/// than the first limit. The split divides each row into parts. No part is
-/// longer than the second limit:
-///
-///             first limit: row    second limit: part
-///   along          65536                16384
-///   across          2048                  512
-///
-/// `across` has the limits for columns. A column is a row whose elements are
-/// strided in memory. Example: a sum of a [4096, 64] tensor over dim 0 reduces
-/// 64 columns of 4096 elements. At most 8 GPU threads reduce a column, so these
-/// limits are low. `along` has the limits for all other rows. At most 1024 GPU
-/// threads reduce one of these rows.
+/// that are reduced together. A row longer than `row` may be divided into parts
+/// of at most `part` elements. `across` has the limits for columns, which are
+/// rows of elements that are strided in memory. `along` has the limits for all
+/// other rows. The limits for columns are lower, because at most 8 GPU threads
+/// reduce a column, and at most 1024 GPU threads reduce any other row.
 static constexpr Lengths along = {1 << 16, 1 << 14}, across = {1 << 11, 1 << 9};
 
 /// Chooses the dims of a reduction that a split divides into parts. `dims` are

@@ -116,18 +116,14 @@ public:
   }
 
   /// Two tensors of the shape [taps…, outputs…]. A tap is an element of the
-  /// filter. Each element of the two tensors is for one tap and one output
-  /// element:
+  /// filter. For each pair of a tap and an output element, `isThere` tells
+  /// whether the output element adds a product of the tap. `place` holds the
+  /// number of this product, or the number of an arbitrary product if there is
+  /// none.
   ///
-  ///   isThere   whether the output element adds a product of the tap and an
-  ///             input element
-  ///   place     number of this product; if there is no such product, number of
-  ///             an arbitrary product
-  ///
-  /// The numbers count the products of all taps and all input elements, in the
-  /// row-major order of [taps…, inputs…]. Example: with 3 taps and 5 input
-  /// elements, the product of tap 2 and input element 4 has number 2 · 5 + 4 =
-  /// 14.
+  /// The products of all taps and all input elements are numbered in the
+  /// row-major order of [taps…, inputs…]. Example: with 5 input elements, the
+  /// product of tap 2 and input element 4 has the number 2 · 5 + 4 = 14.
   Value place, isThere;
 
 private:
@@ -143,22 +139,13 @@ private:
                        2 * op.getStrides().size());
   }
 
-  /// Computes the number of an element of a tensor, in row-major order, from
-  /// the indices of the element. The caller calls the function once for each
-  /// dim of the tensor, from the first dim to the last. `size` is the size of
-  /// the dim. `index` is the index of the element along the dim. The first call
-  /// sets `place` to `index`. Each later call sets `place` to
-  /// place · size + index. After the last call, `place` is the number of the
-  /// element.
-  ///
-  /// Example: an element of a [3, 5] tensor has the indices 2 and 4. There are
-  /// two calls:
-  ///
-  ///   append(3, 2)   sets `place` to 2
-  ///   append(5, 4)   sets `place` to 2 · 5 + 4 = 14
-  ///
-  /// `index` and `place` are tensors of integers. One call therefore updates
-  /// the numbers of many elements at once.
+  /// Computes numbers of tensor elements, in row-major order, from the indices
+  /// of the elements. The caller must call the function once for each dim of
+  /// the tensor, from the first dim to the last. `size` is the size of the dim.
+  /// `index` holds the indices along the dim. After the last call, `place`
+  /// holds the numbers. Example: the element [2, 4] of a [3, 5] tensor. The
+  /// call append(3, 2) sets `place` to 2. The call append(5, 4) sets `place` to
+  /// 2 · 5 + 4 = 14.
   void append(int64_t size, Value index) {
     place = place ? b.make<AddOp>(b.make<MulOp>(place, b.integer(size)), index)
                   : index;
@@ -173,38 +160,15 @@ private:
     isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
   }
 
-  /// Updates `place` and `isThere` for one spatial dim of the transposed
-  /// convolution, `dim`. The caller calls the function once for each spatial
-  /// dim, from the first to the last.
+  /// Updates `place` and `isThere` for the spatial dim `dim`. The caller must
+  /// call the function once for each spatial dim, from the first to the last. A
+  /// tap is an element of the filter. Output element p adds the product of tap
+  /// k and input element q, where q is
   ///
-  /// A tap is an element of the filter. An output element is a sum of products,
-  /// each of a tap and an input element. `place` and `isThere` have one element
-  /// for each pair of a tap and an output element:
+  ///   (p + padding − k · dilation) / stride
   ///
-  ///   isThere   whether the output element has a product with the tap
-  ///   place     number of this product
-  ///
-  /// Along `dim`, the tap has an index k, the output element has an index p,
-  /// and the input element of the product has an index q:
-  ///
-  ///   q = (p + padding − k · dilation) / stride
-  ///
-  /// Here, `padding` is the entry of the ONNX attribute `pads` for the front of
-  /// `dim`. There is no product in two cases: q is not an integer, or q is
-  /// outside of the input. In both cases, the function sets `isThere` to false
-  /// for the pair. Example with stride 2, dilation 1 and no padding:
-  ///
-  ///   output p   tap k   input q
-  ///      4         0        2
-  ///      4         1       1.5      no product
-  ///      4         2        1
-  ///
-  /// The products of all taps and all input elements are numbered in row-major
-  /// order of [taps…, inputs…]. Before the first call, `place` is the number of
-  /// the tap. The function multiplies `place` by the size of the input along
-  /// `dim`, and then adds q. Example: there are 5 input elements. For tap 2 and
-  /// input element 1, `place` is first 2, and then 2 · 5 + 1 = 11. If there is
-  /// no product, the function adds an arbitrary valid index instead of q.
+  /// If q is not an integer or lies outside of the input, there is no product.
+  /// Then `isThere` becomes false, and a valid index replaces q in `place`.
   void appendInput(int64_t dim) {
     const int64_t numDims = op.getStrides().size(),
                   size = spatial(op.getInput())[dim];
@@ -227,20 +191,14 @@ private:
 };
 } // namespace
 
-/// Multiplies the input of `op` with the filter of `op` by one matmul, and
-/// returns the result of the matmul:
+/// Returns the product of the input and the filter of `op`, as one matmul:
 ///
-///   input    [N, G, C, inputs]
-///   filter   [G, C, O · taps]
+///   input    [N, G, C, inputs]           N samples, G groups of C channels
+///   filter   [G, C, O · taps]            O output channels per group
 ///   result   [N, G, O · taps, inputs]
 ///
-/// N is the number of samples. There are G groups. Each group has C input
-/// channels and O output channels. An input channel has `inputs` elements. A
-/// tap is an element of the filter. The filter has `taps` taps for each pair of
-/// an input channel and an output channel.
-///
-/// The matmul multiplies each input element with each tap of its input channel.
-/// The matmul then sums the products over the C input channels of the group.
+/// A tap is an element of the filter. The matmul multiplies each input element
+/// with each tap, and sums over the C input channels of a group.
 static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   ArrayRef<int64_t> shape = shapeOf(filters);

@@ -40,19 +40,10 @@ static bool isIndexVector(const HostOperand &tensor, int64_t size) {
 // group_rows
 //===----------------------------------------------------------------------===//
 
-/// Checks a call of group_rows. Returns null if the call is valid, otherwise a
-/// description of the fault.
-///
-/// The op group_rows belongs to mixture-of-experts layers. In a layer, each
-/// token is processed by a few of the experts. The op writes a list of pairs.
-/// Each pair consists of a token and an expert that processes the token. The
-/// integer attribute of the op is the largest number of pairs of one token.
-///
-/// Also makes the workspace large enough for one number per token. The
-/// workspace is the temporary memory of the op. During the op, the number of a
-/// token is the number of pairs that the op may still add for this token. For
-/// example, let the attribute be 2. The number of each token is 2 at first, and
-/// becomes 1 when the op adds a pair of the token.
+/// Checks a call of group_rows, an op of mixture-of-experts layers that lists
+/// pairs of a token and an expert. Returns null if the call is valid, otherwise
+/// a description of the fault. Also resizes the workspace to one number per
+/// token, which groupRows() needs.
 static const char *prepareGroupRows(HostOpCall &call) {
   if (call.inputs.size() != 1 || call.outputs.size() != 4 ||
       call.integers.size() != 1)
@@ -72,32 +63,15 @@ static const char *prepareGroupRows(HostOpCall &call) {
   return nullptr;
 }
 
-/// Lists the pairs of a token and an expert that processes the token, in a
-/// mixture-of-experts layer. Pairs are ordered by expert, then by token. The
-/// input `gate` has one number per token and expert, which is the weight of the
-/// expert for the token. A pair is not listed in two cases:
+/// Lists the pairs of a token and an expert in a mixture-of-experts layer,
+/// ordered by expert, then by token. The input is a matrix of gates [tokens,
+/// experts]. A pair is listed if its gate is not 0. A token gets at most as
+/// many pairs as the integer attribute says. For example, let the attribute be
+/// 1, and let the gates of token 0 be [0, 0.5], and of token 1 [0.25, 0.75].
+/// The op lists token 1 with expert 0, then token 0 with expert 1.
 ///
-/// - The gate of the pair is 0.
-/// - The token of the pair already has the largest number of pairs. The integer
-///   attribute of the op is the largest number of pairs per token.
-///
-/// The workspace has one number per token: the number of pairs that may still
-/// be listed for the token. For example, let the attribute be 1, and let the
-/// gates be:
-///
-///              expert 0   expert 1
-///   token 0    0          0.5
-///   token 1    0.25       0.75
-///   token 2    0          0.125
-///
-/// The op then lists three pairs:
-///
-///   token      1   0   2
-///   expert     0   1   1
-///
-/// The pair of token 1 and expert 1 is not listed, because token 1 already has
-/// one pair. The op also writes the gate of each pair, and the number of pairs
-/// of each expert.
+/// The outputs are the token, the expert and the gate of each pair, and the
+/// number of pairs of each expert. Unused places of the lists are set to 0.
 template <typename T> static void groupRows(HostOpCall &call) {
   const T *gate = static_cast<const T *>(call.inputs[0].data);
   const int64_t tokens = call.inputs[0].shape[0];

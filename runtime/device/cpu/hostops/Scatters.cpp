@@ -132,24 +132,14 @@ static const char *prepareElements(HostOpCall &call) {
   return nullptr;
 }
 
-/// Finds the element of the input `data` that a scatter_elements changes with
-/// one update. Returns the row-major index of this element in `data`. An update
-/// is one number of the input `updates`. The parameter `at` is the row-major
-/// index of the update in `updates`.
-///
-/// The changed element has the coordinates of the update, except that one
-/// coordinate is replaced. The first integer attribute of the op says which
-/// coordinate is replaced. The new coordinate is in the input `indices`, which
-/// has the same shape as `updates`: it is the number that has the same
-/// coordinates in `indices` as the update has in `updates`.
-///
-/// For example, let the attribute be 0, so that the first coordinate is
-/// replaced. Let the update be at (1, 2) in `updates`, and let `indices`
-/// contain the number 3 at (1, 2). The changed element is then at (3, 2) in
-/// `data`. If `data` is [4, 3], the function returns 3 * 3 + 2 = 11.
-///
-/// A negative number in `indices` counts from the end: -1 is the last
-/// coordinate. If the element would be outside `data`, the function returns -1.
+/// Returns the row-major index in `data` (input 0) of the element that a
+/// scatter_elements changes with the update at row-major index `at`. The
+/// element has the coordinates of the update, except along the dim that the
+/// first attribute names. The coordinate along this dim is `indices` (input 1)
+/// at the coordinates of the update. For example, if the dim is 0, the update
+/// is at (1, 2), and `indices` has 3 there, the element is at (3, 2). A
+/// negative index counts from the end. Returns -1 if the element would be
+/// outside `data`.
 static int64_t placeOf(const HostOpCall &call, int64_t at) {
   const std::vector<int64_t> &data = call.inputs[0].shape;
   const std::vector<int64_t> &indices = call.inputs[1].shape;

@@ -75,21 +75,13 @@ template <typename T> static bool less(T a, T b) {
   return a < b || (b != b && a == a);
 }
 
-/// Computes the op top_k: selects the k largest or the k smallest elements of
-/// each line of the input. A line is the set of elements that differ only in
-/// their index along one dim, which is the first integer attribute of the op.
-/// For example, if the input is a matrix and this dim is 1, the lines are the
-/// rows. The second integer attribute is 1 for the largest elements, and 0 for
-/// the smallest elements. k is the size of the outputs along the dim.
-///
-/// The first output receives the selected elements. The second output receives
-/// the index of each selected element in its line. The largest elements are in
-/// descending order, and the smallest elements are in ascending order. If two
-/// elements are equal, the element with the lower index comes first. NaN counts
-/// as the largest value.
-///
-/// For example, let k be 2, and let a line be 5, 9, 7. The two largest elements
-/// are 9 and 7, and their indices are 1 and 2.
+/// Computes the op top_k: selects the k largest elements (second attribute 1)
+/// or the k smallest elements (second attribute 0) of each line of the input. A
+/// line has the elements that differ only in their index along the dim in the
+/// first attribute. k is the size of the outputs along this dim. The first
+/// output has the selected elements: the largest in descending order, or the
+/// smallest in ascending order. The second output has their indices in the
+/// line. Equal elements are ordered by index. NaN counts as the largest value.
 template <typename T> static void topK(HostOpCall &call) {
   const int64_t dim = call.integers[0];
   const bool largest = call.integers[1] != 0;
