@@ -1,5 +1,6 @@
 //===- ElementWise.cpp - sharding rules of element-wise ops ---------------===//
 
+#include "dialects/graph/FloatCasts.h"
 #include "dialects/graph/rules/RuleBuilders.h"
 
 using namespace mlir;
@@ -118,8 +119,6 @@ ShardingRule SelectOp::getShardingRule() {
 ShardingRule CastOp::getShardingRule() {
   auto from = dyn_cast<FloatType>(tensorType(getInput()).getElementType());
   auto to = dyn_cast<FloatType>(tensorType(getResult()).getElementType());
-  bool widens = from && to &&
-                llvm::APFloat::isRepresentableBy(from.getFloatSemantics(),
-                                                 to.getFloatSemantics());
-  return widens ? linearRule(*this, {0}) : broadcastRule(*this);
+  return from && to && representsAll(to, from) ? linearRule(*this, {0})
+                                               : broadcastRule(*this);
 }

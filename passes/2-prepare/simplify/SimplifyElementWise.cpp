@@ -1,5 +1,6 @@
 //===- SimplifyElementWise.cpp - rewrites of element-wise ops -------------===//
 
+#include "dialects/graph/FloatCasts.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/simplify/Simplifications.h"
@@ -94,9 +95,7 @@ static bool holds(Type to, Type from) {
     return true;
   auto toFloat = dyn_cast<FloatType>(to), fromFloat = dyn_cast<FloatType>(from);
   if (toFloat && fromFloat)
-    return to == from ||
-           (toFloat.getWidth() > fromFloat.getWidth() &&
-            toFloat.getWidth() >= 32 && fromFloat.getWidth() >= 16);
+    return representsAll(toFloat, fromFloat);
   if (fromFloat || !from.isIntOrIndex())
     return false;
   if (toFloat)

@@ -1,5 +1,6 @@
 //===- SimplifyFolds.cpp - constant folding -------------------------------===//
 
+#include "dialects/graph/FloatCasts.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/simplify/Simplifications.h"
@@ -14,9 +15,7 @@ using namespace pcc::prepare;
 static bool isNarrowing(CastOp op) {
   auto from = dyn_cast<FloatType>(elementTypeOf(op.getInput()));
   auto to = dyn_cast<FloatType>(elementTypeOf(op));
-  return from && to &&
-         !APFloat::isRepresentableBy(from.getFloatSemantics(),
-                                     to.getFloatSemantics());
+  return from && to && !representsAll(to, from);
 }
 
 bool pcc::prepare::isFoldWanted(Operation *op) {

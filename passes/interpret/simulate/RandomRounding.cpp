@@ -15,7 +15,10 @@ double interpret::roundingOf(Type type) {
                 : 0;
 }
 
-bool interpret::addsTerms(Operation *op) {
+/// Returns whether the result of `op` is a sum of elements of its operands, or
+/// of products of their elements. Examples: a matrix multiplication and the
+/// mean of a row.
+static bool addsTerms(Operation *op) {
   return op->hasTrait<graph::SumsProducts>() || isa<graph::ReduceOp>(op);
 }
 

@@ -13,11 +13,6 @@ namespace pcc::interpret {
 /// no float.
 double roundingOf(mlir::Type type);
 
-/// Returns whether the result of `op` is a sum of elements of its operands, or
-/// of products of their elements. Examples: a matrix multiplication and the
-/// mean of a row.
-bool addsTerms(mlir::Operation *op);
-
 /// Adds a random rounding error to every sum of a model, so that several
 /// executions show how many digits of a result depend on the order of additions
 /// (Monte Carlo arithmetic, Parker 1997).
@@ -46,7 +41,8 @@ public:
   /// combine all elements along a dim (such as a softmax).
   void apply(mlir::Operation *op, mlir::Type type, graph::HostTensor &result);
 
-  /// Simulates the rounding errors of partial sums. If addsTerms(op) is true,
+  /// Simulates the rounding errors of partial sums. If the result of `op` is a
+  /// sum of elements or of products of elements, as of a matmul or a reduce,
   /// multiplies each element of each float operand by 1 + e or 1 − e at random.
   /// The number e is the largest relative error of one rounding, such as 2^-8
   /// for bf16. An error of the result alone would be too small: in 1000 + 1 −
