@@ -8,14 +8,8 @@
 
 using namespace pcc;
 
-/// Writes the file that the user requests by --report. The file is a report
-/// about one compilation, such as the time of each phase. `report` is the
-/// content of the file, and `status` is the result of the compilation. The
-/// function also writes the file if `status` is an error. Without --report, the
-/// function writes no file.
-///
-/// The function returns `status` if `status` is an error. Otherwise, the
-/// function returns an error if the file cannot be written.
+/// Writes the file of --report, also if `status` is an error. Returns `status`
+/// if it is an error. Otherwise, returns the error of writing the file.
 static Status finish(const CompileOptions &options, CompileReport &report,
                      Status status) {
   if (options.report.empty())

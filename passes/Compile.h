@@ -14,14 +14,11 @@
 
 namespace pcc {
 
-/// Compiles the model `options.model`, and writes the result to the path
-/// `options.bundle`. The result is the bundle, a directory with one executable
-/// per rank. If `options.emitsOnnx` is true, only the phases up to 4-shard run,
-/// and the result is a copy of the ONNX model with annotations that state the
-/// chosen shardings and pipeline stages. If `options.stopAfter` ends the
-/// compilation earlier, no result is written. In all cases, also writes the
-/// report and the IR dumps that `options` requests. Returns the first error.
-/// After an error, no incomplete bundle or copy remains.
+/// Compiles `options.model` to the bundle `options.bundle`, a directory with
+/// one executable per rank. If `options.emitsOnnx`, writes an ONNX model with
+/// the chosen shardings and stages instead. Writes neither if
+/// `options.stopAfter` ends the compilation earlier. After an error, no
+/// incomplete bundle or model remains.
 Status compile(const CompileOptions &options, const Listener &listener = {});
 
 /// Argument of the callback VerifyOptions::run. The callback executes a bundle,
@@ -66,17 +63,9 @@ struct VerifyOptions {
   ///    that this result has in the model, such as f16.
   ///  - false: the interpreter keeps all floating-point results in f64.
   bool modelTypes = false;
-  /// Callback that runs a bundle on all ranks and writes the outputs. A bundle
-  /// is a directory with one executable per rank. The option --run of `pcc
-  /// verify` sets this callback. Without --run, the callback is null.
-  ///
-  /// The function verify() first executes the partitioned model in an
-  /// interpreter and checks the outputs. If these outputs are right and the
-  /// callback is set, verify() does three more steps:
-  ///  1. verify() compiles the partitioned model to a bundle.
-  ///  2. verify() calls the callback with the bundle.
-  ///  3. verify() compares the outputs of the bundle with the outputs of the
-  ///     unpartitioned model.
+  /// Callback that runs a bundle on all ranks and writes the outputs. Set by
+  /// the option --run of `pcc verify`, otherwise null. verify() calls it only
+  /// if the model gives the right outputs on simulated ranks.
   std::function<Status(BundleRun &)> run = {};
   /// Existing directory for temporary files, if the callback `run` is set. The
   /// function verify() writes the bundle and the input values to this
@@ -86,14 +75,10 @@ struct VerifyOptions {
   std::string scratch = {};
 };
 
-/// Partitions the model, executes the partitioned model on simulated ranks, and
-/// compares the outputs with those of the unpartitioned model. On success,
-/// stores the largest numeric errors in `verdict`, as one line. Returns exit
-/// code 15 if an output differs from the same output of the unpartitioned
-/// model. Also returns exit code 15 if an output is inaccurate: in the element
-/// types of the model, such as f16, its error against the f64 result is much
-/// larger than in the unpartitioned model (limit: accuracyOf()). Returns
-/// another exit code if the compilation or another step fails.
+/// Executes the partitioned model on simulated ranks, and compares the outputs
+/// with those of the unpartitioned model. On success, stores the largest errors
+/// in `verdict`, as one line. Returns exit code 15 if an output differs, or is
+/// less accurate than accuracyOf() allows.
 Status verify(const CompileOptions &options, const VerifyOptions &verifyOptions,
               std::string &verdict, const Listener &listener = {});
 
@@ -109,15 +94,10 @@ struct ExplainOptions {
   bool json = false;
 };
 
-/// Compiles the model `options.model` without writing a bundle, and stores an
-/// explanation of its communication in `text`. For each collective, `text`
-/// states the op that produces the operand, the ops that read the result, the
-/// predicted time, and the rejected shardings. `text` also contains lints
-/// (warnings about suspicious shardings). `explainOptions.value`, a name or
-/// glob, selects values (tensors), whose shardings are explained. If a value is
-/// selected, `text` contains only the selected values. If `explainOptions.json`
-/// is also true, `text` contains the collectives, the lints and the selected
-/// values.
+/// Compiles `options.model` without writing a bundle, and stores an explanation
+/// of its communication in `text`: collectives and lints. If
+/// `explainOptions.value` selects tensors, text output explains only the
+/// shardings of these tensors. JSON output explains the collectives, too.
 Status explainModel(const CompileOptions &options,
                     const ExplainOptions &explainOptions, std::string &text,
                     const Listener &listener = {});

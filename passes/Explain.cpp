@@ -10,18 +10,10 @@
 
 using namespace pcc;
 
-/// Explains the values (tensors) of the model whose names match `name`, a name
-/// or a glob. Stores one explanation per value in `stories`. An explanation
-/// states the sharding of the value, the reasons for it, and the ops that read
-/// the value.
-///
-/// Runs the phases of the compiler up to 4-shard and no later phase. After
-/// 4-shard, the module contains a reshard op for each change of a sharding. The
-/// explanation needs the reshard ops. The next phase, 5-localize, erases the
-/// reshard ops. Errors:
-///  - exit code 2: the model is the dump of a phase after 4-shard;
-///  - exit code 2: no value matches `name`. The message lists the most similar
-///    names.
+/// Explains the shardings of the tensors whose names match `name`, a name or a
+/// glob. Runs the phases only up to 4-shard, because 5-localize erases the
+/// reshard ops that the explanation needs. Returns exit code 2 if the model is
+/// a dump of a later phase, or if no name matches.
 static Status tellValues(Compilation &compilation,
                          const CompileOptions &options, const std::string &name,
                          std::vector<explain::ValueExplanation> &stories) {
@@ -65,13 +57,10 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
-/// Runs the phases of the compiler up to 6-schedule, after which all
-/// collectives are known, and stores the output of `pcc explain` in `text`.
-/// `explainOptions.value` is a name or glob of values (tensors), or empty. If
-/// it is empty, the output explains the collectives: the ops that need each
-/// collective, and its predicted time. Otherwise, text output explains only the
-/// shardings of the selected values. JSON output explains the collectives and
-/// these shardings.
+/// Runs the phases up to 6-schedule, after which all collectives are known, and
+/// stores the output of `pcc explain` in `text`. Without
+/// `explainOptions.value`, explains the collectives. With it, text output
+/// explains only the selected tensors, and JSON output explains both.
 static Status explainPlan(Compilation &compilation,
                           const CompileOptions &options,
                           const ExplainOptions &explainOptions,

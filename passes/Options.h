@@ -37,16 +37,10 @@ struct TrainingOptions {
   /// --lr-schedule: learning rate over the steps, an expression such as
   /// `cosine(steps=1000)`. Empty for a constant rate.
   std::string lrSchedule;
-  /// --loss-scale: factor by which the gradient of the loss is multiplied, so
-  /// that small f16 gradients do not become 0. The text has one of these forms:
-  ///  - a number, such as "1024": the factor is the same in all steps.
-  ///  - an expression, such as "dynamic(initial=65536, interval=2000)": the
-  ///    factor is 65536 in the first step. The factor is halved after a step
-  ///    with an infinite or NaN gradient. The factor is doubled after 2000
-  ///    successive steps without such a gradient.
-  ///  - empty: if the user gives --dtype f16, the factor is that of the
-  ///    expression "dynamic(initial=65536, interval=2000)". Otherwise, the
-  ///    factor is 1.
+  /// --loss-scale: factor on the gradient of the loss, against f16 underflow: a
+  /// number, or "dynamic(initial=65536, interval=2000)". The dynamic factor is
+  /// halved after an infinite or NaN gradient, and doubled after 2000 steps
+  /// without one. Empty: this dynamic factor for --dtype f16, otherwise 1.
   std::string lossScale;
   /// --dropout: "on" or "off" for all Dropout nodes. If empty, the
   /// `training_mode` of each Dropout node applies.
@@ -104,13 +98,10 @@ struct CompileOptions {
   /// --schedule: name of a pipeline schedule, such as 1f1b, or path of a file
   /// that ends in `.csv`.
   std::string schedule;
-  /// Pipeline schedule that the user has written as a CSV file. The file is the
-  /// one that --schedule names. The member `scheduleTable` contains the text of
-  /// the schedule, with one line per pipeline rank. A line lists the actions of
-  /// the rank in the order of execution. For example, 0F1 is the forward pass
-  /// of stage 0 for microbatch 1, and 0B1 is the backward pass. The function
-  /// readScheduleTable() (ScheduleTable.h) reads the file and sets this member.
-  /// The member is empty for inference, and if --schedule names no file.
+  /// Text of the CSV file that --schedule names, with one line per pipeline
+  /// rank. A line lists actions: 0F1 is the forward pass of stage 0 for
+  /// microbatch 1. readScheduleTable() sets this member. Empty for inference,
+  /// and if --schedule names no file.
   std::string scheduleTable;
   /// --virtual-stages: number of pipeline stages that each rank of the pipeline
   /// runs. If nullopt, the default of the schedule applies.
@@ -153,18 +144,12 @@ struct CompileOptions {
   /// of all other values) on one rank. If nullopt, there is no limit.
   std::optional<int64_t> memoryLimit;
   /// --cluster: path of the TOML file that describes a cluster (its speeds,
-  /// links and memory), and the text of that file.
+  /// network links and memory), and the text of that file.
   std::string clusterFile, cluster;
-  /// --configuration: name of the ONNX device configuration to use. A device
-  /// configuration is a named set of devices in an ONNX model. A node of the
-  /// model can have annotations. An annotation states, for one device
-  /// configuration, the pipeline stage of the node and the shardings of its
-  /// tensors. Special values:
-  ///  - "none": pcc ignores the annotations of all nodes.
-  ///  - empty: pcc chooses the device configuration by the rules in
-  ///    DevicePlan.h. For example, if the model has only one device
-  ///    configuration and nodes have annotations for this device configuration,
-  ///    pcc uses this device configuration.
+  /// --configuration: name of the ONNX device configuration to use. Annotations
+  /// of nodes state stages and shardings for a device configuration. "none":
+  /// pcc ignores all annotations. Empty: pcc chooses by the rules in
+  /// DevicePlan.h.
   std::string configuration;
   /// --external-data-root: directory in which the files of the model's external
   /// data may lie, in addition to the directory of the model. Empty for none.
@@ -208,17 +193,10 @@ struct CompileOptions {
   /// 2 --dim batch=8".
   std::string command;
 
-  /// Returns the size of the axis `name`, which is tp, pp, dp, cp or ep. The
-  /// option of the axis, such as --dp for the axis dp, sets the size. If the
-  /// user does not give this option, the result is a default:
-  ///  - dp: if the user gives neither --dp nor --cp, the result is the size in
-  ///    --ep. For example, if the user gives only --ep 4, the axis dp has the
-  ///    size 4. Without --ep, the result is 1. If the user gives --cp, the
-  ///    result is 1.
-  ///  - ep: if --preset contains the preset `expert`, the result is the size in
-  ///    --dp times the size in --cp. For example, --dp 2 and --cp 3 give 6. A
-  ///    missing --dp or --cp counts as 1. Without this preset, the result is 1.
-  ///  - tp, pp and cp: the result is 1.
+  /// Returns the size of the axis `name`, which is tp, pp, dp, cp or ep. An
+  /// axis without its option has size 1, with two exceptions. Without --dp and
+  /// --cp, dp has the size in --ep. With the preset `expert`, ep has the size
+  /// in --dp times the size in --cp.
   int64_t axis(const std::string &name) const {
     auto given = [&](const std::string &axis) {
       auto it = axes.find(axis);

@@ -4,14 +4,15 @@
 
 using namespace pcc;
 
-/// Folder names of the phases, such as "4-shard". The entry of `None` is empty.
+/// Folder names of the phases, such as "4-shard". The name of `None` is empty.
 static constexpr std::string_view folders[] = {
     "",
 #define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) FOLDER,
 #include "passes/Phases.def"
 };
 
-/// Descriptions of the phases, one line each. The entry of `None` is empty.
+/// Descriptions of the phases, one line each. The description of `None` is
+/// empty.
 static constexpr std::string_view meanings[] = {
     "",
 #define PCC_PHASE(ENUMERATOR, FOLDER, MEANING, GATE) MEANING,

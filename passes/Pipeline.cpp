@@ -68,10 +68,10 @@ static void addShard(OpPassManager &manager) {
   manager.addNestedPass<FuncOp>(shard::createExpandSplitOps());
   // Insert a reshard where an operand has another sharding than its op needs.
   manager.addNestedPass<FuncOp>(shard::createInsertReshards());
-  // Erase the pins last. A pin is an op that requests a sharding for its
-  // operand. If an operand had another sharding, the pass above has inserted an
-  // op that changes the sharding, a reshard. All operands of pins now have the
-  // requested shardings, so the pins are no longer needed.
+  // Erase the dist.pin ops last. A dist.pin states the sharding that the user
+  // asked for. If its operand had another sharding, the pass above has inserted
+  // an op that changes the sharding, a reshard. All operands of dist.pin ops
+  // now have the right sharding, so these ops are no longer needed.
   manager.addNestedPass<FuncOp>(shard::createErasePins());
 }
 
@@ -103,13 +103,9 @@ static void addLocalize(OpPassManager &manager) {
 
 static void addSchedule(OpPassManager &manager) {
   manager.addPass(schedule::createOutlineStages());
-  // Make ops run once per step instead of once per microbatch, if their results
-  // are equal in all microbatches. This pass runs after createOutlineStages().
-  // The pass createOutlineStages() moves the ops of each pipeline stage to a
-  // function, and inserts a receive for each value that comes from another
-  // stage. A received value differs between microbatches. After
-  // createOutlineStages(), this pass can recognize the ops that depend on a
-  // received value, and leaves these ops in the microbatch loop.
+  // Run ops once per step if their results are equal in all microbatches. This
+  // pass must follow createOutlineStages(), which inserts a receive for each
+  // value from another stage. Received values differ between microbatches.
   manager.addPass(schedule::createHoistShared());
   // Change the order of the ops of the backward pass. This pass runs before
   // createRecompute(). The pass createRecompute() chooses activations that are

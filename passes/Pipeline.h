@@ -21,15 +21,11 @@ void addPasses(mlir::OpPassManager &manager, Phase phase);
 /// phase.
 void addGate(mlir::OpPassManager &manager, Phase phase);
 
-/// Returns the exit code of pcc for a failed pass. `phase` is the phase of the
-/// pass. `passArgument` is the name of the pass on the command line, such as
-/// "cut-stages". Each phase has one gate, a pass that checks the result of the
-/// phase. The name of a gate begins with "verify-". There are three exit codes:
-///  - 4 (unsupported model): any pass of phase 1-import.
-///  - 1 (defect of pcc): the gate of any other phase, or any pass of phase
-///    7-emit.
-///  - 6 (the request cannot be met): any pass of the phases 2-prepare to
-///    6-schedule that is not a gate.
+/// Returns the exit code of pcc after the pass `passArgument`, such as
+/// "cut-stages", fails in `phase`: 4 (unsupported model) in 1-import, and 1
+/// (defect of pcc) in 7-emit. In the phases between: 1 for a verification pass
+/// (the name begins with "verify-"), and 6 (the user's options cannot be met)
+/// for other passes.
 ExitCode exitCodeOf(Phase phase, llvm::StringRef passArgument);
 
 } // namespace pcc

@@ -31,13 +31,10 @@ static Status runExecutables(Verification &verification, Compilation &parts,
 }
 
 /// Executes the unpartitioned model `whole`, and the partitioned model `parts`
-/// on simulated ranks. Compares the outputs. If these outputs are equal and the
-/// user gives the option --run, also compiles `parts` to executables, runs the
-/// executables and compares their outputs.
-///
-/// Writes the results of all comparisons to the file `options.report`. Returns
-/// an error if outputs differ. On success, stores the largest numeric errors in
-/// `verdict`.
+/// on simulated ranks, and compares the outputs. If they agree and --run is
+/// given, also compiles and runs `parts`. Writes all results to
+/// `options.report`. Returns an error if outputs differ. Otherwise, stores the
+/// largest errors in `verdict`.
 static Status verifyParts(Compilation &whole, Compilation &parts,
                           const VerifyOptions &options, std::string &verdict) {
   Verification verification(whole.getModule(), options.modelTypes
@@ -55,14 +52,10 @@ static Status verifyParts(Compilation &whole, Compilation &parts,
   return Status::success();
 }
 
-/// Changes `options`, with which the partitioned model `parts` was loaded, to
-/// the options for the unpartitioned model. Clears `options.dumpDirectory`. The
-/// other changes depend on the file `options.model`:
-///  - a model, or a dump (the IR after a phase) before 5-localize: no change.
-///  - a dump of 5-localize or 6-schedule, which has the shapes of one rank:
-///    `options.model` becomes the ONNX model of the dump. The function restores
-///    options that the dump records, such as --dim.
-///  - a dump of 7-emit: the function returns an error with exit code 2.
+/// Changes `options` to the options for the unpartitioned model. A dump of
+/// 5-localize or 6-schedule has the shapes of one rank. For a dump of these two
+/// phases, `options.model` becomes the ONNX model that the dump names. Returns
+/// exit code 2 for a dump of 7-emit.
 static Status findWhole(Compilation &parts, CompileOptions &options) {
   options.dumpDirectory.clear();
   Phase passed = phaseOf(parts.getModule());

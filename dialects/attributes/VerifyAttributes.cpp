@@ -192,25 +192,13 @@ static InFlightDiagnostic beginError(const AttributeSite &site,
 
 LogicalResult AttributeTable::reportUnknown(const AttributeSite &site,
                                             StringRef name) const {
-  // A declared name that the error message may suggest instead of the unknown
-  // name `name`. The message suggests the declared name with the smallest
-  // tuple. The tuple contains:
-  //
-  //   1. edit distance between the declared name and `name`
-  //   2. 0 if the declared name and `name` have the same length, else 1
-  //   3. declared name
-  //
-  // For example, if `name` is "graph.names", the declared name "graph.name"
-  // gives the tuple (1, 1, "graph.name").
+  // Declared name that the error may suggest for `name`: the edit distance to
+  // `name`, 0 if both names have equal length or else 1, and the declared name.
+  // The error suggests the smallest tuple.
   using Candidate = std::tuple<unsigned, unsigned, StringRef>;
   const auto size = static_cast<unsigned>(name.size());
-  // `best` contains the declared name that the error message suggests instead
-  // of the unknown name `name`. At first, `best` contains an empty text, which
-  // means that the message suggests no name. A declared name replaces the empty
-  // text only if its edit distance to `name` is at most a quarter of the length
-  // of `name`. For example, if `name` has 12 characters, the edit distance must
-  // be 3 or less. `best` starts with the edit distance 3 + 1 = 4, so only a
-  // smaller edit distance replaces it.
+  // The initial `best` means no suggestion. Only a declared name with an edit
+  // distance of at most `size / 4` replaces it.
   Candidate best{size / 4 + 1, 0, ""};
   for (auto [known, row] : rows)
     best =

@@ -78,18 +78,18 @@ struct AttributeKind {
                                       mlir::Attribute) = nullptr;
 };
 
-/// The declaration of one attribute of a dialect: the name of the attribute,
-/// the kind of its value, and the parts of a module that may have the
-/// attribute. A part is the module itself, a function, an argument or a result
-/// of a function, another op, or a location.
+/// Declaration of one attribute of a dialect: the name of the attribute, the
+/// kind of its value, and the places where it may be. A place is a module, a
+/// function, an argument or a result of a function, an op that is neither a
+/// module nor a function, or a location.
 struct DeclaredAttribute {
   /// Name of the attribute with the prefix of the dialect, such as
   /// "graph.name".
   llvm::StringLiteral name;
   const AttributeKind &kind;
-  /// Set of the parts of a module that may have the attribute. For example, the
-  /// set `Function | Argument` means that functions and function arguments may
-  /// have the attribute.
+  /// Set of the places where the attribute may be. For example, the set
+  /// `Function | Argument` permits the attribute on functions and on function
+  /// arguments.
   AttributePlace places;
   /// Names of single ops that may have the attribute, separated by spaces, such
   /// as "graph.parameter graph.set_parameter". Empty if `places` contains Op,
@@ -113,13 +113,9 @@ public:
   ///  - The value of `attribute` is of the kind that the declaration requires.
   mlir::LogicalResult verify(mlir::Operation *op,
                              mlir::NamedAttribute attribute) const;
-  /// Verifies an attribute of an op, of a function argument, or of a function
-  /// result. `site` is the op, the argument or the result. Emits an error and
-  /// fails unless all these conditions hold:
-  ///
-  ///  - This table declares an attribute with the name of `attribute`.
-  ///  - The declaration permits the attribute at `site`.
-  ///  - The value of `attribute` is of the kind that the declaration requires.
+  /// Verifies an attribute of `site`: an op, a function argument or a function
+  /// result. Emits an error and fails unless this table declares the attribute,
+  /// permits it at `site`, and its value has the declared kind.
   mlir::LogicalResult verify(const AttributeSite &site,
                              mlir::NamedAttribute attribute) const;
 

@@ -32,8 +32,8 @@ int64_t Choice::calls() const {
 }
 
 namespace {
-/// Converts the structs of Decision.h to MLIR attributes. Empty strings and
-/// lists get no entry in the attributes.
+/// Converts the structs of Decision.h to MLIR attributes. Leaves out empty
+/// strings and lists.
 class Writer {
 public:
   explicit Writer(MLIRContext *context) : builder(context) {}
@@ -129,13 +129,10 @@ static std::string textOf(DictionaryAttr fields, StringRef name) {
   return text ? text.str() : "";
 }
 
-/// Parses the text of one communication between ranks into `step`. `attribute`
-/// is the text as a StringAttr, such as "all_reduce dp+tp 8 1 98304". The words
-/// are the kind, the mesh axes, the number of ranks per group, the distance
-/// between adjacent ranks of a group, and the number of bytes that one rank
-/// receives. An optional sixth word, "shared", sets `step.isShared`. If the
-/// text has fewer than five words, or if `attribute` is not a StringAttr,
-/// `step` stays unchanged.
+/// Parses one communication, such as "all_reduce dp+tp 8 1 98304": kind, mesh
+/// axes, ranks per group, stride between ranks of a group, and bytes that one
+/// rank receives. A sixth word sets `step.isShared`. With fewer than five
+/// words, `step` stays unchanged.
 static void read(Attribute attribute, PricedStep &step) {
   auto text = dyn_cast<StringAttr>(attribute);
   SmallVector<StringRef> words;
@@ -158,11 +155,10 @@ static void read(Attribute attribute, Choice &choice);
 static void read(Attribute attribute, Decision &decision);
 static void read(Attribute attribute, Endpoint &place);
 
-/// Reads a list of structs from the dictionary `fields`. The list is the array
-/// attribute with the key `name`. Each entry of the array is an MLIR attribute
-/// that stores one struct of type Item, such as Choice. Converts each entry to
-/// an Item and appends this Item to `items`. If `fields` has no array with the
-/// key `name`, appends nothing.
+/// Reads a list of structs of type Item, such as PricedStep, from the
+/// dictionary `fields`, and appends the structs to `items`. The list is the
+/// array attribute with the key `name`. Each element of the array stores one
+/// struct. If `fields` has no array with this key, appends nothing.
 template <typename Item>
 static void readList(DictionaryAttr fields, StringRef name,
                      std::vector<Item> &items) {

@@ -41,16 +41,9 @@ static void printCollectiveKind(OpAsmPrinter &printer, Operation *,
 #include "dialects/dist/DistOps.cpp.inc"
 
 namespace {
-/// Names the aliases under which MLIR prints meshes and shardings. MLIR defines
-/// an alias at the top of the printed module, such as
-/// `#split = #dist.sharding<"[8@tp:2, -]">`. If two shardings get the same
-/// name, MLIR appends a number to the name: `#split1`. The names are:
-///
-///   #mesh     a mesh
-///   #partial  a sharding under which ranks hold partial sums or other partial
-///             results
-///   #whole    a sharding under which each rank holds the whole tensor
-///   #split    any other sharding
+/// Names the aliases under which MLIR prints meshes and shardings: #mesh,
+/// #partial (ranks hold partial results), #whole (each rank holds the whole
+/// tensor), and #split (any other sharding).
 struct DistAliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -149,14 +142,10 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   printer << "<\"" << toString(getSharding()) << "\">";
 }
 
-/// Parses the text of a sharding, such as `<"[8@tp:2, -]">`. This text has two
-/// entries, so the sharding is for a tensor with two dims:
-///
-///   8@tp:2  The mesh axis tp, of size 2, splits dim 0, of size 8.
-///   -       Each rank holds the whole of dim 1.
-///
-/// The text contains the sizes 8 and 2, because the parser knows neither the
-/// shape of the tensor nor the mesh.
+/// Parses a sharding such as `<"[8@tp:2, -]">`: mesh axis tp of size 2 splits
+/// dim 0 of size 8, and each rank holds the whole of dim 1. The text contains
+/// the sizes, because the parser knows neither the shape of the tensor nor the
+/// mesh.
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   std::string text;
   SMLoc location = parser.getCurrentLocation();
@@ -259,15 +248,12 @@ LogicalResult ReshardOp::verify() {
   return success();
 }
 
-/// Verifies an all_gather (or a reduce_scatter) that transfers only some rows
-/// of a tensor, such as tokens of an MoE layer. A row has all elements with
-/// equal indices in the first n dims. Two boolean masks select the rows. For
-/// n = 1, 8 rows and 4 ranks, the masks have these shapes:
+/// Verifies an all_gather (or a reduce_scatter) of only those rows of a tensor
+/// that two boolean masks select. For 8 rows and 4 ranks, the masks have these
+/// shapes:
 ///
 ///   first   [2, 4]  [i, r]: rank r receives (sends) row i of this rank's shard
 ///   second  [8]     [i]: this rank receives (sends) row i of the tensor
-///
-/// The collective must keep the sharding of all dims after the first n dims.
 static LogicalResult verifyRows(CollectiveOp op) {
   const bool gathers = op.getKind() == CollectiveKind::AllGather;
   if (!gathers && op.getKind() != CollectiveKind::ReduceScatter)

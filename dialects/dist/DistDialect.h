@@ -72,18 +72,10 @@ llvm::StringRef targetOf(mlir::ModuleOp module);
 /// mesh.
 Mesh meshOf(mlir::ModuleOp module);
 
-/// Returns the sharding of `value` that is stored in an attribute. Returns null
-/// if the attribute is absent. The kind of `value` determines the attribute:
-///
-///   `value`                       attribute
-///   result of an op               `dist.shardings` of the op
-///   argument of a function        `dist.sharding` of the argument
-///   argument of any other block   none, so shardingOf() returns null
-///
-/// The pass `decide-shardings` decides the shardings of all values and stores
-/// them in these attributes. Before this pass, an op has no `dist.shardings`.
-/// An argument may have a `dist.sharding` before this pass: the sharding that
-/// an annotation of the ONNX model requests for the argument.
+/// Returns the sharding that an attribute stores for `value`: `dist.shardings`
+/// of an op for its result, or `dist.sharding` of a function argument. Returns
+/// null if the attribute is absent, as for op results before the pass
+/// `decide-shardings`.
 ShardingAttr shardingOf(mlir::Value value);
 
 /// Stores `sharding` as the sharding of `value`, an op's result or a function

@@ -35,13 +35,9 @@ static bool isTensorType(Attribute attribute) {
   return type && isa<RankedTensorType>(type.getValue());
 }
 
-/// Checks that an attribute of a tensor has as many dims as the tensor. For
-/// example, a sharding of two dims is an error for a tensor of three dims.
-///
-///  - `what` names the attribute in the error, such as "sharding".
-///  - `type` is the type of the tensor. It is an error if `type` is null or is
-///    not a ranked tensor.
-///  - `actual` is the number of dims of the attribute.
+/// Returns an error unless `type` is a ranked tensor with `actual` dims, the
+/// number of dims of the attribute. `what` names the attribute, such as
+/// "sharding".
 static Error checkRank(StringRef what, Type type, size_t actual) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
   if (!tensor)
@@ -54,14 +50,9 @@ static Error checkRank(StringRef what, Type type, size_t actual) {
 }
 
 /// Returns the type of the tensor to which the sharding attribute at `site`
-/// applies. Returns null if there is no such tensor. A parameter is a weight or
-/// a state of the optimizer.
-///
-///   place of the attribute     tensor
-///   function argument          the argument
-///   function result            the result
-///   op `graph.set_parameter`   operand 0, the new elements of a parameter
-///   op `graph.parameter`       the parameter that the op declares
+/// applies, or null if there is none. For a `graph.set_parameter` op, the
+/// tensor is operand 0. For a `graph.parameter` op, it is the parameter that
+/// the op declares.
 static Type shardedType(const AttributeSite &site) {
   if (site.place != AttributePlace::Op)
     return site.tensorType();
@@ -150,8 +141,8 @@ void DistDialect::declareAttributes() {
 
 namespace {
 /// Checks that the shardings in a module use only axes of the module's mesh.
-/// Skips shardings that the user requests, because phase `4-shard` checks their
-/// axes.
+/// Skips shardings that the user asked for (--shard or an annotation), because
+/// phase `4-shard` checks their axes.
 class AxisCheck {
 public:
   explicit AxisCheck(Mesh mesh) : mesh(std::move(mesh)) {}
@@ -217,7 +208,7 @@ private:
   }
 
   /// Emits an error and fails unless `sharding` is valid for a tensor of the
-  /// global shape `shape`. For example, it must have one entry per dim.
+  /// global shape `shape`. For example, both must have the same number of dims.
   LogicalResult fits(Operation *op, ShardingAttr sharding,
                      ArrayRef<int64_t> shape) {
     if (sharding.getSharding().rank() != shape.size())

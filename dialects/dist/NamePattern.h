@@ -7,13 +7,9 @@
 
 namespace pcc::dist {
 
-/// Returns whether `pattern` matches `name`, the name of a value. A pattern is,
-/// for example, the name in an option --shard.
-///
-///   pattern  name       result
-///   w[0]     w[0]       true, because both are equal
-///   h.*.w    h.3.w      true, because the pattern is a glob
-///   *        (no name)  false, as for every pattern
+/// Returns whether `pattern`, such as the name in an option --shard, is equal
+/// to `name` or matches `name` as a glob: `h.*.w` matches `h.3.w`. No pattern
+/// matches an empty name.
 bool matchesName(llvm::StringRef pattern, llvm::StringRef name);
 
 } // namespace pcc::dist

@@ -15,9 +15,9 @@
 namespace pcc::dist {
 
 /// Returns a text that identifies which shard of a weight each rank stores
-/// under `sharding`. Two copies of one weight with equal texts can share
-/// memory. A null `sharding` means replicated. `rank` is the number of dims of
-/// the weight.
+/// under `sharding`. If the texts for two pipeline stages of a rank are equal,
+/// the stages can share one shard in memory. A null `sharding` means
+/// replicated. `rank` is the number of dims of the weight.
 inline std::string placementKey(ShardingAttr sharding, int64_t rank) {
   return toString(sharding ? placement(sharding.getSharding())
                            : Sharding::whole(static_cast<size_t>(rank)));

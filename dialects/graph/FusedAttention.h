@@ -9,11 +9,8 @@ namespace pcc::graph {
 
 /// Returns whether the fused GPU kernel (as in FlashAttention, Dao et al. 2022)
 /// can compute `op`, an attention or one of its gradients. Query, key and value
-/// must satisfy three conditions:
-///
-///  - No tensor is empty.
-///  - All three have one element type: f32, bf16 or f16.
-///  - The last dim has at most 128 elements, so that a row fits into registers.
+/// must not be empty and must have one element type: f32, bf16 or f16. Their
+/// last dim may have at most 128 elements, so that a row fits into registers.
 inline bool fitsFusedKernel(AttentionOpInterface op) {
   constexpr int64_t longestRow = 128;
   const mlir::Type element = tensorType(op.getQuery()).getElementType();

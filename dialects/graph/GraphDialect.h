@@ -56,13 +56,9 @@ llvm::StringRef nodeName(mlir::Location location);
 /// Returns an empty string if `location` contains no FileLineColLoc.
 std::string sourceLine(mlir::Location location);
 
-/// Returns the properties of an op of type `Op` that is being built or parsed,
-/// for its type inference. Each property comes from the first source that has
-/// it:
-///
-///  - `attributes`, which may be null
-///  - `properties`, which may be null
-///  - the defaults of `Op`
+/// Returns the properties of an op of type `Op`, for its type inference. A
+/// property comes from `attributes`, else from `properties`, else from the
+/// defaults of `Op`. Both arguments may be null.
 template <typename Op>
 auto completeProperties(mlir::MLIRContext *context,
                         mlir::DictionaryAttr attributes,

@@ -15,12 +15,9 @@
 namespace pcc::graph {
 
 /// Returns the sharding rule of an op with NumPy broadcasting, such as `add`.
-/// Each result dim larger than 1 has one Parallel factor: a loop index that
-/// ranks can split without communication. An operand dim larger than 1 has the
-/// factor of the result dim that NumPy matches with it. A dim of size 1 has no
-/// factor. No operand may be a partial sum (one summand per rank). Example:
-///
-///   [8,1] + [4] -> [8,4] has the factors  {{a},{}} + {{b}} -> {{a},{b}}
+/// Each result dim larger than 1 has one Parallel factor (a loop index of the
+/// op). For example, [8,1] + [4] -> [8,4] has the factors {{a},{}} + {{b}} ->
+/// {{a},{b}}. No operand may be a partial sum (one summand per rank).
 ShardingRule broadcastRule(mlir::Operation *op);
 
 //===----------------------------------------------------------------------===//
@@ -74,13 +71,9 @@ class IsRowWise : public mlir::OpTrait::TraitBase<Op, IsRowWise> {};
 template <typename Op>
 class IsContraction : public mlir::OpTrait::TraitBase<Op, IsContraction> {};
 
-/// Class of the two ops by which a training step updates weights. The update
-/// runs once per step, after all microbatches.
-///
-///  - `accumulate` turns one value per microbatch, such as a gradient, into one
-///    value per step, usually the sum.
-///  - `set_parameter` stores the new elements of a weight or of a state of the
-///    optimizer.
+/// Class of the two ops that update weights once per training step, after all
+/// microbatches. `accumulate` combines one value per microbatch, such as a
+/// gradient. `set_parameter` stores a weight or a state of the optimizer.
 template <typename Op>
 class IsUpdate : public mlir::OpTrait::TraitBase<Op, IsUpdate> {};
 
@@ -117,7 +110,7 @@ class IsStored : public mlir::OpTrait::TraitBase<Op, IsStored> {};
 
 /// Class of ops whose cost is mostly sums of products: contractions and
 /// attention. In mixed precision, they compute in the element type that the
-/// user requests.
+/// user gives by --dtype.
 template <typename Op>
 class SumsProducts : public mlir::OpTrait::TraitBase<Op, SumsProducts> {};
 
@@ -128,16 +121,10 @@ class SumsProducts : public mlir::OpTrait::TraitBase<Op, SumsProducts> {};
 template <typename Op>
 class IsExpensive : public mlir::OpTrait::TraitBase<Op, IsExpensive> {};
 
-/// Class of ops that must compute in f32 or a wider type, such as exp, sqrt and
-/// cumsum. Each has at least one of these properties:
-///
-///  - It amplifies relative errors.
-///  - Its result may exceed the range of f16.
-///  - It adds many terms in sequence.
-///
-/// Norms and softmax are not in the class, because they compute in f32
-/// internally. The op `reduce` is not in the class, because only some of its
-/// kinds need f32: a sum needs f32, but a maximum does not.
+/// Class of ops that must compute in f32 or a wider type to stay accurate or in
+/// range, such as exp, sqrt and cumsum. Norms and softmax are not in the class,
+/// because they compute in f32 internally. The op `reduce` is not in the class,
+/// because only some of its kinds need f32.
 template <typename Op>
 class LosesDigits : public mlir::OpTrait::TraitBase<Op, LosesDigits> {};
 

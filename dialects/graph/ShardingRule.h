@@ -38,20 +38,11 @@ inline dist::ReductionKind reductionOf(FactorKind kind) {
   return static_cast<dist::ReductionKind>(kind);
 }
 
-/// The sharding rule of an op, similar to Shardy. The rule lists the factors
-/// (loop indices of the op) of each dim of each operand and result, major to
-/// minor:
-///
-///   op                     factors                operands        results
-///   matmul [m,k] x [k,n]   m, n Parallel; k Sum   {{m},{k}}       {{m},{n}}
-///                                                 {{k},{n}}
-///   reshape [6,4] -> [24]  a=6, b=4 Parallel      {{a},{b}}       {{a,b}}
-///
-/// The size of a dim is the product of the sizes of its factors. A dim of size
-/// 1 that broadcasts has no factor. Ranks can split a Parallel factor without
-/// communication. If ranks split a Sum, Max, Min or Prod factor, such as k,
-/// each rank computes a partial result. Factors of these kinds occur in
-/// operands only.
+/// Sharding rule of an op, similar to Shardy: the factors (loop indices) of
+/// each dim of each operand and result. A matmul has the operands {{m},{k}} and
+/// {{k},{n}} and the result {{m},{n}}. Ranks can split a Parallel factor, such
+/// as m, without communication. A split Sum, Max, Min or Prod factor, such as
+/// k, gives partial results. A broadcast dim of size 1 has no factor.
 struct ShardingRule {
   /// A factor (loop index of the op). The id of a factor is its index in the
   /// list `factors`.
@@ -75,38 +66,19 @@ struct ShardingRule {
   llvm::SmallVector<RuleFactor, 8> factors;
   llvm::SmallVector<TensorFactors, 4> operands;
   llvm::SmallVector<TensorFactors, 2> results;
-  /// Indices of the operands that may be partial sums. In a partial sum, each
-  /// rank has one summand of a tensor. If one operand of the list is a partial
-  /// sum, the results are partial sums, too. Examples:
-  ///
-  ///   op         list    reason
-  ///   transpose  {0}     transpose(a + b) = transpose(a) + transpose(b)
-  ///   mul        {0, 1}  (a + b) · y = a · y + b · y
-  ///                      x · (a + b) = x · a + x · b
-  ///
-  /// `partialTogether` says whether two operands of the list may be partial
-  /// sums at once.
+  /// Indices of the operands that may be partial sums (one summand per rank).
+  /// The results are then partial sums, too. For a transpose, the list is {0},
+  /// because transpose(a + b) = transpose(a) + transpose(b).
   llvm::SmallVector<int, 4> partialThrough;
-  /// Says how many operands of the op may be partial sums at once. In a partial
-  /// sum, each rank has one summand of a tensor. `partialThrough` lists the
-  /// operands that may be partial sums. For example, `add` and `mul` list both
-  /// of their operands, x and y:
-  ///
-  ///   value  example  permitted combinations
-  ///   true   add      x and y are partial sums, or no operand is
-  ///   false  mul      x is a partial sum, or y is, or no operand is
+  /// True if the operands in `partialThrough` must all be partial sums at once,
+  /// as for `add`. False if at most one of them may be a partial sum, as for
+  /// `mul`.
   bool partialTogether = false;
 
-  /// A windowed read (halo exchange; GSPMD, Xu et al. 2021). If ranks split a
-  /// dim of result 0, a windowed read gives each rank the operand elements that
-  /// the rank needs for its shard of result 0. Here are two examples for
-  /// tensors with one dim. Rank 0 computes the result indices 0 to 7:
-  ///
-  ///   op                                   operand indices that rank 0 needs
-  ///   slice x[3:19]                        3 to 10
-  ///   filter of 3 elements, 1 of padding   -1 to 8
-  ///
-  /// The index -1 is outside the operand. It stands for an element of padding.
+  /// Windowed read (halo exchange; GSPMD, Xu et al. 2021): the operand elements
+  /// that a rank receives for its shard of result 0. A filter of 3 elements
+  /// with 1 of padding reads the operand indices -1 to 8 for the result indices
+  /// 0 to 7. The index -1 stands for padding.
   struct Window {
     /// A range of result indices, `lo` to `hi` - 1, for which the op reads the
     /// operand at a constant step:
@@ -124,71 +96,36 @@ struct ShardingRule {
     /// [n,c,h,w] along h: `operand` is 0 and `dim` is 2.
     int operand, dim;
     llvm::SmallVector<Stretch, 2> stretches; ///< In ascending order.
-    /// Size of the filter window of a convolution or pool along dim number
-    /// `dim`. The size counts the elements between two filter elements, too:
-    ///
-    ///   filter elements  dilation  indices that the filter reads  `extent`
-    ///   3                1         0, 1, 2                        3
-    ///   3                2         0, 2, 4                        5
-    ///
-    /// `extent` is 0 for an op that has no filter and only copies elements,
-    /// such as a slice.
+    /// Size of the filter of a convolution or pool along dim `dim`, with the
+    /// gaps of the dilation: 3 elements with dilation 2 have the size 5. 0 for
+    /// an op without a filter, such as a slice.
     int64_t extent = 0;
     /// True if the op copies only a part of dim number `dim` of the operand to
     /// the result. For example, x has 100 elements, and the slice x[3:19]
     /// copies 16 of them.
     bool narrows = false;
-    /// True if ranks can split dim number `dim` of result 0 without a windowed
-    /// read. A windowed read is a communication: each rank receives the operand
-    /// elements that it needs for its shard of result 0.
-    ///
-    /// For example, x has three blocks of 64 elements, and the slice y =
-    /// x[64:128] is the second block. Two ranks can split each block into two
-    /// halves. Each rank then already has the elements of x that it needs for
-    /// its elements of y, and no rank receives an element:
-    ///
-    ///   rank  elements of x on the rank         elements of y on the rank
-    ///   0     x[0:32], x[64:96], x[128:160]     x[64:96]
-    ///   1     x[32:64], x[96:128], x[160:192]   x[96:128]
+    /// True if ranks can also split dim `dim` of result 0 without a windowed
+    /// read. For example, a slice reads the second of three blocks. If ranks
+    /// split every block, each rank already has the elements that it needs.
     bool optional = false;
   };
   llvm::SmallVector<Window, 0> windows;
 
-  /// A tensor of intermediate results that ranks exchange if they split a
-  /// factor (loop index) of kind Inner. Each rank computes the tensor for its
-  /// part of the operand. A reduction or a gather then combines the tensors of
-  /// all ranks:
-  ///
-  ///   op                     tensor of one rank       combined by
-  ///   softmax [r,v] along v  the maximum of each row  Max
-  ///                          the sum of each row      Sum
-  ///   cumsum [n,c] along n   the sum of each column   gather
+  /// Tensor of intermediate results that ranks exchange if they split a factor
+  /// (loop index) of kind Inner. Each rank computes such a tensor from its
+  /// shard of the operand, for example the row maxima of a softmax.
   struct InnerValue {
     /// The factors (loop indices of the op) of each dim of this tensor. For
     /// example, the row maxima of a softmax [r,v] along v have the shape [r,1]
     /// and the factors {{r},{}}. The dim of size 1 has no factor.
     TensorFactors dims;
-    /// Collective by which the ranks combine their tensors of intermediate
-    /// results. Each rank has computed one tensor from its part of the operand:
-    ///
-    ///   kind   collective            example of the tensors
-    ///   Sum    all-reduce (sum)      row sums in a softmax
-    ///   Max    all-reduce (maximum)  row maxima in a softmax
-    ///   Min    all-reduce (minimum)  row minima in an arg-min
-    ///   Prod   all-reduce (product)
-    ///   Inner  all-gather            column sums in a cumsum along columns
+    /// Collective that combines the intermediate results of all ranks: an
+    /// all-gather for Inner, or an all-reduce for Sum, Max, Min and Prod.
     FactorKind kind;
     int64_t elementBytes;
-    /// Number of elements per row that each rank sends in an all-gather of
-    /// intermediate results. A row is a line of elements along the dim that
-    /// ranks split. For example, each rank of a topk with k = 5 has a part of
-    /// each row. The intermediate results of the rank are the 5 largest
-    /// elements of its part. The rank sends these 5 elements to the other
-    /// ranks, so `perPart` is 5.
-    ///
-    /// If `kind` is Sum, Max, Min or Prod, the ranks combine their intermediate
-    /// results by an all-reduce, not by an all-gather. `perPart` is then
-    /// unused.
+    /// Number of elements that each rank sends per row (line along the split
+    /// dim) in the all-gather for kind Inner. A topk sends the k largest
+    /// elements of each shard. Unused for all other kinds.
     int64_t perPart = 1;
   };
   llvm::SmallVector<InnerValue, 0> innerValues;

@@ -10,30 +10,18 @@ bool pcc::graph::isTraining(Block &block) {
   return !block.getOps<SetParameterOp>().empty();
 }
 
-/// Returns the earliest part of a training step in which `op` may run. The
-/// function looks only at the name of `op`. The operands of `op` may require a
-/// later part.
-///
-///   op                             earliest part
-///   loss_gradient                  backward pass
-///   accumulate and set_parameter   update of the weights
-///   any other op                   forward pass
+/// Returns the earliest part of a training step in which `op` may run,
+/// regardless of its operands.
 static StepPart ownPart(Operation *op) {
   if (isa<LossGradientOp>(op))
     return StepPart::Backward;
   return op->hasTrait<IsUpdate>() ? StepPart::Update : StepPart::Forward;
 }
 
-/// Returns the part of a training step to which an op X moves if the op
-/// `reader` is the only op that reads a result of X. X is an op of the forward
-/// pass. Forward and Backward run once per microbatch. Update runs once per
-/// step, after all microbatches.
-///
-///   reader                part
-///   accumulate            Forward: X does not move, because `accumulate` needs
-///                         a result of X from each microbatch
-///   function terminator   Update, because the terminator ends the step
-///   any other op          the part in which `reader` runs
+/// Returns the part of a training step to which a forward op moves if only
+/// `reader` reads its results. `accumulate` needs a value from each microbatch,
+/// so the op stays in the forward pass. The terminator reads values once per
+/// step, so the op moves to the update.
 StepPart StepParts::partOfReader(Operation *reader) const {
   if (reader->hasTrait<OpTrait::IsTerminator>())
     return StepPart::Update;
@@ -45,18 +33,8 @@ bool pcc::graph::isReproducible(Operation *op) {
 }
 
 StepParts::StepParts(Block &block, Filter mayWait) {
-  // A training step has three parts, in this order: forward pass, backward pass
-  // and update of the weights. Assign each op to the earliest part that these
-  // rules permit:
-  //
-  // - The op loss_gradient must not be in the forward pass.
-  // - The ops accumulate and set_parameter must be in the update.
-  // - An op must not be in an earlier part than an op that computes one of its
-  //   operands.
-  //
-  // For example, a multiplication by the result of loss_gradient is in the
-  // backward pass. An add that depends on neither loss_gradient nor accumulate
-  // is in the forward pass.
+  // Assign each op to the earliest part of the training step in which the op
+  // and all producers of its operands may run.
   for (Operation &op : block.without_terminator()) {
     StepPart part = ownPart(&op);
     for (Value operand : op.getOperands())

@@ -31,24 +31,18 @@ enum class StepPart : uint8_t {
   /// with the op `graph.loss_gradient`. This op returns the gradient of the
   /// loss with respect to the loss, which is the number 1.
   Backward,
-  /// The update of the weights, which is the last part of a training step. The
-  /// update runs once per step, after all microbatches. These ops belong to the
-  /// update:
-  ///
-  ///  - `graph.accumulate`, which combines the gradients of all microbatches
-  ///  - all ops that depend on `graph.accumulate`, such as optimizer ops
-  ///  - `graph.set_parameter`, which stores the new elements of a weight
+  /// The update of the weights, which runs once per step after all
+  /// microbatches. It contains `graph.accumulate` (combines the gradients of
+  /// all microbatches), all ops that depend on it, and `graph.set_parameter`
+  /// (stores a weight).
   Update,
 };
 
-/// Assigns each op of a training step to one part: the forward pass, the
-/// backward pass or the update of the weights. The parts run in this order. An
-/// op never runs in an earlier part than the ops that compute its operands.
-///
-/// If only later parts read the results of a forward op, the op moves to the
-/// first of these parts. For example, a dropout mask that only gradients read
-/// moves to the backward pass. An op does not move if `graph.accumulate` reads
-/// a result of it, or if `mayWait` returns false for it.
+/// Assigns each op of a training step to one of three parts: the forward pass,
+/// the backward pass or the update of the weights. A forward op moves to the
+/// earliest part that reads its results, such as a dropout mask to the backward
+/// pass. An op stays if `graph.accumulate` reads it, or if `mayWait` returns
+/// false for it.
 class StepParts {
 public:
   using Filter = llvm::function_ref<bool(mlir::Operation *)>;

@@ -37,45 +37,29 @@ inline int64_t stageOf(mlir::Operation *op) {
   return stage ? stage.getInt() : 0;
 }
 
-/// Returns the kind of pipeline action that runs `function`, a function of a
-/// pipeline stage. An action is an entry of the pipeline schedule. For example,
-/// the action 0F3 runs the forward function (kind F) of stage 0 for microbatch
-/// number 3. The kind is the value of the function's attribute `pipe.action`,
-/// or "F" if the function does not have this attribute. The kinds are:
+/// Returns the kind of pipeline action (one step of the pipeline schedule) that
+/// runs `function`. The kind is the attribute `pipe.action`, by default F:
 ///
 ///   F         forward
 ///   B         backward
 ///   I         backward, only the gradients of the stage's inputs
 ///   W         backward, only the gradients of the weights
 ///   UNSHARD   values that all microbatches use, such as gathered weights
-///   U0        part 0 of the weight update (U1 is part 1, and so on)
+///   U0        first action of the weight update; U1 is the second action
 inline llvm::StringRef actionOf(mlir::Operation *function) {
   auto action = function->getAttrOfType<mlir::StringAttr>(actionName);
   return action ? action.getValue() : "F";
 }
 
-/// Returns whether `function`, a function of a pipeline stage, runs once per
-/// step. If not, it runs once per microbatch. The attribute `pipe.action` of a
-/// function that runs once per step begins with U. There are two cases:
-///
-///   UNSHARD   computes the values that all microbatches use, such as gathered
-///             weights
-///   U0        computes part 0 of the weight update (U1: part 1, and so on)
+/// Returns whether `function` runs once per step instead of once per
+/// microbatch. Examples are the weight update and the gather of weights.
 inline bool runsOnce(mlir::Operation *function) {
   return actionOf(function).starts_with("U");
 }
 
-/// Content of the attribute `pipe.held` of a function argument. The attribute
-/// says that the value of the argument is a result of a function. The member
-/// `by` names the function. The member `result` is the number of the result.
-/// The argument belongs to a function of the same pipeline stage. There are two
-/// cases:
-///
-///  - `by` names another function, which has run before. For example, an
-///    argument of the backward function gets a value that the forward function
-///    returned.
-///  - `by` names the function to which the argument belongs. The argument gets
-///    the value that the function returned for the previous microbatch.
+/// Content of the attribute `pipe.held` of a function argument. The argument
+/// gets a result of a function of the same pipeline stage. If `by` names the
+/// argument's own function, the result is that of the previous microbatch.
 struct Held {
   /// Symbol name of a function. The function argument that has the attribute
   /// `pipe.held` gets the value of a result of this function. The argument
@@ -100,15 +84,9 @@ std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
 /// a function: `by` names the function, and `result` is the number of the
 /// result. Returns nullopt if the attribute is absent or malformed.
 std::optional<Held> heldOf(mlir::BlockArgument argument);
-/// Returns the SSA value that is passed to the function argument `argument`:
-/// the result of another function that the attribute `pipe.held` names. In this
-/// example, heldBy(%a) returns %y:
-///
-///   func @forward() { return %x, %y }
-///   func @backward(%a {pipe.held = {by = @forward, result = 1}})
-///
-/// Returns null if the attribute is absent or malformed, or if the function
-/// does not exist, has no body or has no such result.
+/// Returns the SSA value that the attribute `pipe.held` passes to `argument`.
+/// It is an operand of the return op in the function that the attribute names.
+/// Returns null if the attribute, the function body or the result is missing.
 mlir::Value heldBy(mlir::BlockArgument argument);
 /// Returns whether `argument` holds a value that its own function returned for
 /// the previous microbatch, such as a sum of gradients.

@@ -65,8 +65,7 @@ YieldOp KernelOp::getYield() {
 /// Verifies the signature of a kernel with the attribute `in_parts`. One launch
 /// of the kernel processes many tensors, as multi-tensor apply in Apex does.
 /// The first arguments may be scalars (rank 0). All other arguments and all
-/// results must be tiles, which are pieces of 1-D tensors. All tiles must have
-/// the shape of the last result.
+/// results must be tiles (1-D sub-tensors) with the shape of the last result.
 static LogicalResult verifyTiles(KernelOp kernel) {
   auto isTile = [](Type type) {
     return cast<RankedTensorType>(type).getRank() == 1;
@@ -130,13 +129,8 @@ YieldOp LibraryCallOp::getYield() {
   return cast<YieldOp>(getBody().front().getTerminator());
 }
 
-/// Verifies a library call, which is an op with a body. The ops of the body say
-/// what the library computes, such as a matmul and the addition of a bias.
-/// Emits an error and fails unless these conditions hold:
-///
-///  - The block arguments of the body have the types of the call's operands.
-///  - The body ends in `rank.yield`. The yielded values have the types of the
-///    call's results.
+/// Verifies that the body's arguments have the call's operand types, and that
+/// the body ends in a `rank.yield` of the call's result types.
 LogicalResult LibraryCallOp::verify() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
@@ -182,14 +176,10 @@ int64_t LaunchPartsOp::numParts(KernelOp kernel) {
   return int64_t(getResults().size() / kernel.getResultTypes().size());
 }
 
-/// Returns whether the operands or results of a multi-tensor launch have
-/// correct types. The launch runs one kernel for several parts. A part is a set
-/// of tensors, such as a weight and its gradient. Each tensor of part p has
-/// elements[p] elements. `tensors` has, for each type in `tiles`, one tensor
-/// per part. Shapes may differ from `tiles`: a tile is a piece of a tensor. For
-/// the types f32 and bf16 in `tiles` and `elements` {6, 10}, `tensors` must be
-///
-///   tensor<6xf32>, tensor<10xf32>, tensor<6xbf16>, tensor<10xbf16>
+/// Returns whether `tensors` are valid operands or results of a multi-tensor
+/// launch, which runs a kernel on `parts` sets of tensors. For each type in
+/// `tiles`, each set must have one tensor of the element type. The tensors of
+/// set p must have elements[p] elements.
 static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
                      ArrayRef<int64_t> elements) {
   if (tensors.size() != tiles.size() * parts)
@@ -204,15 +194,10 @@ static bool areParts(TypeRange tensors, ArrayRef<Type> tiles, size_t parts,
   return true;
 }
 
-/// Verifies a multi-tensor launch, which runs one kernel for several parts. A
-/// part is a set of tensors, such as a weight and its gradient. These
-/// conditions must hold:
-///
-///  - The kernel exists and is made for such a launch (attribute `in_parts`).
-///  - The operands that all parts share (`shared`) have the types of the
-///    kernel's first arguments.
-///  - Each part has one tensor per other argument and per result of the kernel.
-///  - All tensors of a part have the same number of elements.
+/// Verifies a launch of one kernel for several sets of tensors, as in Apex's
+/// multi-tensor apply. A set is, for example, a weight and its gradient. All
+/// sets share the operands `shared`. All tensors of a set must have the same
+/// number of elements.
 LogicalResult
 LaunchPartsOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto kernel =

@@ -71,25 +71,18 @@ public:
   std::vector<UnsupportedOp> unsupportedOps;
 
 private:
-  /// Reports the ONNX nodes that pcc cannot import. The import has collected
-  /// these nodes in the member `unsupported`. If `unsupported` has no node, the
-  /// function returns success. Otherwise the function returns one error that
-  /// lists the nodes, and stores a list of their op types in `unsupportedOps`.
-  /// An entry of this list is an op type with the names of the nodes, such as
-  /// the op type Einsum with the nodes "a" and "b".
+  /// Reports the ONNX nodes that pcc cannot import, which the import has
+  /// collected in the member `unsupported`. Returns success if there are none.
+  /// Otherwise returns one error that lists the nodes, and stores in
+  /// `unsupportedOps` each op type with the names of its nodes, such as Einsum
+  /// with the nodes "a" and "b".
   Status reportUnsupported() {
     unsupportedOps = unsupported.list();
     return unsupported.status();
   }
 
-  /// Returns the exit code of pcc for an error about shapes, such as an
-  /// addition of the shapes [8, 4] and [8, 3]. The exit code depends on the
-  /// command line:
-  ///
-  ///   UnboundDim   The user gives --dim or --shape. The user may have given a
-  ///                wrong size.
-  ///   CannotRead   The user gives neither --dim nor --shape. The model itself
-  ///                must be invalid.
+  /// Returns the exit code for an error about incompatible shapes. A user who
+  /// gives --dim or --shape may have caused the error.
   ExitCode mismatchExitCode() const {
     return options.dims.empty() && options.shapes.empty() ? CannotRead
                                                           : UnboundDim;
@@ -140,14 +133,9 @@ static bool isConditional(const onnx::Node &node) {
   return node.opType == "If" && node.domain.empty();
 }
 
-/// Checks `graph` before any op is created. Returns the first error:
-///
-///  1. An initializer is sparse.
-///  2. pcc does not support the op types of some nodes. The error lists them.
-///  3. The op type of a node does not exist in the opset version, or the node
-///     has a wrong number of inputs or outputs, or an unknown attribute. An If
-///     is not checked. Outputs and attributes are checked only if the op type
-///     is in the ONNX standard (com.microsoft.Gelu is not).
+/// Checks `graph` before any op is created. Reports a sparse initializer, or
+/// all op types that pcc does not support, or the first error of checkNode().
+/// An ONNX If passes the check.
 Status ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return Status::error(Unsupported, "initializer " +
@@ -191,15 +179,10 @@ Status ModelImport::checkNode(const onnx::Node &node) {
 // The function
 //===----------------------------------------------------------------------===//
 
-/// Creates the function @main with one argument per model input. makeReturn()
-/// adds the results later. Each argument has a static shape and the attributes:
-///
-///   graph.name     the name of the input
-///   graph.dims     the names of its dims: ["batch", ""] for x[batch, 4]
-///   dist.sharding  the sharding that the model requests, if any
-///
-/// The metadata entry `pcc.sharding` of an input decides. If it is absent, the
-/// annotations of the nodes that read the input decide, unless they differ.
+/// Creates the function @main with one argument per model input, but without
+/// results. Each argument gets the attributes `graph.name` and `graph.dims`
+/// (names of its dims), and `dist.sharding` if the model annotates the input
+/// with a sharding.
 Status ModelImport::makeFunction() {
   SmallVector<Type> types;
   for (const BoundInput &input : binding.inputs) {
@@ -251,13 +234,8 @@ Status ModelImport::makeGraph(const onnx::Graph &graph) {
   return Status::success();
 }
 
-/// Returns one branch of the ONNX If `node`. `name` is "then_branch" or
-/// "else_branch", the name of the attribute that holds the branch. Returns null
-/// in each of these cases:
-///
-///  - `node` has no attribute with this name.
-///  - The attribute does not hold exactly one graph.
-///  - The branch has another number of outputs than `node`.
+/// Returns the graph in the attribute `name` of the ONNX If `node`. Returns
+/// null if the graph is missing or has another number of outputs than `node`.
 static const onnx::Graph *branchOf(const onnx::Node &node, const char *name) {
   const onnx::Attribute *branch = node.attribute(name);
   const bool fits = branch && branch->graphs.size() == 1 &&
@@ -265,16 +243,8 @@ static const onnx::Graph *branchOf(const onnx::Node &node, const char *name) {
   return fits ? &branch->graphs[0] : nullptr;
 }
 
-/// Compares the types `a` and `b` that an ONNX model declares for two values.
-/// Returns false in each of these cases:
-///
-///  - The kinds differ, such as a tensor and a sequence.
-///  - The element types differ, such as float and int64.
-///
-/// Returns true in all other cases. The shapes are not compared. A model may
-/// leave out a type or an element type. The function returns true if the model
-/// leaves out `a` or `b`. A missing element type does not differ from any
-/// other.
+/// Returns whether two declared types agree, apart from their shapes. A missing
+/// type or element type agrees with any other.
 static bool mayAgree(const onnx::Type &a, const onnx::Type &b) {
   if (a.kind == onnx::TypeKind::None || b.kind == onnx::TypeKind::None)
     return true;
@@ -295,14 +265,9 @@ static bool mayAgree(const onnx::Graph &one, const onnx::Graph &other) {
       });
 }
 
-/// Returns the branch of the ONNX If `node` that the condition (input 0)
-/// selects. Records an error in `emitter` and returns null in each of these
-/// cases:
-///
-///  - The elements of the condition are not known at compile time, or there is
-///    not exactly one element.
-///  - `node` lacks a branch, or a branch has another number of outputs.
-///  - The branches declare different kinds or element types for an output.
+/// Returns the branch of the ONNX If `node` that its condition selects. Records
+/// an error in `emitter` and returns null if the condition is not a constant
+/// with one element, or if the branches do not declare the same output types.
 static const onnx::Graph *takenBranch(const onnx::Node &node,
                                       ValueTable &values, Emitter &emitter) {
   DenseElementsAttr condition =
@@ -325,14 +290,9 @@ static const onnx::Graph *takenBranch(const onnx::Node &node,
   return toIntegers(condition)[0] != 0 ? onTrue : onFalse;
 }
 
-/// Imports the ONNX If `node`. The condition of the If must be a constant. The
-/// condition selects a branch, and the nodes of this branch are imported in
-/// place of the If. There are two kinds of errors:
-///
-///  - The condition is not constant, or the selected branch is missing. The
-///    error is recorded in `emitter`. The function still returns success, and
-///    the caller must check `emitter`.
-///  - The import of the selected branch fails. The function returns the error.
+/// Imports the branch that the constant condition of the ONNX If `node`
+/// selects. Returns an error of the branch. An error of the If itself is only
+/// recorded in `emitter`.
 Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   const onnx::Graph *graph = takenBranch(node, values, emitter);
   if (!graph)
@@ -345,13 +305,10 @@ Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   return Status::success();
 }
 
-/// Creates the ops that compute the outputs of the ONNX node `node`. If the
-/// model requests shardings, creates `dist.pin` ops, which return their operand
-/// unchanged and fix its sharding. Only `node` reads the `dist.pin` of an
-/// operand. All later nodes read the `dist.pin` of an output.
-///
-/// If pcc does not support `node`, the function adds `node` to `unsupported`
-/// and returns success. Any other error is returned.
+/// Creates the ops for the ONNX node `node`, and `dist.pin` ops (sharding
+/// constraints) for shardings that annotations give to its operands and
+/// results. If pcc does not support `node`, adds it to `unsupported` and
+/// returns success.
 Status ModelImport::makeNode(const onnx::Node &node) {
   NodeImport import(node, options, values, builder,
                     locationOf(node, module.getContext()), mismatchExitCode());
@@ -396,15 +353,9 @@ void ModelImport::normalize(const onnx::Node &node, NodeImport &import) {
   LDBG() << node.label() << (import.failed() ? " failed" : " imported");
 }
 
-/// Creates the return op of @main, and adds the results to the type of @main.
+/// Creates the return op of @main and sets the result types. The results are
+/// the outputs of the model, with the shardings from the model's annotations.
 /// If the import includes a training step, the only result is the loss.
-/// Otherwise each output of the model is a result. The first of these requests
-/// sets its attribute `dist.sharding`:
-///
-///  1. the metadata entry `pcc.sharding` of the output
-///  2. the annotation of the node that computes the output, or metadata of a
-///     value_info, input or initializer of this name; an error if both differ
-///  3. the annotations of the nodes that read the output, unless they differ
 Status ModelImport::makeReturn() {
   SmallVector<Value> results;
   SmallVector<Attribute> names;
@@ -430,13 +381,9 @@ Status ModelImport::makeReturn() {
   return Status::success();
 }
 
-/// Creates the last ops of @main for a model with a training step
-/// (ONNX TrainingInfo). Each initialization_binding stores an initial value in
-/// the `graph.parameter` of a weight. Each update_binding becomes a
-/// `graph.set_parameter`, which writes a new value to a weight. The only result
-/// of @main is the loss: the value that the ONNX Gradient nodes differentiate.
-/// Returns an error if a binding is invalid, or if the model does not have
-/// exactly one loss.
+/// Imports the weight updates of the model's ONNX TrainingInfo, and makes the
+/// loss the only result of @main. Returns an error if an update is invalid, or
+/// if the model does not have exactly one loss.
 Status ModelImport::makeTrainingReturn(Emitter &emitter) {
   StringRef loss = trainingInfo().findLoss(emitter);
   if (!emitter.failed())
@@ -483,17 +430,9 @@ void ModelImport::describeModule() {
   describePlacement();
 }
 
-/// Sets module attributes for the distribution of the model over ranks:
-///
-///   dist.mesh            the mesh of one pipeline stage
-///   pipe.stage_of_nodes  a dictionary from node names to pipeline stages
-///   pipe.stages          the number of pipeline stages
-///
-/// The mesh comes from the user's options or else from the ONNX model. The
-/// attribute `dist.mesh` is absent if neither gives a mesh. The two pipe
-/// attributes are absent if the ONNX model assigns no node to a stage. A model
-/// assigns a node to a stage by an annotation of the node. The annotation
-/// states the number of the stage, or it lists the devices of the stage.
+/// Sets the module attributes `dist.mesh` (the mesh of one pipeline stage),
+/// `pipe.stage_of_nodes` and `pipe.stages`. Omits `dist.mesh` if there is no
+/// mesh. Omits the pipe attributes if the model assigns no node to a stage.
 void ModelImport::describePlacement() {
   const DevicePlan &plan = annotations.devicePlan();
   if (!plan.mesh().axes.empty())

@@ -11,15 +11,10 @@
 
 namespace pcc {
 
-/// Imports the ONNX file at `path` as a module with static shapes: a function
-/// @main, and one `graph.parameter` for each weight that @main uses. A
-/// `graph.parameter` states the file and the offset of the weight. The import
-/// does not read the bytes of large weights. The location of an op in @main
-/// contains the name of its ONNX node. An error has the exit code WrongUsage,
-/// CannotRead, Unsupported, UnboundDim, CannotMeet or InputOutput. If
-/// `unsupported` is not null, the import stores the unsupported ops of the
-/// model there. The list is empty on success, and stays unchanged if the file
-/// cannot be read.
+/// Imports the ONNX file at `path` as a function @main and one
+/// `graph.parameter` per weight. Does not read the bytes of large weights. Exit
+/// codes are WrongUsage, CannotRead, Unsupported, UnboundDim, CannotMeet and
+/// InputOutput. `unsupported`, if not null, receives the unsupported ops.
 StatusOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importOnnx(llvm::StringRef path, const ImportOptions &options,
            mlir::MLIRContext *context,

@@ -21,13 +21,8 @@ static bool isStatic(Type type) {
   return tensor && tensor.hasStaticShape();
 }
 
-/// Checks that all results of `op` have static shapes, and that `op` is one of
-/// these ops:
-///
-///  - an op of the graph dialect
-///  - an op of the func dialect, except func.call
-///  - a `dist.pin`, an op that returns its operand unchanged. Readers of a
-///    `dist.pin` get the value in the sharding that the `dist.pin` states.
+/// Checks that `op` is a `dist.pin` (sharding constraint), a graph op, or a
+/// func op other than func.call. Checks that its results have static shapes.
 static LogicalResult checkOp(Operation *op) {
   Dialect *dialect = op->getDialect();
   bool known =
@@ -62,17 +57,9 @@ static LogicalResult checkFunction(func::FuncOp function) {
 }
 
 namespace {
-/// Pass `--verify-imported`, which runs after the import of an ONNX model. The
-/// pass changes nothing. The pass fails unless these conditions hold:
-///
-///  - The module has a function @main.
-///  - Each argument of each function has a static shape and an attribute
-///    `graph.name`.
-///  - Each op is an op of the graph dialect, an op of the func dialect except
-///    func.call, or a `dist.pin`. A `dist.pin` returns its operand unchanged.
-///    Readers of a `dist.pin` get the value in the sharding that the `dist.pin`
-///    states.
-///  - Each op result is a tensor of static shape.
+/// Pass `--verify-imported`, which checks a module after the import. The module
+/// needs a function @main, static shapes, a `graph.name` for each argument, and
+/// only ops that checkOp() accepts.
 struct VerifyImported : impl::VerifyImportedBase<VerifyImported> {
   void runOnOperation() override {
     ModuleOp module = getOperation();

@@ -73,13 +73,10 @@ private:
     return builder.reshape(value, {});
   }
 
-  /// Builds the loss function `loss`, such as cross_entropy, and returns the
-  /// loss as a scalar. `expression` is the parsed text of --loss. For the text
-  /// cross_entropy(logits, labels), `expression` names the model output
-  /// "logits" and the model input "labels". If the model has no such input, the
-  /// function adds this input to @main. The function marks the input as labels
-  /// with the attribute `graph.labels`. On failure, the function emits an error
-  /// and returns null.
+  /// Builds the loss function `loss` and returns the loss as a scalar.
+  /// `expression` names a model output and the input that holds its labels.
+  /// Adds this input to @main if it is missing, and marks it with
+  /// `graph.labels`. On failure, emits an error and returns null.
   Value build(const Loss &loss, const LossExpression &expression) {
     Value output = outputNamed(expression.values[0]);
     if (!output)
@@ -136,18 +133,10 @@ private:
     return model.getArgument(last);
   }
 
-  /// Returns the symbol of each dim of a new input with the type `labels`. A
-  /// symbol is the name that an ONNX model gives to a dim of an input, such as
-  /// "batch". The symbols are taken from the first input of @main. If dim i of
-  /// both inputs has the same size, dim i of the new input gets the symbol of
-  /// dim i of the first input. Otherwise, dim i has no symbol, which is written
-  /// as "". An example:
-  ///
-  ///   input         shape    symbols
-  ///   first input   8 x 32   "batch", "sequence"
-  ///   new input     8 x 10   "batch", ""
-  ///
-  /// Returns null if there is no first input or if it has no symbols.
+  /// Returns the symbolic dim names, such as "batch", of a new input of type
+  /// `labels`. Dim i takes the name from dim i of the first input if both have
+  /// the same size, and otherwise "". Returns null if there is no first input
+  /// or if it has no dim names.
   ArrayAttr symbolsOf(RankedTensorType labels) {
     auto known = model.getNumArguments() == 0
                      ? ArrayAttr()
@@ -191,15 +180,9 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     auto model = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!request || !model)
       return;
-    // `text` is the value of the option --loss, or empty if the user does not
-    // give this option. The user may omit --loss if the ONNX file contains a
-    // training step (ONNX TrainingInfo). Phase 1-import has then made the loss
-    // the only result of @main. In this case, set `text` to the name of the
-    // result, so that LossAdder finds the loss by the name.
-    //
-    // The function isTraining() returns true if an op in @main writes a
-    // parameter. At this point of the compilation, only the training step of an
-    // ONNX file has such ops.
+    // The user may omit --loss if the ONNX file contains a training step
+    // (TrainingInfo). Phase 1-import has then made the loss the only result of
+    // @main. Use the name of this result.
     StringRef text = request->text("loss");
     if (text.empty() && graph::isTraining(model.front()))
       text =
@@ -211,13 +194,10 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     LDBG() << "trains on " << loss;
   }
 
-  /// Copies the names of the outputs of @main to the attribute `graph.name` of
-  /// the ops that compute them. An option such as `--shard y=[tp,-]` can then
-  /// find "y" after all outputs but the loss are removed. An op may already
-  /// have the name of an inner tensor, if an ONNX Identity node copies this
-  /// tensor to the output. The output name replaces this name. An op keeps its
-  /// name if --shard names it (`graph.pinned`), if it is a constant or reads a
-  /// weight, if it has several results, or if it is a `dist.pin`.
+  /// Names each op that computes an output of @main after this output. An
+  /// option such as `--shard y=[tp,-]` can then find "y" after the removal of
+  /// the outputs. Constants, weights and ops that --shard already names keep
+  /// their names.
   static void keepNames(func::FuncOp model) {
     Pins pins(model);
     for (auto [i, value] :

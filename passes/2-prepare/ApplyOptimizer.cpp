@@ -29,18 +29,12 @@ using namespace pcc;
 using namespace pcc::prepare;
 
 namespace {
-/// Builds the update of the weights at the end of @main. @main returns one
-/// gradient for each use of a weight. run() builds these steps:
-///
-///   1. Add up the gradients of each weight over all uses and microbatches.
-///   2. Limit the global norm of all gradients (option --clip-norm).
-///   3. Compute the new weights and the new optimizer states.
-///   4. Write them to their parameters.
-///
-/// runTrainingInfoUpdate() is for a model with ONNX TrainingInfo. This model
-/// has the ops of the steps 3 and 4 already, and skips step 2. An op that
-/// updates only the weight w gets the attribute `graph.updates` = @w. Phase
-/// 3-place puts the op on the first pipeline stage that reads w.
+/// Builds the update of the weights at the end of @main, which returns one
+/// gradient for each use of a weight. run() applies pcc's optimizer.
+/// runTrainingInfoUpdate() completes the update that an ONNX TrainingInfo
+/// contains. An op that serves only the update of the weight w gets the
+/// attribute `graph.updates` = @w. Phase 3-place puts this op on the first
+/// pipeline stage that reads w.
 class Updater {
 public:
   Updater(func::FuncOp model, const TrainingRequest &request,
@@ -51,14 +45,9 @@ public:
         lossScale(lossScale), symbols(module),
         builder(model.front().getTerminator(), model.getLoc()) {}
 
-  /// Builds the ops that update the weights and the optimizer states in one
-  /// training step. The option `--optimizer` gives the name of the optimizer.
-  /// Then makes these scalars the only results of @main:
-  ///
-  ///   - the loss
-  ///   - the global norm of the gradients
-  ///   - the learning rate
-  ///   - the loss scale, if training uses a loss scale
+  /// Builds one training step of the optimizer that `--optimizer` names. Makes
+  /// the loss, the global gradient norm, the learning rate and the loss scale
+  /// (if used) the only results of @main.
   void run() {
     takeGradients();
     Value counted = buildRate();
@@ -133,15 +122,9 @@ private:
     set.erase();
   }
 
-  /// Builds the comparison `norm` < infinity and stores its result in
-  /// `isFinite`. `norm` is the global norm: the square root of the sum of the
-  /// squares of all elements of all gradients. If any gradient contains an
-  /// infinity or a NaN, the norm is infinite or NaN. `isFinite` is then false.
-  ///
-  /// If training uses no loss scale, the function builds nothing, and
-  /// `isFinite` stays null. A loss scale is a factor by which the backward pass
-  /// multiplies all gradients, so that small f16 gradients are not rounded to
-  /// 0. If this factor is too large, gradients become infinite.
+  /// Sets `isFinite` to the comparison `norm` < infinity. The result is false
+  /// if a gradient contains an infinity or a NaN. Without a loss scale, builds
+  /// nothing, and `isFinite` stays null.
   void findFinite(Value norm) {
     if (lossScale)
       isFinite = builder.compare(graph::Predicate::Less, norm,
@@ -176,13 +159,9 @@ private:
       sumGradients();
   }
 
-  /// Builds the sum of the gradients of each trained weight over all training
-  /// steps. For a weight "w", the function creates the parameter "w.gradients".
-  /// A parameter is a tensor that keeps its value from one step to the next.
-  /// The parameter is 0 before the first step, and each step adds the gradient
-  /// of "w" to the parameter. Only the command `pcc verify` needs the sums: it
-  /// compares the sums of the partitioned model with the sums of the
-  /// unpartitioned model.
+  /// Builds the sum of each weight's gradients over all training steps. The sum
+  /// for a weight "w" is a new parameter "w.gradients". `pcc verify` compares
+  /// these sums with the sums of the unpartitioned model.
   void sumGradients() {
     for (auto &[name, gradient] : gradients) {
       markFor(name);
@@ -195,15 +174,10 @@ private:
     markForAll();
   }
 
-  /// Fills `loss` and `gradients` from the results of @main. The first result
-  /// is the loss. Each other result is a gradient of the loss with respect to a
-  /// weight. If several ops use a weight, @main returns one gradient of this
-  /// weight for each use. The result attribute `graph.gradient_of` names the
-  /// weight.
-  ///
-  /// @main computes the results for one microbatch. The function first builds
-  /// the sum of each result over all microbatches. It then adds the sums that
-  /// belong to the same weight.
+  /// Fills `loss` and `gradients` from the results of @main: the loss and one
+  /// gradient for each use of a weight. The result attribute
+  /// `graph.gradient_of` names the weight. Sums the results over all
+  /// microbatches, and adds the gradients of each weight.
   void collectGradients() {
     Operation *terminator = model.front().getTerminator();
     loss = builder.make<graph::AccumulateOp>(terminator->getOperand(0));
@@ -255,14 +229,10 @@ private:
     builder.makeOp<graph::SetParameterOp>(parameter, next);
   }
 
-  /// Builds three scalars and stores them in members of this class:
-  ///
-  ///   done   i64, the number of steps that have changed the weights so far
-  ///   step   f64, `done` + 1
-  ///   rate   f64, the learning rate: --lr or the optimizer's default,
-  ///          multiplied by a factor that depends on `done` for --lr-schedule
-  ///
-  /// Returns `done` + 1 as i64, the new value of the parameter `pcc.step`.
+  /// Builds the scalars `done` (i64, number of steps that have changed the
+  /// weights), `step` (f64, `done` + 1) and `rate` (f64, learning rate after
+  /// --lr-schedule). Returns `done` + 1 as i64, the new value of the parameter
+  /// `pcc.step`.
   Value buildRate() {
     done = readStep(builder, module);
     Value next = builder.add(done, 1);
@@ -275,13 +245,10 @@ private:
     return next;
   }
 
-  /// Rounds the elements of `squares` so that f64 adds the rounded elements
-  /// without error, in any order (Demmel and Nguyen, Fast reproducible
-  /// floating-point summation, ARITH 2013). No element may be negative. For n
-  /// elements with the maximum m, each element x becomes (x + s) - s, with
-  /// s = 2 n m. All results are then multiples of one power of two, and f64
-  /// represents all their sums exactly. Each element changes by at most about
-  /// n m / 2^52. No pass may simplify (x + s) - s to x.
+  /// Rounds the elements of `squares`, none negative, so that f64 adds them
+  /// without error in any order (Demmel and Nguyen, Fast reproducible
+  /// floating-point summation, ARITH 2013). For n elements with the maximum m,
+  /// each element changes by at most about n m / 2^52.
   Value roundedAlike(Value squares) {
     auto type = graph::tensorType(squares);
     Value largest =
@@ -290,6 +257,7 @@ private:
     Value shift = builder.mul(
         largest,
         2 * static_cast<double>(std::max<int64_t>(type.getNumElements(), 1)));
+    // No pass may simplify (x + s) - s to x.
     return builder.sub(builder.add(squares, shift), shift);
   }
 
@@ -345,14 +313,10 @@ private:
     return builder.mul(gradient, builder.cast(factor, elementTypeOf(gradient)));
   }
 
-  /// Returns the coefficient of weight decay for the weight `name`, a tensor of
-  /// the type `type`. If the weight decays, the coefficient is the value of the
-  /// option --weight-decay, or else the default of the optimizer. If the weight
-  /// does not decay, the coefficient is 0.
-  ///
-  /// The user selects the weights that decay with the option --decay, a list of
-  /// name patterns. Without --decay, all weights with two or more dims decay.
-  /// Weights with one dim, such as the biases, then do not decay.
+  /// Returns the weight decay coefficient of the weight `name`: --weight-decay
+  /// or the optimizer's default, or 0 if the weight does not decay. The option
+  /// --decay selects the decaying weights by name patterns. Without --decay,
+  /// all weights with two or more dims decay.
   double decayOf(StringRef name, RankedTensorType type) const {
     const bool decays = request.list("decay").empty()
                             ? type.getRank() >= 2
@@ -360,15 +324,9 @@ private:
     return decays ? request.number("weight_decay", optimizer.defaultDecay) : 0;
   }
 
-  /// Builds the ops with which the optimizer updates the weight `name`.
-  /// `gradient` is the gradient of the loss with respect to this weight. The
-  /// ops compute the new weight and write it to the parameter `name`.
-  ///
-  /// The optimizer may keep states for the weight. A state is a tensor that is
-  /// kept from one training step to the next. The function creates a parameter
-  /// for each state, and builds ops that read and write the parameter. For
-  /// example, Adam keeps a moving average of the gradient, which is called
-  /// exp_avg. If `name` is "w", the parameter of this state is "w.exp_avg".
+  /// Builds the ops that compute the new value of the weight `name` and write
+  /// it to its parameter. Creates a parameter for each optimizer state of the
+  /// weight, such as "w.exp_avg" for Adam's average of the gradients of "w".
   void update(StringAttr name, Value gradient) {
     markFor(name);
     auto weight = symbols.lookup<graph::ParameterOp>(name);

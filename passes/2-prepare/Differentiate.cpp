@@ -33,16 +33,9 @@ static bool isView(Operation *op) {
   return op->hasTrait<graph::IsView>() || isa<graph::CastOp>(op);
 }
 
-/// Clones views of a weight, so that each view has at most one use. A view is a
-/// transpose, a reshape, a cast or a slice. `maker` is the op that reads the
-/// weight. In this example, the view t has two uses, so the function clones t.
-/// The clone is u:
-///
-///   before:   w = read, t = transpose(w), add(t), mul(t)
-///   after:    w = read, t = transpose(w), u = transpose(w), add(t), mul(u)
-///
-/// The function then calls itself for each view, with the view as the new
-/// `maker`. It thereby also clones views of views, such as a reshape of t.
+/// Clones the transposes, reshapes, slices and casts of a weight, so that each
+/// of these ops has at most one use. `maker` is the op that reads the weight,
+/// or one of these ops.
 static void separateUses(Operation *maker) {
   for (Operation *user : llvm::to_vector(maker->getUsers())) {
     if (!isView(user))
@@ -62,11 +55,11 @@ static void separateUses(Operation *maker) {
 
 namespace {
 /// Finds the ops in @main that read trained weights. Each of these ops is a
-/// `graph.get_parameter`. Its result is the value of a weight. The constructor
-/// changes @main so that each such result is used as an operand at most once.
-/// If a result has several uses, the constructor clones the
-/// `graph.get_parameter`, and each further use gets a clone of its own. The
-/// pass then builds a separate gradient for each use.
+/// `graph.get_parameter`, and its result is the value of a weight. The
+/// constructor changes @main so that each of these results is used as an
+/// operand at most once: every use after the first gets a clone of the
+/// `graph.get_parameter`. The pass then builds a separate gradient for each
+/// use.
 class TrainedReads {
 public:
   TrainedReads(ModuleOp module, func::FuncOp model,
@@ -81,13 +74,8 @@ public:
         separate(get);
   }
 
-  /// Returns the values of the trained weights, one value for each use of a
-  /// trained weight as an operand. A trained weight is a weight whose gradient
-  /// the training step needs. Each value is the result of a separate op
-  /// `graph.get_parameter`, which reads the weight. Example: the trained
-  /// weights are v and w. One op uses v, and two ops use w. The method then
-  /// returns the results of three ops `graph.get_parameter`. One op reads v,
-  /// and two ops read w.
+  /// Returns the values of the trained weights, one value for each use as an
+  /// operand. Each value is the result of a separate `graph.get_parameter`.
   ArrayRef<Value> values() const { return reads; }
 
 private:
@@ -162,13 +150,9 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
       return signalPassFailure();
   }
 
-  /// Returns whether fused GPU kernels, as in FlashAttention, can compute the
-  /// gradient of `op`. The result is true if `op` is an attention, the program
-  /// is compiled for CUDA, and fitsFusedKernel() accepts `op`. The function
-  /// graph::differentiate() calls hasKernel() for attention ops. If the result
-  /// is true and the attention mask needs no gradient, graph::differentiate()
-  /// builds the gradient from the ops `graph.attention_query_gradient` and
-  /// `graph.attention_key_gradient`. Otherwise, it builds the gradient from
+  /// Returns whether fused CUDA kernels, as in FlashAttention, can compute the
+  /// gradient of `op`. If true, and if the attention mask needs no gradient,
+  /// graph::differentiate() builds fused gradient ops. Otherwise, it builds
   /// matmuls and element-wise ops.
   bool hasKernel(Operation *op) {
     auto attention = dyn_cast<graph::AttentionOpInterface>(op);
@@ -176,16 +160,10 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
            graph::fitsFusedKernel(attention);
   }
 
-  /// Returns the product of `seed` and the loss scale. `seed` is the first
-  /// gradient of the backward pass: the derivative of the loss with respect to
-  /// the loss itself. The loss scale is a factor that keeps small f16 gradients
-  /// from being rounded to 0.
-  ///
-  /// `loss` is the op that computes the loss. The function notes in attributes
-  /// that the multiplication belongs to `loss`. Phase 3-place can then assign
-  /// the multiplication to the pipeline stage of `loss`. If the loss is an
-  /// input of @main, no op computes the loss. `loss` is then null, and the
-  /// function notes nothing.
+  /// Returns the product of `seed` and the loss scale. `seed` is the gradient
+  /// of the loss with respect to itself. Records that the product belongs to
+  /// `loss`, the op that computes the loss. `loss` is null if the loss is an
+  /// input of @main.
   Value scaled(ArithmeticBuilder &builder, Value seed, const LossScale &scale,
                Operation *loss) {
     Value factor =
@@ -210,17 +188,10 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     ++numOps;
   }
 
-  /// Makes @main return the loss and the gradients. `gradients[i]` is the
-  /// gradient of the loss with respect to the weight whose value is `reads[i]`.
-  /// `gradients[i]` is null if this gradient is 0 everywhere, for example
-  /// because the loss does not depend on `reads[i]`. The loss is the first
-  /// result of @main. Each gradient that is not null becomes a further result.
-  /// For each such gradient, the function also sets two attributes:
-  ///
-  ///   graph.gradient_of   on the result of @main: the name of the weight
-  ///   trained             on the `graph.parameter` of the weight: true
-  ///
-  /// If all gradients are null, the function emits an error and fails.
+  /// Makes @main return the loss and then each gradient that is not null.
+  /// `gradients[i]` belongs to the weight value `reads[i]`, and null means 0.
+  /// Sets `graph.gradient_of` on the results and `trained` on the parameters.
+  /// Emits an error if all gradients are null.
   LogicalResult addResults(func::FuncOp model, ArrayRef<Value> reads,
                            ArrayRef<Value> gradients) {
     SymbolTable symbols(getOperation());

@@ -46,7 +46,7 @@ static Value wholeOf(Value part, int64_t dim) {
   return slice.getInput();
 }
 
-/// Appends to `indices` the positions along `dim` that the elements of `part`
+/// Appends to `indices` the indices along `dim` that the elements of `part`
 /// have in `whole`. `part` is either a slice of `whole` or `whole` itself. For
 /// the slice whole[2:4], the function appends 2 and 3.
 static void appendIndices(Value part, Value whole, int64_t dim,

@@ -82,14 +82,9 @@ public:
     return shapeOf(function.getArgument(input))[dims.at(input)];
   }
 
-  /// Marks the matching dim of each input that has no mark yet. Input number
-  /// `input` must have a mark. If its marked dim has a symbolic name, the first
-  /// dim with this name matches. Otherwise, the dim with the same index
-  /// matches, if it has the same size. Examples:
-  ///
-  ///   marked dim             other input   new mark
-  ///   dim 0 of x[batch, 4]   y[4, batch]   dim 1 of y
-  ///   dim 0 of x[8, 4]       u[4, 8]       none
+  /// Marks one dim of each input that has no mark yet. This dim must have the
+  /// same symbolic name, such as "batch", as the marked dim of input number
+  /// `input`. If the marked dim has no name, index and size must be equal.
   void spread(unsigned input) {
     int64_t dim = dims.at(input);
     StringRef symbol = symbolOf(function, input, dim);
@@ -143,13 +138,10 @@ private:
   func::FuncOp function;
 };
 
-/// Finds the batch dim of each input of one function: the dim with one entry
-/// per sample, such as dim 0 of ids[8, 128]. The user names batch dims with the
-/// option --batch-dim. By default, dim 0 of the first input is a batch dim.
-/// DimMarks::spread() finds the batch dims of the other inputs. All batch dims
-/// must have the same size, and the number of microbatches must divide this
-/// size. The class also finds the sequence dims, which have one entry per
-/// token, such as dim 1 of ids[8, 128].
+/// Finds the batch dim and the sequence dim of each input of one function. In
+/// ids[8, 128], dim 0 counts samples, and dim 1 counts tokens. --batch-dim
+/// names batch dims. The default is dim 0 of the first input. All batch dims
+/// must have the same size. The number of microbatches must divide this size.
 class BatchMarking {
 public:
   BatchMarking(ModuleOp module, func::FuncOp function)
@@ -258,13 +250,10 @@ private:
     return error;
   }
 
-  /// Finds the sequence dim of each input, which has one entry per token, such
-  /// as dim 1 of ids[8, 128] with 128 tokens per sample. Dim 1 of the first
-  /// input is a sequence dim if it has a symbolic name, or if the input holds
-  /// integers, such as token ids. Otherwise, no input has a sequence dim.
-  /// DimMarks::spread() finds the sequence dims of the other inputs. A dim that
-  /// is already the batch dim is not a sequence dim. The function stores the
-  /// indices in attributes of the inputs.
+  /// Stores the sequence dim of each input in an attribute. Dim 1 of the first
+  /// input is one if it has a symbolic name or if the input holds integers,
+  /// such as token ids. DimMarks::spread() marks the dims of the other inputs.
+  /// A batch dim is never a sequence dim.
   void markSequence() {
     DimMarks sequence(function);
     if (hasDim(0, 1) &&

@@ -52,21 +52,17 @@ namespace {
 enum class Precision : uint8_t {
   Known,  ///< depends on constants and buffers only; keeps the model's type
   Stored, ///< depends on inputs or weights too; keeps the model's type
-  Narrow, ///< computed in the requested type
+  Narrow, ///< computed in the type of the option --dtype
   Wide,   ///< computed in f32
 };
 
-/// Creates casts to other float types, each directly after the op that computes
-/// the value. A repeated request returns the existing cast. A constant needs no
-/// cast op if the new type represents all its numbers exactly. A finite number
-/// that is too large for the type becomes the nearest finite number. Examples
-/// for f16, with the largest number 65504:
-///
-///   [0.5, 1e5]   constant [0.5, 65504]
-///   [0.1, 2]     cast op, because f16 cannot represent 0.1 exactly
+/// Casts float values to another float type, directly after the op that
+/// computes the value. Each cast is created only once. A constant needs no cast
+/// op if the new type represents all its numbers exactly. Finite numbers beyond
+/// the range of the type become its largest or lowest finite number.
 class Casts {
 public:
-  /// Stores `narrow`, the float type that the user requests, such as bf16.
+  /// Stores `narrow`, the float type of the option --dtype, such as bf16.
   /// Creates no casts yet.
   explicit Casts(FloatType narrow) : narrow(narrow) {}
 
@@ -82,7 +78,7 @@ public:
   }
 
   /// Returns whether `value` is a scalar constant that the type `narrow`
-  /// (requested by the user, such as bf16) cannot represent exactly.
+  /// (option --dtype, such as bf16) cannot represent exactly.
   bool isInexact(Value value) const {
     auto constant = value.getDefiningOp<ConstantOp>();
     return constant && tensorType(value).getNumElements() == 1 &&
@@ -92,9 +88,8 @@ public:
   /// Records whether the results of `op` depend on constants with extreme
   /// numbers. A result goes into the set `infinite` if it depends on a constant
   /// with an infinity. A result goes into the set `beyond` if it depends on a
-  /// constant with a finite number that is too large for the type `narrow`. For
-  /// example, 1e5 is too large for f16. `narrow` is the type that the user
-  /// requests.
+  /// constant with a finite number that is too large for the type `narrow`
+  /// (option --dtype). For example, 1e5 is too large for f16.
   void noteRange(Operation *op) {
     if (auto constant = dyn_cast<ConstantOp>(op))
       return noteConstant(constant);
@@ -106,8 +101,8 @@ public:
 
 private:
   /// Adds `constant` to `infinite` if an element is infinite. Adds `constant`
-  /// to `beyond` if an element is finite but too large for `narrow` (the type
-  /// that the user requests).
+  /// to `beyond` if an element is finite but too large for the type `narrow`
+  /// (option --dtype).
   void noteConstant(ConstantOp constant) {
     auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!dense || !isa<FloatType>(dense.getElementType()))
@@ -136,15 +131,9 @@ private:
       if (DenseElementsAttr same = exactly(constant, type))
         return ConstantOp::create(builder, value.getLoc(), same.getType(),
                                   same);
-    // The largest number of f16 is 65504. A mask may contain a larger finite
-    // number, such as -1e30. A cast to f16 would turn -1e30 into -infinity. A
-    // softmax over a row of -infinity would then give NaN. A clamp before the
-    // cast prevents this: it replaces -1e30 by -65504.
-    //
-    // The set `beyond` holds the values that depend on a constant with such a
-    // large finite number. The set `infinite` holds the values that depend on a
-    // constant with an infinity. A clamp would replace the infinity by a finite
-    // number. Therefore, a value in `infinite` is never clamped.
+    // A mask may hold a finite number too large for f16, such as -1e30. A cast
+    // would turn it into -infinity, and a softmax over a row of -infinity is
+    // NaN. Clamp the value first, unless it also depends on a real infinity.
     if (beyond.contains(value) && !infinite.contains(value))
       value = clamped(builder, value, type);
     return CastOp::create(builder, value.getLoc(),
@@ -165,15 +154,10 @@ private:
     return MinOp::create(builder, value.getLoc(), value, limit(most));
   }
 
-  /// Returns the elements of `constant`, converted to `type`. If a finite
-  /// number is too large for `type`, the function returns the finite number of
-  /// `type` that is nearest to it. If any other number is not exactly
-  /// representable in `type`, the function returns null. It also returns null
-  /// if the constant holds no floats. Examples for f16:
-  ///
-  ///   [0.5, 2]     ->  [0.5, 2]
-  ///   [0.5, 1e5]   ->  [0.5, 65504]
-  ///   [0.1, 2]     ->  null
+  /// Returns the elements of `constant`, converted to `type`. Finite numbers
+  /// beyond the range of `type` become its largest or lowest finite number.
+  /// Returns null if any other number is not exact in `type`, or if the
+  /// constant holds no floats.
   static DenseElementsAttr exactly(ConstantOp constant, FloatType type) {
     auto dense = dyn_cast<DenseFPElementsAttr>(constant.getValue());
     if (!dense)
@@ -196,29 +180,25 @@ private:
   /// Casts created so far. The key is the value and the type to which it is
   /// cast.
   DenseMap<std::pair<Value, Type>, Value> known;
-  /// Values that depend on constants with extreme numbers. `narrow` is the
-  /// float type that the user requests, such as f16. One value can be in both
-  /// sets.
+  /// Values that depend on constants with extreme numbers. `narrow` is the type
+  /// of the option --dtype, such as f16. One value can be in both sets.
   ///
-  ///   beyond     depends on a finite number too large for `narrow`, such as 1e5
-  ///   infinite   depends on an infinity
+  ///   beyond    depends on a finite number too large for `narrow`, such as 1e5
+  ///   infinite  depends on an infinity
   DenseSet<Value> beyond, infinite;
 };
 
 /// Sets the float types of a model for mixed precision (Micikevicius et al.
-/// 2018). The class of a value (see Precision) determines its type. Constants
-/// and buffers are Known. Inputs and weights are Stored, but a weight of 2 or
-/// more dims that training does not change is Narrow. The first row that holds
-/// gives the class of an op's results. A contraction is a matrix product, a
-/// convolution or an attention:
+/// 2018). The first row that holds gives the class (see Precision) of an op's
+/// results:
 ///
-///   all operands are Known                                        Known
-///   the op is a contraction                                       Narrow
-///   all operands are Known or Stored                              Stored
-///   an operand is Wide, or the op is inaccurate, such as exp      Wide
-///   an operand is a scalar constant that the Narrow type rounds   Wide
-///   no contraction depends on the op, such as the loss            Wide
-///   any other op                                                  Narrow
+///   all operands are Known                                           Known
+///   the op is a matrix product, a convolution or an attention        Narrow
+///   all operands are Known or Stored                                 Stored
+///   an operand is Wide, or the op is inaccurate, such as exp         Wide
+///   an operand is a scalar constant that the --dtype type rounds     Wide
+///   no op of row 2 depends on the op, such as the loss               Wide
+///   any other op                                                     Narrow
 class PrecisionSetter {
 public:
   PrecisionSetter(ModuleOp module, func::FuncOp model, FloatType asked)
@@ -239,7 +219,7 @@ public:
   }
 
   /// Numbers of op results to which the pass has given a float type.
-  /// `numNarrow` counts the results that get the type that the user requests,
+  /// `numNarrow` counts the results that get the type of the option --dtype,
   /// such as bf16. `numWide` counts the results that get the type f32 because
   /// f32 is more accurate. The numbers are statistics of the pass.
   int64_t numNarrow = 0, numWide = 0;
@@ -258,18 +238,9 @@ private:
         leading.insert(&op);
   }
 
-  /// Chooses the type in which ops read `input`, an input of @main. Does
-  /// nothing if `input` holds no floats. Two examples:
-  ///
-  ///   type of `input`   requested by the user   ops read
-  ///   f32               bf16                    the input itself
-  ///   f16               f32                     a cast of the input to f32
-  ///
-  /// In the first row, the input has at least as many bits as the requested
-  /// type, so the function inserts no cast. In the second row, the input has
-  /// fewer bits, so the function inserts a cast to the requested type. The
-  /// function also stores the classes of the input and of the cast in the map
-  /// `precisions`. The class of a value tells which type the value has.
+  /// Gives `input`, an input of @main, the class Stored (see Precision). If
+  /// `input` has fewer bits than the type of the option --dtype, makes all ops
+  /// read a cast to this type. Does nothing if `input` holds no floats.
   void readInput(BlockArgument input) {
     FloatType type = floatTypeOf(input);
     if (!type)
@@ -343,13 +314,10 @@ private:
       }
   }
 
-  /// Returns whether the pass casts the f32 result of `op` to the type that the
-  /// user requests, such as bf16. Without the cast, later ops would compute in
-  /// f32, too. For example, x is bf16, and mean(x) is f32 for accuracy. Then
-  /// x - mean(x) is computed in f32 and cast to bf16. The function returns true
-  /// if `op` has one result and is accurate enough in the requested type, if an
-  /// operand of the requested type has as many elements as the result, and if a
-  /// contraction, such as a matrix product, depends on `op`.
+  /// Returns whether the f32 result of `op` is cast to the type of the option
+  /// --dtype, such as bf16. Example: x is bf16, and mean(x) is f32 for
+  /// accuracy. Then x - mean(x) is computed in f32 and cast to bf16. Without
+  /// the cast, later ops would compute in f32, too.
   bool roundsResult(Operation *op) const {
     if (needsWide(op) || !leading.contains(op) || op->getNumResults() != 1)
       return false;
@@ -360,8 +328,8 @@ private:
     });
   }
 
-  /// Replaces the result of `op` by a cast of the result to the type that the
-  /// user requests. The cast gets the name (`graph.name`) of `op`.
+  /// Replaces the result of `op` by a cast of the result to the type of the
+  /// option --dtype. The cast gets the name (`graph.name`) of `op`.
   void round(Operation *op) {
     Value result = op->getResult(0);
     if (!floatTypeOf(result))
@@ -375,16 +343,10 @@ private:
     result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
   }
 
-  /// Stores `precision` as the class of each float result of `op`, and sets the
-  /// type of each float result. The pass gives each float value one of four
-  /// classes. The class tells which type the value has. In the examples of the
-  /// table, the inputs of the model are f32, and the user requests bf16:
-  ///
-  ///   class    example of `op`                    new type of the results
-  ///   Known    sum of two constants               unchanged
-  ///   Stored   sum of two inputs of the model     unchanged
-  ///   Narrow   matrix product of two inputs       the requested type, bf16
-  ///   Wide     exponential of a matrix product    f32
+  /// Stores `precision` as the class of each float result of `op` (see
+  /// Precision). Results of class Narrow get the type of the option --dtype,
+  /// and results of class Wide get f32. Results of class Known or Stored keep
+  /// their type.
   void setResults(Operation *op, Precision precision) {
     if (precision < Precision::Narrow)
       casts.noteRange(op);
@@ -403,9 +365,9 @@ private:
   /// Changes the target type of `op`, a cast between two float types in the
   /// model. If the operand has the class Known or Stored, the target type
   /// stays. Otherwise, a target type of at least 32 bits becomes f32, and a
-  /// narrower one becomes the type that the user requests, such as bf16. If the
-  /// operand already has the new type, the operand replaces the cast. A cast
-  /// with the attribute `graph.pinned` (an option --shard names it) stays.
+  /// narrower one becomes the type of --dtype. If the operand already has the
+  /// new type, the operand replaces the cast. A cast that an option --shard
+  /// names (it has the attribute `graph.pinned`) is not removed.
   void visitCast(CastOp op) {
     // readInput() has already given a class to the casts that it creates.
     if (precisions.contains(op.getResult()))
@@ -431,15 +393,11 @@ private:
   // Weights
   //===--------------------------------------------------------------------===//
 
-  /// Chooses the float type in which pcc stores the tensor that `get` reads:
-  ///
-  ///   buffer, such as a running mean    type in the model
-  ///   weight that training changes      f32, or f64 if the model has f64
-  ///   other weight, 2 or more dims      type that the user requests
-  ///   other weight, at most 1 dim       type in the model, for now
-  ///
-  /// convertCastWeights() may change the last row. The weight file does not
-  /// change, because the runtime converts a weight when it loads the weight.
+  /// Chooses the float type in which pcc stores the tensor that `get` reads.
+  /// Trained weights get at least f32. Untrained weights of 2 or more dims get
+  /// the type of the option --dtype. Buffers and untrained weights of at most 1
+  /// dim keep their type. convertCastWeights() may later change these small
+  /// weights.
   void readWeight(GetParameterOp get) {
     auto parameter = symbols.lookup<ParameterOp>(get.getParameter());
     FloatType type = floatTypeOf(get);
@@ -484,9 +442,9 @@ private:
         weight.withTransform(ConvertAttr::get(context, type)));
   }
 
-  /// Returns whether the weight that `get` reads is needed only in the type
-  /// that the user requests, such as bf16. This is the case if every op that
-  /// uses the result of `get` is a cast to this type.
+  /// Returns whether the weight that `get` reads is needed only in the type of
+  /// the option --dtype, such as bf16. This is the case if every op that uses
+  /// the result of `get` is a cast to this type.
   bool isCast(GetParameterOp get) const {
     return llvm::all_of(get->getUsers(), [&](Operation *user) {
       return isa<CastOp>(user) && floatTypeOf(user->getResult(0)) == asked;
@@ -495,8 +453,8 @@ private:
 
   /// Changes the stored type of some vectors. A vector is a weight of at most
   /// one dim, such as a bias, that training does not change. If all ops that
-  /// read a vector are casts to the type that the user requests, the function
-  /// stores the vector in the requested type. It then erases the casts.
+  /// read a vector are casts to the type of the option --dtype, the function
+  /// stores the vector in this type. It then erases the casts.
   void convertCastWeights() {
     for (auto &[parameter, gets] : vectors) {
       if (!llvm::all_of(gets, [&](GetParameterOp get) { return isCast(get); }))
@@ -531,16 +489,8 @@ private:
   std::optional<TrainingRequest> request;
   FloatType asked, wide;
   Casts casts;
-  /// Maps each float value that the pass has visited to the class of the value.
-  /// There are four classes (see the enum Precision):
-  ///
-  ///   class    example of a value                 type of this value
-  ///   Known    constant                           type in the model
-  ///   Stored   input of the model                 type in the model
-  ///   Narrow   result of a matrix product         type that the user requests
-  ///   Wide     exponential of a matrix product    f32
-  ///
-  /// Values of other types, such as integers, have no entry.
+  /// Class of each float value that the pass has visited. Values of other
+  /// types, such as integers, have no entry.
   DenseMap<Value, Precision> precisions;
   /// Contractions (matrix products, convolutions, attention), and all ops on
   /// which a contraction depends.
@@ -551,8 +501,8 @@ private:
   /// Maps each float weight of at most one dim, such as a bias, to the ops that
   /// read it. The map holds no buffers, and no weights that training changes.
   /// The weights keep their type from the model until convertCastWeights().
-  /// This function stores a weight in the requested type if each op that reads
-  /// it is a cast to this type.
+  /// This function stores a weight in the type of the option --dtype if each op
+  /// that reads it is a cast to this type.
   llvm::MapVector<ParameterOp, SmallVector<GetParameterOp>> vectors;
 };
 

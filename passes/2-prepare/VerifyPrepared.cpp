@@ -19,16 +19,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
-/// Checks `op` after the pass simplify-graph. The pass must fold each op whose
-/// operands are all constants, if MLIR can fold the op. To fold an op means to
-/// replace its result by a constant or by another value. For example, the pass
-/// replaces the sum of two constants by a constant. A folded op no longer
-/// exists. The function therefore emits an error and fails if all operands of
-/// `op` are constants and MLIR can still fold `op`.
-///
-/// The function accepts two kinds of ops in any case: ops without operands, and
-/// ops for which isFoldWanted() returns false. An example of the second kind is
-/// a cast from f32 to f16.
+/// Emits an error if all operands of `op` are constants and MLIR can still fold
+/// `op`. The pass simplify-graph must fold such an op. Accepts ops without
+/// operands, and ops for which isFoldWanted() returns false.
 static LogicalResult checkOp(Operation *op) {
   if (op->getNumOperands() == 0 || !isFoldWanted(op))
     return success();

@@ -30,13 +30,8 @@ public:
       : function(function), chain(chain) {}
 
   /// Sets the attribute `pipe.stage` on all ops of the backward pass and of the
-  /// weight update. Its value is the number of a pipeline stage. Then removes
-  /// these attributes from all ops of the function:
-  ///
-  ///   graph.number    number of a forward op
-  ///   graph.mirrors   number of the forward op whose gradient a backward op
-  ///                   computes
-  ///   graph.updates   name of the weight whose update needs the op
+  /// weight update. Then removes `graph.number`, `graph.mirrors` and
+  /// `graph.updates` from all ops.
   void run() {
     for (Operation &op : function.front().without_terminator()) {
       if (auto number = op.getAttrOfType<IntegerAttr>(graph::numberName))
@@ -72,15 +67,8 @@ private:
     setStage(op, stageFor(op));
   }
 
-  /// Returns the pipeline stage of `op`, a backward op or an op of the weight
-  /// update. The first row that applies gives the stage:
-  ///
-  ///   `op`                             stage
-  ///   has `graph.updates` = @w, and    first stage that reads the weight w
-  ///   is no graph.accumulate
-  ///   backward op of a forward op      stage of the forward op, if it has one
-  ///   other backward op, accumulate    stage of the last operand with a stage
-  ///   any other op                     0
+  /// Returns the pipeline stage of `op`, an op of the backward pass or of the
+  /// weight update. The comment of placeBackwardAndUpdate() lists the rules.
   int64_t stageFor(Operation *op) const {
     if (auto weight = op->getAttrOfType<FlatSymbolRefAttr>(graph::updatesName);
         weight && !isa<graph::AccumulateOp>(op))
@@ -106,15 +94,9 @@ private:
     return 0;
   }
 
-  /// Adds to `stages` the stages of all ops that read the result of `get`.
-  /// `get` is an op `graph.get_parameter`, which reads a weight. Some ops that
-  /// read the result of `get` are cheap ops without a stage, such as a
-  /// transpose. For such an op, the function adds the stages of all ops that
-  /// read the result of the cheap op. An example:
-  ///
-  ///   %w = get_parameter @w   `get`
-  ///   %t = transpose %w       cheap op without a stage
-  ///   %y = matmul %x, %t      op on stage 2: the function adds 2
+  /// Adds the pipeline stages of all ops that read the result of `get`, a
+  /// `graph.get_parameter`, to `stages`. Looks through cheap ops without a
+  /// stage, such as a transpose, to the ops that read their results.
   void addReaders(Operation *get, std::set<int64_t> &stages) const {
     for (Operation *user : get->getUsers())
       if (isPlaced(user))
@@ -154,18 +136,10 @@ private:
     }
   }
 
-  /// Reduces the number of values that the stages send to the op `concat`. The
-  /// function assumes that `concat` runs on stage 0. If another stage computes
-  /// several operands of `concat`, that stage concatenates these operands.
-  /// Stage 0 then receives only the result, and slices it into the operands
-  /// again. For example, stage 1 computes %b and %c:
-  ///
-  ///   before   %r = concat %a, %b, %c     on stage 0, receives %b and %c
-  ///
-  ///   after    %t = concat %b, %c         on stage 1
-  ///            %u = slice %t              on stage 0, equal to %b
-  ///            %v = slice %t              on stage 0, equal to %c
-  ///            %r = concat %a, %u, %v     on stage 0, receives only %t
+  /// Reduces the number of values that stages send to `concat`, which runs on
+  /// stage 0. If another stage computes several operands, that stage
+  /// concatenates them and sends one value. Stage 0 slices this value into the
+  /// operands again.
   void sendTogether(graph::ConcatOp concat) {
     llvm::MapVector<int64_t, SmallVector<OpOperand *>> byStage;
     for (OpOperand &operand : concat->getOpOperands())

@@ -7,9 +7,10 @@
 
 namespace pcc::place {
 
-/// Sets the attribute `pipe.stage` on all ops of the backward pass and of the
-/// weight update. The links of `chain` (forward ops with much work) must have a
-/// stage. Erases `graph.number`, `graph.mirrors` and `graph.updates`. Stages:
+/// Sets `pipe.stage` on all ops of the backward pass and of the weight update.
+/// Erases the attributes `graph.number`, `graph.mirrors` and `graph.updates`,
+/// which tell to what forward op or weight an op belongs. The links of `chain`
+/// (forward ops with much work) must have a stage.
 ///
 ///   backward op of a link               stage of the link
 ///   other backward op, graph.accumulate stage of its last operand with a stage

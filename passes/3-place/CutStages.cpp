@@ -31,12 +31,10 @@ static void setStage(Operation *op, int64_t stage) {
 
 namespace {
 /// Assigns each op of a function to a pipeline stage. The stage planner cuts
-/// the list of links (forward ops with much work, such as matmuls) into stages.
-/// The rules in BackwardStages.h give stages to the ops of the backward pass
-/// and of the weight update. Free ops are cheap ops, such as masks: each stage
-/// that reads the result gets a clone. If a stage reads a value of another
-/// stage, an op `pipe.transfer` sends the value to the reading stage.
-/// ForwardChain.h defines these classes of ops.
+/// the list of forward ops with much work, such as matmuls, into stages.
+/// BackwardStages.h gives stages to the backward pass and the weight update.
+/// Cheap ops, such as masks, are cloned onto each stage that reads the result.
+/// An op `pipe.transfer` sends a value to another stage.
 class StagePlacer {
 public:
   /// `stageAt` lists nodes before which the model is cut (--stage-at).
@@ -51,14 +49,10 @@ public:
       chain = ForwardChain(function, ForwardChain::Links::OfInputs);
   }
 
-  /// Divides the model into pipeline stages, and sets the stage of each op. The
-  /// user can choose the nodes at which the stages begin, with the option
-  /// --stage-at or with annotations of ONNX nodes. If the user does not choose
-  /// them, a planner does, so that all stages take about equal time.
-  ///
-  /// The function also creates the ops that send values between stages. It
-  /// fails if the model cannot be divided into the number of stages that the
-  /// user wants, or cannot be divided at the nodes that the user has chosen.
+  /// Sets the stage of each op, and creates the ops that send values between
+  /// stages. The user can choose where stages begin, with --stage-at or
+  /// annotations of ONNX nodes. Otherwise, a planner balances the times. Fails
+  /// if the model cannot be cut where the user chooses.
   LogicalResult run() {
     // The planner needs at least one link (forward op that only one stage
     // runs). A model without links has only cheap ops, such as masks, which fit
@@ -90,15 +84,10 @@ public:
   unsigned numTransfers = 0, numClones = 0;
 
 private:
-  /// Returns whether there are enough links for the stages. A link is a forward
-  /// op that exactly one stage runs, such as a matmul. The conditions are:
-  ///
-  ///  - There are at least as many links as stages.
-  ///  - For each name in `stageAt` (--stage-at), there is a link at or after
-  ///    the name, and it is not the first link.
-  ///  - If `stageOfNodes` annotates nodes, each stage has an annotated link.
-  ///
-  /// With one stage, only the second condition counts.
+  /// Returns whether there are enough links (forward ops that exactly one stage
+  /// runs). Each cut in `stageAt` needs a link before it and one after it. If
+  /// there are several stages, each needs a link. With `stageOfNodes`, an
+  /// annotation must put this link on the stage.
   bool hasLinkForEachStage() const {
     auto hasLinksAround = [&](StringAttr name) {
       const size_t cut = chain.findCut(name).value_or(0);
@@ -130,14 +119,9 @@ private:
   }
 
   /// Cuts the list of links (forward ops with much work) into stages of about
-  /// equal time. Limits the bytes of weights on one stage. Tries two limits,
-  /// then no limit, and returns the first cut that is possible:
-  ///
-  ///   min(0.85 · W, M · T)   weights are sharded over the axis tp
-  ///   min(0.85 · W, M · R)   weights are sharded over all ranks of the stage
-  ///
-  /// W is the bytes of all weights, M the --memory-limit of one rank, T the
-  /// size of tp, and R the number of ranks of one stage.
+  /// equal time. The weights of a stage may have at most 85 % of all bytes, and
+  /// must fit in its memory: first with weights sharded over the axis tp only,
+  /// then over all ranks. If no cut meets a limit, cuts without one.
   plan::StageCut cutEvenly(const plan::StageCutRequest &request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
@@ -155,17 +139,10 @@ private:
     return plan::cutStages(request);
   }
 
-  /// Returns the largest number of bytes of weights that one stage can store.
-  /// The result has two elements:
-  ///
-  ///   1. the number of bytes if each weight is sharded over the axis tp only
-  ///   2. the number of bytes if each weight is sharded over all ranks of the
-  ///      stage
-  ///
-  /// The option --memory-limit limits the bytes of one rank. For example, let
-  /// this limit be 10 GB, let a stage have 8 ranks, and let the axis tp have
-  /// size 2. The result is then [20 GB, 80 GB]. Without --memory-limit, the
-  /// result has only one element, infinity.
+  /// Returns the largest numbers of bytes of weights that one stage can store
+  /// under --memory-limit. The first number holds if weights are sharded over
+  /// the axis tp only, the second if they are sharded over all ranks of the
+  /// stage. Without --memory-limit, returns only infinity.
   SmallVector<double, 2> memoryOfStage() const {
     auto module = function->getParentOfType<ModuleOp>();
     auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
@@ -177,13 +154,10 @@ private:
             ofRank * std::max<int64_t>(1, mesh.size())};
   }
 
-  /// Makes a stage begin at each name in `stageAt` (--stage-at), the name of an
-  /// ONNX node or of a tensor. The stage begins at the first link at or after
-  /// the name. A link is a forward op with much work, such as a matmul. Appends
-  /// the indices of these links to `request.pinned`. Does nothing if `stageAt`
-  /// is null or empty. Emits an error if the number of names is not the number
-  /// of stages minus 1, if a name does not exist, if no link follows it, or if
-  /// the stage begins at link 0, which leaves no link for the stage before it.
+  /// Appends to `request.pinned` the links at which a stage must begin: the
+  /// index of the first link (forward op with much work) at or after each name
+  /// in `stageAt`. Emits an error if there are not `numStages` - 1 names, if a
+  /// name does not exist, or if a stage would have no link.
   LogicalResult pinCuts(plan::StageCutRequest &request) {
     if (!stageAt || stageAt.empty())
       return success();
@@ -207,14 +181,10 @@ private:
     return success();
   }
 
-  /// Makes stages begin where annotations of ONNX nodes say. `stageOfNodes`
-  /// maps a node to the number of its stage. Stage s > 0 begins at the first
-  /// link (forward op that only one stage runs) with the annotation s. The
-  /// index of this link is appended to `request.pinned`. For example, five
-  /// links with the annotations none, 0, none, 1, none are on the stages 0, 0,
-  /// 0, 1, 1. Annotations that are no stage number are ignored. Emits an error
-  /// if a link has a smaller annotation than an earlier link, if no link has
-  /// the annotation s, or if stage 0 would have no link.
+  /// Makes stage s > 0 begin at the first link (forward op that only one stage
+  /// runs) that an ONNX annotation puts on stage s. Appends the indices of
+  /// these links to `request.pinned`. Emits an error if a link is put on an
+  /// earlier stage than a link before it, or if a stage would have no link.
   LogicalResult pinStages(plan::StageCutRequest &request) {
     if (!stageOfNodes)
       return success();
@@ -249,15 +219,9 @@ private:
     return success();
   }
 
-  /// Returns the stages that read the results of `op`, in ascending order. For
-  /// example, if an op on stage 2 and an op on stage 1 read a result, the
-  /// function returns [1, 2]. If no stage reads a result, the function returns
-  /// [0].
-  ///
-  /// A result of `op` may also be an output of the model. Then an op
-  /// `func.return` reads the result. In a training step, this op counts as an
-  /// op on stage 0, because stage 0 returns all outputs. In inference, this op
-  /// does not count, because each stage returns the outputs that it computes.
+  /// Returns the stages that read the results of `op`, in ascending order, or
+  /// [0] if no stage does. In a training step, the return counts as an op on
+  /// stage 0. In inference, each stage returns the outputs that it computes.
   SmallVector<int64_t> stagesOfUsers(Operation *op) const {
     llvm::SmallSetVector<int64_t, 4> stages;
     for (Operation *user : op->getUsers())
@@ -272,13 +236,9 @@ private:
     return sorted;
   }
 
-  /// Sets the stage of each free op. A free op is a cheap op, such as a mask.
-  /// The free op gets the first stage that reads its result. Each other stage
-  /// that reads the result gets a clone of the free op. For example, the stages
-  /// 1 and 2 read a mask. The op that computes the mask gets stage 1, and a
-  /// clone of this op gets stage 2. The function visits the ops in reverse
-  /// order, because the ops that read the result of a free op need their stages
-  /// first.
+  /// Gives each free op (cheap op, such as a mask) the first stage that reads
+  /// its result. Each other stage that reads the result gets a clone. The loop
+  /// runs in reverse, because the readers need their stages first.
   void placeFreeOps() {
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(function.front().without_terminator()))) {

@@ -20,9 +20,8 @@ static double bytesOf(Value value) {
 
 /// Returns the number of elements that `op` reads and writes. For example, the
 /// addition of two matrices [2, 3] reads 6 + 6 elements and writes 6, so the
-/// function returns 18. The op `dist.pin` requests a sharding for a value. For
-/// a `dist.pin`, the function returns 0, because this op is erased before the
-/// program runs.
+/// function returns 18. Returns 0 for the op `dist.pin`, a sharding constraint
+/// for a value, because this op is erased before the program runs.
 static double elementsMoved(Operation *op) {
   double moved = 0;
   if (!isa<dist::PinOp>(op))
@@ -33,7 +32,7 @@ static double elementsMoved(Operation *op) {
 }
 
 /// Returns the number of floating-point operations of `op`. Returns 0 for a
-/// `dist.pin`, which is erased before the program runs.
+/// `dist.pin` (sharding constraint), which is erased before the program runs.
 static double flopsOf(Operation *op) {
   if (isa<dist::PinOp>(op))
     return 0;
@@ -41,17 +40,10 @@ static double flopsOf(Operation *op) {
   return priced ? priced.getFlops() : graph::elementWiseFlops(op);
 }
 
-/// Returns the op `graph.get_parameter` that reads the weight from which `op`
-/// takes its elements:
-///
-/// - If `op` is a `graph.get_parameter`, returns `op`.
-/// - If `op` is a view (such as a transpose), a cast or a `dist.pin`, applies
-///   the same rule to the op that computes its operand 0. A `dist.pin` returns
-///   its operand and requests a sharding for it.
-/// - For any other op, and if `op` is null, returns null.
-///
-/// For example, cast(transpose(get_parameter @w)) is a chain of three ops. The
-/// function returns the `graph.get_parameter` for each of them.
+/// Returns the `graph.get_parameter` (read of a weight) from which `op` takes
+/// its elements through transposes, reshapes, slices, casts and `dist.pin`
+/// (sharding constraints) only, as in cast(transpose(get_parameter)). Returns
+/// `op` itself if it is a `graph.get_parameter`. Otherwise, returns null.
 static graph::GetParameterOp weightBehind(Operation *op) {
   while (op &&
          (op->hasTrait<graph::IsView>() || isa<graph::CastOp, dist::PinOp>(op)))
@@ -72,18 +64,11 @@ ForwardChain::ForwardChain(func::FuncOp function, Links kind)
     }
 }
 
-/// Returns whether `op` is a follower. A follower is an op of the backward pass
-/// or of the weight update. An op without operands, such as a constant, is
-/// never a follower. Any other op is a follower if one of these is true:
-///
-/// - `op` has the attribute `graph.mirrors`. Phase 2-prepare sets it on ops
-///   that compute gradients.
-/// - `op` has the attribute `graph.updates`. Phase 2-prepare sets it on ops
-///   that only the update of one weight needs.
-/// - `op` is a `graph.accumulate`, which combines one value per microbatch,
-///   such as a gradient, to one value per step.
-/// - `op` is a `graph.set_parameter`, which stores a new weight.
-/// - `op` reads the result of another follower.
+/// Returns whether `op` is a follower: an op of the backward pass or of the
+/// weight update, or an op that reads the result of a follower. Phase 2-prepare
+/// marks ops of the backward pass and the update with `graph.mirrors` or
+/// `graph.updates`. An op without operands, such as a constant, is never a
+/// follower.
 bool ForwardChain::follows(Operation *op) const {
   if (op->getNumOperands() == 0)
     return false;
@@ -99,14 +84,9 @@ bool ForwardChain::trains(graph::GetParameterOp weight) const {
   return parameter && parameter.getTrained();
 }
 
-/// Returns whether `op` is a link, that is, a forward op that exactly one stage
-/// runs. All other forward ops are cheap, and each stage that uses them gets a
-/// clone. A link sums products (such as a matmul), or reads the result of a
-/// link, a weight of more than 4096 elements, or a trained weight. The gradient
-/// of a trained weight is computed on the stage of `op`, so only one stage may
-/// run `op`. A view or a cast of a weight is no link. An op that reads it
-/// counts as an op that reads the weight. With Links::OfInputs, ops that read
-/// inputs of the model are links, too.
+/// Returns whether `op` is a link: a forward op that exactly one stage runs. An
+/// op that reads a trained weight must be a link, because the gradient of the
+/// weight is computed on the stage of this op.
 bool ForwardChain::carriesWork(Operation *op) const {
   if (weightBehind(op))
     return false;
@@ -125,16 +105,9 @@ bool ForwardChain::carriesWork(Operation *op) const {
   return false;
 }
 
-/// Returns the input of the stage planner, which cuts the list of links into
-/// `numStages` stages. A link is a forward op that only one stage runs. The
-/// input contains the work of each link, and the bytes that must be sent if a
-/// stage ends after the link. These are only bytes of the forward pass. Bytes
-/// of gradients are not counted.
-///
-/// The input also contains a tolerance of 5 %. Let T be the least time that is
-/// possible for the slowest stage. The planner considers all cuts whose slowest
-/// stage takes at most 1.05 · T. It chooses the cut that sends the fewest
-/// bytes.
+/// Returns the input of the stage planner for the links (forward ops that only
+/// one stage runs). Counts only bytes of the forward pass. The planner may make
+/// the slowest stage 5 % slower than necessary in order to send fewer bytes.
 plan::StageCutRequest ForwardChain::request(int numStages) const {
   plan::StageCutRequest request;
   request.numStages = numStages;

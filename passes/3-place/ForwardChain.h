@@ -11,36 +11,24 @@
 
 namespace pcc::place {
 
-/// Divides the ops of a function into three classes. The class of an op decides
-/// how it gets its pipeline stage:
+/// Divides the ops of a function into three classes, which decide how an op
+/// gets its pipeline stage:
 ///
 ///   class       ops                          stage
 ///   links       forward ops with much work   exactly one
 ///   followers   backward pass and update     follows from the links
-///   free ops    all others, such as masks    each stage that reads the result
-///               and views of weights         gets a clone
-///
-/// A forward op is a link if it sums products (such as a matmul), or reads the
-/// result of a link, a trained weight, or a weight of more than 4096 elements.
-/// The stage planner cuts the links in program order into stages. A model
-/// without weights has too few links. With Links::OfInputs, each forward op
-/// that depends on an input of the model is a link, too.
+///   free ops    cheap forward ops: masks,    each stage that reads the result
+///               transposes of weights        gets a clone
 class ForwardChain {
 public:
   /// Rule that decides which forward ops are links. A link is a forward op that
   /// exactly one pipeline stage runs. A forward op that is not a link is cheap,
   /// and is cloned onto each stage that uses its result.
   enum class Links {
-    /// Rule: the links are the forward ops with much work, and the forward ops
-    /// that depend on these ops. A link is a forward op that exactly one
-    /// pipeline stage runs. A forward op is a link by this rule if one of these
-    /// is true:
-    ///
-    /// - The op is a contraction, such as a matmul.
-    /// - The op reads a trained weight, or a weight of more than 4096 elements.
-    /// - The op reads the result of a link.
-    ///
-    /// A view or a cast of a weight, such as a transpose, is never a link.
+    /// The links (ops that run on one stage) are contractions, such as a
+    /// matmul, and forward ops that read a trained weight, a weight of more
+    /// than 4096 elements, or the result of a link. Transposes, reshapes,
+    /// slices and casts of a weight are no links.
     WithWork,
     /// Rule: the links are the links of the rule WithWork, and also all forward
     /// ops that depend on an input of the model. A link is a forward op that
@@ -51,14 +39,9 @@ public:
     OfInputs,
   };
 
-  /// Divides the ops of `function` into three classes: forward ops with much
-  /// work, ops of the backward pass and the update, and free ops. While this
-  /// object is in use, the code that uses it may change the function in two
-  /// ways only:
-  ///
-  /// - It may set attributes of ops.
-  /// - It may clone free ops. A free op is a cheap op, such as a mask or a
-  ///   constant. Each stage that uses a free op gets a clone of it.
+  /// Classifies the ops of `function`. While this object is in use, `function`
+  /// may change in two ways only: attributes may be set, and free ops (cheap
+  /// ops, such as masks) may be cloned.
   ForwardChain(mlir::func::FuncOp function, Links kind);
 
   /// Returns the links (forward ops that only one stage runs) in program order.
@@ -76,16 +59,9 @@ public:
   /// program order, so the first link has the index 0.
   size_t positionOf(mlir::Operation *op) const { return positions.lookup(op); }
 
-  /// Returns the input of the stage planner. A link is a forward op that only
-  /// one stage runs. The planner divides the list of all links into `numStages`
-  /// consecutive stages. For each link, the input contains these numbers:
-  ///
-  ///  - the estimated time of the link, in units of one floating-point
-  ///    operation
-  ///  - the bytes of the weights that the link reads
-  ///  - the bytes of the results of the link
-  ///  - the bytes that must be sent to later stages if a stage ends after the
-  ///    link
+  /// Returns the input of the stage planner, which cuts the list of links
+  /// (forward ops that only one stage runs) into `numStages` consecutive
+  /// stages. The unit of time is one floating-point operation.
   plan::StageCutRequest request(int numStages) const;
 
   /// Returns the first link (forward op that only one stage runs) at or after
@@ -96,14 +72,8 @@ public:
   std::optional<size_t> findCut(llvm::StringRef name) const;
 
 private:
-  /// Returns whether `op` is a link. A link is a forward op that only one stage
-  /// runs, because it has much work. An op is a link if it is a contraction,
-  /// such as a matmul. It is also a link if it reads the result of another
-  /// link, a trained weight, or a weight of more than 4096 elements. Views and
-  /// casts of a weight are no links. `op` must not belong to the backward pass
-  /// or to the weight update. The ops that compute the operands of `op` must be
-  /// classified before `op`, because the function looks up whether these ops
-  /// are links.
+  /// Returns whether `op`, a forward op, is a link, which only one stage runs.
+  /// The ops that compute its operands must be classified before `op`.
   bool carriesWork(mlir::Operation *op) const;
   /// Returns whether `op` is a follower. A follower is an op of the backward
   /// pass or of the weight update. An op that reads the result of a follower is

@@ -34,13 +34,9 @@ static LogicalResult checkTransfer(pipe::TransferOp transfer, int64_t numStages,
   return success();
 }
 
-/// Checks the pipeline stage of `op`. A transfer is the op `pipe.transfer`,
-/// which sends a value from one stage to another. Emits an error and fails in
-/// these cases:
-///
-/// - `op` has no stage.
-/// - `op` is a transfer, and checkTransfer finds an error.
-/// - `op` is no transfer, but reads the result of an op on another stage.
+/// Emits an error and fails if `op` has no pipeline stage, or if `op` reads the
+/// result of an op on another stage. An op `pipe.transfer` may do so, because
+/// it sends a value between stages. checkTransfer() checks this op.
 static LogicalResult checkOp(Operation &op, int64_t numStages,
                              const graph::StepParts &parts) {
   if (!op.getAttr(pipe::stageName))

@@ -28,16 +28,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Makes all users of `value` read it in the sharding `sharding`. `seed` is the
-/// user's or the model's request for this sharding. `value` is a result of an
-/// op.
-///
-/// - If `value` already has the sharding, changes nothing and returns the op
-///   that computes `value`.
-/// - Otherwise inserts a reshard after this op. A reshard is an op that changes
-///   the sharding of a tensor. All users of `value` then read the result of the
-///   reshard. The name that the model gives to `value` moves from the op to the
-///   reshard. Returns the reshard.
+/// Makes all users of `value`, the result of an op, read it in the sharding
+/// `sharding` that the user sets with `seed` (--shard or an annotation).
+/// Inserts a reshard after the op if `value` has another sharding, and moves
+/// the name of the op to the reshard. Returns the reshard, or the op that
+/// computes `value`.
 static Operation *pin(Value value, const dist::Sharding &sharding,
                       const Seed &seed) {
   dist::ShardingAttr from = dist::shardingOf(value);
@@ -59,14 +54,9 @@ static Operation *pin(Value value, const dist::Sharding &sharding,
   return reshard;
 }
 
-/// Stores the decisions of the sharding search about each op in the location of
-/// the op. The command `pcc explain` prints them. A decision belongs to one op
-/// and one mesh axis. It contains:
-///
-/// - the chosen way to compute the op on the ranks along the axis, such as
-///   splitting a dim of the result
-/// - up to five other ways, such as splitting no dim
-/// - the costs of all these ways, such as bytes that a rank receives
+/// Stores the decisions of the sharding search in the locations of the ops, for
+/// `pcc explain`. A decision about an op and a mesh axis contains the chosen
+/// way to split the op, up to five alternatives, and the costs of all.
 static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
                             plan::ReshardPlanner &planner) {
   Alternatives alternatives(graph, seeds, planner);
@@ -76,15 +66,10 @@ static void recordDecisions(ShardedGraph &graph, const Seeds &seeds,
           dist::withDecisions(op->getLoc(), alternatives.decisionsAt(i)));
 }
 
-/// Stores the result of the sharding search in attributes of the IR:
-///
-///   dist.split       op: mesh axes that split each loop, such as k of a matmul
-///   dist.shardings   op: sharding of each result
-///   dist.sharding    function argument or result: its sharding
-///   dist.pinned      request for a sharding, such as `--shard 'w=[tp,-]'`
-///
-/// If an op computes its result in another sharding than a request asks for,
-/// inserts an op that changes the sharding (a reshard).
+/// Stores the result of the sharding search in the IR: `dist.split` and
+/// `dist.shardings` on ops, `dist.sharding` on function arguments and results,
+/// and `dist.pinned` where the user sets a sharding. Inserts a reshard if an op
+/// computes its result in another sharding than the user sets.
 static void annotate(ShardedGraph &graph) {
   func::FuncOp function = graph.function;
   MLIRContext *context = function.getContext();
@@ -103,16 +88,9 @@ static void annotate(ShardedGraph &graph) {
         attributes.setResult(graph.sinkIndex(i), dist::pinnedName, source);
       continue;
     }
-    // `op` describes vertex number i of the data-flow graph `graph`. Its member
-    // `op.op` is the op of the IR for which the vertex stands, or null.
-    // Vertices of function results are handled above. Three kinds of vertices
-    // remain:
-    //
-    //   the vertex stands for                      op.op
-    //   an op of the IR                            this op
-    //   an argument of the function                null
-    //   a request for the sharding of a result     null
-    //   of an op, by the user or the model
+    // Function results are handled above. The remaining nodes of the graph are
+    // ops of the IR (`op.op` is set), constraints on the sharding of an op's
+    // result, and function arguments (`op.op` is null for both).
     if (op.op)
       record(op);
     else if (graph.isPinOfValue(i))
@@ -128,18 +106,10 @@ static void annotate(ShardedGraph &graph) {
   attributes.write();
 }
 
-/// Handles the option `--ep N`, by which the user asks pcc to divide the
-/// experts of mixture-of-experts layers into N parts:
-///
-/// - Finds all dims that count experts. An example is the first dim of a weight
-///   [8, 64, 256], which contains one matrix for each of 8 experts. In `graph`,
-///   marks these dims by the tag FactorTag::Expert.
-/// - Returns the sub-axes along which ranks divide the experts. A sub-axis is a
-///   part of a mesh axis. For example, an axis dp of size 4 has two sub-axes of
-///   size 2. With `--ep 2`, one of these two divides the experts.
-///
-/// Without `--ep`, changes nothing and returns an empty list. Emits an error
-/// and fails if the user gives `--ep` and no dim counts experts.
+/// Handles the option `--ep N`, which divides the experts of mixture-of-experts
+/// layers into N groups. Tags the dims of `graph` that count experts, and
+/// returns the mesh axes, or sub-axes of them, that divide the experts. Returns
+/// an empty list without `--ep`. Emits an error if no dim counts experts.
 static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
                                             const dist::Mesh &mesh) {
   auto module = graph.function->getParentOfType<ModuleOp>();
@@ -153,14 +123,11 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   return expertAxes(mesh, numParts.getInt());
 }
 
-/// Builds the data-flow graph of `function` for the sharding search. The ops on
-/// both sides of a value divide each dim into equal factors where possible. If
-/// ranks cannot divide the samples of one microbatch evenly, the batch dim
-/// becomes two factors, such as 2 microbatches of 3 samples. Requests in
-/// `seeds` to split the batch are changed to fit. If the mesh axis cp has
-/// several ranks, the tokens of causal attention are cut into stripes
-/// (Stripes.h). They stay uncut if pcc would recognize a dim of tokens in fewer
-/// ops with stripes than without.
+/// Builds the data-flow graph of `function` for the sharding search. If ranks
+/// cannot divide a microbatch evenly, cuts the batch dim and adapts the
+/// user-set shardings in `seeds`. Cuts causal attention into stripes
+/// (Stripes.h) if axis cp has several ranks, unless fewer ops would have a
+/// sequence dim.
 static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
                                  const dist::Mesh &mesh) {
   const int64_t microbatches = ShardedGraph::unevenMicrobatches(function, mesh);
@@ -188,14 +155,10 @@ static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
 
 namespace {
 /// Pass `--decide-shardings`, which chooses a sharding for every value of a
-/// function. It does the following:
-///
-/// - It reads the shardings that the user or the model requests for values.
-/// - It builds a data-flow graph. The vertices of this graph are the ops, the
-///   arguments and the results of the function.
-/// - It chooses how each mesh axis splits each op. The choices are those with
-///   the least cost, such as the least communication. They obey the requests.
-/// - It stores the resulting shardings as attributes in the IR.
+/// function. For each op and mesh axis, it chooses how the axis splits the op,
+/// at the least modeled cost, such as communication. It keeps the shardings
+/// that the user sets (--shard or an annotation). The pass stores the shardings
+/// as attributes.
 struct DecideShardings
     : pcc::shard::impl::DecideShardingsBase<DecideShardings> {
   void runOnOperation() override {
@@ -204,10 +167,8 @@ struct DecideShardings
     if (failed(seeds))
       return signalPassFailure();
     if (mesh.sizeOf(std::string(dist::timeAxis)) > 1) {
-      // `seeds` contains the requests for shardings. Each request points to an
-      // op. The next call replaces reductions over the batch by new ops, and
-      // erases ops that have no users. It may erase an op to which a request
-      // points. Find the requests again after the call.
+      // The next call may erase ops whose shardings the user sets in `seeds`.
+      // Find the user-set shardings again after the call.
       separateWholeBatchReductions(getOperation(), *seeds);
       seeds = Seeds::resolve(getOperation(), mesh);
     }

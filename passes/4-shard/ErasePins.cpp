@@ -14,9 +14,9 @@ namespace pcc::shard {
 using namespace mlir;
 using namespace pcc;
 
-/// Erases `pin`, an op that requests a sharding for its operand. Users of the
-/// pin read the operand instead. Emits an error and fails if the operand has
-/// another sharding than the pin requests.
+/// Erases `pin`, a sharding constraint for its operand. Users of its result
+/// read the operand instead. Emits an error and fails if the operand has
+/// another sharding than the constraint.
 static LogicalResult erase(dist::PinOp pin) {
   dist::ShardingAttr from = dist::shardingOf(pin.getInput());
   dist::ShardingAttr to = dist::shardingOf(pin.getResult());
@@ -30,8 +30,7 @@ static LogicalResult erase(dist::PinOp pin) {
 }
 
 namespace {
-/// Pass that erases all pins (`dist.pin`, requests for a sharding) of a
-/// function.
+/// Pass that erases all ops `dist.pin` (sharding constraints) of a function.
 struct ErasePins : pcc::shard::impl::ErasePinsBase<ErasePins> {
   void runOnOperation() override {
     for (auto pin : llvm::make_early_inc_range(

@@ -39,25 +39,14 @@ SmallVector<int64_t> CutDim::cut(ArrayRef<int64_t> shape, int64_t size) const {
 }
 
 namespace {
-/// Pass that replaces two kinds of ops by several ordinary ops:
-///
-/// - An op whose ranks exchange values while the op runs. One example is a
-///   softmax along a dim that ranks split: the ranks exchange their maxima and
-///   their sums. Another example is ring attention: the ranks exchange keys and
-///   values.
-/// - A causal attention whose sequence is cut into stripes, even if ranks
-///   exchange no values. A stripe is a contiguous piece of the sequence. The
-///   new ops compute one attention per stripe.
-///
-/// The functions that build the new ops are declared in expand/Expansions.h.
+/// Pass that replaces two kinds of ops by several ordinary ops
+/// (expand/Expansions.h). In the first kind, ranks exchange values while the op
+/// runs, as in ring attention or in a softmax along a split dim. The second
+/// kind is a causal attention whose sequence is cut into stripes (ranges of
+/// tokens). The new ops compute one attention per stripe.
 struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
-  /// Copies two attributes of the op `from` to the op that computes `to`:
-  ///
-  /// - the name that the model gives to the result of `from`
-  /// - the request for the sharding of this result, as a text. An example is
-  ///   `--shard 'w=[tp,-]'`, an option of the user.
-  ///
-  /// If `from` lacks an attribute, does not copy it.
+  /// Copies the attributes `graph.name` and `dist.pinned` (text of a sharding
+  /// that the user sets) of the op `from` to the op that computes `to`.
   static void takeName(Operation *from, Value to) {
     for (StringRef name :
          {StringRef(graph::nameName), StringRef(dist::pinnedName)})
@@ -65,12 +54,9 @@ struct ExpandSplitOps : pcc::shard::impl::ExpandSplitOpsBase<ExpandSplitOps> {
         to.getDefiningOp()->setAttr(name, value);
   }
 
-  /// Replaces one op of the IR by several new ops that compute the same
-  /// results, and erases the replaced op. `op` describes the replaced op and
-  /// the mesh axes that split it. The new ops are built by a function in the
-  /// table `expansions`. The table has one function per kind of op, such as
-  /// softmax. Emits an error and fails if the table has no function for this
-  /// kind of op.
+  /// Replaces the op that `op` describes by new ops with the same results, and
+  /// erases it. Emits an error and fails if `expansions` has no function for
+  /// this kind of op.
   LogicalResult expand(const ShardedOp &op) {
     Expansion expansion = expansions.find(op.op);
     if (!expansion)

@@ -27,13 +27,9 @@ using namespace pcc;
 using namespace pcc::shard;
 
 /// Returns a sharding from which ranks can slice both `a` and `b` without
-/// communication. Each dim keeps the leading mesh axes that `a` and `b` share.
-/// For example, [8@dp+tp, -] and [8@dp+cp, -] give [8@dp, -]. Here 8@dp+tp is a
-/// dim of size 8 that dp and tp split, and `-` is a dim that no axis splits.
-/// Returns std::nullopt if the result would equal `a` or `b`, or if both split
-/// a dim that they divide into different factors. Also returns std::nullopt if
-/// `a` or `b` is partial (ranks still have to reduce it) or has a view (ranks
-/// read elements of other ranks, such as a halo).
+/// communication. Each dim keeps the leading mesh axes that `a` and `b` share,
+/// such as dp for dp+tp and dp+cp. Returns std::nullopt if there is no such
+/// sharding, or if it would equal `a` or `b`.
 static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
                                                   const dist::Sharding &b) {
   if (dist::isPartial(a) || dist::isPartial(b) || dist::hasView(a) ||
@@ -63,17 +59,10 @@ static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
 }
 
 namespace {
-/// Inserts reshards. A reshard is an op that changes the sharding of a tensor.
-/// A reshard is inserted where an op needs an operand in another sharding than
-/// the operand has.
-///
-/// Several ops of one pipeline stage may need a value in the same sharding. All
-/// these ops then read one reshard, which is inserted before the ops.
-///
-/// A reshard may read the result of another reshard. For example, one op needs
-/// each rank to have all of x, and another op needs each rank to have half of
-/// the rows of x. The first reshard gathers x. The second reshard slices the
-/// result of the first, without communication.
+/// Inserts reshards (ops that change the sharding of a tensor) where an op
+/// needs an operand in another sharding. Ops of one pipeline stage that need a
+/// value in one sharding read one reshard. A reshard may read another reshard:
+/// if x must be gathered anyway, ranks can slice the gathered x for free.
 class ReshardInserter {
 public:
   ReshardInserter(func::FuncOp function, const dist::Mesh &mesh,
@@ -98,10 +87,9 @@ public:
   }
 
 private:
-  /// A sharding to which a value must be changed (`to`), and the operands that
-  /// read the value in this sharding (`uses`). If `uses` is empty, no op needs
-  /// the value in this sharding. The sharding is then an intermediate step:
-  /// other shardings of the value are made from it.
+  /// A sharding `to` in which a value is needed, and the operands `uses` that
+  /// read it. Without operands, the sharding is an intermediate step: other
+  /// shardings of the value are made from it.
   struct Need {
     dist::ShardingAttr to;
     SmallVector<OpOperand *, 2> uses;
@@ -123,15 +111,10 @@ private:
     it->uses.push_back(&operand);
   }
 
-  /// Inserts all reshards (changes of sharding) of `value` on the pipeline
-  /// stage `stage`, before the first op that needs one. `needs` lists the new
-  /// shardings and the operands that then read them. A reshard reads `value` or
-  /// the result of another reshard, so that the total cost is small. For this,
-  /// the function may add intermediate shardings to `needs`. For example,
-  /// [-, 8@dp] (the axis dp splits 8 columns) must become [8@dp+tp, -] for one
-  /// op and [8@dp+cp, -] for another. One all-to-all to [8@dp, -] is then
-  /// enough, because ranks can slice both shardings from it without
-  /// communication.
+  /// Inserts the reshards of `value` on the pipeline stage `stage`, before the
+  /// first op that needs one. Each reshard starts from `value` or from another
+  /// reshard, so that the total cost is small. May add intermediate shardings
+  /// to `needs`.
   void insert(Value value, Attribute stage, SmallVector<Need> &needs) {
     OpBuilder builder(needs.front().uses.front()->getOwner());
     plan::ReshardOrder order = cheapestReshardOrder(value, needs);
@@ -155,13 +138,10 @@ private:
     }
   }
 
-  /// Returns intermediate shardings that may make the reshards (changes of
-  /// sharding) of one value cheaper. From each of them, ranks can slice two
-  /// shardings in `needs` without communication. For example, [8@dp+tp, -] and
-  /// [8@dp+cp, -] are slices of [8@dp, -], where 8@dp+tp is a dim of size 8
-  /// that the mesh axes dp and tp split. Returns an empty list if `needs` has
-  /// `mostOrdered` elements or more. With one more sharding, there are too many
-  /// orders to try them all.
+  /// Returns intermediate shardings that may make the reshards of one value
+  /// cheaper. From each of them, ranks can slice two shardings in `needs`
+  /// without communication. Returns none if `needs` has `mostOrdered` elements
+  /// or more, because all orders could not be tried.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
     for (size_t i = 0; i < needs.size() && needs.size() < mostOrdered; ++i)
@@ -173,10 +153,9 @@ private:
     return sources;
   }
 
-  /// Limit for the search of the cheapest order of reshards (changes of
-  /// sharding) of one value. If the value is needed in up to 5 shardings, all
-  /// orders are tried. Otherwise the reshards keep the order in which ops need
-  /// them.
+  /// Largest number of shardings of one value for which all orders of the
+  /// reshards are tried. Otherwise, the reshards keep the order in which ops
+  /// need them.
   static constexpr size_t mostOrdered = 5;
 
   /// Returns the cheapest order of reshards (changes of sharding) that create
@@ -198,11 +177,9 @@ private:
     return plan::cheapestReshardOrder(reform, mostOrdered);
   }
 
-  /// Returns the MLIR location of the reshard (change of sharding) of `value`
-  /// to `need.to`. The location lists the operands for which the reshard is
-  /// made, so that `pcc explain` can print them. These are the operands in
-  /// `need.uses`. If `need.uses` is empty, only other reshards of `value` read
-  /// the result. The location then lists the operands of all `needs`.
+  /// Returns the location of the reshard of `value` to `need.to`. The location
+  /// lists the operands in `need.uses`, which `pcc explain` prints. For an
+  /// intermediate sharding (no uses), it lists the operands of all `needs`.
   static Location reasonFor(Value value, const Need &need,
                             ArrayRef<Need> needs) {
     SmallVector<dist::Endpoint> places;
@@ -227,18 +204,10 @@ private:
     return reshard;
   }
 
-  /// Returns the pipeline stage of the reshard that `operand` needs. A reshard
-  /// is an op that changes the sharding of a tensor. The stage depends on the
-  /// op that has `operand`:
-  ///
-  ///   op that has `operand`                   stage of the reshard
-  ///   pipe.transfer, which sends the value    stage that sends
-  ///   from one stage to another
-  ///   return of the function                  stage of the op that computes
-  ///                                           the value
-  ///   any other op                            stage of this op
-  ///
-  /// Returns stage 0 if the function returns one of its arguments.
+  /// Returns the pipeline stage on which `operand` is resharded: the stage of
+  /// the op that reads it, or the sending stage for a `pipe.transfer`. For the
+  /// return, it is the stage that computes the value, or 0 for a function
+  /// argument.
   static Attribute stageOfUse(OpOperand &operand) {
     Operation *user = operand.getOwner();
     if (auto transfer = dyn_cast<pipe::TransferOp>(user))

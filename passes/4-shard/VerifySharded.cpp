@@ -33,14 +33,10 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Emits an error and fails unless these conditions hold for `op`:
-///
-///  - The attribute `dist.split` lists the mesh axes that split each loop, such
-///    as m, n and k of a matmul.
-///  - The operands and results have the shardings that follow from `dist.split`
-///    and `dist.through`, also with regard to partial sums.
-///  - No axis splits a loop whose parts exchange values, such as the dim along
-///    which a softmax sums.
+/// Emits an error and fails unless `op` has a valid `dist.split` (mesh axes
+/// that split each loop), and its operands and results have the shardings that
+/// follow from it. No axis may split a dim along which ranks exchange values,
+/// such as the normalized dim of a softmax.
 static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   auto recorded = readShardedOp(op);
   if (!recorded)
@@ -89,15 +85,10 @@ static LogicalResult checkReshard(dist::ReshardOp op) {
 
 namespace {
 /// Pass that checks the shardings of a function at the end of phase 4-shard.
-/// Fails unless these conditions hold:
-///
-/// - Each argument of the function and each result of an op has a sharding. The
-///   sharding fits the mesh and the shape of the tensor.
-/// - Each op except the return op has its operands and its results in the
-///   shardings that the op needs.
-/// - No result of the function is partial. In a partial tensor, each rank has
-///   only one part of a reduction, such as one addend of a sum.
-/// - The function contains no `dist.pin`, an op that requests a sharding.
+/// Each argument and each op result must have a sharding that fits the mesh and
+/// the shape. Each op must have its operands and results in the shardings that
+/// it needs. No function result may be partial (still to be reduced over
+/// ranks), and no `dist.pin` (sharding constraint) may remain.
 struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
   /// Checks the shardings of the whole function. Emits the first error and
   /// fails if there is one.

@@ -9,15 +9,10 @@
 
 namespace pcc::localize {
 
-/// Creates the `dist.collective` that performs `step`, one step of a reshard (a
-/// change of sharding). The op is inserted at the insertion point of `builder`.
-///
-/// - `location`: location of the op.
-/// - `value`: the shard of one rank, with the sharding `step.before`. The
-///   result has the sharding `step.after`.
-/// - `shape`: shape of the whole tensor.
-/// - `name`: name of the tensor in reports.
-/// - `stage`: the op's `pipe.stage`; null for none.
+/// Creates the `dist.collective` for `step` of a reshard at the insertion point
+/// of `builder`. `value` is the shard of one rank in the sharding
+/// `step.before`. `shape` is the global shape, and `name` is the tensor's name
+/// in reports. `stage` is the op's `pipe.stage`, or null.
 dist::CollectiveOp makeCollective(mlir::OpBuilder &builder,
                                   mlir::Location location, mlir::Value value,
                                   const plan::ReshardStep &step,

@@ -34,27 +34,15 @@ using namespace pcc;
 using namespace pcc::localize;
 
 namespace {
-/// Description of a collective that moves tokens to experts or from experts.
-/// The ranks that take part in the collective form a group. One tensor of the
-/// collective is divided: each rank has some of the tokens of the group. The
-/// other tensor is whole: each rank has all tokens of the group. For example, a
-/// group of 4 ranks has 8 tokens. The divided tensor has 2 tokens on each rank,
-/// and the whole tensor has 8 tokens on each rank:
-///
-///   collective       operand   result
-///   all_gather       divided   whole
-///   reduce_scatter   whole     divided
+/// Tokens that a collective moves within a group of ranks: an all_gather
+/// (dispatch to experts) or a reduce_scatter (combine of their outputs).
 struct TokenCollective {
   /// Global sizes of the dims that count tokens. They are the leading dims of
   /// the tensor that the collective moves.
   SmallVector<int64_t> shape;
-  /// Two shardings of the token dims. One is for the operand of the collective,
-  /// and the other is for the result:
-  ///
-  /// - `divided`: each rank has some of the tokens. An all_gather has this
-  ///   sharding before the communication, and a reduce_scatter after it.
-  /// - `whole`: each rank has all tokens of its group. An all_gather has this
-  ///   sharding after the communication, and a reduce_scatter before it.
+  /// Shardings of the token dims. With `divided`, each rank has some tokens of
+  /// its group, and with `whole`, all of them. `divided` describes the operand
+  /// of an all_gather and the result of a reduce_scatter.
   dist::Sharding divided, whole;
   /// Mesh axes that split the tokens on one side of the collective, but not on
   /// the other side. The two sides are the operand and the result. The axes are
@@ -63,44 +51,26 @@ struct TokenCollective {
   /// among 4 ranks that differ only in dp.
   dist::SubAxes group;
   /// Mesh axes that split the tokens neither in the operand nor in the result.
-  /// Example: the mesh is dp=4 × tp=2, and the collective gathers tokens that
-  /// dp splits. Then `group` is dp and `others` is tp. Two ranks that differ
-  /// only in tp hold the same tokens. These two ranks may hold different
-  /// experts, so they may need different tokens.
+  /// Example with dp=4 × tp=2, for a collective that gathers tokens that dp
+  /// splits: `group` is dp and `others` is tp. Two ranks that differ only in tp
+  /// hold the same tokens. They may hold different experts, and so need
+  /// different tokens.
   dist::SubAxes others;
 
   /// Describes how `op`, an all_gather or a reduce_scatter, moves `numRows`
-  /// tokens. Returns nullopt in these cases:
-  ///
-  /// - The leading dims of the larger tensor do not multiply to `numRows`.
-  /// - `op` changes the sharding of no token dim, or of another dim.
-  /// - `op` has masks already, or a sharding has a halo.
-  /// - A reduce_scatter sums over one set of axes, but divides over another.
-  /// - Sub-axes do not fit together, such as a half and a third of 6 ranks.
+  /// tokens. Returns nullopt if masks cannot restrict `op`, for example because
+  /// it has masks already or changes the sharding of a dim that does not count
+  /// tokens.
   static std::optional<TokenCollective>
   read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
-  /// Returns the global shape of the boolean mask that ranks exchange. An
-  /// element of the mask says whether one rank needs one token. The shape lists
-  /// these sizes:
-  ///
-  /// - the sizes of the dims that count tokens
-  /// - the number of ranks along the axes in `group`; these ranks take part in
-  ///   one collective
-  /// - the number of ranks along the axes in `others`, which do not split the
-  ///   tokens
-  ///
-  /// Example: the mesh is dp=4 × tp=2. The collective gathers 8 tokens that dp
-  /// splits. Then `group` is dp, `others` is tp, and the shape is [8, 4, 2].
+  /// Returns the global shape of the Boolean mask that tells which rank needs
+  /// which token: the token dims, the ranks along the axes `group`, and the
+  /// ranks along the axes `others`.
   SmallVector<int64_t> maskShape() const;
-  /// Plans the collectives in which the ranks of a group tell each other which
-  /// tokens they need. Usually, this is one all-to-all. Example: a group of 4
-  /// ranks has 8 tokens, 2 on each rank.
-  ///
-  /// - The operand on each rank has 8 booleans. Boolean t says whether this
-  ///   rank needs token t of the group.
-  /// - The result on each rank has 2 · 4 booleans. Boolean [t, r] says whether
-  ///   rank r of the group needs token t of this rank.
+  /// Plans the collectives that tell the owner of each token which ranks of the
+  /// group need it, usually one all-to-all. Each rank sends one Boolean per
+  /// token of the group.
   const plan::ReshardPlan &planMasks(plan::ReshardPlanner &planner) const;
 
   bool operator==(const TokenCollective &) const = default;
@@ -184,14 +154,9 @@ static Value unshaped(Value value) {
   return value;
 }
 
-/// Returns whether `value` is used only to pick rows from it. `token` is a
-/// tensor of row numbers. For example, if `token` is [0, 0, 3], an op
-/// graph.gather along dim 0 with the indices `token` picks the rows 0, 0 and 3.
-///
-/// Each op that reads `value` must be a graph.gather along dim 0 with the
-/// indices `token`, or a reshape. All ops that read the result of the reshape
-/// must also be such a graph.gather or a reshape. Returns false if one of the
-/// graph.gather or reshape ops comes before the op that computes `token`.
+/// Returns whether all readers of `value` are gathers along dim 0 with the
+/// indices `token`, possibly after reshapes. All of them must come after the op
+/// that computes `token`.
 static bool givesOnlyRows(Value value, Value token) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     if (use.getOwner()->isBeforeInBlock(token.getDefiningOp()))
@@ -204,16 +169,9 @@ static bool givesOnlyRows(Value value, Value token) {
   });
 }
 
-/// Returns the all_gathers that bring tokens to the experts. The op `groups`
-/// lists pairs of an expert and a token that chose this expert. The result
-/// `token` of `groups` contains the number of the token of each pair. For
-/// example, expert 0 gets token 0, and expert 1 gets the tokens 0 and 3. Then
-/// `token` is [0, 0, 3].
-///
-/// The function returns an all_gather if each op that reads its result is a
-/// graph.gather along dim 0 with the indices `token`. A graph.gather may also
-/// read a reshape of the result. The graph.gather ops and the reshapes must
-/// come after `groups` in the program.
+/// Returns the all_gathers that dispatch tokens to the experts. All their
+/// readers must be gathers of the tokens that `groups` selects, possibly after
+/// reshapes, and must come after `groups`.
 static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   SmallVector<dist::CollectiveOp> found;
   for (Operation *user : groups.getToken().getUsers()) {
@@ -229,16 +187,9 @@ static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   return found;
 }
 
-/// Returns the reduce_scatter that sums the outputs of the experts of several
-/// ranks. Returns null if there is none. The reduce_scatter is the end of a
-/// chain of ops:
-///
-///   scatter_nd ── reshapes and casts ── reduce_scatter
-///
-/// The scatter_nd computes the sums of one rank. It starts from zeros and adds
-/// the output of each pair of an expert and a token at the index of the token.
-/// `groups` computes these indices. Each op before the reduce_scatter must have
-/// one reader, which is the next op of the chain.
+/// Returns the reduce_scatter that sums the experts' outputs over ranks, or
+/// null. Its operand must come from a scatter_nd into zeros at the tokens that
+/// `groups` selects. Only reshapes and casts with one reader may be in between.
 static dist::CollectiveOp findScatter(graph::GroupRowsOp groups) {
   for (Operation *user : groups.getToken().getUsers()) {
     auto index = dyn_cast<graph::ReshapeOp>(user);
@@ -277,25 +228,12 @@ static bool isSum(dist::CollectiveOp op) {
 }
 
 namespace {
-/// Two boolean masks of a collective that moves tokens between the ranks of a
-/// group. A mask says which rank needs which token. A rank needs a token if the
-/// token chose an expert of this rank. Example: a group of 4 ranks has 8
-/// tokens, 2 on each rank.
-///
-///   mask      shape    an element says whether
-///   divided   [2, 4]   a rank of the group needs a token of this rank
-///   whole     [8]      this rank needs a token of the group
+/// Boolean masks of a collective that moves tokens between the ranks of a
+/// group. They tell which rank needs which token.
 struct SelectedRows {
-  /// Two masks of a collective. A mask says which rank needs which token. For
-  /// example, a group of 4 ranks has 8 tokens, 2 on each rank:
-  ///
-  /// - `divided` has the shape [2, 4]. Element [t, r] says whether rank r of
-  ///   the group needs token t of this rank.
-  /// - `whole` has the shape [8]. Element t says whether this rank needs token
-  ///   t of the group.
-  ///
-  /// The names refer to the tokens: `divided` is about the 2 tokens of this
-  /// rank, and `whole` is about all 8 tokens of the group.
+  /// In `divided`, element [t, r] tells whether rank r of the group needs token
+  /// t of this rank. In `whole`, element t tells whether this rank needs token
+  /// t of the group.
   Value divided, whole;
 };
 
@@ -324,9 +262,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     }
   }
 
-  /// Adds two masks to `op`, so that a token moves only to ranks that need it.
-  /// A rank needs a token that chose an expert of this rank. `groups` lists the
-  /// choices, and `planner` plans the exchange of the masks. Returns false and
+  /// Adds two masks to `op`, so that a token moves only to ranks that have an
+  /// expert that the token chose. `groups` lists the chosen (token, expert)
+  /// pairs, and `planner` plans the exchange of the masks. Returns false and
   /// changes nothing if TokenCollective::read() does not support `op`, if the
   /// masks cannot be exchanged, or if `op` is a reduce_scatter and the masks
   /// may not save bytes.
@@ -353,17 +291,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   }
 
   /// Returns an upper bound for the bytes that a rank receives in `op` with
-  /// masks. The masks say which rank needs which token.
-  ///
-  /// - all_gather: the bound is the number of bytes without masks. All tokens
-  ///   may choose experts of the same rank, and this rank then receives all
-  ///   tokens.
-  /// - reduce_scatter: a rank receives partial sums of its tokens from other
-  ///   ranks. Example: a group has 4 ranks, and each token chooses 2 experts.
-  ///   Without masks, the rank receives 3 partial sums per token, one from each
-  ///   other rank. With masks, the rank receives at most 2 partial sums per
-  ///   token, one per chosen expert. So the bound is 2/3 of the bytes without
-  ///   masks.
+  /// masks. A reduce_scatter receives at most one partial sum per token and
+  /// chosen expert. An all_gather may still receive all tokens, because all of
+  /// them may choose experts of one rank.
   static int64_t mostBytes(dist::CollectiveOp op, graph::GroupRowsOp groups,
                            const TokenCollective &sides) {
     const auto bytes = static_cast<int64_t>(op.getReceivedBytes());
@@ -374,16 +304,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return llvm::divideCeil(bytes * most, others);
   }
 
-  /// Returns two masks for `op`, a collective that moves tokens between ranks.
-  /// A rank needs a token if the token chose an expert of the rank. The member
-  /// `whole` of the result says which tokens this rank needs. The member
-  /// `divided` says which ranks need the tokens that this rank stores. The
-  /// first call builds the masks. A later call with equal `sides` returns the
-  /// same masks.
-  ///
-  /// - `groups`: tells which experts the tokens chose.
-  /// - `sides`: tells how `op` divides the tokens between the ranks.
-  /// - `asking`: the plan of the all-to-all that exchanges the masks.
+  /// Returns the masks for the collective `op`. Collectives with equal `sides`
+  /// share masks. `asking` is the plan of the collectives that exchange the
+  /// masks.
   const SelectedRows &masksOf(graph::GroupRowsOp groups,
                               const TokenCollective &sides,
                               const plan::ReshardPlan &asking,
@@ -398,13 +321,9 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return masks.emplace_back(sides, made).second;
   }
 
-  /// Builds a mask of the tokens that chose at least one expert of this rank.
-  /// The gates of `groups` have the shape [tokens, experts of this rank]. A
-  /// gate is 0 if the token did not choose the expert. The mask has the local
-  /// shape of the token dims of `sides`. Example with 3 tokens and 2 experts:
-  ///
-  ///   gates   [[0, 0.7], [0, 0], [0.4, 0]]
-  ///   mask    [true, false, true]
+  /// Builds a mask of the tokens that chose at least one expert of this rank:
+  /// they have a gate other than 0. The mask has the local shape of the token
+  /// dims in `sides`.
   static Value wantedRows(graph::GroupRowsOp groups,
                           const TokenCollective &sides, LocalBuilder &builder) {
     Value gate = groups.getGate();
@@ -441,17 +360,8 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
                            graph::tensorType(value).getShape().drop_back());
   }
 
-  /// Masks that the pass has built for the current `graph.group_rows`. A
-  /// `graph.group_rows` is an op that lists which token chose which expert. The
-  /// pass handles one op of this kind after another, and clears the list before
-  /// each of them. A mask says which rank needs which token. Each entry of the
-  /// list is a pair:
-  ///
-  /// - The first member describes how a collective moves the tokens between the
-  ///   ranks.
-  /// - The second member holds the masks for this collective.
-  ///
-  /// Two collectives with equal first members use the same masks.
+  /// Masks built for the current `graph.group_rows`. Equal collectives share
+  /// masks.
   std::vector<std::pair<TokenCollective, SelectedRows>> masks;
 };
 } // namespace

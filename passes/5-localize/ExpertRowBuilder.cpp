@@ -11,8 +11,9 @@ using namespace pcc::localize;
 // Combine step
 //===----------------------------------------------------------------------===//
 
-/// Derives the role of each dim from its letter in the einsum. Example with the
-/// gates "te", the expert outputs "eth" and the result "th":
+/// Derives from the einsum letter of each dim whether it counts experts or
+/// tokens, or holds features. Example with the gates "te", the expert outputs
+/// "eth" and the result "th":
 ///
 ///   h   not in the gates                   feature
 ///   t   in the gates and in the result     token
@@ -99,14 +100,8 @@ Value ExpertRowBuilder::cloned(Operation *op, ValueRange operands,
   return made->getResult(0);
 }
 
-/// Builds a gather along dim 0 of a reshaped `value`. Example with 8 experts
-/// and 6 tokens:
-///
-///   dims of `value`      reshaped to   index
-///   experts and tokens   [48, H]       expert · 6 + token
-///   experts              [8, H]        expert
-///   tokens               [6, H]        token
-///   neither              [H]           no gather: equal for all rows
+/// Gathers along one dim that joins the expert dim and the token dims of
+/// `value`. If `value` has neither, no gather is needed.
 Value ExpertRowBuilder::rowsOf(Value value, const DimRoles &roles) {
   if (Value rows = known.lookup(value))
     return rows;
@@ -140,13 +135,8 @@ Value ExpertRowBuilder::sumOf(Value rows) {
   shape[0] = sum.numTokens;
   Value weight = cast(reshape(groups.getWeight(), spread), sumType);
   Value zero = scalar(sumType, 0);
-  // Dim 0 of `rows` and dim 0 of `weight` count rows. A row is a pair of an
-  // expert and a token that chose this expert. The size of dim 0 is the largest
-  // possible number of rows. There may be fewer rows. Example: the size is 12,
-  // but there are only 10 rows. At the indices 10 and 11, the elements of
-  // `rows` are undefined, and the elements of `weight` are 0. The product of 0
-  // and an undefined element may be NaN. Select 0 instead of the product
-  // wherever `weight` is 0.
+  // Elements of `rows` after the last chosen (token, expert) pair are undefined
+  // and may be NaN. Their weight is 0, but 0 · NaN is NaN, so select 0 there.
   Value weighed = make<graph::SelectOp>(
       compare(graph::Predicate::Equal, weight, zero), zero,
       make<graph::MulOp>(cast(rows, sumType), weight));

@@ -19,7 +19,7 @@
 
 namespace pcc::localize {
 
-/// Role of one dim of a tensor in a mixture of experts. Example: the outputs
+/// Kind of one dim of a tensor in a mixture of experts. Example: the outputs
 /// [E, T, H] of all experts have an Expert, a Token and a Feature dim.
 enum class DimRole : uint8_t {
   /// The dim counts experts.
@@ -33,14 +33,8 @@ enum class DimRole : uint8_t {
   /// The dim has size 1 and is broadcast along experts or tokens.
   Repeated,
 };
-/// Roles of all dims of one tensor, in the order of the dims. A role says
-/// whether the dim counts experts (Expert), counts tokens (Token) or holds
-/// features (Feature). The role is Repeated if the dim has size 1 and is
-/// broadcast along experts or tokens. Examples with 8 experts, 6 tokens and 4
-/// features:
-///
-///   outputs of the experts   [8, 6, 4]   Expert, Token, Feature
-///   bias of each expert      [8, 1, 4]   Expert, Repeated, Feature
+/// Kinds of the dims of one tensor, in order. For example, the biases [8, 1, 4]
+/// of 8 experts have the kinds Expert, Repeated and Feature.
 using DimRoles = llvm::SmallVector<DimRole, 4>;
 
 /// Returns the shape of `value`, a ranked tensor.
@@ -48,7 +42,7 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return graph::tensorType(value).getShape();
 }
 
-/// Returns whether at least one dim has the role `role`.
+/// Returns whether at least one dim has the kind `role`, such as Expert.
 inline bool hasRole(const DimRoles &roles, DimRole role) {
   return llvm::is_contained(roles, role);
 }
@@ -61,10 +55,9 @@ inline bool hasRole(const DimRoles &roles, DimRole role) {
 ///   einsum "te,eth->th" %gates, %outputs
 struct ExpertCombine {
   graph::EinsumOp op;
-  /// Roles of the dims of operand 1 of `op`. A role says whether a dim counts
-  /// experts, counts tokens or holds features. Operand 1 holds the outputs of
-  /// the experts. In the einsum "te,eth->th", the letters of operand 1 are
-  /// "eth", and the roles are Expert, Token and Feature.
+  /// Kinds of the dims of operand 1 of `op`, the outputs of the experts. In the
+  /// einsum "te,eth->th" with tokens t and experts e, operand 1 has the dims
+  /// "eth", and the kinds are Expert, Token and Feature.
   DimRoles outputs;
   /// `numTokens` is the number of tokens for which `op` computes a weighted
   /// sum. `numExperts` is the number of experts on this rank. `chosen` is the
@@ -86,42 +79,27 @@ struct ExpertCombine {
   /// `shape` is [6, 4], and `order` is [1, 0].
   llvm::SmallVector<int64_t> shape, order;
 
-  /// Reads a combine step from `op`. Returns nullopt in these cases:
-  ///
-  /// - `op` lacks the attribute `graph.chosen`, or does not have two operands.
-  /// - The outputs of the experts do not have exactly one expert dim.
-  /// - The dims of the gates are not exactly the token dims and the expert dim.
-  /// - The dims of the result are not exactly the token and the feature dims.
-  /// - There are no tokens or no experts.
+  /// Reads a combine step from `op`. Returns nullopt if the attribute
+  /// `graph.chosen` is missing, if the dims do not fit a combine step with one
+  /// expert dim, or if there are no tokens or experts.
   static std::optional<ExpertCombine> read(graph::EinsumOp op);
 };
 
-/// Builds the ops of a mixture of experts for rows only. A row is an expert and
-/// a token that chose this expert. Example: 6 tokens choose 2 of 8 experts
-/// each.
-///
-///   all pairs   [8, 6, H]   one output per expert and token
-///   rows        [12, H]     one output per row
-///
-/// The rows are sorted by expert. Each tensor has space for numRows() rows, the
-/// largest possible number. The elements after the last row are undefined.
+/// Builds ops that compute only the rows of a mixture of experts. A row is a
+/// chosen (token, expert) pair. Rows are sorted by expert. Tensors have space
+/// for numRows() rows, and elements after the last row are undefined.
 class ExpertRowBuilder : public LocalBuilder {
 public:
-  /// Creates a `graph.group_rows` op. The op lists the rows: an expert and a
-  /// token form a row if the gate of this pair is not 0. The gates are operand
-  /// 0 of the einsum in `sum`. The builder keeps a reference to `sum`, so `sum`
-  /// must outlive the builder.
+  /// Creates a `graph.group_rows` op, which lists the rows: each (token,
+  /// expert) pair whose gate is not 0. The gates are operand 0 of the einsum in
+  /// `sum`. The builder keeps a reference to `sum`, so `sum` must outlive the
+  /// builder.
   explicit ExpertRowBuilder(const ExpertCombine &sum);
 
-  /// Returns the elements of `value` for each row, or the tensor that setRows()
-  /// has recorded for `value`. Example with 8 experts, 6 tokens and 12 rows,
-  /// where row r is the expert e and the token t:
-  ///
-  ///   `value`     result    element
-  ///   [8, 6, H]   [12, H]   result[r, h] = value[e, t, h]
-  ///   [8, H]      [12, H]   result[r, h] = value[e, h]
-  ///   [6, H]      [12, H]   result[r, h] = value[t, h]
-  ///   [H]         [H]       result[h] = value[h], because all rows are equal
+  /// Returns the elements of `value` for each row, a chosen (token, expert)
+  /// pair. A `value` [experts, tokens, H], [experts, H] or [tokens, H] gives
+  /// the shape [numRows(), H]. A `value` [H] keeps its shape. Returns the
+  /// tensor that setRows() has recorded, if any.
   mlir::Value rowsOf(mlir::Value value, const DimRoles &roles);
   /// Records that `rows` holds the rows of `value`. A row is a pair of an
   /// expert and a token that chose this expert. Example: `value` has the shape
@@ -130,13 +108,8 @@ public:
   /// of rowsOf() for `value` returns `rows`.
   void setRows(mlir::Value value, mlir::Value rows) { known[value] = rows; }
 
-  /// Returns the type of the tensor that rowsOf() returns for `value`, if
-  /// `value` has an expert dim or a token dim. Dim 0 of this tensor counts
-  /// rows. A row is a pair of an expert and a token that chose this expert. The
-  /// other dims are the feature dims of `value`. `roles` tells which dims of
-  /// `value` count experts, count tokens or hold features. Example: there are
-  /// at most 12 rows, and `value` has the shape [8, 6, 5, 4] for 8 experts, 6
-  /// tokens and 5 · 4 features. The returned type has the shape [12, 5, 4].
+  /// Returns the type of rowsOf(value) for a `value` with an expert dim or a
+  /// token dim. The shape is [numRows(), feature dims of `value`].
   mlir::RankedTensorType rowsType(mlir::Value value,
                                   const DimRoles &roles) const;
   /// Returns the largest possible number of rows on this rank. A row is a pair
@@ -157,14 +130,8 @@ public:
   /// `pipe.stage`.
   mlir::Value cloned(mlir::Operation *op, mlir::ValueRange operands,
                      mlir::RankedTensorType type);
-  /// Transposes `value`, reshapes it to `shape`, and returns the result. The
-  /// transpose puts the dims that `order` lists first, in this order. All other
-  /// dims must have size 1. The transpose puts these dims last. Example:
-  ///
-  ///   `order`               [1, 0, 3]
-  ///   shape of `value`      [8, 6, 1, 4]
-  ///   after the transpose   [6, 8, 4, 1]
-  ///   `shape`               [48, 4]
+  /// Transposes `value` to put the dims in `order` first, and reshapes it to
+  /// `shape`. All other dims must have size 1.
   mlir::Value arranged(mlir::Value value, llvm::ArrayRef<int64_t> order,
                        llvm::ArrayRef<int64_t> shape);
 
@@ -182,17 +149,9 @@ private:
   /// new ops compute this sum from rows. A row is a pair of an expert and a
   /// token that chose this expert.
   const ExpertCombine &sum;
-  /// The op that lists all rows. A row is a pair of an expert and a token that
-  /// chose this expert. For each row, the op lists the number of the token, the
-  /// number of the expert, and the gate. The combine step `sum` computes, for
-  /// each token, the weighted sum of the outputs of the chosen experts. The
-  /// gate is the weight of one expert in this sum. Example: token 3 chose the
-  /// experts 0 and 2, with the gates 0.7 and 0.3. Token 3 then has these two
-  /// rows:
-  ///
-  ///   token   expert   gate
-  ///   3       0        0.7
-  ///   3       2        0.3
+  /// Op that lists the token, the expert and the gate of each row. A row is a
+  /// chosen (token, expert) pair. The gate is the weight of the expert in the
+  /// combine step.
   graph::GroupRowsOp groups;
   /// Map from a value to its rows. A row is a pair of an expert and a token
   /// that chose this expert. Example: the key has the shape [8, 6, H] for all

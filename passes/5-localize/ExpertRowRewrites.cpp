@@ -9,25 +9,19 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
 
-/// Roles of the dims of all operands of one op. A role says whether a dim
-/// counts experts, counts tokens or holds features. The value is nullopt if the
-/// op cannot be converted to rows. A row is a pair of an expert and a token
-/// that chose this expert. After the conversion, the op computes only the rows,
-/// instead of all pairs of an expert and a token.
+/// For each operand of one op, the kinds of its dims: experts, tokens or
+/// features. The value is nullopt if the op cannot be converted to compute only
+/// the chosen (token, expert) pairs.
 using OperandRoles = std::optional<SmallVector<DimRoles>>;
 
 //===----------------------------------------------------------------------===//
 // Element-wise ops
 //===----------------------------------------------------------------------===//
 
-/// Returns the dim roles of the operands of `op`, an element-wise op or a
-/// broadcast. `result` has the dim roles of the result. Dims are aligned at the
-/// end, as in NumPy. Returns nullopt if an operand is broadcast along only some
-/// of the token dims, or for any other op. Example:
-///
-///   result      [8, 6, 4]   Expert, Token, Feature
-///   operand 0   [8, 1, 4]   Expert, Repeated, Feature
-///   operand 1   [6, 4]      Token, Feature
+/// Returns the dim kinds (expert, token, feature) of the operands of an
+/// element-wise op or a broadcast, given those of its `result`. Returns nullopt
+/// for any other op, or if an operand is broadcast along only some of the token
+/// dims.
 static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   if (!op->hasTrait<graph::IsElementWise>() && !isa<graph::BroadcastOp>(op))
     return {};
@@ -40,15 +34,9 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
       if (role != DimRole::Feature && shape[i] == 1 &&
           shapeOf(op->getResult(0))[missing + i] != 1)
         role = DimRole::Repeated;
-    // `own` holds the roles of the dims of the operand. A role says whether a
-    // dim counts experts, counts tokens or holds features. Reject an operand
-    // that is broadcast along some of the token dims, but not along all of
-    // them. Example: the result [8, 2, 3, H] has two token dims, for 2 · 3 = 6
-    // tokens. The operand [2, 1, H] is broadcast along the second token dim.
-    // The compiler wants to replace the op by an op that computes only chosen
-    // pairs of an expert and a token. For each pair, the new op would read one
-    // vector of H features, at the index of the token, from 0 to 5. The operand
-    // has only 2 vectors, at the indices 0 and 1.
+    // Reject an operand that is broadcast along only some token dims, such as
+    // [2, 1, H] for a result [8, 2, 3, H] with 2 · 3 tokens. A gather by token
+    // index cannot read this operand.
     if (hasRole(own, DimRole::Token) &&
         llvm::count(own, DimRole::Token) != llvm::count(result, DimRole::Token))
       return {};
@@ -56,16 +44,8 @@ static OperandRoles rolesOfElementWise(Operation *op, const DimRoles &result) {
   return roles;
 }
 
-/// Converts the element-wise op `op` to rows, and returns the rows of its
-/// result. A row is a pair of an expert and a token that chose this expert.
-/// Example: the result of `op` has the shape [8, 6, H] for all pairs of 8
-/// experts and 6 tokens. The function builds a clone of `op` whose result has
-/// the shape [12, H], for the 12 pairs in which the token chose the expert.
-///
-/// The operands of the clone are the rows of the operands of `op`. If the rows
-/// of an operand have fewer feature dims than the result, the function inserts
-/// dims of size 1 after the dim that counts rows. For example, [12, 8] becomes
-/// [12, 1, 8] if the result of the clone has the shape [12, 5, 8].
+/// Builds a clone of the element-wise op `op` that computes only the chosen
+/// (token, expert) pairs. Returns the result of the clone.
 static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
                               const DimRoles &result,
                               ExpertRowBuilder &builder) {
@@ -89,13 +69,10 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
 // Reshapes and slices
 //===----------------------------------------------------------------------===//
 
-/// Returns the dim roles of the operand of `op`, a reshape. Returns nullopt if
-/// an operand dim would need two roles, if a feature dim of the result comes
-/// before another dim, or if the operand has no single expert dim. `result` has
-/// the dim roles of the result. Example:
-///
-///   operand   [8, 2, 3, 4]   Expert, Token, Token, Feature
-///   result    [8, 6, 4]      Expert, Token, Feature
+/// Returns the dim kinds (expert, token, feature) of the operand of a reshape,
+/// given those of its `result`. Returns nullopt if an operand dim would need
+/// two kinds, a feature dim of the result comes before a dim of another kind,
+/// or there is no single expert dim.
 static OperandRoles rolesOfReshape(Operation *op, const DimRoles &result) {
   ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
                     to = shapeOf(op->getResult(0));
@@ -132,17 +109,9 @@ static Value buildReshape(Operation *op, ArrayRef<DimRoles> operands,
                          builder.rowsType(op->getResult(0), result).getShape());
 }
 
-/// Returns the roles of the dims of the operand of `op`, a slice. A role says
-/// whether a dim counts experts, counts tokens or holds features. `result`
-/// holds the roles of the dims of the result. Dim i of the operand has the same
-/// role as dim i of the result. Example: a slice reads 4 of 10 features:
-///
-///   operand   [8, 6, 10]   Expert, Token, Feature
-///   result    [8, 6, 4]    Expert, Token, Feature
-///
-/// In each dim that does not hold features, the slice must read all elements in
-/// their order. Otherwise the function returns nullopt. For example, it returns
-/// nullopt if the slice reads only 4 of 8 experts.
+/// Returns the dim kinds (expert, token, feature) of the operand of a slice,
+/// which equal those of its `result`. Returns nullopt if the slice changes any
+/// dim except feature dims.
 static OperandRoles rolesOfSlice(Operation *op, const DimRoles &result) {
   auto slice = cast<graph::SliceOp>(op);
   for (auto [dim, role] : llvm::enumerate(result))
@@ -172,25 +141,22 @@ static Value buildSlice(Operation *op, ArrayRef<DimRoles> operands,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A matmul or an einsum with two operands. The struct has one letter for each
-/// dim, as in an einsum. The letter '.' stands for a dim of size 1 that is
-/// broadcast. Example: a matmul multiplies [1, 6, 4] by [8, 4, 5] and has the
-/// result [8, 6, 5]. Its operands have the letters ".MK" and "aKN", and its
-/// result has the letters "aMN".
+/// A matmul or an einsum with two operands, with one einsum letter for each
+/// dim. The letter '.' stands for a dim of size 1 that is broadcast. Example: a
+/// matmul multiplies [1, 6, 4] by [8, 4, 5] and has the result [8, 6, 5]. Its
+/// operands are ".MK" and "aKN", and its result is "aMN".
 struct ExpertContraction {
   std::string operands[2], result;
 
-  /// Describes `op`, a matmul or an einsum, with one letter per dim, such as
-  /// "MK", "KN" -> "MN". Returns nullopt for an einsum without exactly two
-  /// operands.
+  /// Describes `op`, a matmul or an einsum, with one einsum letter per dim,
+  /// such as "MK", "KN" -> "MN". Returns nullopt for an einsum without exactly
+  /// two operands.
   static std::optional<ExpertContraction> read(Operation *op);
 
-  /// Returns the letters in `letters` that stand for a result dim with the role
-  /// `role`. A letter names a dim, as in an einsum. A role says whether a dim
-  /// counts experts, counts tokens or holds features. `roles` has one role per
-  /// dim of the result. Example: the result is "eth", and its roles are Expert,
-  /// Token and Feature. For the letters "td" and the role Token, the function
-  /// returns "t".
+  /// Returns those of the einsum letters `letters` that stand for a result dim
+  /// of kind `role` (expert, token or feature). `roles` has the kinds of the
+  /// result dims. Example: the result is "eth", with the kinds Expert, Token
+  /// and Feature. For the letters "td" and the kind Token, returns "t".
   std::string keep(StringRef letters, const DimRoles &roles,
                    DimRole role) const {
     std::string kept;
@@ -200,11 +166,10 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
-  /// Returns the letters of one operand that do not occur in the result. Each
-  /// letter stands for a dim, as in an einsum. The op sums over the returned
-  /// dims. `operand` is the number of the operand, 0 or 1. Example: for
-  /// "td,edf->etf", the function returns "d" for both operands. The letter '.'
-  /// is never returned. It stands for a dim of size 1 that is broadcast.
+  /// Returns the einsum letters of operand 0 or 1 that do not occur in the
+  /// result. The op sums over these dims. Example: for "td,edf->etf", returns
+  /// "d" for both operands. The letter '.', a dim of size 1 that is broadcast,
+  /// is never returned.
   std::string summed(int operand) const {
     std::string kept;
     for (char letter : operands[operand])
@@ -212,10 +177,10 @@ struct ExpertContraction {
         kept.push_back(letter);
     return kept;
   }
-  /// Returns the dim roles of operand 0 or 1, given the dim roles of the
-  /// result. A dim over which the op sums has the role Feature. A dim '.',
-  /// which has size 1 and is broadcast, has the role Repeated. Example: in
-  /// "td,edf->etf", operand 0 has the roles Token (t) and Feature (d).
+  /// Returns the dim kinds of operand 0 or 1, given the dim kinds of the
+  /// result. A dim over which the op sums has the kind Feature. A dim '.',
+  /// which has size 1 and is broadcast, has the kind Repeated. Example: in
+  /// "td,edf->etf", operand 0 has the kinds Token (t) and Feature (d).
   DimRoles rolesOf(int operand, const DimRoles &roles) const {
     DimRoles own;
     for (char letter : operands[operand]) {
@@ -229,8 +194,8 @@ struct ExpertContraction {
 };
 } // namespace
 
-/// Describes a matmul like an einsum, with one letter per dim: a, b, … for the
-/// batch dims, then M, K and N. Example: "aMK", "aKN" -> "aMN".
+/// Describes a matmul like an einsum, with one einsum letter per dim: a, b, …
+/// for the batch dims, then M, K and N. Example: "aMK", "aKN" -> "aMN".
 static ExpertContraction readMatmul(graph::MatmulOp op) {
   ExpertContraction product;
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
@@ -262,13 +227,9 @@ std::optional<ExpertContraction> ExpertContraction::read(Operation *op) {
       equation->result.str()};
 }
 
-/// Returns the index of the operand that holds one matrix per expert; -1 if
-/// there is none. For example, it is 1 in the einsum "etd,edf->etf" with the
-/// experts e, the tokens t and the features d and f. The required dims are:
-///
-///   matrices        e, d and f, in any order
-///   other operand   d and all token dims; e is optional
-///   result          f and no other feature dim
+/// Returns the index of the operand that holds one matrix per expert, or -1.
+/// For example, it is 1 in the einsum "etd,edf->etf" with the experts e and the
+/// tokens t.
 static int matricesOf(const ExpertContraction &product,
                       const DimRoles &result) {
   const std::string tokens =
@@ -290,14 +251,9 @@ static int matricesOf(const ExpertContraction &product,
   return -1;
 }
 
-/// Returns the dim roles of both operands of `op`, a matmul or an einsum.
-/// `result` has the dim roles of the result. Returns nullopt if the elements
-/// are not floats, the einsum does not have two operands, or matricesOf()
-/// returns -1. Example for "td,edf->etf":
-///
-///   result      [8, 6, 5]   Expert, Token, Feature
-///   operand 0   [6, 4]      Token, Feature
-///   operand 1   [8, 4, 5]   Expert, Feature, Feature
+/// Returns the dim kinds (expert, token, feature) of both operands of a matmul
+/// or an einsum, given those of its `result`. Returns nullopt unless it
+/// multiplies tokens by one matrix of floats per expert.
 static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
   auto product = ExpertContraction::read(op);
   if (!product ||
@@ -308,27 +264,17 @@ static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
                                product->rolesOf(1, result)};
 }
 
-/// Builds a `graph.grouped_matmul`, which computes only the rows of `op`, and
-/// returns its result. `op` multiplies tokens by the matrices of the experts.
-/// `operands` and `result` are the dim roles of `op`. Example: 6 tokens choose
-/// 2 of 8 experts each.
-///
-///                      tokens    matrices    result
-///   `op`, all pairs    [6, D]    [8, D, F]   [8, 6, F]
-///   grouped, 12 rows   [12, D]   [8, D, F]   [12, F]
+/// Builds a `graph.grouped_matmul` that computes only the chosen (token,
+/// expert) pairs of `op`, and returns its result. `op` multiplies tokens by the
+/// matrices of the experts.
 static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
                           const DimRoles &result, ExpertRowBuilder &builder) {
   const ExpertContraction product = *ExpertContraction::read(op);
   const int matrices = matricesOf(product, result);
   const std::string &letters = product.operands[matrices];
   const char summed = product.summed(matrices)[0];
-  // `order` lists the dims of the operand with the matrices: first the dim that
-  // counts experts, then the other two dims in their old order. The product
-  // sums over one of these two dims. `isTransposed` says whether this dim is
-  // the last one:
-  //
-  //   [experts, summed, features]   isTransposed is false
-  //   [experts, features, summed]   isTransposed is true
+  // Put the expert dim of the matrices first, and keep the order of the other
+  // two dims. `isTransposed` tells whether the product sums over the last dim.
   SmallVector<int64_t> order;
   bool isTransposed = false;
   for (bool wantsExpert : {true, false})

@@ -13,43 +13,18 @@ namespace pcc::localize {
 /// has the shape [8, 6, H]. After the conversion, the op computes only the 12
 /// rows, and its result has the shape [12, H].
 struct RowRewrite {
-  /// Returns the roles of the dims of all operands of `op`. A role says whether
-  /// a dim counts experts, counts tokens or holds features. `result` holds the
-  /// roles of the dims of the result of `op`. Example: an add has the result
-  /// [8, 6, 4] and the operands [8, 6, 4] and [6, 4].
-  ///
-  ///   result      [8, 6, 4]   Expert, Token, Feature
-  ///   operand 0   [8, 6, 4]   Expert, Token, Feature
-  ///   operand 1   [6, 4]      Token, Feature
-  ///
-  /// Returns nullopt if `op` cannot run on rows. A row is a pair of an expert
-  /// and a token that chose this expert. An op that runs on rows computes only
-  /// these pairs.
+  /// Returns the dim kinds (expert, token, feature) of all operands of `op`,
+  /// given those of its `result`. Returns nullopt if `op` cannot compute the
+  /// chosen (token, expert) pairs alone.
   std::optional<llvm::SmallVector<DimRoles>> (*rolesOf)(mlir::Operation *op,
                                                         const DimRoles &result);
-  /// Builds the converted form of `op`, and returns its result. The converted
-  /// form computes only rows. A row is a pair of an expert and a token that
-  /// chose this expert. Example: the result of `op` has the shape [8, 6, H] for
-  /// all pairs of 8 experts and 6 tokens. The returned tensor has the shape
-  /// [12, H] for the 12 pairs in which the token chose the expert.
-  ///
-  /// `operands` holds the roles of the dims of each operand of `op`. `result`
-  /// holds the roles of the dims of the result of `op`. A role says whether a
-  /// dim counts experts, counts tokens or holds features. `builder` creates the
-  /// new ops.
+  /// Builds ops that compute only the chosen (token, expert) pairs of `op`.
+  /// Returns their result, such as [12 pairs, H] instead of [8 experts, 6
+  /// tokens, H]. `operands` and `result` are the dim kinds of `op`.
   mlir::Value (*build)(mlir::Operation *op, llvm::ArrayRef<DimRoles> operands,
                        const DimRoles &result, ExpertRowBuilder &builder);
-  /// Whether the op multiplies tokens by the matrices of experts, as a matmul
-  /// does. The compiler can convert the ops of a mixture of experts, so that
-  /// they compute fewer elements. Before the conversion, an op computes all
-  /// pairs of an expert and a token. After the conversion, the op computes only
-  /// the pairs in which the token chose the expert.
-  ///
-  /// The compiler converts the ops of a mixture of experts only if this member
-  /// is true for at least one of the ops. Example: each token chooses 2 of 8
-  /// experts. Before the conversion, a matmul multiplies each token by 8
-  /// matrices. After the conversion, the matmul multiplies each token by 2
-  /// matrices.
+  /// Whether the op multiplies tokens by the matrices of experts. A mixture of
+  /// experts is converted only if this is true for at least one of its ops.
   bool multiplies = false;
 };
 

@@ -26,14 +26,9 @@ static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
              : builder.make<graph::BroadcastOp>(type, index);
 }
 
-/// Adapts a gather to local shapes. If ranks split the gathered dim, returns a
-/// value that is 0 where another rank has the element, and a later collective
-/// adds the values of all ranks. Otherwise returns null. Constant indices that
-/// are ranges are passed to localizeConstantGather(). Example with 8 rows:
-///
-///                      index 1   index 6
-///   rank 0, rows 0-3   row 1     0
-///   rank 1, rows 4-7   0         row 6
+/// Adapts a gather to local shapes. If ranks split the gathered dim, the new
+/// value is 0 where another rank has the element. A later collective adds the
+/// values of all ranks. Returns null if the op stays.
 static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherOp>(local.op);
   if (!local.rule.windows.empty())
@@ -56,17 +51,9 @@ static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
                                        rows, none);
 }
 
-/// Adapts a gather_elements to local shapes if ranks split the dim along which
-/// it reads. Returns the value that replaces the result of the op. Each rank
-/// has only some elements of the dim. For an index of another element, the
-/// returned value is 0. A later collective adds the values of all ranks.
-/// Example: 2 ranks split the data [a, b, c, d], and the indices are [3, 0, 1].
-///
-///   rank 0, with a and b    [0, a, b]
-///   rank 1, with c and d    [d, 0, 0]
-///   sum                     [d, a, b]
-///
-/// Returns null if the dim is not split.
+/// Adapts a gather_elements to local shapes. If ranks split the gathered dim,
+/// the new value is 0 where another rank has the element. A later collective
+/// adds the values of all ranks. Returns null if the op stays.
 static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherElementsOp>(local.op);
   int64_t dim = gather.getDim();
@@ -83,16 +70,9 @@ static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   return builder.make<graph::SelectOp>(own.mine, elements, none);
 }
 
-/// Adapts a one_hot to local shapes if ranks split its new dim. A one_hot turns
-/// each index into a vector, which is `on` at the index and `off` elsewhere.
-/// Each rank compares the index with the global positions of its own elements.
-/// Example: vectors of 4 elements on 2 ranks, index 2:
-///
-///   rank 0   positions 0, 1   result off, off
-///   rank 1   positions 2, 3   result on, off
-///
-/// A negative index counts from the end, so index -2 gives the same result.
-/// Returns null if the new dim is not split.
+/// Adapts a one_hot to local shapes if ranks split its new dim. Compares each
+/// index with the global indices of the rank's elements. Returns null if ranks
+/// do not split the dim.
 static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
   auto oneHot = cast<graph::OneHotOp>(local.op);
   int64_t dim = oneHot.getDim();
@@ -120,14 +100,8 @@ static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
 }
 
 /// Replaces the attribute `causal` of an attention op by a mask operand if
-/// ranks split the queries. The attribute would count the queries from the
-/// first query of each rank. An existing mask is combined with the new one.
-/// Changes the op in place and always returns null. Example: rank 1 of 2 has
-/// the queries 2 and 3:
-///
-///              key 0   key 1   key 2   key 3
-///   query 2    1       1       1       0
-///   query 3    1       1       1       1
+/// ranks split the queries. The attribute would count queries from the first
+/// query of each rank. Changes the op in place, and returns null.
 static Value localizeAttention(LocalOp &local, LocalBuilder &builder) {
   auto attention = cast<graph::AttentionOpInterface>(local.op);
   const auto &queries = local.rule.operands[0][2];

@@ -54,16 +54,10 @@ public:
         ops, [](const RowOp &entry) { return entry.form->multiplies; });
   }
 
-  /// Builds a new op for each op that the constructor has found. The new op
-  /// computes only rows. A row is a pair of an expert and a token that chose
-  /// this expert. Example: 6 tokens choose 2 of 8 experts each. An old op has
-  /// the result [8, 6, H], for all pairs of 8 experts and 6 tokens. The new op
-  /// has the result [12, H], for the 12 rows.
-  ///
-  /// Returns the rows of `value`, a tensor that holds the outputs of all
-  /// experts. `roles` has one role for each dim of `value`. A role says whether
-  /// the dim counts experts, counts tokens or holds features. `builder` creates
-  /// the new ops.
+  /// Builds ops that compute only the chosen (token, expert) pairs, for all ops
+  /// in `ops`. Returns the elements of `value`, the outputs of all experts, for
+  /// these pairs. `roles` tells which dims of `value` count experts, count
+  /// tokens or hold features.
   Value build(Value value, const DimRoles &roles, ExpertRowBuilder &builder) {
     for (RowOp &entry : llvm::reverse(ops))
       builder.setRows(
@@ -83,14 +77,8 @@ public:
   }
 
 private:
-  /// An op that will be converted to rows. A row is a pair of an expert and a
-  /// token that chose this expert. A converted op computes only the rows.
-  ///
-  /// - `op`: the op.
-  /// - `form`: the functions that convert an op of this kind.
-  /// - `operands`: the roles of the dims of each operand of `op`. A role says
-  ///   whether a dim counts experts, counts tokens or holds features.
-  /// - `result`: the roles of the dims of the result of `op`.
+  /// An op to convert, the functions that convert it (`form`), and the kinds
+  /// (expert, token, feature) of the dims of its operands and its result.
   struct RowOp {
     Operation *op;
     const RowRewrite *form;
@@ -98,38 +86,28 @@ private:
     DimRoles result;
   };
 
-  /// Requests that the op that computes `value` is converted to rows. A row is
-  /// a pair of an expert and a token that chose this expert. `roles` tells
-  /// which dims of `value` count experts, count tokens or hold features. The
-  /// request is ignored in these cases:
-  ///
-  /// - `value` lacks an expert dim or a token dim. For example, a value [6, H]
-  ///   of 6 tokens has no expert dim. All experts read the same elements of it.
-  /// - `value` is a function argument.
+  /// Marks the op that computes `value` for conversion to the chosen (token,
+  /// expert) pairs. Ignores a function argument, and a `value` without an
+  /// expert dim or a token dim.
   void want(Value value, const DimRoles &roles) {
     if (!value.getDefiningOp() || !hasRole(roles, DimRole::Expert) ||
         !hasRole(roles, DimRole::Token))
       return;
     auto [entry, isNew] = wanted.insert({value, roles});
     numWanted += isNew;
-    // A role says whether a dim counts experts, counts tokens or holds
-    // features. Two ops that read `value` may require different roles for the
-    // dims of `value`. For example, `value` has the shape [8, 8, H]. For one
-    // op, dim 0 counts the experts. For the other op, dim 1 counts the experts.
-    // Delete the roles of `value` in this case. The function visit() then
-    // leaves the op that computes `value` unchanged.
+    // Two ops that read `value` may need different kinds (expert, token,
+    // feature) for its dims. For example, in a `value` [8, 8, H], dim 0 counts
+    // the experts for one op, and dim 1 for the other. Clear the kinds of
+    // `value` in this case. visit() then leaves the op that computes `value`
+    // unchanged.
     if (!isNew && entry->second != roles)
       entry->second.clear();
   }
 
-  /// Returns whether `op` has one result and want() has requested it. If so,
-  /// also adds `op` to `ops` and calls want() for its operands, if all of these
-  /// hold:
-  ///
-  /// - All calls of want() gave the result the same dim roles.
-  /// - Only ops in `ops` and the combine step read the result.
-  /// - `op` is on the pipeline stage `stage`.
-  /// - `op` can run on rows. A slice of 4 of 8 experts, for example, cannot.
+  /// Returns whether `op` has one result and want() has marked it. If so, also
+  /// adds `op` to `ops` and marks its operands by want(). Does not add an op on
+  /// another pipeline stage, with readers outside of `users`, or without a
+  /// conversion.
   bool visit(Operation *op, Attribute stage) {
     if (op->getNumResults() != 1)
       return false;
@@ -158,36 +136,15 @@ private:
   /// pair of an expert and a token that chose this expert. A converted op
   /// computes only the rows, instead of all pairs of an expert and a token.
   SmallVector<RowOp> ops;
-  /// The combine step and all ops in the list `ops`. The combine step is the
-  /// einsum that computes, for each token, the weighted sum of its experts'
-  /// outputs. The ops in `ops` will be converted to rows. A row is a pair of an
-  /// expert and a token that chose this expert. A converted op computes only
-  /// the rows.
-  ///
-  /// The function visit() adds an op to `ops` only if `users` contains all ops
-  /// that read its result. An op outside of `users` would need the result for
-  /// all pairs of an expert and a token, not only for the rows.
+  /// Combine step and all ops in `ops`. visit() adds an op to `ops` only if
+  /// `users` has all its readers, because any other reader needs all (token,
+  /// expert) pairs.
   llvm::DenseSet<Operation *> users;
-  /// Tensors that the function want() has requested. A request asks that the op
-  /// that computes the tensor be converted to rows. A row is a pair of an
-  /// expert and a token that chose this expert. A converted op computes only
-  /// the rows.
-  ///
-  /// The map assigns to each tensor the roles of its dims. A role says whether
-  /// a dim counts experts, counts tokens or holds features. The list of roles
-  /// is empty if two requests gave different roles for the tensor.
+  /// Tensors that want() has marked, with the kinds (expert, token, feature) of
+  /// their dims. The list of kinds is empty if two ops need different kinds.
   llvm::DenseMap<Value, DimRoles> wanted;
-  /// Number of open requests. A request concerns one tensor. It asks that the
-  /// op that computes the tensor be converted to rows. A row is a pair of an
-  /// expert and a token that chose this expert. The function want() opens a
-  /// request. The function visit() accepts or rejects the request for the
-  /// result of one op. In both cases, visit() returns true, and the request is
-  /// no longer open.
-  ///
-  /// The constructor calls visit() for the ops before the combine step, in
-  /// reverse program order. The combine step is the einsum that computes, for
-  /// each token, the weighted sum of its experts' outputs. The constructor
-  /// stops as soon as no request is open.
+  /// Number of tensors marked by want() that visit() has neither accepted nor
+  /// rejected.
   int64_t numWanted = 0;
 };
 
@@ -200,16 +157,9 @@ struct GroupExperts : pcc::localize::impl::GroupExpertsBase<GroupExperts> {
     LDBG() << numGrouped.getValue() << " sums of experts are grouped";
   }
 
-  /// Replaces `sum` and the ops before it that compute the outputs of the
-  /// experts. `sum` is an einsum that computes, for each token, the weighted
-  /// sum of its experts' outputs. The new ops compute only rows. A row is a
-  /// pair of an expert and a token that chose this expert. Example: 6 tokens
-  /// choose 2 of 8 experts each. The old ops compute 48 outputs, one for each
-  /// pair of an expert and a token. The new ops compute 12 outputs, one for
-  /// each row.
-  ///
-  /// Does nothing if none of these ops is a matmul or an einsum that multiplies
-  /// tokens by the matrices of the experts.
+  /// Replaces the combine step `sum` and the ops that compute the experts'
+  /// outputs by ops on chosen (token, expert) pairs. Does nothing if no op
+  /// multiplies tokens by the matrices of the experts.
   void group(const ExpertCombine &sum) {
     ExpertRowRegion region(sum);
     if (!region.hasProduct())

@@ -22,14 +22,10 @@ Value pcc::localize::forwardOperand(Value operand, LocalBuilder &builder) {
   return builder.make<graph::ReshapeOp>(operand.getType(), operand);
 }
 
-/// Adapts a slice to local shapes. Three cases for a split dim of 192 elements
-/// on 2 ranks:
-///
-/// - The slice reads all elements: the local slice reads all 96 local elements.
-/// - It reads one of n equal blocks, such as x[64:128]. Ranks split each block,
-///   so each has a half of every block. The local slice is x[32:64].
-/// - It reads other elements, such as x[10:20]: a reshard has sent each rank 5
-///   of them, and the local slice reads all 5.
+/// Adapts a slice to local shapes. If a reshard has sent the rank exactly the
+/// elements to read, the slice reads all of them. Otherwise each block of the
+/// slice's size is split: on 2 ranks, x[64:128] becomes x[32:64]. Returns null
+/// if the op stays.
 static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   auto slice = cast<graph::SliceOp>(local.op);
   SmallVector<int64_t> starts(slice.getStarts()), sizes(slice.getSizes()),
@@ -73,14 +69,9 @@ static Value isWithin(LocalBuilder &builder, Value indices, int64_t lo,
       builder.compare(Predicate::Less, indices, builder.scalar(i64, hi)));
 }
 
-/// Adapts a pad to local shapes. Ranks may split a padded dim. A reshard before
-/// the pad then sends each rank the elements of its shard of the result, with
-/// zeros as padding. The pad itself must not add padding in this dim again. If
-/// the padding has another value than 0, a select replaces the zeros. Example:
-/// 6 elements a to f, padded to 8 elements on 2 ranks:
-///
-///   rank 0   0 a b c
-///   rank 1   d e f 0
+/// Adapts a pad to local shapes. In a split dim, a reshard has already added
+/// zeros as padding, and the pad must add none. A select replaces the zeros if
+/// the padding has another value.
 static Value localizePad(LocalOp &local, LocalBuilder &builder) {
   auto pad = cast<graph::PadOp>(local.op);
   SmallVector<int64_t> low(pad.getLow()), high(pad.getHigh());
@@ -132,14 +123,8 @@ Value pcc::localize::localizeConstantGather(LocalOp &local,
 }
 
 /// Adapts a concat along a split dim to local shapes. A reshard has moved each
-/// operand to its place in the result, with 0 elsewhere. The result selects
-/// each element from its operand. Returns null if no such reshard exists.
-/// Example:
-///
-///                rank 0          rank 1
-///   operand a    a0 a1 0  0      0  0  0  0
-///   operand b    0  0  b0 b1     b2 b3 b4 b5
-///   result       a0 a1 b0 b1     b2 b3 b4 b5
+/// operand to its place in the result, and selects combine the operands.
+/// Returns null if no reshard has done this.
 static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
   auto concat = cast<graph::ConcatOp>(local.op);
   int64_t dim = concat.getDim();
@@ -170,11 +155,10 @@ static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
              : result;
 }
 
-/// Sets the padding of `op` to 0 in each dim that the op reads with a halo
-/// (elements of neighbor ranks). The reshard before the op has already added
-/// the padding in such a dim. `op` is a convolution or a pool. Its attribute
-/// `pads` has no values for dim 0 (batch) and dim 1 (channels), so pads[0] is
-/// the padding at the start of dim 2.
+/// Sets the padding of `op`, a convolution or a pool, to 0 in each dim that the
+/// op reads with a halo (elements of neighbor ranks). The reshard before the op
+/// has already added this padding. The attribute `pads` starts with dim 2,
+/// because dims 0 and 1 are batch and channels.
 template <typename Op> static void dropPads(LocalOp &local, Op op) {
   SmallVector<int64_t> pads(op.getPads());
   for (size_t i = 0; i < pads.size() / 2; ++i)
@@ -202,18 +186,9 @@ static Value localizeConvTranspose(LocalOp &local, LocalBuilder &) {
   return {};
 }
 
-/// Builds an i64 vector with the global indices of the elements that this rank
-/// holds along one dim. A halo exchange has sent each rank some elements of its
-/// neighbors. Each rank holds one contiguous range of the dim, which includes
-/// these elements. An index outside of the dim stands for padding. Example: a
-/// dim of 8 elements on 2 ranks, in which each rank gets one element from its
-/// neighbor:
-///
-///   rank 0   -1 0 1 2 3 4      -1 is padding
-///   rank 1    3 4 5 6 7 8       8 is padding
-///
-/// `split` is the sharding of the dim. Its member `view` describes the halo
-/// exchange. `builder` creates the new ops.
+/// Builds an i64 vector with the global indices of a rank's elements along one
+/// dim after a halo exchange. An index outside of the dim stands for padding.
+/// `split` is the sharding of the dim, and `split.view` describes the halo.
 static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
   const dist::View view = *split.view;
   split.view.reset();
@@ -228,17 +203,10 @@ static Value elementsUnder(dist::DimSharding split, LocalBuilder &builder) {
       builder.scalar(i64, view.pieces.front().source));
 }
 
-/// Adapts a pool to local shapes. If ranks split a spatial dim, a halo exchange
-/// comes before the pool. The halo exchange also adds the padding of the pool,
-/// with the value 0. The function therefore sets the padding of the pool to 0
-/// elements in this dim.
-///
-/// A max pool must never choose padding as the maximum, but 0 is larger than a
-/// negative element. For a max pool, the function therefore inserts a select
-/// that replaces the padding by the lowest value of the type.
-///
-/// The function changes the pool in place. It always returns null, because no
-/// new value replaces the result of the pool.
+/// Adapts a pool to local shapes in place, and returns null. A halo exchange
+/// has already padded split dims with zeros. A max pool gets a select that
+/// replaces these zeros by the lowest value, because 0 exceeds negative
+/// elements.
 static Value localizePool(LocalOp &local, LocalBuilder &builder) {
   auto pool = cast<graph::PoolOp>(local.op);
   ArrayRef<int64_t> pads = pool.getPads();

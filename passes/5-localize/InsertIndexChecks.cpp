@@ -89,13 +89,10 @@ struct InsertIndexChecks
   }
 
 private:
-  /// Returns the indices that `op` reads and their valid range. The classes of
-  /// a loss (labels) must be 0 to 6 for a dim of 7 elements. Other indices may
-  /// be -7 to 6, because a negative index counts from the end. Labels are
-  /// recognized in two cases: they come from a model input with the attribute
-  /// `graph.labels`, or from the select `label < 0 ? label - 7 : label` of an
-  /// imported ONNX loss. For the select, returns the operand `label`, so that
-  /// an error message shows the user's label.
+  /// Returns the indices that `op` reads, and their valid range. Labels of a
+  /// loss must not be negative. They come from an input with the attribute
+  /// `graph.labels`, or from the select of an imported ONNX loss. Other indices
+  /// may be negative and count from the end.
   static Access accessOf(graph::IndexedOpInterface op) {
     Access access{op, op.getIndices(), op.getIndexedSizes(), false};
     auto select = withoutMoves(access.indices).getDefiningOp<graph::SelectOp>();
@@ -123,17 +120,9 @@ private:
     return true;
   }
 
-  /// Inserts a check of the indices in `access`. A check is an op that ends the
-  /// run with an error if an index is out of range. `access` describes an op
-  /// that uses indices, such as a gather. `access` contains the op, the tensor
-  /// of indices, and the range of valid indices. The function inserts no check
-  /// in these cases:
-  ///
-  /// - The tensor of indices has no elements.
-  /// - The compiler can prove that all indices are in the range.
-  /// - An earlier call of the function has inserted the same check. For
-  ///   example, two gathers read two tables of 7 rows at the same indices. The
-  ///   second gather needs no check.
+  /// Inserts an op that ends the run with an error if an index is out of range.
+  /// Inserts none if there are no indices, if all are provably valid, or if the
+  /// same check exists.
   void visit(const Access &access) {
     if (graph::tensorType(access.indices).getNumElements() == 0 ||
         isInRange(access) ||
@@ -181,16 +170,9 @@ private:
                    dist::ShardingAttr::get(b.getContext(), split));
   }
 
-  /// Returns a name for the indices of `access`, for use in an error message.
-  /// The function returns the first of these names that exists:
-  ///
-  /// - the name of the model input, if the indices come from a model input;
-  /// - the name of the ONNX value that holds the indices;
-  /// - the name of an earlier ONNX value that holds the same indices, for
-  ///   example before a transpose or a cast;
-  /// - the name of the ONNX node that computes the indices.
-  ///
-  /// Returns an empty string if none of these names exists.
+  /// Returns a name for the indices of `access` in an error message: the model
+  /// input, ONNX value or ONNX node from which they come. Returns an empty
+  /// string if none has a name.
   static std::string nameOf(const Access &access) {
     const Value origin = originOf(access.indices);
     SmallVector<Value> named{access.indices, withoutMoves(access.indices)};
@@ -204,18 +186,8 @@ private:
     return maker ? graph::nodeName(maker->getLoc()).str() : std::string();
   }
 
-  /// Returns a phrase for an error message about an index that is out of range.
-  /// The phrase names the tensor into which the index points. `access`
-  /// describes the op that uses the index. The function uses the first case
-  /// that applies:
-  ///
-  /// - The index is a label. A label is the number of a class, as in a
-  ///   classification loss. The phrase is: the classes of the loss
-  /// - The tensor is a weight. The phrase is the name of the weight in quotes.
-  ///   For a weight with the name wte, the phrase is: "wte"
-  /// - For any other tensor, the phrase contains the name of the ONNX node from
-  ///   which the op comes. For a node with the name Gather_3, the phrase is:
-  ///   the table of "Gather_3"
+  /// Returns a phrase for an error message that names the indexed tensor, such
+  /// as: the table of "Gather_3"
   static std::string tableOf(const Access &access) {
     if (access.fromZero)
       return "the classes of the loss";

@@ -63,18 +63,9 @@ static Range combined(Range a, Range b, Combine combine) {
   return range;
 }
 
-/// Returns the range of the remainders that `op` computes. A range is the
-/// smallest and the largest number that an element may be. `dividend` and
-/// `divisor` are the ranges of the operands of `op`. Returns nullopt if the
-/// range of the divisor is not known, or if a divisor may be 0 or negative.
-/// Example: the divisor is 4.
-///
-///   dividend          remainder gets the sign of   returned range
-///   0 or more         dividend or divisor          0 to 3
-///   may be negative   divisor (% in Python)        0 to 3
-///   may be negative   dividend (fmod in C)         -3 to 3
-///
-/// The attribute `truncated` of `op` selects the sign of the dividend.
+/// Returns the range of the remainders of `op`, or nullopt if the divisor may
+/// be 0 or negative. A remainder has the sign of the dividend if `op` is
+/// truncated (fmod in C), else the sign of the divisor (% in Python).
 static Range remainder(graph::ModOp op, Range dividend, Range divisor) {
   if (!divisor || divisor->low <= 0)
     return std::nullopt;

@@ -18,32 +18,17 @@ struct IntegerRange {
 /// (interval analysis). Tensors have global shapes.
 class IntegerRanges {
 public:
-  /// Returns a range that contains all elements of `value`. Returns nullopt if
-  /// no range is known. If `component` is given, the range need only contain
-  /// the elements with this index in the last dim. Examples, in which x, y and
-  /// z are unknown:
-  ///
-  ///   value                      component   range
-  ///   [0, 1, 2, 3] + 2           none        2 to 5
-  ///   [[0, x], [1, y], [2, z]]   0           0 to 2
-  ///   [[0, x], [1, y], [2, z]]   1           nullopt
+  /// Returns a range that contains all elements of `value`, or nullopt if none
+  /// is known. With `component`, covers only the elements with this index in
+  /// the last dim. In [[0, x], [1, y]], component 0 has the range 0 to 1.
   std::optional<IntegerRange> of(mlir::Value value,
                                  std::optional<int64_t> component = {});
 
 private:
   std::optional<IntegerRange> compute(mlir::Value value,
                                       std::optional<int64_t> component);
-  /// Map that stores each result of the function of(), so that no range is
-  /// computed twice. A range is the smallest and the largest number that an
-  /// element may be. A key is a pair:
-  ///
-  /// - The first member is the tensor `value`.
-  /// - The second member is the index `component` in the last dim of this
-  ///   tensor. The range covers only the elements with this index. The second
-  ///   member is -1 if the range covers all elements.
-  ///
-  /// The mapped value is the range of these elements, or nullopt if no range is
-  /// known.
+  /// Results of of(), which computes each range once. A key is a tensor and the
+  /// index `component` in its last dim, or -1 for all elements.
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, std::optional<IntegerRange>>
       known;
 };

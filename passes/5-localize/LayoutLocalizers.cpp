@@ -6,15 +6,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::localize;
 
-/// Adapts a reduce that computes a mean to local shapes (shapes of one rank's
-/// shard). A rank has only some of the elements. The function sets the
-/// attribute `divisor` of the op to the global number of elements. Example: 2
-/// ranks have 4 elements each. Each rank divides the sum of its 4 elements by
-/// 8. A later collective adds the two results.
-///
-/// The function changes the op in place. It does not change a reduce of another
-/// kind. It always returns null, because no new value replaces the result of
-/// the op.
+/// Sets the divisor of a mean to the global number of elements. Changes the op
+/// in place, and returns null.
 static Value localizeReduce(LocalOp &local, LocalBuilder &builder) {
   auto reduce = cast<graph::ReduceOp>(local.op);
   if (reduce.getKind() != graph::ReduceKind::Mean || reduce.getDivisor())

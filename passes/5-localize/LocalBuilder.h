@@ -18,17 +18,9 @@ public:
   /// Creates a builder that inserts new ops directly before the op `before`.
   explicit LocalBuilder(mlir::Operation *before);
 
-  /// Builds an i64 vector with the global indices of the elements that this
-  /// rank holds along a dim. `dim` is the sharding of the dim. `size` is the
-  /// number of elements of the dim on all ranks together. The vector also has
-  /// an index for each element of padding. The index of padding is at least
-  /// `size`. Example: 4 ranks split a dim of 6 elements, so each rank has space
-  /// for 2 elements:
-  ///
-  ///   rank 0   [0, 1]
-  ///   rank 1   [2, 3]
-  ///   rank 2   [4, 5]
-  ///   rank 3   [6, 7]   both elements are padding
+  /// Builds an i64 vector with the global indices of a rank's elements along a
+  /// dim. `dim` is the sharding of the dim, and `size` the global number of
+  /// elements. Indices of padding are at least `size`.
   mlir::Value globalIndex(const dist::DimSharding &dim, int64_t size);
 
   /// Reshapes `vector`, which has one dim, for broadcasting to a tensor with
@@ -47,16 +39,8 @@ private:
   mlir::Attribute stage;
 };
 
-/// Returns whether the compiler can prove that all elements of `value` are 0.
-/// `value` must be one of these:
-///
-/// - a constant in which all elements are 0;
-/// - the result of an op with one operand that only copies, moves or reduces
-///   elements, such as a transpose or a collective, if isZero() is true for the
-///   operand;
-/// - the result of a select, if isZero() is true for both alternatives;
-/// - the result of a pad, if isZero() is true for the padded tensor and for the
-///   padding.
+/// Returns whether all elements of `value` are provably 0. Recognizes zero
+/// constants, and layout ops, reshards, collectives, selects and pads of zeros.
 bool isZero(mlir::Value value);
 
 } // namespace pcc::localize

@@ -16,18 +16,15 @@ namespace pcc::localize {
 struct LocalOp {
   /// The op that is being converted; never null.
   mlir::Operation *op;
-  /// Sharding rule of `op`. The rule lists the loop indices of `op`, which are
-  /// called factors, and tells which loop indices form each dim. For example,
-  /// the matmul [m,k] x [k,n] has the factors m, n and k. k forms dim 1 of
-  /// operand 0 and dim 0 of operand 1. The sizes of the factors come from the
-  /// shapes of the whole tensors. If `op` has no sharding rule, this member is
-  /// empty.
+  /// Sharding rule of `op`; empty if it has none. The rule lists the loop dims
+  /// of `op` (Shardy's factors), with the sizes of the whole tensors. For
+  /// example, the matmul [m,k] x [k,n] has the loop dims m, n and k. k is dim 1
+  /// of operand 0 and dim 0 of operand 1.
   graph::ShardingRule rule;
-  /// For each factor of `rule`, the mesh axes that split the factor. A factor
-  /// is a loop index of the op: the matmul [m,k] x [k,n] has the factors m, n
-  /// and k. If tp splits k, the entry of k contains tp, and the entries of m
-  /// and n contain no axis. The entries come from the attribute `dist.split` of
-  /// the op.
+  /// For each loop dim of `rule`, the mesh axes that split it, from the
+  /// attribute `dist.split` of the op. The matmul [m,k] x [k,n] has the loop
+  /// dims m, n and k. If tp splits k, the element of k contains tp, and those
+  /// of m and n contain no axis.
   llvm::SmallVector<dist::DimSharding, 0> splits;
   /// Types of the operands with the shapes of the whole tensors. In `op`
   /// itself, the operands have the shapes of one rank's shard.
@@ -35,23 +32,21 @@ struct LocalOp {
   /// Types of the results with the shapes of the whole tensors.
   llvm::SmallVector<mlir::RankedTensorType> resultTypes;
 
-  /// Returns whether some mesh axis splits a loop index of the op. `factor` is
-  /// the number of the loop index in `rule.factors`. For example, the matmul
-  /// [m,k] x [k,n] has the loop indices m, n and k.
+  /// Returns whether some mesh axis splits a loop dim of the op. `factor` is
+  /// its index in `rule.factors`. For example, the matmul [m,k] x [k,n] has the
+  /// loop dims m, n and k.
   bool isSplit(int factor) const { return !splits[factor].isWhole(); }
-  /// Returns whether some mesh axis splits the outermost loop index of a dim.
-  /// `dim` lists the loop indices of the op that form the dim, outermost first.
-  /// For example, a reshape from [6,4] to [24] has two loop indices, one of
-  /// size 6 and one of size 4. Both form the dim of 24 elements, and the one of
-  /// size 6 is the outermost. Returns false if `dim` is empty.
+  /// Returns whether some mesh axis splits the outermost loop dim of a dim.
+  /// `dim` lists the loop dims of the op that make up the dim, outermost first.
+  /// For example, a reshape from [6,4] to [24] has two loop dims, 6 and 4. They
+  /// make up the dim of 24 elements. Returns false if `dim` is empty.
   bool isSplit(const graph::ShardingRule::DimFactors &dim) const {
     return !dim.empty() && isSplit(dim.front());
   }
-  /// Returns the number of iterations that one rank makes over a loop index of
-  /// the op, padding included. `factor` is the number of the loop index in
-  /// `rule.factors`. For example, 2 ranks split a loop index of 5 values. The
-  /// result is 3: rank 0 has 3 values, and rank 1 has 2 values and 1 value of
-  /// padding.
+  /// Returns the number of iterations that one rank makes over a loop dim of
+  /// the op, padding included. `factor` is its index in `rule.factors`. If 2
+  /// ranks split a loop dim of 5, the result is 3: rank 1 has 2 values and 1
+  /// value of padding.
   int64_t localSize(int factor) const {
     return dist::localDim(splits[factor], rule.factors[factor].size);
   }
@@ -63,13 +58,9 @@ struct LocalOp {
   /// through a window.
   const graph::ShardingRule::Window *windowOf(int operand, size_t dim) const;
 
-  /// Returns the sharding of a dim of an operand or a result. `dim` lists the
-  /// loop indices of the op that form the dim, outermost first. For example, a
-  /// reshape from [6,4] to [24] has two loop indices, one of size 6 and one of
-  /// size 4. Both form the dim of 24 elements. If the mesh axis tp splits the
-  /// loop index of size 6, the function returns the sharding [6@tp|4]. This
-  /// notation describes the 24 elements as 6 blocks of 4 elements. tp
-  /// distributes the 6 blocks among the ranks.
+  /// Returns the sharding of a dim that the loop dims `dim` of the op make up,
+  /// outermost first. For example, it is [6@tp|4] for 24 = 6 · 4 elements if tp
+  /// splits the outer loop dim.
   dist::DimSharding
   dimSharding(const graph::ShardingRule::DimFactors &dim) const;
 };
@@ -125,35 +116,22 @@ void addGlobalIndexLocalizers(Localizers &localizers);
 /// indices that an operand contains. If ranks split the written dim, each rank
 /// writes only the elements of its own shard.
 void addScatterLocalizers(Localizers &localizers);
-/// Adds the localizers of these ops to the table `localizers`: slice, pad,
-/// concat, conv, conv_transpose and pool. A localizer is a function that adapts
-/// one kind of op to local shapes (shapes of one rank's shard). In all of these
-/// ops except conv_transpose, a rank may need operand elements that another
-/// rank holds, such as the neighbor rows that a 3x3 filter reads. A reshard
-/// before the op then brings these elements to the rank (halo exchange).
+/// Adds the localizers of slice, pad, concat, conv, conv_transpose and pool to
+/// `localizers`. A localizer adapts one kind of op to local shapes (shapes of
+/// one rank's shard). Except for conv_transpose, a rank may need operand
+/// elements of another rank, such as the neighbor rows that a 3x3 filter reads.
+/// A reshard before the op brings them to the rank (halo exchange).
 void addHaloLocalizers(Localizers &localizers);
 
 /// Returns the value that replaces the result of `local`, a gather with
-/// constant indices, when the gather gets local shapes (shapes of one rank's
-/// shard). There are two cases:
-///
-/// - A reshard before the gather has sent each rank the elements that the rank
-///   needs, in the right order. The value is the operand of the gather, or a
-///   copy of the operand.
-/// - There is no such reshard. The value is a concat of slices of the operand.
-///   Each slice reads a range of indices with a constant step. For example, the
-///   indices 0, 1, 2, 7, 8 of a gather from x give two slices: x[0:3] and
-///   x[7:9].
+/// constant indices. If a reshard has sent each rank its elements in order,
+/// returns the operand or a copy. Otherwise returns a concat of slices of the
+/// operand.
 mlir::Value localizeConstantGather(LocalOp &local, LocalBuilder &builder);
 
-/// Returns a value that replaces the result of an op, if this result has the
-/// same elements as `operand`. The caller will give the returned value the
-/// sharding of the result. There are two cases:
-///
-/// - The op is the only reader of `operand`. The function returns `operand`.
-/// - Other ops read `operand`, too. The sharding of `operand` must stay as it
-///   is for these ops. The function uses `builder` to build a copy of
-///   `operand`, and returns the copy.
+/// Returns `operand` if it has one reader, else a copy. The caller sets the
+/// sharding of the returned value, and other readers need `operand` with its
+/// old sharding.
 mlir::Value forwardOperand(mlir::Value operand, LocalBuilder &builder);
 
 } // namespace pcc::localize

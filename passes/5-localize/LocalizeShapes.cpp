@@ -48,13 +48,10 @@ Localizers::Localizers() {
 }
 
 namespace {
-/// Converts one function from global types to local types. A global type has
-/// the shape of the whole tensor. A local type has the shape of one rank's
-/// shard. Example: 2 ranks split dim 0 of a tensor. Its global type has the
-/// shape [8, 4], and its local type has the shape [4, 4].
-///
-/// The ops are converted one after another, in program order. Before an op is
-/// converted, its operands have local types, and its results have global types.
+/// Converts one function from global types (shapes of whole tensors) to local
+/// types (shapes of one rank's shard). Converts ops in program order: the
+/// operands of an op have local types already, and its results still have
+/// global types.
 class FunctionLocalizer {
 public:
   explicit FunctionLocalizer(func::FuncOp function) : function(function) {}
@@ -67,9 +64,9 @@ public:
       if (failed(localize(&op)))
         return failure();
     // Remove the attributes `dist.split`, `dist.through` and `dist.windows`.
-    // They refer by number to parts of an op's sharding rule. The rule depends
-    // on the shapes of the op. The shapes are now local, so the numbers do not
-    // fit any more.
+    // They refer by number to loop dims, operands and windows of an op's
+    // sharding rule. The rule depends on the shapes of the op. The shapes are
+    // now local, so the numbers do not fit any more.
     for (Operation &op : function.front())
       for (StringRef name :
            {dist::splitName, dist::throughName, dist::windowsName})
@@ -107,17 +104,8 @@ private:
     return type ? type : graph::tensorType(value);
   }
 
-  /// Converts one op to local shapes (shapes of one rank's shard). The function
-  /// does these steps:
-  ///
-  /// - It replaces padding in dims that the op reduces. A rank has padding if
-  ///   ranks split a dim unevenly: of 5 elements on 2 ranks, rank 1 has 2
-  ///   elements and 1 element of padding.
-  /// - It calls the localizer of the op, if there is one. A localizer is a
-  ///   function that adapts one kind of op, such as slice.
-  /// - If the localizer returns a value, this value replaces the result of the
-  ///   op. Otherwise each result of the op gets a type with the local shape.
-  ///
+  /// Converts one op to local shapes. Replaces padding in dims that the op
+  /// reduces, then calls the localizer of the op or changes its result types.
   /// Fails if the sharding attributes of the op are not valid.
   LogicalResult localize(Operation *op) {
     if (auto reshard = dyn_cast<dist::ReshardOp>(op))
@@ -166,14 +154,9 @@ private:
     return success();
   }
 
-  /// Collects what the conversion of `op` to local shapes needs: the global
-  /// types of operands and results, the sharding rule, and the mesh axes that
-  /// split each loop index of the rule (attribute `dist.split`). A matmul [m,k]
-  /// x [k,n] has the loop indices m, n and k. Without a sharding rule, collects
-  /// only the types. Emits an error and fails if `dist.split` does not have one
-  /// entry per loop index, or if `dist.windows` has an index that exceeds the
-  /// windows of the rule. A window is an operand dim that a rank may read from
-  /// other ranks (halo exchange).
+  /// Collects the global types, the sharding rule and the split loop indices of
+  /// `op`. Emits an error and fails if `dist.split` or `dist.windows` does not
+  /// fit the rule.
   FailureOr<LocalOp> describe(Operation *op) {
     LocalOp local{op, {}, {}, {}, {}};
     for (Value operand : op->getOperands())
@@ -208,8 +191,8 @@ private:
   /// Replaces padding by the neutral element (0 for a sum) in dims that the op
   /// reduces. A rank has padding if ranks split a dim unevenly: with 5 elements
   /// on 2 ranks, rank 1 has 2 elements and 1 element of padding. Skips a dim
-  /// that the op reads at given indices (factor flag `needsOffset`), because a
-  /// valid index never refers to padding.
+  /// that the op reads at given indices (`needsOffset` of the loop dim),
+  /// because a valid index never refers to padding.
   void maskPadding(LocalOp &local) {
     const bool readsAtIndices = local.op->hasTrait<graph::IsIndexing>();
     for (auto [f, factor] : llvm::enumerate(local.rule.factors)) {
@@ -244,13 +227,9 @@ private:
                                   dist::placement(sharding.getSharding())));
   }
 
-  /// Replaces the padding of `operand`, an operand of the op `local`, by the
-  /// neutral element of a reduction, such as 0 for a sum. A rank has padding if
-  /// ranks split a dim unevenly: of 5 elements on 2 ranks, rank 1 has 2
-  /// elements and 1 element of padding. `factor` is the number of a loop index
-  /// of the op. The function changes only the dims of `operand` that this loop
-  /// index runs over. For example, the loop index k of the matmul [m,k] x [k,n]
-  /// runs over dim 1 of operand 0 and over dim 0 of operand 1.
+  /// Replaces the padding of `operand` by the neutral element of a reduction,
+  /// such as 0 for a sum. Changes only the dims over which loop dim `factor` of
+  /// the op runs.
   void maskOperand(LocalOp &local, OpOperand &operand, int factor) {
     // A rank has padding if ranks split a dim unevenly: of 5 elements on 2
     // ranks, rank 1 has 2 elements and 1 element of padding. The padding of a
@@ -272,16 +251,9 @@ private:
       }
   }
 
-  /// Replaces padding in dim `dim` of `value`, an operand of the op `local`, by
-  /// the neutral element of a reduction, such as 0 for a sum. `factors` lists
-  /// the loop indices of the op that form the dim, outermost first. The loop
-  /// index `factor` is one of them. The function replaces the elements for
-  /// which this loop index is out of range.
-  ///
-  /// Example: the loop indices a = 0 to 4 and b = 0 to 3 form a dim of 5 · 4
-  /// elements. 2 ranks split a. Each rank then holds 3 values of a, so a dim of
-  /// 3 · 4 elements. Rank 1 holds a = 3, 4, 5. The value 5 is out of range. If
-  /// `factor` is a, the function replaces the last 4 elements on rank 1.
+  /// Replaces padding along `dim` of `value` by the neutral element of a
+  /// reduction: the elements for which loop dim `factor` of the op is out of
+  /// range. `factors` lists the loop dims that make up `dim`, outermost first.
   Value masked(LocalBuilder &builder, const LocalOp &local, Value value,
                int64_t dim, const ShardingRule::DimFactors &factors,
                int factor) {

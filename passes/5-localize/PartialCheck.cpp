@@ -23,10 +23,10 @@ using Partials = std::vector<dist::Partial>;
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Brings a list of pending reductions over ranks, such as sum(tp), into a
-/// canonical form: two lists with the same meaning become equal. Removes
-/// reductions over the axis `mb`. The coordinates along `mb` are microbatches,
-/// not ranks, so no collective performs these reductions.
+/// Returns a canonical list of pending reductions over ranks, such as sum(tp):
+/// two lists with the same meaning become equal. Removes reductions over the
+/// axis `mb`. The coordinates along `mb` are microbatches, not ranks, so no
+/// collective performs these reductions.
 static Partials normal(Partials partials) {
   llvm::erase_if(partials, [](const dist::Partial &partial) {
     return partial.axis.axis == dist::timeAxis;
@@ -45,10 +45,9 @@ static std::optional<Partials> typeOf(Value value) {
 }
 
 /// Returns whether the list `all` of pending reductions over ranks contains the
-/// reduction `part`. `part` may also be a part of an entry of `all`. For
-/// example, the mesh axis tp has size 4 and consists of two sub-axes of size 2.
-/// A list with the sum over tp then contains the sum over each sub-axis. The
-/// list does not contain the max over tp.
+/// reduction `part`, alone or within another reduction. For example, a mesh
+/// axis tp of size 4 consists of two sub-axes of size 2. A list with the sum
+/// over tp contains the sum over each sub-axis, but not the max over tp.
 static bool holds(const Partials &all, const dist::Partial &part) {
   return llvm::any_of(all, [&](const dist::Partial &partial) {
     return partial.kind == part.kind &&
@@ -84,13 +83,8 @@ static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
 }
 
 /// Returns the pending reductions that the result of `op` takes over from its
-/// operands. Emits an error and fails if one of these conditions does not hold:
-///
-/// - `op` is linear in each operand with a pending reduction, which is a sum.
-/// - All operands with pending reductions have the same ones.
-/// - If `op` multiplies operands, only one of them has a pending reduction.
-/// - If `op` adds or concatenates operands, all or none have one: a later
-///   reduction would count the other operand once per rank.
+/// operands. Emits an error and fails unless all are equal sums, and `op` is
+/// linear in the operands that have them.
 static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
   std::optional<Partials> flow;
   int numPartial = 0;
@@ -118,6 +112,8 @@ static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
                << numPartial << " operands that are partial " << textOf(*flow)
                << "; it is linear in one only",
            failure();
+  // A sum must not add a complete value to partial values: the later reduction
+  // would count the complete value once per rank.
   if (numPartial > 0 && rule.partialTogether &&
       numPartial != static_cast<int>(op->getNumOperands()) &&
       llvm::all_of(op->getOperands(), isKnown))
@@ -149,14 +145,9 @@ struct StartedReductions {
 };
 } // namespace
 
-/// Maps each loop index that `op` reduces to the mesh axes that split it, one
-/// entry per operand dim. The key is the position in `rule.factors`. An entry
-/// is nullopt if the operand has no sharding, or a halo in this dim. Skips a
-/// dim that several loop indices form. In this example, 64@tp is 64 elements
-/// that tp splits:
-///
-///   matmul [m, 64@tp] x [64@tp, n]   k -> {tp}, {tp}
-///   matmul [m, 64@tp] x [64, n]      k -> {tp}, {}
+/// Maps each loop dim that `op` reduces to the mesh axes that split it in each
+/// operand, or nullopt if unknown. The key is the index in `rule.factors`.
+/// Skips tensor dims that consist of several loop dims.
 static std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>>
 reducedDims(Operation *op, const ShardingRule &rule) {
   std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>> splits;
@@ -224,17 +215,9 @@ static StartedReductions startedReductionsOf(Operation *op,
   return found;
 }
 
-/// Checks the pending reductions over ranks, such as sum(tp), that the sharding
-/// of result 0 of `op` lists. `rule` is the sharding rule of `op`. `flow` has
-/// the pending reductions of the operands. `op` is linear in these operands, so
-/// the result must have the same pending reductions. Emits an error in three
-/// cases:
-///
-/// - The result lacks a reduction of `flow`.
-/// - The result lacks a reduction that must begin in `op`.
-/// - The result has a reduction that is not in `flow` and cannot begin in `op`.
-///
-/// Emits no error if the result has no sharding.
+/// Checks that result 0 of `op` has exactly the pending reductions of its
+/// operands (`flow`) and those that begin in `op`. Emits an error if not.
+/// Accepts a result without a sharding.
 static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
                                  const Partials &flow) {
   const auto type = typeOf(op->getResult(0));
@@ -324,12 +307,8 @@ static LogicalResult checkTransfer(pipe::TransferOp op) {
 }
 
 /// Checks the pending reductions, such as sum(tp), of the operands and results
-/// of `op`. Emits an error and fails if a check fails:
-///
-/// - transfer: operand and result have the same pending reductions
-/// - collective: the attribute `from` lists those of the operand
-/// - other op with a sharding rule: flowOf(), checkResult() and checkMean()
-/// - any other op: no operand has a pending reduction
+/// of `op`. Emits an error and fails if a check fails. An op without a sharding
+/// rule must not read a value with a pending reduction.
 static LogicalResult checkOp(Operation *op) {
   if (auto transfer = dyn_cast<pipe::TransferOp>(op))
     return checkTransfer(transfer);

@@ -7,15 +7,10 @@
 
 namespace pcc::localize {
 
-/// Checks that each pending reduction in `function` ends once, before a
-/// nonlinear op reads the value, and that a mean divides by the number of
-/// elements on all ranks. sum(tp) is pending if each rank along tp holds one
-/// addend. Skips values without a sharding. Emits an error and fails if a check
-/// fails. Example:
-///
-///   y = matmul [-, 64@tp], [64@tp, -]   tp splits the 64: sum(tp) begins
-///   r = relu y                          error: not linear
-///   s = all_reduce y                    sum(tp) ends
+/// Checks the pending reductions of all values: for example, a nonlinear op
+/// must not read a partial sum. Also checks that a mean divides by the global
+/// number of elements. Emits an error and fails if not. Skips values without a
+/// sharding.
 mlir::LogicalResult checkPartials(mlir::func::FuncOp function);
 
 } // namespace pcc::localize

@@ -24,13 +24,9 @@ using namespace pcc::localize;
 namespace {
 struct ReshardToCollectives
     : pcc::localize::impl::ReshardToCollectivesBase<ReshardToCollectives> {
-  /// Replaces `reshard` by the sequence of collectives with the lowest price.
-  /// The price is a time if a cluster file describes the network, and otherwise
-  /// the bytes that a rank receives. The phase 4-shard uses the same prices.
-  /// Emits an error and fails if no sequence exists. Example: 2 ranks hold
-  /// addends of 8 bytes, and each rank needs one half of the sum. A
-  /// reduce-scatter receives 4 bytes, and an all-reduce receives 8, so the
-  /// function uses the reduce-scatter.
+  /// Replaces `reshard` by the cheapest sequence of collectives. The price is a
+  /// time if a cluster file describes the network, else the received bytes.
+  /// Emits an error and fails if no sequence exists.
   LogicalResult lower(dist::ReshardOp reshard, plan::ReshardPlanner &planner) {
     if (!reshard.getShape())
       return reshard.emitOpError(

@@ -24,14 +24,9 @@ static Value cutOff(LocalBuilder &builder, Value value,
   return builder.make<graph::SliceOp>(value, none, shape, steps);
 }
 
-/// Adapts a scatter_elements to local shapes if ranks split its dim; otherwise
-/// returns null. Each rank appends one extra element to its shard, and writes
-/// there the updates for other ranks. The extra element is then cut off.
-/// Example: rank 1 of 2 owns the elements 4 to 7 of 8:
-///
-///   global index   local index on rank 1
-///   2              4, the extra element
-///   6              2
+/// Adapts a scatter_elements to local shapes if ranks split its dim, else
+/// returns null. Updates for other ranks go to an extra element after the
+/// shard. A slice then removes this element.
 static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterElementsOp>(local.op);
   int64_t dim = scatter.getDim();
@@ -55,9 +50,8 @@ static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
 /// Returns `data` on the ranks whose shard of the index tuples begins at index
 /// 0 in each split dim, and zeros on all other ranks. `local` is a scatter_nd
 /// that writes into `data`. If ranks split the index tuples, a later collective
-/// adds the results of all ranks, and the sum must contain `data` only once.
-/// `dims` lists, for each dim of the tensor of tuples, the loop indices that
-/// form the dim.
+/// adds the results of all ranks, and `data` must count once. `dims` lists the
+/// loop dims of each dim of the tensor of tuples.
 static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
                           Value data, ArrayRef<ShardingRule::DimFactors> dims) {
   Value zero = builder.scalar(graph::tensorType(data).getElementType(), 0);
@@ -75,15 +69,9 @@ static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
   return data;
 }
 
-/// Converts the index tuples of the scatter_nd `local` from global to local
-/// indices. `data` is the type of the data operand on one rank. If ranks split
-/// dim d of the data, the index of another rank's element becomes the size of
-/// dim d, and more[d] becomes 1, for an extra element. Example: rank 1 of 2
-/// owns 4 to 7:
-///
-///   global index   local index
-///   2              4, the extra element
-///   6              2
+/// Converts the index tuples of the scatter_nd `local` to local indices. `data`
+/// is the local type of the data. In a split dim d, tuples for other ranks
+/// point to an extra element after the shard, and more[d] becomes 1.
 static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
                        Value indices, RankedTensorType data,
                        MutableArrayRef<int64_t> more) {
@@ -113,10 +101,9 @@ static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
 }
 
 /// Adapts a scatter_nd to local shapes. If ranks split the index tuples, one
-/// rank writes into the data and the others into zeros. If ranks split a dim of
-/// the data to which the tuples refer, updates of other ranks go to an extra
-/// element, which is cut off. Returns null if ranks split no such dim; the op
-/// then stays.
+/// rank writes into the data and all other ranks into zeros. If ranks split a
+/// dim of the data to which the tuples refer, updates of other ranks go to an
+/// extra element, which is cut off. Otherwise returns null; the op then stays.
 static Value localizeScatterNd(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterNdOp>(local.op);
   auto type = graph::tensorType(scatter.getData());

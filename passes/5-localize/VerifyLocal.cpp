@@ -14,13 +14,9 @@ namespace pcc::localize {
 using namespace mlir;
 using namespace pcc;
 
-/// Checks the result type of `op`, which reads a weight. The type must be the
-/// type of one rank's shard of the weight. For example, tp=2 splits dim 0 of a
-/// weight of shape [8, 4]. The result of `op` must then have the shape [4, 4].
-/// `parameters` is the symbol table of the module. The function looks up the
-/// whole weight by name in this table. Emits an error if the type is wrong, if
-/// the table does not contain the weight, or if the result of `op` has no
-/// sharding.
+/// Checks that `op`, which reads a weight, has the type of one rank's shard of
+/// the weight. Emits an error if not, or if the weight or the sharding is
+/// missing.
 static LogicalResult checkParameter(graph::GetParameterOp op,
                                     const SymbolTable &parameters) {
   auto parameter = parameters.lookup<graph::ParameterOp>(op.getParameter());

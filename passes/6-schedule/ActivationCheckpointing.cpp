@@ -121,17 +121,8 @@ void ActivationCheckpointing::addReads(Operation *op) {
   }
 }
 
-// The function counts the memory of the values that the backward pass computes.
-// A value needs memory from the op that computes the value to the last op that
-// reads the value. A reshape needs no memory, because its result shares the
-// memory of its operand. An op that reads the result of a reshape therefore
-// also counts as an op that reads the operand of the reshape. Example:
-//
-//   op 0   a = add x, y
-//   op 1   b = reshape a
-//   op 2   c = relu b
-//
-// The value a needs memory from op 0 to op 2. The value b shares this memory.
+// A reshape needs no memory: its result shares the memory of its operand. A
+// read of the result therefore also counts as a read of the operand.
 void ActivationCheckpointing::findBackwardBytes() {
   DenseMap<Value, size_t> last;
   for (auto [now, op] : llvm::enumerate(backward))
@@ -180,13 +171,9 @@ bool ActivationCheckpointing::isCheap(Operation *op) const {
   return bytesOf(op->getResult(0)) > read;
 }
 
-// The price is the cost, in flops, of running the op a second time:
-//
-// - op that only moves or converts elements on one rank: 0
-// - gather of a weight that must not stay in memory (FSDP): 0, because the
-//   backward pass must gather the weight again
-// - other communication: the flops that the device could compute meanwhile
-// - other op: the flops of the op
+// The price is in flops. Communication costs the flops that a device could
+// compute meanwhile. The all-gather of a weight that must not stay in memory
+// (FSDP) costs 0: the backward pass must repeat it anyway.
 double ActivationCheckpointing::priceOf(Operation *op) const {
   const bool mustGo = !holdsWeights && dependsOnWeightsOnly(op->getResult(0));
   if (isCopy(op) || (mustGo && communicates(op)))
@@ -203,7 +190,7 @@ double ActivationCheckpointing::priceOf(Operation *op) const {
 // Clones
 //===----------------------------------------------------------------------===//
 
-// A forward op that never had a reader, such as a send, must stay. Remove such
+// A forward op that never had a reader, such as a send, must stay. Remove these
 // ops from `order`, because eraseUnread() erases each op of this list that has
 // no reader.
 double ActivationCheckpointing::apply(const plan::Recomputation &chosen) {
@@ -237,13 +224,8 @@ Value ActivationCheckpointing::again(Value value, OpBuilder &builder) {
   return made.lookup(value);
 }
 
-// The function searches for the forward ops that the backward pass must run
-// again to compute `value`. The search starts at `value`, and continues with
-// the operands of each op that it finds. The search stops at two kinds of
-// values:
-//
-// - A value that is in memory during the backward pass, such as a weight.
-// - The result of a forward op that has a copy in the backward pass already.
+// The search follows operands, starting at `value`. It stops at values that the
+// backward pass can read, and at results of ops that have a clone already.
 SmallVector<Operation *>
 ActivationCheckpointing::opsToClone(Value value) const {
   llvm::SmallSetVector<Operation *, 8> ops;
@@ -262,15 +244,8 @@ ActivationCheckpointing::opsToClone(Value value) const {
   return sorted;
 }
 
-// The function visits the forward ops in reverse order. It therefore visits an
-// op after all ops that read the result of the op. If the function has erased
-// all these readers, it also erases the op. Example: no op reads b any more:
-//
-//   a = gelu x
-//   b = add a, y
-//
-// The function visits the add first, and erases it. No op reads a then, so the
-// function also erases the gelu.
+// The reverse order visits all readers of an op before the op. An op whose
+// readers were erased in this loop is therefore erased too.
 void ActivationCheckpointing::eraseUnread() {
   const auto ops = order.takeVector();
   for (auto [op, number] : llvm::reverse(ops))

@@ -20,30 +20,15 @@
 
 namespace pcc::schedule {
 
-/// Makes the backward pass of one stage recompute some activations, which then
-/// need no memory between the passes. Pass stageGraph() to the planner, and the
-/// choice of the planner to apply(), once. Example in which only a is kept:
-///
-///   forward   a = matmul x, w; b = gelu a
-///   before    c = op1 b; d = op2 b
-///   after     b' = gelu a; c = op1 b'; d = op2 b'
-///
-/// The graph has no weights, constants, arguments or results of reshapes. The
-/// gather of a weight that must not stay in memory (FSDP) has the price 0.
+/// Makes the backward pass of one pipeline stage recompute some activations,
+/// which then need no memory between the passes. Pass stageGraph() to the
+/// planner, and the planner's list of values to keep to apply(), once.
 class ActivationCheckpointing {
 public:
-  /// Reads the function `stage`, which contains all ops of one pipeline stage.
-  /// The function must outlive this object. The function must not change before
-  /// apply().
-  ///
-  /// - `inFlight`: the largest number of microbatches that are in flight at the
-  ///   same time. A microbatch is in flight from the start of its forward pass
-  ///   to the end of its backward pass.
-  /// - `holdsWeights`: whether gathered weights may stay in memory between the
-  ///   forward and the backward pass. If not, the backward pass gathers the
-  ///   weights again.
-  /// - `cluster`: the machines and the network, which define the price of
-  ///   communication. The cluster must outlive this object.
+  /// Reads the function of one pipeline stage. `stage` must not change before
+  /// apply(). `stage` and `cluster` must outlive this object. `inFlight` is the
+  /// largest number of microbatches in flight. `holdsWeights` allows gathered
+  /// weights to stay in memory until the backward pass.
   ActivationCheckpointing(mlir::func::FuncOp stage, int inFlight,
                           bool holdsWeights, const plan::Cluster &cluster);
 
@@ -53,28 +38,25 @@ public:
   /// long as this object.
   const plan::StageGraph &stageGraph() const { return graph; }
 
-  /// Makes the backward pass recompute every activation that `chosen` does not
-  /// keep. `chosen` is the planner's choice for the graph that stageGraph()
-  /// returns. Inserts a clone of a forward op before the first backward op that
-  /// reads its activation. Later readers share the clone. Returns the flops
-  /// added per microbatch.
+  /// Makes the backward pass recompute every activation that `chosen`, the
+  /// planner's result for stageGraph(), does not keep. Inserts a clone of a
+  /// forward op before the first backward op that reads its activation. Later
+  /// readers share the clone. Returns the flops added per microbatch.
   double apply(const plan::Recomputation &chosen);
 
 private:
   /// Adds `op`, an op of the forward pass, and its results to `graph`.
   void addForward(mlir::Operation *op);
-  /// Records in `graph` which forward values `op` reads. `op` is an op of the
-  /// backward pass. For each forward value, `graph` stores the first and the
-  /// last backward op that reads the value. Both are indices into `backward`,
-  /// the list of the backward ops. The caller must append `op` to this list
-  /// before the call, so that `op` is the last element. The function ignores
-  /// operands that are not in `graph`, such as weights.
+  /// Records in `graph` which forward values `op`, an op of the backward pass,
+  /// reads. For each forward value, `graph` has the first and the last backward
+  /// op that reads it, as indices into `backward`. The caller must append `op`
+  /// to `backward` before. Ignores operands that are not in `graph`, such as
+  /// weights.
   void addReads(mlir::Operation *op);
-  /// Computes the memory that the values of the backward pass need, and stores
-  /// it in `graph.backwardBytes`. Element i is the number of bytes that these
-  /// values occupy while op i of the backward pass runs. The function counts
-  /// only values that the backward pass computes, such as gradients. A value
-  /// counts from the op that computes it to the last op that reads it.
+  /// Computes the memory that the values of the backward pass need, such as
+  /// gradients, and stores it in `graph.backwardBytes`. Element i is the number
+  /// of bytes while op i of the backward pass runs. A value counts from the op
+  /// that computes it to the last op that reads it.
   void findBackwardBytes();
   /// Returns whether `value` depends only on weights and constants.
   bool dependsOnWeightsOnly(mlir::Value value) const;
@@ -86,22 +68,15 @@ private:
   /// Returns the cost of repeating `op` in the backward pass, in flops.
   double priceOf(mlir::Operation *op) const;
   /// Returns the index of `value` in `graph.values`, the list of the results of
-  /// the forward ops. The list has no entry for the result of a reshape,
-  /// because a reshape shares the memory of its operand. For the result of a
-  /// reshape, the function returns the index of the operand. Returns -1 if the
-  /// list does not contain `value`, for example if `value` is a weight.
+  /// the forward ops. For the result of a reshape, this is the index of the
+  /// operand, because the two share memory. Returns -1 if the list does not
+  /// contain `value`, for example if `value` is a weight.
   int numberOf(mlir::Value value) const;
 
-  /// Returns whether the backward pass can read `value` itself, and need not
-  /// run a forward op again. The function returns true in two cases:
-  ///
-  /// - A forward op computes `value`, and `value` stays in memory until the
-  ///   backward pass. The planner has made this choice.
-  /// - No forward op computes `value`. Examples are a weight, a constant, a
-  ///   function argument and a gradient.
-  ///
-  /// The function returns false for the result of a reshape in the forward
-  /// pass. The backward pass runs the reshape again.
+  /// Returns whether the backward pass can read `value` without a clone of a
+  /// forward op. True for activations that stay in memory, and for values that
+  /// no forward op computes, such as weights. False for the result of a forward
+  /// reshape.
   bool isAlwaysAvailable(mlir::Value value) const;
   /// Returns the value that a backward op must read instead of `value`. If
   /// `value` stays in memory until the backward pass, or if no forward op
@@ -111,16 +86,8 @@ private:
   /// with the clones of forward ops that it needs.
   mlir::Value again(mlir::Value value, mlir::OpBuilder &builder);
   /// Returns the forward ops that the backward pass must run again to compute
-  /// `value`, in the order of the forward pass. Example: the forward pass
-  /// computes b = matmul a, w and then c = gelu b. For the value c, the result
-  /// depends on the values that stay in memory until the backward pass:
-  ///
-  ///   in memory   result
-  ///   a, w        matmul, gelu
-  ///   a, b, w     gelu
-  ///
-  /// The function leaves out an op that has a copy in the backward pass
-  /// already.
+  /// `value`, in forward order. Leaves out ops that already have a clone in the
+  /// backward pass.
   llvm::SmallVector<mlir::Operation *> opsToClone(mlir::Value value) const;
   /// Erases each pure forward op whose results no op reads any more. A forward
   /// op loses its readers if backward ops read the results of a clone of the op

@@ -32,14 +32,15 @@ using namespace pcc;
 using dist::CollectiveKind;
 
 namespace {
-/// One collective of a bucket (collectives that share one call).
+/// One collective of a gradient-style bucket (collectives merged into one
+/// call).
 struct BucketPart {
   /// The collective. Mutable, because accessors of op handles are not const.
   mutable dist::CollectiveOp op;
   /// Mesh axes along which the ranks of one call differ, major to minor.
-  /// Example: the mesh is dp=2 × tp=4. A call joins the 4 ranks with the same
-  /// coordinate along dp. These ranks differ along tp, so `group` is {tp}. An
-  /// entry of `group` may also be a sub-axis, which is a part of a mesh axis.
+  /// Example: if a call on the mesh dp=2 × tp=4 joins the 4 ranks with the same
+  /// coordinate along dp, `group` is {tp}. An element may also be a sub-axis,
+  /// which is a part of a mesh axis.
   dist::SubAxes group;
   /// Reduction that an all-reduce performs.
   dist::ReductionKind reduction = dist::ReductionKind::Sum;
@@ -65,11 +66,11 @@ static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
   return rest && !rest->empty() ? rest : std::nullopt;
 }
 
-/// Returns the all-reduce `op` as an element of a bucket. `from` and `to` are
-/// the shardings of the operand and of the result. `op` performs the pending
-/// reductions of `from` that are not in `to`. Returns nullopt if there is none,
-/// if one is over `mb` (microbatches, not ranks), if the sub-axes do not fit
-/// together, or if the operand and the result are split differently.
+/// Returns the all-reduce `op` as an element of a bucket (collectives merged
+/// into one call). `from` and `to` are the shardings of operand and result.
+/// `op` performs the pending reductions that only `from` has. Returns nullopt
+/// if there is none, one is over `mb` (microbatches, not ranks), the sub-axes
+/// do not fit together, or operand and result are split differently.
 static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
                                                  const dist::Sharding &from,
                                                  const dist::Sharding &to) {
@@ -82,14 +83,10 @@ static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
   return BucketPart{op, *group, from.partials.front().kind};
 }
 
-/// Returns the all-gather `op` as an element of a bucket. `from` and `to` are
-/// the shardings of the operand and of the result. Returns nullopt if their
-/// pending reductions differ, if several dims are gathered, or if the operands
-/// do not form the result in the order of the ranks. Example:
-///
-///   rank 0    rank 1    result
-///   0 1 2 3   4 5 6 7   0 1 2 3 4 5 6 7   accepted
-///   0 1 4 5   2 3 6 7   0 1 2 3 4 5 6 7   nullopt
+/// Returns the all-gather `op` as an element of a bucket (collectives merged
+/// into one call). `from` and `to` are the shardings of its operand and its
+/// result. Returns nullopt if several dims are gathered, the pending reductions
+/// differ, or the shards in rank order do not make up the result.
 static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
                                               const dist::Sharding &from,
                                               const dist::Sharding &to) {
@@ -116,16 +113,10 @@ static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
   return part;
 }
 
-/// Returns `op` as an element of a bucket. A bucket is a list of collectives
-/// that share one call. Returns nullopt in these cases:
-///
-/// - `op` is neither an all-reduce nor an all-gather.
-/// - partOfReduction() or partOfGather() returns nullopt for `op`.
-/// - `op` is a halo exchange: each rank gets some elements of its neighbor
-///   ranks.
-/// - `op` has the operands `rows`. These operands are boolean masks that the
-///   ranks compute at run time. The collective then sends only those rows of
-///   its operand that the masks select.
+/// Returns `op` as an element of a bucket (collectives merged into one call),
+/// or nullopt. Accepts only all-reduces and all-gathers. Rejects halo
+/// exchanges, and collectives that send only the rows that run-time masks
+/// select.
 static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
   const dist::Sharding from = dist::placement(op.getFrom().getSharding());
   const dist::Sharding to = dist::placement(op.getTo().getSharding());
@@ -138,28 +129,19 @@ static std::optional<BucketPart> partOf(dist::CollectiveOp op) {
 }
 
 namespace {
-/// Groups the collectives of one function into buckets. A bucket is a group of
-/// all-reduces or a group of all-gathers along the same mesh axes. Replaces
-/// each bucket by one collective on a larger tensor. The ranks then pay the
-/// latency of one call only. Example with a bucket of two all-reduces:
-///
-///   before    a' = all_reduce a
-///             b' = all_reduce b
-///
-///   after     c = all_reduce concat(a, b)
-///             a' = slice c
-///             b' = slice c
+/// Merges small collectives of one function. A merged group (bucket) consists
+/// of all-reduces, or of all-gathers, over the same mesh axes. One collective
+/// on a larger tensor replaces the group, and its latency is paid once.
 class Bucketing {
 public:
   Bucketing(func::FuncOp function, const dist::Mesh &mesh,
             const plan::Prices &prices)
       : function(function), mesh(mesh), prices(prices) {}
 
-  /// Forms buckets of collectives, and replaces each bucket by one new
-  /// collective. A bucket is a group of all-reduces or a group of all-gathers
-  /// that the ranks can perform in one call. Returns the number of calls that
-  /// the ranks save. Example: the buckets have 3 and 2 collectives. The ranks
-  /// perform 2 calls instead of 5, so the function returns 3.
+  /// Groups collectives into buckets, and replaces each bucket by one new
+  /// collective. A bucket has only all-reduces or only all-gathers. Returns the
+  /// number of calls that the ranks save. For buckets of 3 and 2 collectives,
+  /// this is 3: the ranks perform 2 calls instead of 5.
   int64_t run() {
     std::vector<plan::CollectiveCall> calls = findCalls();
     int64_t saved = 0;
@@ -174,15 +156,9 @@ public:
   }
 
 private:
-  /// Finds the collectives that may be joined with other collectives to one
-  /// call, and appends them to `parts`. Returns a description of each of these
-  /// collectives, in the same order. The function formBuckets() uses the
-  /// descriptions to decide which collectives are joined. A description has
-  /// three members:
-  ///
-  /// - a number for the kind of the collective, such as all-reduce over tp
-  /// - the position of the collective in the function
-  /// - the position of the first op that reads the result of the collective
+  /// Finds the collectives that may be merged with each other, and appends them
+  /// to `parts`. Returns their descriptions for plan::formBuckets(), in the
+  /// same order.
   std::vector<plan::CollectiveCall> findCalls() {
     DenseMap<Operation *, size_t> placeOf;
     for (Operation &op : function.front())
@@ -201,26 +177,21 @@ private:
     return calls;
   }
 
-  /// Returns whether `part` is small enough to be joined with other
-  /// collectives. The ranks then perform one call for several collectives,
-  /// which saves latency. But two copies are necessary: the operand of `part`
-  /// is copied into a larger tensor before the call, and the result is copied
-  /// out of a larger tensor after the call. The function returns true if the
-  /// two copies take at most half of the latency of one call.
+  /// Returns whether `part` is small enough to be merged with other
+  /// collectives. One call for several collectives saves latency, but the
+  /// operand is copied into a larger tensor before the call, and the result out
+  /// of one after the call. True if these two copies take at most half of the
+  /// latency of one call.
   bool isSmall(const BucketPart &part) const {
     return plan::isWorthPacking(
         graph::numBytes(part.operand()), graph::numBytes(part.result()),
         prices.seconds(part.group, 0), prices.cluster->memoryBytesPerSecond);
   }
 
-  /// Returns whether `part` receives the same number of bytes in a shared call
-  /// as in a call of its own. A shared call sends the whole operand of each
-  /// collective, also the padding in the operand. Example: 2 ranks gather a dim
-  /// of 7 elements. Each operand has 4 elements, so the operand of rank 1 ends
-  /// with 1 element of padding. The function returns false, because a shared
-  /// call would deliver 8 elements instead of 7. For an all-reduce, the exact
-  /// number of received bytes can be a fraction. The attribute `received_bytes`
-  /// of the op then has the rounded number, and the function returns false.
+  /// Returns whether a shared call leaves the received bytes of `part`
+  /// unchanged. False if a shard has padding, because a shared call also sends
+  /// the padding. False for an all-reduce in which a rank receives a fractional
+  /// number of bytes.
   static bool isEven(const BucketPart &part) {
     const bool gathers = part.op.getKind() == CollectiveKind::AllGather;
     const int64_t pieces = gathers ? part.numMembers() : 1;
@@ -231,17 +202,8 @@ private:
                receivedTimesMembers(part);
   }
 
-  /// Returns m · b for the collective `part`. m is the number of ranks that
-  /// communicate with each other. b is the number of bytes that one of these
-  /// ranks receives. b may be a fraction, but m · b is an integer. If the
-  /// operand has n bytes on each rank, b has this value:
-  ///
-  ///   all-reduce   b = 2 · n · (m - 1) / m
-  ///   all-gather   b = n · (m - 1)
-  ///
-  /// Example: 3 ranks communicate, and the operand has 4 bytes on each rank. In
-  /// an all-reduce, b is 16 / 3, and the function returns 16. In an all-gather,
-  /// b is 8, and the function returns 24.
+  /// Returns the bytes that all ranks of one call receive together. The sum is
+  /// an integer, even if the bytes of one rank are a fraction.
   static int64_t receivedTimesMembers(const BucketPart &part) {
     const int64_t members = part.numMembers();
     const int64_t bytes =
@@ -252,10 +214,9 @@ private:
   }
 
   /// Returns a number for the kind of collective that `part` is. Two
-  /// collectives have the same number if these properties are equal: all-reduce
-  /// or all-gather, mesh axes along which they communicate, reduction (such as
-  /// sum), and element type. Only collectives with the same number can be
-  /// joined to one.
+  /// collectives can be merged only if they have the same number. They have it
+  /// if these are equal: all-reduce or all-gather, mesh axes along which they
+  /// communicate, reduction (such as sum), and element type.
   size_t kindOf(const BucketPart &part) {
     std::string text = dist::toString(part.op.getKind());
     for (const dist::SubAxis &axis : part.group)
@@ -270,15 +231,10 @@ private:
   // Packing
   //===--------------------------------------------------------------------===//
 
-  /// Replaces the collectives of `bucket` by one collective, before the last of
-  /// them. All are all-gathers, or all are all-reduces, over the same mesh
-  /// axes. The packed operand has three dims. Example with dp=2 × tp=4,
-  /// communication over tp, and operands of 3 and 5 elements:
-  ///
-  ///   dim   all-gather   all-reduce   split by
-  ///   0     4 ranks      1            tp, before the call only
-  ///   1     2 ranks      2            dp, the axes without communication
-  ///   2     8 elements   8            none
+  /// Replaces the collectives of `bucket` by one merged collective, at the
+  /// place of the last of them. Global shape of the packed tensor: [ranks of
+  /// the call (1 for an all-reduce), ranks along the remaining mesh axes,
+  /// elements per rank].
   void callOnce(ArrayRef<BucketPart> bucket) {
     OpBuilder builder(bucket.back().op);
     const bool reduces = bucket[0].op.getKind() == CollectiveKind::AllReduce;
@@ -339,14 +295,10 @@ private:
     return dist::numParts(othersOf(part));
   }
 
-  /// Returns the sharding of the packed tensor before the call. `reduces` is
-  /// true for all-reduces. `part` is any collective of the bucket. Example with
-  /// dp=2 × tp=4, communication over tp, and 8 elements on each rank, where
-  /// 4@tp means that tp splits a dim of size 4:
-  ///
-  ///                sharding           pending reduction
-  ///   all-gather   [4@tp, 2@dp, 8]    none
-  ///   all-reduce   [1, 2@dp, 8]       sum over tp
+  /// Returns the sharding of the packed tensor before the merged call. The mesh
+  /// axes of the call split dim 0 of an all-gather, or are pending reductions
+  /// of an all-reduce. The remaining mesh axes split dim 1. `part` is any one
+  /// of the merged collectives.
   dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)
@@ -358,14 +310,10 @@ private:
     return dist::canonical(made);
   }
 
-  /// Returns the location of the call that replaces `bucket`. It names the ONNX
-  /// nodes of all collectives, and joins their dist::Cause: the producer of the
-  /// first cause and the consumers of all. Example:
-  ///
-  ///                  producer   consumers
-  ///   collective 0   a          b
-  ///   collective 1   c          d, e
-  ///   call           a          b, d, e
+  /// Returns the location of the call that replaces the collectives of
+  /// `bucket`. The location names the ONNX nodes of all collectives. Its
+  /// dist::Cause has the producer of the first cause and the consumers of all
+  /// causes.
   static Location locationOf(ArrayRef<BucketPart> bucket) {
     SmallVector<Location> all;
     std::optional<dist::Cause> cause;
@@ -393,14 +341,9 @@ private:
                                     typeOf(value, shape), value);
   }
 
-  /// Builds the result of `part` from `results`, and makes all readers of
-  /// `part` read it. `results` has one row per rank of the call (all-reduce:
-  /// one row). The elements of `part` start in column `begin`. Example: 4 ranks
-  /// gather [3, 5] to [3, 20] along dim 1.
-  ///
-  ///   slice       [4, 15]     row i has the 15 elements from rank i
-  ///   reshape     [4, 3, 5]
-  ///   transpose   [3, 4, 5]   then reshape to [3, 20]
+  /// Replaces the result of `part` by its columns of `results`, from column
+  /// `begin` on. `results` is the output of the shared call. It has one row for
+  /// each rank of the call, or one row for an all-reduce.
   static void unpack(OpBuilder &builder, Value results, int64_t begin,
                      const BucketPart &part) {
     const int64_t members = graph::tensorType(results).getDimSize(0);
@@ -429,16 +372,13 @@ private:
   func::FuncOp function;
   const dist::Mesh &mesh;
   const plan::Prices &prices;
-  /// Candidates for a bucket, in program order. A bucket is a list of
-  /// collectives that the ranks perform together, in one call. A candidate is
-  /// an all-reduce or an all-gather that is small enough for a bucket. The
-  /// function findCalls() fills this list. The function formBuckets() then
-  /// decides which candidates form a bucket.
+  /// Collectives that may be merged, in program order: each is an all-reduce or
+  /// an all-gather that is small enough. findCalls() fills this list.
+  /// plan::formBuckets() then decides which of them are merged into one call.
   std::vector<BucketPart> parts;
-  /// Map from a text to a number. The text describes a kind of collective, such
-  /// as "all_reduce tp sum f32": its type, its mesh axes, its reduction and its
-  /// element type. Different texts have different numbers. Only collectives
-  /// with the same number can be joined to one.
+  /// Maps a text to a number. The text describes a kind of collective, such as
+  /// "all_reduce tp sum f32": its type, mesh axes, reduction and element type.
+  /// Only collectives with the same number can be merged.
   std::map<std::string, size_t> kinds;
 };
 

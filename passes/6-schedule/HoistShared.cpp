@@ -63,13 +63,11 @@ static bool communicates(Operation *op) {
 }
 
 namespace {
-/// Moves ops from a stage function to a new function. The stage function runs
-/// once per microbatch, and the new function runs once per step. The results of
-/// the moved ops are equal in all microbatches. An example is the all-gather of
-/// a sharded weight. The new function returns the results that the stage
-/// function needs. For each of these results, the stage function gets an
-/// argument. The attribute `pipe.held` of the argument contains the symbol of
-/// the new function and the number of the result.
+/// Hoists ops out of the stage function, which runs once per microbatch, into a
+/// new function, which runs once per step. Their results are equal in all
+/// microbatches, such as the all-gather of a weight. The stage function takes
+/// each result that it needs as an argument. The attribute `pipe.held` of the
+/// argument names the new function and the result.
 class SharedOpHoister {
 public:
   explicit SharedOpHoister(func::FuncOp stage)
@@ -95,13 +93,7 @@ public:
   }
 
 private:
-  /// Reads the stage function and fills three members:
-  ///
-  /// - `ops`: the ops of the function.
-  /// - `numberOf`: the index of each op in `ops`.
-  /// - `stageOps`: a description of each op. It has the data that the function
-  ///   `plan::chooseHoisting` needs, such as the number of bytes of the op's
-  ///   results.
+  /// Fills `ops`, `numberOf` and `stageOps` from the stage function.
   void readOps() {
     for (Operation &op : body.without_terminator()) {
       numberOf[&op] = static_cast<int>(ops.size());
@@ -121,13 +113,9 @@ private:
   }
 
   /// Returns whether `op` may run once per step instead of once per microbatch.
-  /// Returns true if all of these conditions hold:
-  ///
-  /// - `op` has no memory effects and is no receive from another stage.
-  /// - `op` does not belong to the optimizer update.
-  /// - No attribute of `op` contains a sharding along the mesh axis `mb`. The
-  ///   coordinates along `mb` are microbatches instead of ranks.
-  /// - The operands of `op` are equal in all microbatches.
+  /// Its operands must be equal in all microbatches, and its attributes must
+  /// have no sharding over the mesh axis `mb` (microbatches). Receives,
+  /// optimizer updates and ops with memory effects must stay.
   bool isShared(Operation *op) const {
     if (!isMemoryEffectFree(op) || isa<pipe::ReceiveOp>(op) ||
         usesTime(op->getAttrDictionary()) || isOfUpdate(op))
@@ -198,16 +186,9 @@ private:
                            }));
   }
 
-  /// Changes the stage function after buildOnce() has built a new function. The
-  /// stage function runs once per microbatch, and the new function runs once
-  /// per step. The method does three things:
-  ///
-  /// 1. Add one argument to the stage function for each result of the new
-  ///    function. The argument takes the value of this result, and replaces the
-  ///    value that the stage function computed itself.
-  /// 2. Erase each op of the stage function that needs to run only in the new
-  ///    function.
-  /// 3. Erase each argument of the stage function that no op reads.
+  /// Makes the stage function take the values `held` as arguments. Erases the
+  /// ops that now run only once per step, and all unread arguments. Call it
+  /// after buildOnce(), which clones the erased ops.
   void takeHeld() {
     Builder builder(stage.getContext());
     const unsigned first = stage.getNumArguments();
@@ -249,13 +230,8 @@ private:
   /// the results of the op. plan::chooseHoisting() chooses the ops that run
   /// once per step instead of once per microbatch.
   std::vector<plan::StageOp> stageOps;
-  /// Tells for each op of the stage function whether the op runs once per step,
-  /// in every microbatch, or both. The function plan::chooseHoisting() makes
-  /// this decision. `hoisting` has several lists. Each list has one flag for
-  /// each op of the stage function, in program order. For example,
-  /// `hoisting.runsOnce[2]` tells whether the third op runs once per step, and
-  /// `hoisting.runsEach[2]` tells whether the third op runs in every
-  /// microbatch.
+  /// Decision of plan::chooseHoisting(): for each op in `ops`, whether it runs
+  /// once per step, in every microbatch, or both.
   plan::Hoisting hoisting;
   /// Values of the stage function that are computed once per step, and that ops
   /// read in every microbatch. For example, a value can be the result of the

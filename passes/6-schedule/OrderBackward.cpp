@@ -25,17 +25,10 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// Finds the values that depend on the gradient of the loss. A value depends on
-/// this gradient in each of these cases:
-///
-/// - The value is the result of the op `graph.loss_gradient`, the start of the
-///   backward pass.
-/// - The value is received from another stage in the backward pass.
-/// - The value is a result of an op with an operand that depends on the
-///   gradient of the loss.
-/// - The value is a function argument that takes a result of another function,
-///   and this result depends on the gradient of the loss. The attribute
-///   `pipe.held` of the argument names the other function and its result.
+/// Finds the values that depend on the gradient of the loss: results of
+/// `graph.loss_gradient`, values received in the backward pass, and all values
+/// computed from them. The dependence crosses functions: the attribute
+/// `pipe.held` names the result of another function that an argument takes.
 class LossDependence {
 public:
   /// Returns whether `value` depends on the gradient of the loss.
@@ -92,13 +85,10 @@ static bool waitsForReader(Operation *op, LossDependence &dependence) {
          !dependence.contains(op->getResult(0));
 }
 
-/// Moves `sum`, a `graph.accumulate`, right after the op that computes the
-/// gradient. Pure ops with one operand and one reader between them move along.
-/// Moves nothing if the gradient is a constant or a weight, or is computed
-/// outside the backward pass. Returns the number of moved ops. Example:
-///
-///   before   g = matmul x, d;  e = exp d;  r = reduce_scatter g;  accumulate r
-///   after    g = matmul x, d;  r = reduce_scatter g;  accumulate r;  e = exp d
+/// Moves `sum`, which accumulates a gradient, right after the op that computes
+/// the gradient. Unary pure ops between the two, such as a reduce-scatter, move
+/// along. Moves nothing if the gradient is a constant, a weight, or computed
+/// outside the backward pass. Returns the number of moved ops.
 static size_t moveToGradient(graph::AccumulateOp sum) {
   SmallVector<Operation *> way{sum};
   Operation *maker = sum.getInput().getDefiningOp();

@@ -91,14 +91,10 @@ private:
     arguments.insert(order.begin(), order.end());
   }
 
-  /// Fills the body of `function` with the ops of the stage, in model order.
-  /// Sends come last. `names` has the name of each sent value. Example:
-  ///
-  ///   model                        function of stage 1
-  ///   b = transfer a, 0 to 1       b = receive from 0
-  ///   c = exp b   (in stage 1)     c = exp b
-  ///   d = transfer c, 1 to 2       e = relu b
-  ///   e = relu b  (in stage 1)     send c to 2; return
+  /// Fills the body of `function` with clones of the ops of the stage, in model
+  /// order. A transfer to the stage becomes a receive at the same place. A
+  /// transfer from the stage becomes a send at the end. `names` has the name of
+  /// each sent value.
   void fill(func::FuncOp function, const DenseMap<Value, std::string> &names) {
     Block *block = function.addEntryBlock();
     auto builder = OpBuilder::atBlockEnd(block);
@@ -131,16 +127,10 @@ private:
     func::ReturnOp::create(builder, model.getLoc(), outputs);
   }
 
-  /// Sets the attribute `pipe.part` of `op`, an op of the stage function. The
-  /// attribute is the number of a part of the training step, such as the
-  /// forward pass (0) or the first part of the optimizer update (3). `op` runs
-  /// in this part. Does nothing if the model is not trained.
-  ///
-  /// - `of`: the op of the model from which `op` was created.
-  /// - `arrives`: whether `of` is a transfer between two stages and `op` is the
-  ///   receive of the transfer. In the update, a receive runs one part later
-  ///   than the send: if the send is in part 3, the receive is in part 4. In
-  ///   the forward and backward pass, the receive has the part of the send.
+  /// Sets `pipe.part` of `op`: the number of the function that will contain
+  /// `op`. `of` is the op of the model from which `op` was created. `arrives`:
+  /// whether `op` is a receive, which may run in a later function than its
+  /// send. Does nothing if the model is not trained.
   void markPart(Operation *op, Operation *of, bool arrives = false) const {
     if (parts)
       op->setAttr(pipe::partName,

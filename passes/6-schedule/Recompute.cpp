@@ -20,18 +20,10 @@ using namespace pcc;
 using namespace pcc::schedule;
 
 namespace {
-/// A function that chooses which activations stay in memory. The backward pass
-/// recomputes all other activations that it needs. The function makes this
-/// choice for all stages that one rank of the pipeline runs. The function has
-/// two arguments:
-///
-/// - The first argument is a list with one graph for each stage. A graph
-///   describes the ops of the forward pass, and which of their results the
-///   backward pass reads.
-/// - The second argument is the number of bytes that the activations on the
-///   rank may use. Only the recomputation mode `auto` uses this number.
-///
-/// The function returns one choice for each stage, in the order of the list.
+/// Function that chooses the activations that stay in memory, for all stages of
+/// one pipeline rank. The arguments are one graph per stage, and the bytes that
+/// activations may use on the rank. Only the recomputation mode `auto` uses the
+/// bytes. Returns, for each stage, the values to keep and the ops to recompute.
 using Chooser = std::vector<plan::Recomputation> (*)(
     const std::vector<plan::StageGraph> &, int64_t);
 } // namespace
@@ -51,14 +43,10 @@ eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
   return chosen;
 }
 
-/// Returns the function that chooses the activations that stay in memory.
-/// `mode` is the module attribute `pipe.recompute`. The backward pass
-/// recomputes:
-///
-/// - "none": only ops that cost no flops, such as a transpose
-/// - "selective": only ops that take little time, such as gelu
-/// - "full": nearly all ops; the values between segments of ops stay in memory
-/// - other ("auto"): the fewest flops that keep the memory within a budget
+/// Returns the function that chooses the activations to keep in memory. `mode`
+/// is the module attribute `pipe.recompute`. "none" still recomputes ops that
+/// cost no flops, such as a transpose. "auto" recomputes the fewest flops
+/// within a memory budget.
 static Chooser chooserOf(StringRef mode) {
   return llvm::StringSwitch<Chooser>(mode)
       .Case("none", eachStage<plan::recomputeNothing>)
@@ -96,15 +84,10 @@ struct Recompute : pcc::schedule::impl::RecomputeBase<Recompute> {
                         });
   }
 
-  /// Rewrites the stages that one rank of the pipeline runs, so that their
-  /// backward passes recompute activations. The rank may run several stages.
-  /// Emits an error and fails if one of these stages has no function.
-  ///
-  /// - `table`: the pipeline schedule. The table determines the stages of the
-  ///   rank. The table also determines the largest number of microbatches whose
-  ///   activations are in memory at a time.
-  /// - `position`: the number of the rank in the pipeline.
-  /// - `choose`: the function that chooses the activations to recompute.
+  /// Makes the backward passes of one pipeline rank recompute activations.
+  /// `table` is the pipeline schedule, and `position` is the index of the rank
+  /// in the pipeline. Emits an error and fails if a stage of the rank has no
+  /// function.
   LogicalResult recompute(const plan::ActionTable &table, int position,
                           Chooser choose) {
     const plan::Cluster cluster = plan::clusterOf(

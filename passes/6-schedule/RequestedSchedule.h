@@ -8,14 +8,10 @@
 
 namespace pcc::schedule {
 
-/// Returns the pipeline schedule of `module`: one row of actions for each
-/// position (rank of the pipeline). In the row 0F0, 0F1, 0B0, 0B1, stage 0 runs
-/// the forward and the backward pass of the microbatches 0 and 1. Actions that
-/// run once per step are absent. Returns the table in `pipe.table`, if any.
-/// Otherwise generates the schedule `pipe.schedule` (default `forward`, without
-/// backward passes) from `pipe.stages`, `pipe.virtual_stages` and
-/// `pipe.microbatches` (default 1 each). Emits an error and fails if the name
-/// or the table is invalid, or if they do not fit these numbers.
+/// Returns the pipeline schedule of `module`: the user's table (`pipe.table`),
+/// or else the generated schedule named by `pipe.schedule` (default `forward`).
+/// Leaves out actions that run once per step. Emits an error and fails if the
+/// schedule is invalid or does not fit the numbers of stages and microbatches.
 mlir::FailureOr<plan::ActionTable> actionTableOf(mlir::ModuleOp module);
 
 } // namespace pcc::schedule

@@ -51,17 +51,9 @@ static DenseSet<Operation *> opsBehindSends(Block &body) {
   return behind;
 }
 
-/// Returns each op of the forward and backward pass that contributes to at
-/// least two gradients of weights. `body` has the ops of a stage. A gradient of
-/// a weight is the operand of a `graph.accumulate`. This op usually sums the
-/// gradient over all microbatches. In this example, dw and db are the gradients
-/// of two weights:
-///
-///   d = mul y, g        returned: dw and db depend on d
-///   dw = matmul x, d    not returned
-///   db = reduce d       not returned
-///   accumulate dw
-///   accumulate db
+/// Returns the ops of the forward and backward pass on which at least two
+/// gradients of weights depend. `body` has the ops of a stage. A gradient of a
+/// weight is the operand of a `graph.accumulate`.
 static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   DenseSet<Operation *> several;
   DenseMap<Operation *, std::set<Operation *>> reached;
@@ -80,17 +72,10 @@ static DenseSet<Operation *> opsOfSeveralGradients(Block &body) {
   return several;
 }
 
-/// Divides the backward pass of a stage into two actions, I and W. I runs
-/// before W. I computes the gradients that other stages wait for, and W
-/// computes the gradients of weights. `body` has the ops of the stage. An op of
-/// the backward pass stays in I in these cases:
-///
-/// - The stage sends a gradient to another stage, and the sent gradient depends
-///   on the op.
-/// - The stage sends no gradient, and the gradients of two or more weights
-///   depend on the op.
-///
-/// All other ops of the backward pass go to W.
+/// Splits the backward pass of a stage into two actions: I (input gradients)
+/// runs first, then W (weight gradients). I keeps the ops that the gradients
+/// sent to other stages need. If the stage sends none, I keeps the ops that at
+/// least two weight gradients need.
 static void splitBackward(Block &body) {
   DenseSet<Operation *> inputs = opsBehindSends(body);
   if (inputs.empty())
@@ -105,19 +90,15 @@ static void splitBackward(Block &body) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Divides one stage function into one function per part, such as forward pass,
-/// backward pass and update. Erases the stage function, unless it has only a
-/// forward part.
+/// Divides one stage function into one function per part of the training step,
+/// such as forward pass, backward pass and update. Erases the stage function,
+/// unless it has only a forward pass.
 class StageSplitter {
 public:
-  /// Prepares the call of run(), which divides `stage` into several functions.
-  /// `stage` is the function of one pipeline stage. Each new function contains
-  /// one part of the training step, such as the forward pass or the optimizer
-  /// update. The constructor does not change `stage`.
-  ///
-  /// - `isBackward`: whether the schedule has a backward pass of the stage.
-  /// - `splitsBackward`: whether the schedule splits the backward pass into the
-  ///   actions I (input gradient) and W (weight gradient).
+  /// Prepares the division of `stage`, but does not change it. `isBackward`:
+  /// whether the schedule has a backward pass of the stage. `splitsBackward`:
+  /// whether the schedule splits it into the actions I (input gradient) and W
+  /// (weight gradient).
   StageSplitter(func::FuncOp stage, bool isBackward, bool splitsBackward)
       : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {
     functions.try_emplace(forwardPart);
@@ -127,11 +108,10 @@ public:
       functions.try_emplace(weightGradientPart);
   }
 
-  /// Divides the stage function into one function per part. A part is a part of
-  /// the training step. The parts run in the order forward pass, backward pass,
-  /// optimizer update. Emits an error and fails if an op reads a value of a
-  /// later part than its own. For example, an op of the forward pass must not
-  /// read a value of the backward pass.
+  /// Divides the stage function into one function per part of the training
+  /// step: forward pass, backward pass, optimizer update. Emits an error and
+  /// fails if an op reads a value of a later part than its own. For example, an
+  /// op of the forward pass must not read a value of the backward pass.
   LogicalResult run() {
     if (failed(checkOrder()))
       return failure();
@@ -180,12 +160,11 @@ private:
     DenseMap<Value, unsigned> resultOf;
   };
 
-  /// Checks that each op reads only values of its own part or of earlier parts.
-  /// A part is a part of the training step. The parts run in the order forward
-  /// pass, backward pass, optimizer update. If an op reads a value of a later
-  /// part, emits an error and fails. For example, an op of the forward pass
-  /// must not read a value of the backward pass. Constants and reads of weights
-  /// may belong to any part.
+  /// Checks that no op reads a value of a later part of the training step. The
+  /// parts are forward pass, backward pass and optimizer update, in this order.
+  /// Emits an error and fails if, for example, an op of the forward pass reads
+  /// a value of the backward pass. Constants and reads of weights may belong to
+  /// any part.
   LogicalResult checkOrder() {
     for (Operation &op : body.without_terminator())
       for (Value operand : op.getOperands())
@@ -205,8 +184,8 @@ private:
       op.removeAttr(pipe::partName);
   }
 
-  /// Returns the symbol name of the function for a part, such as
-  /// "stage_0_backward".
+  /// Returns the symbol name of the function for `part` of the training step,
+  /// such as "stage_0_backward" for the backward pass.
   std::string nameOf(int64_t part) {
     std::string name = stage.getName().str();
     if (part == backwardPart)
@@ -218,16 +197,9 @@ private:
     return name + "_update_" + std::to_string(part - updatePart);
   }
 
-  /// Returns the value of the attribute `pipe.action` for the function of
-  /// `part`. The value is the name of the schedule action that calls the
-  /// function. `part` is a part of the training step. `part` must not be the
-  /// forward pass, because the function of the forward pass does not have the
-  /// attribute. The names are:
-  ///
-  ///   "B"             backward pass, if the backward pass is not divided
-  ///   "I"             first part of a divided backward pass
-  ///   "W"             second part of a divided backward pass
-  ///   "U0", "U1", …   parts of the optimizer update; "U0" is the first part
+  /// Returns the name of the schedule action that runs the function of `part`,
+  /// a StagePart. `part` must not be the forward pass: its function has no
+  /// attribute `pipe.action`.
   std::string actionOf(int64_t part) const {
     if (part == backwardPart)
       return splitsBackward ? "I" : "B";
@@ -268,13 +240,9 @@ private:
     builder.clone(*op, function.map)->removeAttr(pipe::partName);
   }
 
-  /// Returns the value that replaces `value`, a value of the stage function, in
-  /// the function of `part`. Adds the value to this function if it is missing:
-  ///
-  ///   argument of the stage           new argument with the same attributes
-  ///   constant or read of a weight    result of a clone of the op
-  ///   value of another op of `part`   value that copy() has mapped before
-  ///   result of another part          new argument with attribute `pipe.held`
+  /// Returns the counterpart of `value`, a value of the stage function, in the
+  /// function of `part`. Adds a missing counterpart: an argument, or a clone of
+  /// the op for a constant or the read of a weight.
   Value valueIn(int64_t part, Value value) {
     ActionFunction &function = functionOf(part);
     if (Value known = function.map.lookupOrNull(value))
@@ -316,15 +284,10 @@ private:
                        value.getLoc());
   }
 
-  /// Returns the attributes of a function argument that takes `value` from
-  /// another function of the stage. The other function has the ops of the part
-  /// `maker`, such as the forward pass. The other function returns `value` as
-  /// result number `result`. The attributes are:
-  ///
-  /// - `pipe.held` has the symbol of the other function and the number
-  ///   `result`.
-  /// - `dist.sharding` has the sharding of `value`. This attribute is absent if
-  ///   `value` has no sharding.
+  /// Returns the attributes of an argument that takes `value` from another
+  /// function of the stage: `pipe.held` and, if `value` has one,
+  /// `dist.sharding`. The other function has the ops of the part `maker`, and
+  /// `result` is the index of `value` among its results.
   DictionaryAttr heldAttributes(Value value, int64_t maker, unsigned result) {
     NamedAttrList attributes;
     attributes.append(pipe::heldAttr(stage.getContext(),
@@ -358,14 +321,9 @@ private:
   }
 
   /// Returns the value that replaces the result of `op` in the function of
-  /// `part`. Example: B (backward pass) computes a gradient per microbatch, and
-  /// U0 (weight update) reads its sum. Both functions get an argument `sum`:
-  ///
-  ///   B(sum)    also returns sum + gradient; the next call of B gets this sum
-  ///   U0(sum)   gets the sum that the last call of B returned
-  ///
-  /// Returns the operand of `op` instead if `op` has no attribute `sums`, or if
-  /// no other part computes the operand.
+  /// `part`. Usually, the function of another part computes the gradient for
+  /// each microbatch. Each call of that function takes the sum so far, and
+  /// returns the new sum. The function of `part` then takes the last sum.
   Value accumulated(graph::AccumulateOp op, int64_t part) {
     Value value = op.getInput();
     Operation *producer = value.getDefiningOp();
@@ -387,17 +345,9 @@ private:
                        op.getLoc());
   }
 
-  /// Makes the new functions return the outputs of the model. This class
-  /// divides the stage function into several new functions. Each new function
-  /// contains one part of the training step, such as the forward pass or the
-  /// optimizer update. The stage function returns some outputs of the model.
-  /// Exactly one new function must return each of these outputs:
-  ///
-  /// - If an op of a part computes the output, the function of this part
-  ///   returns the output.
-  /// - The output can also be an argument of the stage function, the value of a
-  ///   weight, or a constant. In this case, the function that runs last in the
-  ///   training step returns the output.
+  /// Makes exactly one new function return each output of the model that the
+  /// stage returns. The function that computes the output returns it. The last
+  /// function in the step returns arguments, weights and constants.
   void returnOutputs() {
     for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
       Operation *maker = operand.get().getDefiningOp();
@@ -412,15 +362,9 @@ private:
                 stage.getResultAttrDict(number));
   }
 
-  /// Completes `function`, which contains one part of the training step.
-  /// Examples of a part are the backward pass and the optimizer update. The
-  /// body of `function` already contains all ops of this part. The method does
-  /// three things:
-  ///
-  /// 1. Move each op that writes a weight to the end of the body. All ops that
-  ///    read the weight then run earlier, and read the old value.
-  /// 2. Add the `func.return`.
-  /// 3. Set the function type, and the attributes of the arguments and results.
+  /// Adds the return, the type and the attributes to `function`, which has all
+  /// its ops. Moves writes of weights to the end, so that reads get the old
+  /// value.
   static void finish(ActionFunction &function) {
     for (auto set :
          llvm::to_vector(function.op.getOps<graph::SetParameterOp>()))

@@ -33,15 +33,9 @@ int64_t StageParts::ofArrival(Operation *transfer) const {
                                                : of(transfer);
 }
 
-// The weight update has the parts U0, U1, …, and U0 runs first. The level of an
-// op is the number of its part: 2 for U2. A value that one stage sends in U0
-// arrives at another stage in U1. Each transfer between stages on the way to an
-// op therefore requires one more part. This function gives each op its lowest
-// possible level: the largest number of transfers on a path of operands to the
-// op. Example:
-//
-//   op      square -> transfer -> add -> transfer -> multiply
-//   level   0         0           1      1           2
+// The level of an op is the number of its function in the weight update: 2 for
+// U2. A value that one stage sends in U0 arrives at another stage in U1. The
+// lowest level is the largest number of transfers on a path to the op.
 void StageParts::findEarliest(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (step.of(&op) != StepPart::Update)
@@ -56,13 +50,8 @@ void StageParts::findEarliest(Block &block) {
   }
 }
 
-// Visits the ops of `block` from the last op to the first op. An op moves to
-// the earliest part of the weight update in which an op reads its result. The
-// function must therefore know the parts of all ops that read the result. These
-// ops come later in `block`, so the function has visited them already.
-//
-// Two kinds of ops do not move: transfers between pipeline stages, and ops that
-// compute an output of the model.
+// The reverse order visits all readers of an op before the op. The levels of
+// the readers are therefore final when the op moves to the lowest of them.
 void StageParts::delay(Block &block) {
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (step.of(&op) != StepPart::Update || op.use_empty() ||
@@ -76,15 +65,10 @@ void StageParts::delay(Block &block) {
   }
 }
 
-// A write of a parameter (such as a weight) must run after all reads of the
-// parameter. Several stages may read the parameter. The weight update has the
-// parts U0, U1, …, and U0 runs first. Each stage has one function for each
-// part. Examples for a parameter that stage 0 writes:
-//
-//  - Stage 1 reads the parameter in U1. The write must be in U2 or later. U1 is
-//    too early, because stage 0 may run its U1 before stage 1 runs its U1.
-//  - Stage 0 reads the parameter in U1. The write must be in U1 or later. U1 is
-//    possible, because a function writes parameters at its end.
+// A stage may run its U1 before another stage runs its U1. A write must
+// therefore be one level later than a read in another stage. A write and a read
+// in the same stage may share a level, because a function writes parameters at
+// its end.
 void StageParts::writeLast(Block &block) {
   std::map<StringRef, std::map<int64_t, int64_t>> lastReads;
   for (auto get : block.getOps<graph::GetParameterOp>())

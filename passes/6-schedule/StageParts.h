@@ -14,32 +14,24 @@
 
 namespace pcc::schedule {
 
-/// Parts of a pipeline stage, for a model that is trained. Each part becomes
-/// one function of the stage. The parts run in this order:
-///
-///   forward pass    one part; runs once per microbatch
-///   backward pass   one or two parts; runs once per microbatch
-///   weight update   one or more parts (U0, U1, …); runs once per step,
-///                   after all microbatches
-///
-/// The weight update has several parts if the stages exchange values during the
-/// update. An op may only read values that its own part or an earlier part
-/// computes.
+/// Functions of a pipeline stage of a trained model, in the order of execution.
+/// The forward and backward functions run once per microbatch. The weight
+/// update functions (U0, U1 and so on) run once per step. An op may read only
+/// values that its own function or an earlier function computes.
 enum StagePart : int64_t {
   /// The forward pass (action F).
   forwardPart = 0,
-  /// The part that computes the backward pass (action B). A schedule may split
-  /// the backward pass of a stage into two parts, I and W. Then `backwardPart`
-  /// is part I. It computes the gradients of the inputs of the stage. The part
-  /// `weightGradientPart` (action W) computes the gradients of the weights.
+  /// Function for the backward pass (action B). A schedule may split the
+  /// backward pass of a stage into two functions, I and W. `backwardPart` is
+  /// then function I, which computes the gradients of the inputs of the stage.
+  /// `weightGradientPart` is function W.
   backwardPart = 1,
-  /// The part that computes the gradients of the weights (action W). This part
-  /// exists only if the schedule splits the backward pass of the stage into two
-  /// parts, I (gradients of the inputs of the stage) and W.
+  /// Function for the gradients of the weights (action W). It exists only if
+  /// the schedule splits the backward pass of the stage into two functions, I
+  /// (gradients of the inputs of the stage) and W.
   weightGradientPart = 2,
-  /// The first part of the weight update (action U0). The weight update may
-  /// have several parts. The numbers of the later parts follow: U1 has the
-  /// number 4, and U2 has the number 5.
+  /// First function of the weight update (action U0). The weight update may
+  /// have several functions: U1 has the number 4, and U2 has the number 5.
   updatePart = 3,
 };
 
@@ -75,19 +67,12 @@ inline bool isSourceOp(mlir::Operation *op) {
          !mlir::isa<pipe::ReceiveOp>(op);
 }
 
-/// Divides the ops of a training model into parts. A part becomes one function
-/// of a pipeline stage:
-///
-///   F            forward pass
-///   B            backward pass
-///   U0, U1, U2   weight update; U0 runs first
-///
-/// A value that one stage sends in U0 arrives at another stage in U1. An op of
-/// the weight update runs after its operands have been computed or have
-/// arrived. If several parts are possible, the op runs in the part of its first
-/// reader. Sends, and ops that compute an output of the model, run in the first
-/// possible part. A write of a weight runs after all reads of the weight, in
-/// any stage.
+/// Assigns each op of a trained model to a function of its pipeline stage: F
+/// (forward pass), B (backward pass), or U0, U1 and so on (weight update). A
+/// value that one stage sends in U0 arrives at another stage in U1. An op of
+/// the update runs in the function of its first reader. Sends and model outputs
+/// run as early as possible. Writes of a weight run after all reads in any
+/// stage.
 class StageParts {
 public:
   /// Determines the part of each op of `block`. A part is one function of a
@@ -103,50 +88,30 @@ public:
   /// stage 0 that sends the value.
   int64_t of(mlir::Operation *op) const;
   /// Returns the part of the receiving stage in which the value of `transfer`
-  /// arrives. A transfer sends a value from one pipeline stage to another. A
-  /// part is one function of a stage: F (forward pass), B (backward pass), or
-  /// one of U0, U1, … (weight update). Examples:
-  ///
-  ///   sent in   arrives in
-  ///   F         F
-  ///   B         B
-  ///   U0        U1
-  ///   U1        U2
+  /// arrives. Sender and receiver use the same part in the forward and backward
+  /// pass. In the weight update, a value sent in U0 arrives in U1.
   int64_t ofArrival(mlir::Operation *transfer) const;
 
 private:
-  /// Finds, for each op of the weight update, the earliest part that can run
-  /// the op. The parts of the weight update are U0, U1, …, and U0 runs first. A
-  /// value that one stage sends in U0 arrives at another stage in U1. Example:
-  /// stage 1 sends a value to stage 0 in U0, and an op of stage 0 reads this
-  /// value. The earliest part that can run this op is U1. The function stores
-  /// the number of the part in `levels`, such as 1 for U1.
+  /// Stores in `levels`, for each op of the weight update, the number of the
+  /// earliest function (0 for U0, 1 for U1) that can run the op. Example: stage
+  /// 1 sends a value to stage 0 in U0, so the value arrives in U1. An op of
+  /// stage 0 that reads the value can run in U1 at the earliest.
   void findEarliest(mlir::Block &block);
-  /// Moves ops of the weight update to later parts. The parts of the weight
-  /// update are U0, U1, …, and U0 runs first. An op moves to the part of the op
-  /// that reads its result. If several ops read the result, the op moves to the
-  /// earliest of their parts. Example: the op is in U0, and ops in U1 and in U2
-  /// read its result. The op then moves to U1. Three kinds of ops do not move:
-  ///
-  ///  - transfers between stages
-  ///  - ops that compute an output of the model
-  ///  - ops whose results no op reads
+  /// Moves each op of the weight update to the earliest function (U0, U1 and so
+  /// on) that reads its result. Transfers between stages, outputs of the model
+  /// and ops without readers do not move.
   void delay(mlir::Block &block);
-  /// Moves ops that write a parameter to later parts of the weight update. A
-  /// parameter is a tensor that ranks keep from step to step, such as a weight.
-  /// The parts of the weight update are U0, U1, …, and U0 runs first. A write
-  /// of a parameter must run after all reads of the parameter, so that each
-  /// read returns the old value. Example: stage 0 writes a parameter in U0, and
-  /// stage 1 reads the parameter in U1. The write moves to U2. U1 would be too
-  /// early for the write, because stage 0 may run its U1 before stage 1 runs
-  /// its U1.
+  /// Moves each write of a parameter (such as a weight) behind all reads of the
+  /// parameter in the weight update. If another stage reads the parameter in
+  /// U1, the write moves to U2, because stages run U1 at different times.
   void writeLast(mlir::Block &block);
 
   /// Division of the ops into forward pass, backward pass and update.
   graph::StepParts step;
-  /// Map from each op of the weight update to the number of the part that runs
-  /// the op. The weight update has the parts U0, U1, …, and U0 runs first. The
-  /// number is 2 if the op runs in U2.
+  /// Map from each op of the weight update to the number of the function that
+  /// runs the op. The weight update has the functions U0, U1 and so on, and U0
+  /// runs first. The number is 2 if the op runs in U2.
   llvm::DenseMap<mlir::Operation *, int64_t> levels;
 };
 

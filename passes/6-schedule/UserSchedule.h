@@ -13,14 +13,10 @@ namespace pcc::schedule {
 /// Returns the integer attribute `name` of the module; 1 if absent.
 int moduleNumber(mlir::ModuleOp module, llvm::StringRef name);
 
-/// Returns the pipeline schedule that a user wrote in the CSV format of
-/// PyTorch. The module attribute `pipe.table` contains the text. Each line
-/// lists the actions of one rank along the pipeline axis. Example: in the line
-/// "0F0,0F1,0B0,0B1", stage 0 runs the forward pass (F) of microbatches 0 and
-/// 1, and then both backward passes (B). Returns std::nullopt without the
-/// attribute. Emits an error and fails if the schedule is invalid, or disagrees
-/// with the module attributes `pipe.stages`, `pipe.microbatches` or
-/// `pipe.virtual_stages`.
+/// Returns the pipeline schedule that a user wrote in the CSV format of PyTorch
+/// (module attribute `pipe.table`), or std::nullopt without the attribute.
+/// Emits an error and fails if the schedule is invalid, or disagrees with
+/// `pipe.stages`, `pipe.microbatches` or `pipe.virtual_stages`.
 mlir::FailureOr<std::optional<plan::ActionTable>>
 userActionTable(mlir::ModuleOp module);
 

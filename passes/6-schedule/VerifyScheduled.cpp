@@ -65,13 +65,9 @@ struct VerifyScheduled
     return table;
   }
 
-  /// Converts `send` to a plan::Transfer. `send` is an op in the body of
-  /// `function`. It sends a value to another pipeline stage. The result has the
-  /// number of the sending stage and the number of the receiving stage. It also
-  /// states whether `function` belongs to the forward pass, the backward pass
-  /// or the weight update. The weight update has the parts U0, U1, …. If
-  /// `function` is one of these parts, the result has the number of the part: 1
-  /// for U1.
+  /// Converts `send`, an op of `function`, to a plan::Transfer: the sending
+  /// stage, the receiving stage, and the pass (forward, backward or weight
+  /// update) in which the value is sent.
   static plan::Transfer transferOf(pipe::SendOp send, func::FuncOp function) {
     const plan::SendPart kind =
         plan::sendPartOf(pipe::actionOf(function).str());
@@ -112,15 +108,10 @@ struct VerifyScheduled
     return transfers;
   }
 
-  /// Checks that the functions of the module match the actions in `table`.
-  /// Emits an error and fails unless these conditions hold:
-  ///
-  /// - Each action has one function, and each function has an action. The
-  ///   actions 1F0 and 1F1 (forward pass of stage 1 for two microbatches) have
-  ///   the same function.
-  /// - An action that runs once per step, such as U0 (weight update), is listed
-  ///   at most once for each stage.
-  /// - checkHeld() accepts all arguments.
+  /// Checks that each action has one function, and each function an action. All
+  /// microbatches share a function. Actions that run once per step may occur
+  /// only once per stage. Checks all arguments with checkHeld(). Emits an error
+  /// and fails at the first violation.
   LogicalResult checkFunctions(const plan::ActionTable &table) {
     std::set<std::pair<int64_t, std::string>> run;
     for (const auto &row : table.positions)
@@ -147,14 +138,9 @@ struct VerifyScheduled
     return success();
   }
 
-  /// Checks the attribute `pipe.held` of `argument`, a function argument. The
-  /// attribute names a function and the index of a result of this function.
-  /// `argument` takes the value of this result. Does nothing if `argument` does
-  /// not have the attribute. Emits an error and fails in three cases:
-  ///
-  /// - The module has no such function, or the function has no such result.
-  /// - The function belongs to another pipeline stage than `argument`.
-  /// - The type of the result is not the type of `argument`.
+  /// Checks the attribute `pipe.held` of `argument`, if present. The attribute
+  /// must name a function of the same stage, and one of its results with the
+  /// type of `argument`. Otherwise emits an error and fails.
   static LogicalResult checkHeld(BlockArgument argument) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     auto held = pipe::heldOf(argument);
@@ -173,17 +159,9 @@ struct VerifyScheduled
            << " does not compute";
   }
 
-  /// Checks the pipeline schedule. Emits an error and fails at the first check
-  /// that does not hold. The order of the checks is:
-  ///
-  /// 1. The text of each action in the schedule is valid. See readTable().
-  /// 2. Each send between stages has a matching receive. See readTransfers().
-  /// 3. The actions form a complete schedule. For example, each stage runs the
-  ///    forward pass of each microbatch once. See plan::checkSchedule().
-  /// 4. Each action has a function. See checkFunctions().
-  /// 5. No rank waits forever for a message of another rank. The function
-  ///    plan::replay() simulates the actions and the messages of all ranks to
-  ///    find this out.
+  /// Checks the actions, the functions and the messages of the pipeline
+  /// schedule. Simulates all ranks to find deadlocks. Emits an error and fails
+  /// at the first check that does not hold.
   LogicalResult check() {
     auto table = readTable();
     if (failed(table))

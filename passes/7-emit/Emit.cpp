@@ -76,12 +76,10 @@ private:
     return instructionSetsOf(module, cpus);
   }
 
-  /// Fills the list `programs` with one program per pipeline position. A
-  /// position is an index along the pipeline axis of the mesh of ranks. A
-  /// program is a list of instructions. All ranks of a position execute the
-  /// same program. The function writes no file. Returns an error if a rank
-  /// needs more bytes of memory than the module attribute `rank.memory_limit`
-  /// allows.
+  /// Fills `programs` with one program (list of instructions) per index along
+  /// the pipeline axis of the mesh. All ranks with the same index execute the
+  /// same program. Writes no file. Returns an error if a rank needs more bytes
+  /// of memory than the module attribute `rank.memory_limit` allows.
   Status writePrograms() {
     PCC_RETURN_IF_ERROR(emit::writePrograms(module, facts, programs));
     return checkMemory(module, memoryOf(*facts, programs));
@@ -90,13 +88,9 @@ private:
   /// Creates the temporary directory into which the bundle is written.
   Status createFolder() { return folder.create(options.bundle); }
 
-  /// Stores the size and the hashes of each weight file of the model in the
-  /// programs that read this file. The list `programs` has one program per
-  /// pipeline position. A position is an index along the pipeline axis of the
-  /// mesh of ranks. All ranks of a position execute the same program.
-  ///
-  /// If the option `packWeights` is true, the function then copies the weights
-  /// into the bundle, and changes the programs so that they read the copies.
+  /// Stores the size and the hashes of each weight file in the programs that
+  /// read it. With the option `packWeights`, copies the weights into the
+  /// bundle, and makes the programs read the copies.
   Status placeWeights() {
     PCC_RETURN_IF_ERROR(describeWeightFiles(programs));
     return options.packWeights ? packWeights(programs, folder)
@@ -156,18 +150,9 @@ private:
     return folder.write(file, {bytes.data(), bytes.size()});
   }
 
-  /// Stores three hashes in each program of the list `programs`:
-  ///
-  ///   kernels_hash   hash of the compiled kernels
-  ///   build_id       hash of the runtime that the executables contain
-  ///   plan_hash      hash of all programs, the kernels and the runtime
-  ///
-  /// All programs of a bundle have the same `plan_hash`. Ranks exchange their
-  /// values of `plan_hash` at startup. If the values differ, the run fails.
-  /// Ranks of different bundles therefore cannot run together.
-  ///
-  /// The function then checks that each program is valid (verifyProgram). A
-  /// rank makes the same checks when it loads its program.
+  /// Stores three hashes in each program, and verifies the programs. Ranks
+  /// compare `plan_hash` at startup. It covers all programs, the kernels and
+  /// the runtime, so ranks of different bundles cannot run together.
   Status sealPrograms() {
     uint64_t runtimeHash = 0;
     PCC_RETURN_IF_ERROR(
@@ -192,16 +177,9 @@ private:
     return Status::success();
   }
 
-  /// Links one executable per pipeline position. A position is an index along
-  /// the pipeline axis of the mesh of ranks. All ranks of a position run the
-  /// same executable, but each rank has its own file name. The first rank of a
-  /// position gets the file, and the other ranks get hard links to the file.
-  /// Example with 2 positions and 4 ranks:
-  ///
-  ///   rank-000   executable of position 0
-  ///   rank-001   hard link to rank-000
-  ///   rank-002   executable of position 1
-  ///   rank-003   hard link to rank-002
+  /// Links one executable per index along the pipeline axis of the mesh. The
+  /// first rank with an index gets the file. All other ranks with this index
+  /// get hard links to the file.
   Status linkExecutables() {
     const int64_t perPosition =
         runtime::numRanks(facts->mesh.ranks()) / facts->numPositions();
@@ -225,12 +203,10 @@ private:
            number;
   }
 
-  /// Links the executable of one pipeline position. A position is an index
-  /// along the pipeline axis of the mesh of ranks. All ranks of a position run
-  /// the same executable. `program` is the program that this executable
-  /// contains. `name` is the name of the executable's file in the bundle. After
-  /// linking, appends a trailer to the file: its size and its checksum
-  /// (runtime::sealFile).
+  /// Links one executable for all ranks with the same index along the pipeline
+  /// axis of the mesh. The executable contains `program`. `name` is the name of
+  /// its file in the bundle. After linking, appends the size and the checksum
+  /// of the file to the file.
   Status linkProgram(PositionProgram &program, const std::string &name) {
     const auto sealed = runtime::sealProgram(program.tables, program.constants);
     Image image{sealed, objects.empty() ? std::vector<std::string>() : cpus,
@@ -285,9 +261,8 @@ private:
   /// PTX and cubin of the kernels; std::nullopt unless the target is `cuda`.
   std::optional<GpuCode> gpuCode;
   std::optional<ModelFacts> facts;
-  /// Programs of the pipeline positions. A position is an index along the
-  /// pipeline axis of the mesh of ranks. All ranks of a position execute the
-  /// same program. The program of position 0 is programs[0].
+  /// Programs, one for each index along the pipeline axis of the mesh. All
+  /// ranks with index i execute `programs[i]`.
   std::vector<PositionProgram> programs;
   BundleFolder folder;
   /// Names of the object files with CPU kernels, one file per instruction set.

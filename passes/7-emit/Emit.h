@@ -17,20 +17,15 @@ struct BundleOptions {
   /// Whether to copy the weights into the bundle. If false, ranks read the
   /// model's weight files at their original paths.
   bool packWeights = false;
-  /// Paths of two output files. The compiler simulates one training or
-  /// inference step of the bundle. Both files show when each action starts and
-  /// ends in the simulation. An action is one run of a function of a pipeline
-  /// stage, such as the forward pass of stage 1 for microbatch 0. The file
-  /// `scheduleSvg` is a drawing in SVG format. The file `trace` is a list of
-  /// Chrome trace events. If a path is the empty string, its file is not
+  /// Paths of an SVG drawing and of a list of Chrome trace events. Both show
+  /// one simulated step of the bundle. If a path is empty, its file is not
   /// written.
   std::string scheduleSvg = {}, trace = {};
 };
 
 /// Compiles `module`, the result of all passes of `7-emit`, to a bundle: a
 /// directory with one executable per rank. On an error, an older bundle stays
-/// unchanged. Equal modules give bundles with equal bytes. Must not run within
-/// a pass, since the function loads dialects. Returns these exit codes:
+/// unchanged. Must not run within a pass, since it loads dialects. Exit codes:
 ///
 ///   1   a kernel does not compile, or the installation is incomplete
 ///   2   unknown instruction set or GPU architecture

@@ -113,14 +113,8 @@ public:
     }
   }
 
-  /// Replaces the ops of `group` by one op, `rank.launch`, which runs a kernel.
-  /// The kernel computes all ops of `group`. The function inserts the
-  /// `rank.launch` op at the place of the last op of `group`.
-  ///
-  /// `kernels` contains the kernels of the module. If a kernel with the same
-  /// body is in `kernels` already, the `rank.launch` op runs this kernel.
-  /// Otherwise the function adds a new kernel to `kernels`, and the
-  /// `rank.launch` op runs the new kernel.
+  /// Replaces the ops of `group` by one `rank.launch` of a kernel, at the place
+  /// of the last op. Reuses an equal kernel in `kernels`, or adds a new one.
   void run(KernelTable &kernels) {
     Operation *last = group.ops.back();
     OpBuilder builder(last);
@@ -234,14 +228,10 @@ static void moveBeforeReaders(Block &block) {
     op->moveBefore(block.getTerminator());
 }
 
-/// Inserts copies of returned parameters. A parameter is a tensor that ranks
-/// keep from step to step, such as a weight. `written` has the names of the
-/// parameters that the module overwrites in each training step. The function
-/// looks at each value that the terminator of `block` returns. If the value is
-/// a parameter in `written`, or a reshape of such a parameter, the terminator
-/// returns a copy instead. Without a copy, the returned tensor would change
-/// when the step overwrites the parameter. The copy is a `graph.slice` of all
-/// elements.
+/// Makes `block` return copies of the parameters (such as weights) that the
+/// training step overwrites. Without a copy, the returned tensor would change
+/// when the step overwrites the parameter. `written` has the names of the
+/// overwritten parameters.
 static void copyReturned(Block &block, const llvm::StringSet<> &written) {
   Operation *terminator = block.getTerminator();
   for (OpOperand &operand : terminator->getOpOperands()) {
@@ -289,13 +279,8 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
     const std::vector<KernelGroup> attention = groupAttention(block);
     for (const KernelGroup &group : attention)
       outline(group, kernels);
-    // outline() has replaced each group of ops by one op, `rank.launch`, at the
-    // place of the last op of the group. An op that reads a result of the
-    // launch may come before the launch. Example: a block has the ops a, b and
-    // c in this order. b reads the result of a. The group contains a and c.
-    // After outline(), the block has b first, and then the launch that computes
-    // a and c. moveBeforeReaders() moves the launch before b. groupKernels()
-    // requires that each op comes before all ops that read its result.
+    // A launch is at the place of the last op of its group, possibly behind a
+    // reader of its result. groupKernels() requires each op before its readers.
     if (!attention.empty())
       moveBeforeReaders(block);
     for (KernelGroup &group : groupKernels(block)) {

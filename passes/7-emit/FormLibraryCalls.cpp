@@ -26,14 +26,10 @@ namespace {
 /// Ops and results of one future library call. The call contains a contraction
 /// (matmul or convolution) and the ops that the library computes along with it.
 struct CallBody {
-  /// Ops that the library call replaces, in execution order:
-  ///
-  /// - transposes, slices and reshapes that compute an operand of a matmul; the
-  ///   library reads the original tensor with strides instead
-  /// - ops that compute the column sums of an operand of a matmul, the gradient
-  ///   of a bias; an operand [10, 4] has 4 column sums
-  /// - the matmul or convolution, the only op that is always present
-  /// - later ops that the library computes, such as a bias and an activation
+  /// Ops that the library call replaces, in execution order: transposes, slices
+  /// and reshapes of matmul operands, column sums (the gradient of a bias), the
+  /// matmul or convolution, and its epilogue. Only the matmul or convolution is
+  /// always present.
   SmallVector<Operation *> ops;
   /// Results of the library call. The first result is the result of the last op
   /// in `ops`. There is a second result if the library call also computes the
@@ -44,13 +40,10 @@ struct CallBody {
 };
 } // namespace
 
-/// Finds a bias gradient that the library can compute in the same call as
-/// `contraction`, a matmul or convolution. A bias gradient is the column sums
-/// of a matmul operand: [10, 4] gives [4]. Replaces the ops that compute the
-/// sums by ops directly before `contraction`, and returns the new ops and their
-/// result. If no bias gradient is found, `result` of the returned struct is
-/// null. A convolution has none, and neither has a matmul whose `epilogue` (ops
-/// that the library computes afterwards) has a bias or an activation.
+/// Finds the gradient of a bias that one library call can compute together with
+/// the matmul `contraction`. Rewrites the gradient as column sums of an
+/// operand, directly before `contraction`. The returned `result` is null if
+/// there is no such gradient, or if `epilogue` has a bias or an activation.
 static BiasGradientEpilogue sumsBeside(Operation *contraction,
                                        const Epilogue &epilogue) {
   auto product = dyn_cast<graph::MatmulOp>(contraction);
@@ -62,15 +55,10 @@ static BiasGradientEpilogue sumsBeside(Operation *contraction,
                            epilogue.result.getDefiningOp());
 }
 
-/// Finds the ops that one library call can compute together with `contraction`.
-/// `contraction` is a matmul or a convolution. Returns the ops, including
-/// `contraction`, and the results of the call. Does not create the call.
-///
-/// The ops can include ops that compute the column sums of a matmul operand. In
-/// the backward pass of a linear layer, the column sums are the gradient of the
-/// bias. Example: an operand of shape [10, 4] has 4 columns, and its column
-/// sums have the shape [4]. The function puts the ops that compute the column
-/// sums directly before `contraction`.
+/// Returns the ops that one library call can compute together with
+/// `contraction`, a matmul or convolution. Also returns the results of the
+/// call. Does not create the call. May move the ops of a bias gradient directly
+/// before `contraction`.
 static CallBody callBodyOf(Operation *contraction) {
   const Epilogue epilogue(contraction);
   const BiasGradientEpilogue sums = sumsBeside(contraction, epilogue);

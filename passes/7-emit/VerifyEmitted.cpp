@@ -20,18 +20,10 @@ using namespace pcc::emit;
 
 namespace {
 struct VerifyEmitted : pcc::emit::impl::VerifyEmittedBase<VerifyEmitted> {
-  /// Generates the program of one pipeline position in memory, and checks it. A
-  /// position is an index along the pipeline axis of the mesh of ranks. All
-  /// ranks of a position execute the same program. `position` is the index of
-  /// the position. `facts` describes the module. The check is
-  /// runtime::verifyProgram. For example, it checks that the program accesses
-  /// only its own memory.
-  ///
-  /// If the program is correct, the function moves it into `tables` and returns
-  /// success. If the program contains an op that the device cannot run, the
-  /// function leaves `tables` empty and returns success too. writeBundle()
-  /// reports an error for this op later. If any other problem occurs, the
-  /// function emits an error and fails.
+  /// Generates and verifies the program of the ranks with index `position`
+  /// along the pipeline axis of the mesh. Moves the program into `tables`. If
+  /// the device cannot run an op, succeeds with empty `tables`: writeBundle()
+  /// reports this error. Emits any other error and fails.
   LogicalResult check(const ModelFacts &facts, int position,
                       std::optional<program::ProgramT> &tables) {
     PositionProgram program;

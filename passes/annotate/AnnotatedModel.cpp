@@ -29,13 +29,9 @@ namespace {
 /// annotations of its ONNX model.
 class ModelAnnotation {
 public:
-  /// Computes the member `annotation`. `annotation` has the data that pcc adds
-  /// to a copy of the ONNX model `model`, such as the shardings of the inputs
-  /// and outputs of each ONNX node. `module` is the MLIR module that was
-  /// imported from `model`. The compiler must have run phase 4-shard on
-  /// `module`, because this phase chooses the shardings. `annotation` contains
-  /// pointers to texts in `model`, such as names of tensors. Therefore, `model`
-  /// must exist as long as `annotation` is used.
+  /// Computes `annotation` from `module`, which was imported from `model` and
+  /// must have passed phase 4-shard. `annotation` points to texts in `model`,
+  /// so `model` must outlive it.
   ModelAnnotation(const onnx::Model &model, ModuleOp module);
 
   /// The annotations that the constructor computes: the devices, and the
@@ -75,16 +71,9 @@ private:
   /// positions, the ranks of position 0 run the stages 0 and 2, and the ranks
   /// of position 1 run the stages 1 and 3.
   int64_t numStages = 1, numPositions = 1;
-  /// Names of the initializers (weights) of the ONNX model. The method
-  /// addSpec() reads this set. addSpec() writes the annotation of a tensor. If
-  /// mesh axes split a dim of the tensor, the annotation states the number of
-  /// parts of the dim. The annotation also states the size of the dim in two
-  /// cases:
-  ///
-  /// - The tensor is an initializer. The shape of an initializer never changes.
-  ///   The shape of another tensor may be dynamic.
-  /// - The dim is a product of several factors, such as 192 = 3 x 64. The
-  ///   annotation then states the size of each factor: 3 and 64.
+  /// Names of the initializers (weights) of the ONNX model. The shape of an
+  /// initializer never changes, so an annotation may state the sizes of its
+  /// dims. A dim of another tensor may be dynamic.
   std::set<std::string_view> initializers;
 };
 } // namespace
@@ -167,13 +156,10 @@ void ModelAnnotation::addSpec(std::string_view tensor,
       continue;
     onnx::ShardedDim &target = spec.shardedDims.emplace_back();
     target.axis = static_cast<int64_t>(i);
-    // A dim is a product of factors: the dim 192 may be 3 x 64, or a single
-    // factor 192. An annotation can state the size of each factor:
-    //  - If the dim has several factors, state the sizes, because 192 alone
-    //    does not tell that the factors are 3 and 64.
-    //  - If the dim has one factor, state its size only for a weight. The dim
-    //    of any other tensor may be dynamic in the ONNX model, so its size may
-    //    change.
+    // An annotation can state the size of each factor of a dim, such as 3 and
+    // 64 for 192 = 3 x 64. Sizes are necessary if there are several factors. A
+    // single factor gets its size only in a weight, because a dim of another
+    // tensor may be dynamic in the ONNX model.
     const bool isSized = dim.factors.size() > 1 || initializers.count(tensor);
     for (const dist::Factor &factor : dim.factors) {
       target.simpleShardings.push_back(
@@ -197,15 +183,10 @@ static Status cannotWrite(const fs::path &path, const std::string &why) {
                        "cannot write '" + path.string() + "': " + why);
 }
 
-/// Finds the text that a copy of `model` needs in front of the paths of its
-/// weight files (separate files with weights), and stores it in `prefix`. ONNX
-/// paths are relative to the model. `root` is the directory of the original.
-/// `path` is the copy. Example: for out/original/m.onnx and its copy
-/// out/m.onnx, the prefix is "original/". Leaves `prefix` unchanged if both
-/// directories are equal or there is no weight file. Otherwise, returns exit
-/// code 6 in two cases:
-///  - `root` is not below the directory of the copy. ONNX forbids "..".
-///  - A constant inside a node has its elements in a weight file.
+/// Stores in `prefix` the path from the directory of the copy `path` to `root`,
+/// the directory of `model`. If they differ, returns exit code 6 in two cases:
+/// `root` is not below the directory of the copy, or a constant inside a node
+/// lies in a weight file.
 static Status findPrefix(const onnx::Model &model, const fs::path &root,
                          const fs::path &path, std::string &prefix) {
   const bool hasNested = onnx::hasNestedExternalData(model);

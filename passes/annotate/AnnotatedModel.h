@@ -12,14 +12,9 @@ namespace pcc {
 inline constexpr char writtenConfiguration[] = "pcc";
 
 /// Writes a copy of the ONNX model of `module` to `path`, with the mesh, the
-/// shardings and the pipeline stages. `module` must have passed phase 4-shard
-/// and no later phase. A value gets no sharding if an op reads it as a partial
-/// sum (one term per rank), or if it is a weight with different shardings on
-/// two stages. `listener` gets the number of these values. Errors:
-///  - exit code 3: the ONNX model cannot be read;
-///  - exit code 6: `module` comes from no .onnx file, or the copy cannot refer
-///    to the separate files with weights;
-///  - exit code 7: `path` cannot be written. No incomplete file remains.
+/// shardings and the stages. Phase 4-shard must be the last phase of `module`.
+/// Returns exit code 3 if the ONNX model cannot be read, 7 if the copy cannot
+/// be written, and 6 if the copy is impossible.
 Status writeAnnotatedModel(mlir::ModuleOp module, const std::string &path,
                            const Listener &listener);
 

@@ -22,13 +22,9 @@ static std::string textOf(Attribute attribute) {
   return text ? text.str() : "";
 }
 
-/// Returns the name of `value` in the ONNX model. Returns an empty string if
-/// `value` has no name there.
-///
-/// The compiler inserts two kinds of ops that do not exist in the ONNX model. A
-/// reshard changes the sharding of a tensor. A transfer sends a tensor to
-/// another pipeline stage. For the result of such an op, the function returns
-/// the name of the operand of the op.
+/// Returns the name of `value` in the ONNX model; empty if there is none. The
+/// result of a reshard or of a transfer between stages has the name of its
+/// operand, because the ONNX model does not contain these ops.
 static std::string nameOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_present<dist::ReshardOp, pipe::TransferOp>(op)) {
@@ -97,14 +93,9 @@ void DecidedShardings::readOp(Operation *op) {
       readResult(result, name);
 }
 
-/// Adds the sharding and the pipeline stage of `value`, the result of an op, to
-/// the map `values` under its ONNX name `name`. The sharding is:
-///  - for a weight: its own sharding, which `weightShardings` gets, too.
-///  - for a partial sum (each rank holds one term): the sharding of the
-///    complete sum. If an op reads the terms, only increments `partial`.
-///  - for a value whose only reader is a reshard (an op that changes the
-///    sharding): the sharding of the result of the reshard.
-///  - for any other value: its own sharding. Without one, adds nothing.
+/// Adds the sharding after the reshard if only a reshard (an op that changes
+/// the sharding) reads `value`. Otherwise, adds the sharding of `value` itself.
+/// A weight always keeps its stored sharding.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)
@@ -114,17 +105,9 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   unsigned numReshards = 0, numOthers = 0;
   for (Operation *user : value.getUsers())
     if (auto reshard = dyn_cast<dist::ReshardOp>(user)) {
-      // `reshard` is an op that reads `value` and changes the sharding. There
-      // are two kinds:
-      //
-      // - hasView() is true: `reshard` is a halo exchange. It gives each rank
-      //   elements of neighbor ranks, in addition to the elements that the rank
-      //   has of `value`. The function therefore must not use the sharding of
-      //   the result as the sharding of `value`. `numOthers` counts this
-      //   reader. `numOthers` also counts each reader that does not change the
-      //   sharding.
-      // - hasView() is false: the function may use the sharding of the result
-      //   as the sharding of `value`. `numReshards` counts this reader.
+      // This reshard is a halo exchange: its result also has elements of
+      // neighbor ranks. The sharding of this result must not become the
+      // sharding of `value`.
       if (dist::hasView(reshard.getTo().getSharding())) {
         ++numOthers;
         continue;
@@ -142,15 +125,8 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   if (dist::isPartial(*sharding))
     return void(++partial);
   const bool isWeight = isa<graph::GetParameterOp>(value.getDefiningOp());
-  // Ranks store a weight in the sharding of `value`. Here, the variable
-  // `sharding` may contain another sharding: if the reader of the weight
-  // is a reshard, `sharding` is the sharding of the result of the reshard. (A
-  // reshard is an op that changes the sharding of a tensor.) Set `sharding` to
-  // the sharding of `value`.
-  //
-  // Several pipeline stages may store the same weight. This function is then
-  // called once per stage. If two stages store the weight in different
-  // shardings, add the name of the weight to the set `ambiguous`.
+  // Use the stored sharding of a weight, not the sharding after a reshard. If
+  // stages store the weight in different shardings, the weight is ambiguous.
   if (isWeight) {
     sharding = shardingOf(value);
     auto [known, isNew] = weightShardings.insert({name, *sharding});

@@ -13,14 +13,9 @@
 
 namespace pcc {
 
-/// Table of the shardings and pipeline stages of the values in an MLIR module.
-/// The module was imported from an ONNX model. The key of an entry is the name
-/// of the value in the ONNX model. The shardings are those that the compiler
-/// phase 4-shard has chosen. The table omits the mesh axis that counts
-/// microbatches.
-///
-/// Several values in the MLIR module may have the same ONNX name. If their
-/// shardings or stages differ, ofValue() returns null for this name.
+/// Shardings and pipeline stages of the values in an MLIR module, by their
+/// names in the ONNX model. Phase 4-shard has chosen the shardings. They omit
+/// the mesh axis that counts microbatches.
 class DecidedShardings {
 public:
   /// Collects the shardings and stages from all functions of `module`. The
@@ -36,28 +31,16 @@ public:
   };
 
   /// Returns the sharding and the pipeline stage of the value with the ONNX
-  /// name `name`. The stage of a weight or a model input is 0. For a partial
-  /// sum (each rank holds one term), returns the sharding of the complete sum.
-  /// If the only reader of a value is a reshard (an op that changes the
-  /// sharding), returns the new sharding. A weight always has its stored
-  /// sharding. Returns null if the module has no sharding for `name`, if an op
-  /// reads the terms of a partial sum, or if values with this name have
-  /// different shardings or stages.
+  /// name `name`. If only a reshard reads the value, returns the sharding after
+  /// the reshard. The stage of a weight or a model input is 0. Returns null if
+  /// the sharding is unknown, ambiguous, or a partial sum.
   const StagedSharding *ofValue(const std::string &name) const {
     return lookUp(values, name);
   }
-  /// Returns the sharding in which an ONNX node reads an input, and the
-  /// pipeline stage of the node. `node` is the name of the node. `name` is the
-  /// name of the input. The compiler may have made several MLIR ops from the
-  /// node. Returns null in four cases:
-  ///  - No MLIR op of the node reads the input. For example, a pass has removed
-  ///    the op.
-  ///  - Several MLIR ops of the node read the input, and they read it in
-  ///    different shardings or on different stages.
-  ///  - Each MLIR op that reads the input also reads elements of neighbor
-  ///    ranks, for example for a convolution. (Such a read is a halo exchange.)
-  ///  - The input is a weight, several pipeline stages store the weight, and
-  ///    the shardings of the stored weight differ between stages.
+  /// Returns the sharding in which the ONNX node `node` reads its input `name`,
+  /// and the pipeline stage of the node. Returns null if no MLIR op of the node
+  /// reads the input, if the ops disagree, or if all reads are halo exchanges.
+  /// Also returns null for a weight that stages store in different shardings.
   const StagedSharding *ofUse(const std::string &node,
                               const std::string &name) const {
     return lookUp(uses, {node, name});
@@ -91,15 +74,9 @@ public:
   unsigned numUnsaid() const { return partial + ambiguous.size(); }
 
 private:
-  /// Returns a pointer to the content that `map` has for `key`. Returns null in
-  /// two cases:
-  ///
-  /// - `map` does not have the key.
-  /// - The content is nullopt, because the module gives different contents for
-  ///   the same key. For example, the key is the name of an ONNX node, and the
-  ///   content is the pipeline stage of the node. The content is nullopt if the
-  ///   compiler made two MLIR ops from the node, and the two ops are on
-  ///   different stages.
+  /// Returns the content of `map` for `key`. Returns null if the key is absent,
+  /// or if its content is nullopt because calls of enter() contradicted each
+  /// other.
   template <typename Key, typename Value>
   static const Value *lookUp(const std::map<Key, std::optional<Value>> &map,
                              const Key &key) {
@@ -126,43 +103,24 @@ private:
   /// of each result is added to the map `outputShardings`. The key in each map
   /// is the name of the input or output in the ONNX model.
   void readSignature(mlir::func::FuncOp function);
-  /// Adds the data of `op` to three maps:
-  ///  - `stages` gets the pipeline stage of the ONNX node from which `op` was
-  ///    made.
-  ///  - `uses` gets the sharding of each operand of `op`. If an operand also
-  ///    contains elements of neighbor ranks (halo exchange), this operand is
-  ///    skipped.
-  ///  - `values` gets the sharding of each result of `op`. See readResult().
-  ///
-  /// Does nothing if `op` changes the sharding of a tensor or sends a tensor to
-  /// another pipeline stage. These ops do not exist in the ONNX model.
+  /// Adds the pipeline stage of `op` to `stages`, the shardings of its operands
+  /// to `uses`, and those of its results to `values`. Skips operands with
+  /// elements of neighbor ranks (halo exchange). Does nothing for a reshard or
+  /// a transfer between stages, because ONNX has no such ops.
   void readOp(mlir::Operation *op);
-  /// Adds a sharding of `value` and its pipeline stage to the map `values`.
-  /// `value` is the result of an op. `name` is the name of `value` in the ONNX
-  /// model, and is the key in the map. There are two special cases:
-  ///  - If `value` is a weight, the function also adds the sharding to the map
-  ///    `weightShardings`.
-  ///  - If `value` is a partial sum and an op reads it before the terms are
-  ///    added, the function adds no sharding. Instead, it adds 1 to the counter
-  ///    `partial`. (In a partial sum, each rank holds one term. The terms must
-  ///    still be added over ranks.)
+  /// Adds the sharding and the pipeline stage of `value`, the result of an op,
+  /// to `values` under its ONNX name `name`. Adds a weight to
+  /// `weightShardings`, too. If an op reads the terms of a partial sum, only
+  /// increments `partial`.
   void readResult(mlir::Value value, const std::string &name);
 
   /// Sharding and stage of each value, by the value's name. An entry is nullopt
   /// if the module gives several shardings or stages for one name.
   std::map<std::string, std::optional<StagedSharding>> values;
-  /// Map from the inputs of ONNX nodes to shardings and pipeline stages. The
-  /// key is a pair: the name of the node, and the name of the input. The
-  /// content is the sharding in which the node reads the input, and the stage
-  /// of the node. The compiler may make several MLIR ops from one node. The
-  /// content is nullopt in two cases:
-  ///
-  /// - The MLIR ops of the node read the input in different shardings or on
-  ///   different stages.
-  /// - The input is a weight, and two stages store the weight in different
-  ///   shardings. The annotated ONNX model can state only one sharding of a
-  ///   weight. In this case, the annotated model states no sharding of the
-  ///   weight.
+  /// Sharding in which an ONNX node reads an input, and stage of the node, by
+  /// the names of the node and of the input. The content is nullopt if MLIR ops
+  /// of the node contradict each other, or if the input is a weight that stages
+  /// store in different shardings.
   std::map<std::pair<std::string, std::string>, std::optional<StagedSharding>>
       uses;
   /// Stage of each node, by name; nullopt if the node is on several stages.

@@ -137,14 +137,9 @@ private:
     return onnx::byteSize(tensor.dataType, tensor.dims).value_or(0);
   }
 
-  /// Adds an entry to the map `placed` for each weight that gets new elements.
-  /// The key of an entry is the name of the weight. The entry has the type
-  /// EmbeddedElements, and states that the weight lies in the model file of the
-  /// copy.
-  ///
-  /// The copy may have a data file, a second file with weights. In this case,
-  /// the function writeBeside() later writes some weights to the data file, and
-  /// replaces the entries of these weights.
+  /// Places each weight that gets new elements in the model file of the copy.
+  /// writeBeside() later moves some weights to a data file, if the copy has
+  /// one.
   void placeInside() {
     for (const onnx::Tensor &tensor : model.graph.initializers)
       if (changed.count(std::string(tensor.name)))
@@ -230,16 +225,9 @@ private:
     return file.finish();
   }
 
-  /// Writes the copy of the model as two files: a model file, and a data file
-  /// that contains weights. The path of the data file is the path of the model
-  /// file with ".data" at the end, for example m.onnx.data for m.onnx. Returns
-  /// an error if the original model stores weights in a file at the path of the
-  /// data file.
-  ///
-  /// The function first writes both files under temporary names. The function
-  /// then renames the data file, and after that the model file. The model file
-  /// gets its final name only after the data file has its final name. A reader
-  /// of the new model file therefore always finds the data file.
+  /// Writes the copy as a model file and a data file with weights, such as
+  /// m.onnx and m.onnx.data. Returns an error if the data file would overwrite
+  /// a weight file of the original model.
   Status writeBoth() {
     const std::string path = options.output + ".data";
     if (isOwnData(path))
@@ -249,6 +237,8 @@ private:
     PCC_RETURN_IF_ERROR(writeUnfinished(
         path, dataFile, [&](std::ostream &out) { writeBeside(path, out); }));
     PCC_RETURN_IF_ERROR(writeModelUnfinished(modelFile));
+    // Rename the data file first: a reader of the new model file then always
+    // finds its data file.
     PCC_RETURN_IF_ERROR(dataFile.finish());
     return modelFile.finish();
   }
@@ -271,18 +261,10 @@ private:
                        });
   }
 
-  /// Writes the data file of the copy. The copy is an ONNX model that differs
-  /// from the original model only in the elements of some weights. The copy has
-  /// two files: a model file, such as m.onnx, and a data file with weights,
-  /// such as m.onnx.data. `path` is the final path of the data file. `out` is
-  /// the stream that receives the bytes. The data file gets these weights:
-  ///  - each weight that the original model stores outside of its model file;
-  ///  - each weight of at least `smallestBeside` (1024) bytes.
-  ///
-  /// All other weights stay in the model file. In the data file, the offset of
-  /// each weight is a multiple of `pageSize` (4096). For example, two weights
-  /// of 5000 and 2000 bytes have the offsets 0 and 8192. The function stores
-  /// the offsets in `placed`.
+  /// Writes the data file of the copy to `out`, and stores the offsets of its
+  /// weights in `placed`. `path` is the final path of the data file. It gets
+  /// each weight that the original stores in a separate file, and each raw
+  /// weight of at least `smallestBeside` bytes.
   void writeBeside(const std::string &path, std::ostream &out) {
     const std::string location = fs::path(path).filename();
     uint64_t end = 0;
@@ -309,13 +291,9 @@ private:
   std::map<std::string, const ReplacedWeight *> changed;
   /// Memory-mapped files that hold external data, by path.
   std::map<std::string, runtime::MappedFile> files;
-  /// Place of the elements of a weight in the copy of the model, by the name of
-  /// the weight. An entry has one of two types:
-  ///  - EmbeddedElements: the model file of the copy contains the elements.
-  ///  - ExternalElements: a data file beside the model file contains the
-  ///    elements. The entry states their offset in the data file.
-  ///
-  /// A weight without an entry is copied unchanged with the model file.
+  /// Place of a weight in the copy, by the name of the weight: in the model
+  /// file (EmbeddedElements) or in the data file (ExternalElements). A weight
+  /// without an entry is copied unchanged.
   onnx::ReplacedWeights placed;
   /// First error that occurred while a file of the copy was being written. For
   /// example, the elements of a weight cannot be read from the original model,

@@ -23,14 +23,10 @@ struct ReplacedWeight {
   /// original model.
   runtime::ElementType type = runtime::ElementType::F32;
   std::vector<int64_t> shape;
-  /// Function that computes new elements for the weight `name`. The argument is
-  /// a buffer that contains the original elements of the weight, row-major and
-  /// little-endian. The function writes new elements into the buffer. An
-  /// element that the function does not overwrite keeps its original value.
-  ///
-  /// writeModelWithWeights() calls the function once, or not at all after an
-  /// earlier error. If the function returns an error, writeModelWithWeights()
-  /// stops and returns this error.
+  /// Function that computes new elements of the weight. It overwrites the
+  /// original elements in its argument, row-major and little-endian.
+  /// writeModelWithWeights() calls it at most once. If it fails,
+  /// writeModelWithWeights() returns its error.
   std::function<Status(std::span<std::byte>)> change;
 };
 
@@ -49,14 +45,9 @@ struct ModelWithWeightsOptions {
 };
 
 /// Writes a copy of `options.model` with new elements of `weights` to
-/// `options.output`. If the original has weights in a separate file or one file
-/// would have 2 GiB or more, also writes a data file, such as m.onnx.data. No
-/// incomplete file remains after an error:
-///  - exit code 3: the original or a file with its weights cannot be read;
-///  - exit code 6: an entry of `weights` differs from the original in name,
-///    element type or shape, or a node has a constant in a separate file;
-///  - exit code 7: a file cannot be written, or access is denied;
-///  - the error of a function ReplacedWeight::change.
+/// `options.output`. Adds a data file, such as m.onnx.data, if the original has
+/// one or the copy would reach 2 GiB. Exit codes: 3 if the original cannot be
+/// read, 6 if `weights` do not fit, 7 if a file cannot be written.
 Status writeModelWithWeights(const ModelWithWeightsOptions &options,
                              const std::vector<ReplacedWeight> &weights);
 

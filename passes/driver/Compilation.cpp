@@ -83,13 +83,8 @@ Status Compilation::advanceTo(Phase last) {
   return Status::success();
 }
 
-/// Runs the phase `first` and all later phases on `copy`, which is a copy of
-/// the module. Returns true if all phases succeed. The caller then reads from
-/// `copy` how much memory the compiled program needs.
-///
-/// The function emits no error messages, because the caller needs only the
-/// result true or false. If the phases also fail on the module itself,
-/// advanceTo() later reports that error.
+/// Emits no diagnostics. If the phases also fail on the module itself,
+/// advanceTo() reports the error.
 bool Compilation::canRunRest(ModuleOp copy, Phase first) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
   PassManager manager(&context);
@@ -156,16 +151,9 @@ Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
   return internalError("pcc crashed: " + why);
 }
 
-/// Returns the error for a defect of pcc. `what` describes the defect in one
-/// line. The message names a file with which a developer can reproduce the
-/// defect. There are three cases:
-///  - The input is an .mlir file that was edited or written by hand. The
-///    message names this file.
-///  - The input is any other file, and a phase has started. The function writes
-///    `before`, the module from the start of the phase, to a new file. The
-///    message names the new file.
-///  - The input is any other file, and no phase has started. The message names
-///    the model file.
+/// Names a file with which a developer can reproduce the defect: the .mlir
+/// input if it was edited, otherwise a new file with `before`. If no phase has
+/// started, the message names the model file.
 Status Compilation::internalError(const std::string &what) {
   if (isUnsealed)
     return reportUnfitText(current, what, options);
@@ -173,16 +161,9 @@ Status Compilation::internalError(const std::string &what) {
                              before ? *before : ModuleOp());
 }
 
-/// Returns the mesh axes and their sizes from the options of the user. The
-/// first axis is the major axis. There are three cases:
-///
-/// - The user gives --mesh, such as --mesh a=2,b=4. The axes are a (size 2) and
-///   b (size 4).
-/// - The user gives --dp, --cp or --tp. The axes are dp, cp and tp.
-///   CompileOptions::axis() returns the size of each axis. For example, --tp 4
-///   gives dp = 1, cp = 1 and tp = 4.
-/// - The user gives none of these options. The function returns nullopt. The
-///   annotations in the ONNX model then define the mesh.
+/// Returns the mesh axes of the user's options, major axis first: the axes of
+/// --mesh, or dp, cp and tp if at least one of them is given. Otherwise,
+/// returns nullopt, and annotations of the ONNX model define the mesh.
 static std::optional<std::vector<std::pair<std::string, int64_t>>>
 axesOf(const CompileOptions &options) {
   if (!options.mesh.empty())
@@ -196,14 +177,9 @@ axesOf(const CompileOptions &options) {
   return isGiven ? std::optional(axes) : std::nullopt;
 }
 
-/// Returns the rule by which the import decides which Dropout nodes drop
-/// elements. There are three cases:
-///  - pcc compiles for inference: no Dropout node drops elements. A node whose
-///    input `training_mode` is true is an error.
-///  - pcc compiles for training, and the user gives the option --dropout: all
-///    Dropout nodes drop elements (on), or no Dropout node does (off).
-///  - pcc compiles for training without --dropout: the input `training_mode` of
-///    each Dropout node decides.
+/// Returns the rule by which Dropout nodes drop elements: none for inference,
+/// all or none with --dropout. Otherwise, the input `training_mode` of each
+/// node decides.
 static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   using Dropout = ImportOptions::Dropout;
   if (!training.train)
@@ -213,18 +189,10 @@ static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   return training.dropout == "on" ? Dropout::Always : Dropout::Never;
 }
 
-/// Returns a function that tells whether pcc trains a weight. The argument is
-/// the name of the weight. The result is true if both of these conditions hold:
-///  - The option --train-only is not given, or the name matches one of its
-///    patterns.
-///  - The name matches no pattern of the option --freeze.
-///
-/// Returns an empty function in two cases: if pcc compiles for inference, or if
-/// the option --loss is not given. (Without --loss, the ONNX model defines the
-/// training step itself, in its field TrainingInfo.)
-///
-/// The returned function holds a reference to `training`, so `training` must
-/// outlive it.
+/// Returns a function that tells whether --train-only and --freeze let pcc
+/// train a weight, by its name. The function is empty for inference, and
+/// without --loss, because the ONNX model then defines the training step. The
+/// function holds a reference to `training`.
 static std::function<bool(StringRef)>
 trainedNames(const TrainingOptions &training) {
   if (!training.train || training.loss.empty())
@@ -266,14 +234,8 @@ Status Compilation::loadOnnx() {
   return recordOptions(*module, options);
 }
 
-/// Reads the .mlir file `options.model` as the module. Each phase has a gate: a
-/// pass that checks the result of the phase. There are two kinds of files:
-///  - A dump is the module after a phase, as an earlier call of pcc has written
-///    it. This function calls checkDump(), which runs the gate of this phase on
-///    the module. advanceTo() later continues with the next phase.
-///  - A model in pcc's graph dialect has passed no phase. checkDump() runs no
-///    gate. advanceTo() later begins with phase 1-import. This phase runs only
-///    its gate, because the model needs no import from ONNX.
+/// Reads a dump, or a model in pcc's graph dialect. A model has passed no
+/// phase. Phase 1-import later checks it, and imports nothing.
 Status Compilation::loadText() {
   PCC_RETURN_IF_ERROR(readModuleText(options.model, source));
   isUnsealed = !isSealedDump(source.text);
@@ -287,18 +249,8 @@ Status Compilation::loadText() {
   return checkDump();
 }
 
-/// Returns an earlier phase whose rules the module must still obey after
-/// `phase`. Each phase has a gate: a pass that checks the rules of the phase.
-/// For example, the function returns 3-place for 4-shard. After 4-shard, the
-/// gate of 3-place must therefore still accept the module. The returned phase
-/// is in this table:
-///
-///   phase        returned phase
-///   2-prepare    1-import
-///   4-shard      3-place
-///   5-localize   3-place
-///   7-emit       6-schedule
-///   all others   Phase::None (no earlier phase)
+/// Returns the earlier phase whose gate (verification pass) must still accept
+/// the module after `phase`; Phase::None if there is none.
 static Phase basisOf(Phase phase) {
   switch (phase) {
   case Phase::Prepare:
@@ -313,17 +265,9 @@ static Phase basisOf(Phase phase) {
   }
 }
 
-/// Returns whether `module` is a valid result of `phase`. The function makes up
-/// to three checks:
-///  - checkDumpRules() checks that the module obeys limits of pcc, such as at
-///    most 65,536 ranks.
-///  - The gate of `phase` checks the module. The gate of a phase is a pass that
-///    checks the result of the phase. If `phase` is Phase::None, this check is
-///    skipped.
-///  - The gate of an earlier phase checks the module, because the module must
-///    still obey the rules of the earlier phase. basisOf() returns the earlier
-///    phase. For example, the earlier phase is 3-place if `phase` is 4-shard.
-///    If basisOf() returns Phase::None, this check is skipped.
+/// Returns whether `module` is a valid result of `phase`. Runs
+/// checkDumpRules(), the gate (verification pass) of `phase`, and the gate of
+/// basisOf(phase).
 static bool obeysRules(ModuleOp module, Phase phase) {
   if (failed(checkDumpRules(module, phase)))
     return false;
@@ -381,15 +325,9 @@ Status Compilation::runPhase(Phase phase) {
   return dump(phase);
 }
 
-/// Runs the passes of `phase` on the module, and returns an error if a pass
-/// fails. The last pass of a phase is its gate, which checks the result of the
-/// phase. The exit code is the first in this list that applies:
-///  - 1 (defect of pcc): the MLIR verifier rejects the module after the passes.
-///  - 1 (defect of pcc): the failed pass is the gate of a phase other than
-///    1-import.
-///  - 1 (defect of pcc): `phase` is 7-emit.
-///  - 4 (unsupported model): `phase` is 1-import.
-///  - 6 (request that cannot be met): all other cases.
+/// Runs the passes of `phase`, the MLIR verifier, and the gate (verification
+/// pass) of the phase. Returns exit code 1 if the verifier fails. Returns the
+/// code of exitCodeOf() if a pass or the gate fails.
 Status Compilation::runPasses(Phase phase) {
   std::string failedPass;
   // The gate of the phase is a pass that checks the result of the phase. The

@@ -14,37 +14,24 @@
 
 namespace pcc {
 
-/// Compiles one model. The object holds the model as an MLIR module. A
-/// compilation has seven phases, from 1-import to 7-emit. Each phase is a list
-/// of passes. The object runs the phases on the module, in this order.
-///
-/// If a phase crashes, the object catches the crash and returns an error. The
-/// error usually names a file with which a developer can reproduce the crash.
-/// This file contains the module from the start of the phase. After a crash,
-/// the object must not be destroyed, because its data may be inconsistent. The
-/// function withCompilation() obeys this rule.
+/// Compiles one model. Holds the model as an MLIR module, and runs the phases
+/// 1-import to 7-emit on it. A crash becomes an error that usually names a file
+/// to reproduce it. After a crash, the object must not be destroyed, because
+/// its data may be inconsistent (see withCompilation()).
 class Compilation {
 public:
   /// Creates the MLIR context with all dialects of pcc. Both arguments must
   /// outlive the object.
   Compilation(const CompileOptions &options, const Listener &listener);
 
-  /// Reads the module of this compilation from `options.model`. Must be called
-  /// before the other functions. The file is an .onnx model, an .mlir model in
-  /// pcc's graph dialect, or a dump: the module after a phase, with the options
-  /// of the pcc call that wrote it. If an option that changes the program
-  /// contradicts a dump, returns an error: --tp 4 contradicts --tp 2. The user
-  /// may omit options that the dump has. The user may add only sizes of mesh
-  /// axes, --microbatches and --virtual-stages, and only with the value that
-  /// the earlier call used by default: --dp 1 is allowed, but not --dp 2.
+  /// Reads `options.model`: an .onnx model, an .mlir model in pcc's graph
+  /// dialect, or a dump (the module after a phase). Must be called first.
+  /// Returns an error if an option that changes the result contradicts the
+  /// dump. The user may omit options that the dump records.
   Status load();
   /// Runs the phases that the module has not passed, up to and including
-  /// `last`. Returns an error if a phase fails. Does not write the bundle. If
-  /// the user gives --memory-limit, also changes the module to meet this limit:
-  ///  - Before phase 4-shard, may shard weights among ranks (ZeRO).
-  ///  - Before phase 6-schedule, with --recompute auto, limits the bytes of
-  ///    activations that a rank keeps. The backward pass computes all other
-  ///    activations again.
+  /// `last`. With --memory-limit, may also shard weights (ZeRO) and limit the
+  /// activations that ranks keep. Writes no bundle.
   Status advanceTo(Phase last);
   /// Writes the bundle, the directory that holds the compiled programs, to
   /// `bundle`. The module must have passed phase 7-emit.
@@ -54,13 +41,9 @@ public:
   /// 4-shard must be the last phase that the module has passed. If the module
   /// has passed a later phase, the function returns an error with exit code 2.
   Status writeOnnx(const std::string &path);
-  /// Calls `body` and returns its status. Catches a crash of `body`, such as a
-  /// segmentation fault. Returns another error in two cases:
-  ///  - `body` crashes because memory is exhausted: exit code 13.
-  ///  - `body` crashes for another reason, or returns exit code 1 (a defect of
-  ///    pcc). The message names the current phase and a file that reproduces
-  ///    the defect. The exit code is 1, or 3 if the input is an .mlir file that
-  ///    was edited or written by hand.
+  /// Calls `body` and returns its status. A crash because memory is exhausted
+  /// gives exit code 13. Any other crash, or exit code 1 of `body`, gives the
+  /// error of internalError().
   Status runGuarded(llvm::function_ref<Status()> body);
 
   /// Returns the module that is being compiled. load() must have succeeded.
@@ -79,50 +62,30 @@ private:
   /// later, the new listener ignores the later note.
   Listener keepNotes(const Listener &outside);
   /// Returns the error for a defect of pcc in the current phase. `what`
-  /// describes the defect in one line. The error has one of two exit codes:
-  ///  - 3: the input is an .mlir file that was edited or written by hand. The
-  ///    cause may be a mistake in this file.
-  ///  - 1: the input is any other file. The message asks the user to report the
-  ///    defect with a file that shows the defect again. This file contains the
-  ///    module at the start of the current phase. If no phase has started, the
-  ///    message names the model file instead.
+  /// describes the defect in one line. The exit code is 1. It is 3 if the input
+  /// is an edited or handwritten .mlir file, because the cause may be in this
+  /// file.
   Status internalError(const std::string &what);
   /// Imports the .onnx file `options.model` as the module.
   Status loadOnnx();
   /// Parses the .mlir file `options.model`, a dump or a model in pcc's graph
-  /// dialect, to the module. Returns an error in three cases:
-  ///  - An option contradicts the options in the dump (see load()).
-  ///  - The module names a weight file that pcc must not read, because the file
-  ///    lies outside the permitted directories and its size and hash are not
-  ///    the recorded ones (see checkWeightFiles()).
-  ///  - The module breaks a rule of its last phase, or a limit of pcc such as
-  ///    at most 65,536 ranks (see checkDump()).
+  /// dialect. Returns an error if an option contradicts the dump (see load()),
+  /// if pcc must not read a weight file (see checkWeightFiles()), or if
+  /// checkDump() fails.
   Status loadText();
-  /// Checks a module that was read from an .mlir file. The file may have been
-  /// edited or written by hand. There are two checks:
-  ///
-  /// - The module must obey limits of pcc, such as at most 65,536 ranks.
-  /// - A compilation has seven phases. Each phase ends with a pass that checks
-  ///   the result of the phase. If the module has passed a phase, the checking
-  ///   pass of its last phase must accept the module. After some phases, the
-  ///   checking pass of an earlier phase must also accept the module.
-  ///
-  /// If a check fails, returns an error with exit code 3 that names a line of
-  /// the file.
+  /// Checks a module from an .mlir file, which may be edited. The module must
+  /// obey limits of pcc, such as at most 65,536 ranks. The gate (verification
+  /// pass) of its last phase must accept it. An error has exit code 3 and names
+  /// a line of the file.
   Status checkDump();
   /// Checks the option --cpu, which names instruction sets such as x86-64-v3.
   /// pcc compiles the CPU kernels for these instruction sets. Returns an error
   /// with exit code 2 if pcc does not know an instruction set.
   Status checkInstructionSets();
-  /// Changes the module so that each rank needs at most the memory that
-  /// --memory-limit allows. Makes change 2 only if change 1 is not enough:
-  ///  1. A rank no longer keeps values that are equal in all microbatches, such
-  ///     as gathered weights. The rank gathers or computes them again in each
-  ///     microbatch.
-  ///  2. Ranks hold shards of some weights instead of copies (ZeRO).
-  ///
-  /// Does nothing without --memory-limit or if each rank already meets it.
-  /// Returns exit code 6 if shards of all weights are not enough.
+  /// Changes the module so that each rank meets --memory-limit, if given.
+  /// First, ranks keep no values from one microbatch to the next. If this is
+  /// not enough, ranks hold shards of some weights (ZeRO). Returns exit code 6
+  /// if even shards of all weights are not enough.
   Status fitMemory();
   /// Chooses how many bytes of activations each rank may keep for the backward
   /// pass, so that each rank needs at most the memory that the option

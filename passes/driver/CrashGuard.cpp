@@ -19,17 +19,9 @@
 using namespace pcc;
 
 namespace {
-/// Reason of a fatal error, such as a failed allocation. Two functions use a
-/// CrashReason:
-///  - abortWith() is called when a fatal error occurs. abortWith() stores the
-///    reason in the CrashReason and then calls std::abort().
-///  - runsWithoutCrash() calls a function and continues if this function
-///    crashes. After a crash, runsWithoutCrash() reads the reason.
-///
-/// `why` is the reason in one line. `why` is empty if the function has crashed
-/// without a call of abortWith(), for example by the signal SIGFPE. `end` is
-/// GuardedEnd::Exhausted if memory or another resource was exhausted, otherwise
-/// GuardedEnd::Crashed.
+/// Reason of a fatal error. abortWith() stores it, and runsWithoutCrash() reads
+/// it after the crash. `why` is the reason in one line; empty if a signal such
+/// as SIGFPE caused the crash.
 struct CrashReason {
   std::string why;
   GuardedEnd end = GuardedEnd::Crashed;
@@ -41,14 +33,10 @@ static CrashReason &crashReason() {
   return reason;
 }
 
-/// Ends the process because a thread has crashed. First writes the error
-/// message `why` to stderr. `why` is the reason of the crash in one line. Then
-/// deletes all files and folders that pcc has not finished. The exit code is 13
-/// if `end` is GuardedEnd::Exhausted (memory or another resource was
-/// exhausted). Otherwise, the exit code is 1.
-///
-/// Another thread may crash and call leave() while the first call of leave()
-/// runs. The second call ends the process at once, without an error message.
+/// Writes the error message `why`, deletes all unfinished files and folders of
+/// pcc, and ends the process. The exit code is 13 if `end` is
+/// GuardedEnd::Exhausted, otherwise 1. Another thread may crash meanwhile. Its
+/// call ends the process at once.
 [[noreturn]] static void leave(const std::string &why, GuardedEnd end) {
   static std::atomic<bool> isLeaving{false};
   if (isLeaving.exchange(true))
@@ -63,17 +51,9 @@ static CrashReason &crashReason() {
   _exit(end == GuardedEnd::Exhausted ? NoDevice : Defect);
 }
 
-/// Handles a fatal error, such as a failed allocation. `why` is the reason in
-/// one line. `end` tells whether memory or another resource was exhausted.
-///
-/// The function runsWithoutCrash() calls another function and continues if this
-/// other function crashes. There are two cases:
-///  - The thread of the fatal error runs a function that runsWithoutCrash() has
-///    called. abortWith() stores `why` and `end` and then calls std::abort(),
-///    which raises the signal SIGABRT. runsWithoutCrash() catches the signal
-///    and returns `end`. The process continues.
-///  - The thread does not run such a function. abortWith() writes the error
-///    message `why` and ends the process.
+/// Handles a fatal error; `why` is the reason in one line. If
+/// runsWithoutCrash() has called the current code, makes runsWithoutCrash()
+/// return `end`. Otherwise, ends the process with the error message `why`.
 static void abortWith(const std::string &why,
                       GuardedEnd end = GuardedEnd::Crashed) {
   if (!llvm::CrashRecoveryContext::GetCurrent())
@@ -97,14 +77,10 @@ static void abortWithException() {
 /// The handler that LLVM has installed for SIGSEGV.
 static struct sigaction handlerOfLlvm;
 
-/// Handles the signal SIGSEGV:
-///  - If the thread is in a call of runsWithoutCrash(), makes this call return.
-///  - Otherwise, ends the process with an error message.
-///
-/// If the process cannot get more memory, the reported reason is "out of
-/// memory". The signal then probably comes from a library that has used the
-/// null pointer of a failed allocation. If the process can get more memory, the
-/// reported reason is the signal.
+/// Handles SIGSEGV: makes a surrounding runsWithoutCrash() return, or ends the
+/// process with an error. If memory is exhausted, reports "out of memory",
+/// because the signal probably comes from the null pointer of a failed
+/// allocation.
 static void onInvalidAccess(int signal, siginfo_t *, void *) {
   if (runtime::isMemoryExhausted()) {
     abortWithoutMemory();
@@ -116,13 +92,8 @@ static void onInvalidAccess(int signal, siginfo_t *, void *) {
         GuardedEnd::Crashed);
 }
 
-/// Installs onInvalidAccess() as the handler of the signal SIGSEGV. An invalid
-/// memory access raises this signal. onInvalidAccess() reports the access as an
-/// error.
-///
-/// Also gives the calling thread a second stack, on which the thread runs the
-/// handler. The handler could not run on the first stack if the first stack has
-/// overflowed. A stack overflow also raises SIGSEGV.
+/// Installs onInvalidAccess() as the handler of SIGSEGV. Gives the thread a
+/// second stack for the handler, because a stack overflow also raises SIGSEGV.
 static void handleInvalidAccess() {
   static thread_local char stack[1 << 16];
   stack_t other{};
@@ -161,15 +132,9 @@ public:
   }
 
 private:
-  /// Installs a handler for each of these fatal errors:
-  ///  - LLVM reports a fatal error.
-  ///  - LLVM or operator new cannot allocate memory.
-  ///  - An exception is not caught.
-  ///
-  /// Each handler calls abortWith(). If the thread is in a call of
-  /// runsWithoutCrash(), abortWith() makes this call return. Otherwise,
-  /// abortWith() ends the process. This function also lets
-  /// llvm::CrashRecoveryContext catch signals such as SIGABRT.
+  /// Installs handlers that call abortWith(), for fatal errors of LLVM, failed
+  /// allocations and uncaught exceptions. Also lets llvm::CrashRecoveryContext
+  /// catch signals such as SIGABRT.
   static void install() {
     llvm::install_fatal_error_handler(
         [](void *, const char *reason, bool) { abortWith(reason); });

@@ -16,15 +16,10 @@ enum class GuardedEnd {
   Crashed    ///< the function has crashed, by a signal or an abort
 };
 
-/// Calls `body` and returns how the call has ended:
-///  - Returned: `body` has returned.
-///  - Exhausted: memory or another resource of the system was exhausted.
-///  - Crashed: `body` has failed for another reason, such as the signal
-///    SIGSEGV, a call of abort() or an uncaught exception.
-///
-/// After a failure, `why` is the reason in one line. The caller must then
-/// neither use nor destroy objects that `body` used. Calls may be nested. A
-/// crash of a thread that `body` starts ends the process.
+/// Calls `body` and returns how the call has ended. After a failure, `why` is
+/// the reason in one line, and objects that `body` used must be neither used
+/// nor destroyed. Calls may be nested. A crash of a thread that `body` starts
+/// ends the process.
 GuardedEnd runsWithoutCrash(llvm::function_ref<void()> body, std::string &why);
 
 } // namespace pcc

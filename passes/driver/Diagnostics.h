@@ -8,15 +8,10 @@
 
 namespace pcc {
 
-/// Handles the diagnostics of an MLIR context while this object lives:
-///  - The object keeps the first error. If the location of the error contains
-///    the name of an ONNX node, such as "fc1", the object adds a note with this
-///    name. If the location contains a file and a line, such as "model.py:12",
-///    the object adds a note with the file and the line.
-///  - The object drops each later error, because the first error probably has
-///    caused the later error.
-///  - The object passes each warning and each remark to `listener`, an argument
-///    of the constructor, as a note for the user.
+/// Handles the diagnostics of an MLIR context while this object lives. Keeps
+/// the first error, with notes about its ONNX node and source line. Drops later
+/// errors, because the first error has probably caused them. Passes warnings
+/// and remarks to the user as notes.
 class Diagnostics {
 public:
   /// Registers a handler for the diagnostics of `context`. The handler keeps

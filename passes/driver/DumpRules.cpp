@@ -11,13 +11,8 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Limits for a module that pcc compiles. checkSizes() refuses a module that
-/// exceeds a limit:
-///  - `mostRanks`: largest number of ranks.
-///  - `mostForwards`: largest product of the number of pipeline stages and the
-///    number of microbatches. Each stage runs a forward pass for each
-///    microbatch. The product is therefore the number of forward passes in one
-///    execution of the model.
+/// Largest number of ranks, and largest number of forward passes in one step:
+/// the number of pipeline stages times the number of microbatches.
 static constexpr int64_t mostRanks = 65536, mostForwards = 1 << 22;
 
 /// Returns the product of `a` and `b`, two non-negative numbers. Returns
@@ -35,18 +30,10 @@ static int64_t countOf(ModuleOp module, StringRef name) {
   return attribute ? attribute.getInt() : 1;
 }
 
-/// Checks the axes of `mesh`, the mesh of `module`. An axis normally divides a
-/// tensor among ranks. The axis `mb` is an exception: it divides the batch of a
-/// tensor into microbatches, and each rank processes all microbatches one after
-/// another. The rules are:
-///  - No two axes have the same name.
-///  - No axis has the name `pp`, which pcc reserves for the pipeline.
-///  - If `module` has several microbatches, the mesh has the axis `mb`. If
-///    `module` has only one microbatch, the mesh may have the axis `mb`.
-///  - If the mesh has the axis `mb`, the axis `mb` is the first axis, and its
-///    size is the number of microbatches.
-///
-/// A module without a mesh breaks no rule.
+/// Checks the names of the mesh axes: each name is unique, and no name is `pp`,
+/// which pcc reserves for the pipeline. With several microbatches, the mesh
+/// must have the axis `mb`. The axis `mb` must be the first axis, and its size
+/// is the number of microbatches.
 static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
   const int64_t microbatches = countOf(module, pipe::microbatchesName);
   for (auto [i, axis] : llvm::enumerate(mesh.axes)) {
@@ -72,17 +59,8 @@ static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Checks two rules:
-///  - The number of ranks is from 1 to 65,536.
-///  - The product of the number of pipeline stages and the number of
-///    microbatches is at most 2^22.
-///
-/// The following example has 4 pipeline stages, and each rank runs 2 of them.
-/// The mesh has the axis `dp` of size 3 and the axis `tp` of size 8. A group of
-/// 3 * 8 = 24 ranks runs the same stages. There are 4 / 2 = 2 groups. The
-/// number of ranks is therefore 2 * 24 = 48. The mesh may also have an axis
-/// `mb`. Its size is the number of microbatches, and does not change the number
-/// of ranks.
+/// Checks that the number of ranks is from 1 to `mostRanks`, and that the
+/// number of pipeline stages times microbatches is at most `mostForwards`.
 static LogicalResult checkSizes(ModuleOp module, const dist::Mesh &mesh) {
   const int64_t stages = countOf(module, pipe::stagesName);
   int64_t ranks = stages / countOf(module, pipe::virtualStagesName);
@@ -99,14 +77,9 @@ static LogicalResult checkSizes(ModuleOp module, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Checks `op`, an op at the top level of a module. `passed` is the last
-/// compiler phase that the module has passed. There are two rules:
-///  - A function has a body of one block.
-///  - If `passed` is 6-schedule or a later phase, a `func.func` has the
-///    attribute `pipe.stage`, the number of its pipeline stage.
-///
-/// Emits an error and fails if `op` breaks a rule. Succeeds if `op` is not a
-/// function.
+/// Checks that `op`, if it is a function, has a body of one block. After phase
+/// 6-schedule, a function must also have the attribute `pipe.stage`. `passed`
+/// is the last phase of the module.
 static LogicalResult checkFunction(Operation *op, Phase passed) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
@@ -134,12 +107,8 @@ static LogicalResult checkNames(func::FuncOp main) {
 }
 
 /// Checks that `value` is a tensor of static shape with at most 2^50 elements.
-/// With this limit, computations with the size of the tensor in bytes do not
-/// overflow. The number of elements is the product of the sizes of all dims,
-/// but a dim of size 0 counts as a dim of size 1.
-///
-/// `value` is a result of `op` or an argument of a region of `op`. If the check
-/// fails, the function emits an error at `op`.
+/// With this limit, sizes in bytes do not overflow. Emits an error at `op`,
+/// which has `value` as a result or as an argument of a region.
 static LogicalResult checkValue(Value value, Operation *op) {
   auto tensor = dyn_cast<RankedTensorType>(value.getType());
   if (!tensor || !tensor.hasStaticShape())

@@ -8,15 +8,10 @@
 
 namespace pcc {
 
-/// Checks these rules, and emits an error at the op that breaks one. `passed`
-/// is the last compiler phase that `module` has passed:
-///  - At most 65,536 ranks; at most 2^22 pipeline stages times microbatches.
-///  - With several microbatches, the first mesh axis is `mb` (microbatches).
-///  - Every function has a body of one block. Before phase 6-schedule, each
-///    input and output of @main has a name. After it, every function has
-///    `pipe.stage`.
-///  - After any phase, every value is a tensor of static shape with at most
-///    2^50 elements.
+/// Checks rules for a module from an .mlir file: the number of ranks and of
+/// microbatches, mesh axes, function bodies, names of inputs and outputs, and
+/// static shapes. Emits an error at the op that breaks a rule. `passed` is the
+/// last phase that `module` has passed.
 mlir::LogicalResult checkDumpRules(mlir::ModuleOp module, Phase passed);
 
 } // namespace pcc

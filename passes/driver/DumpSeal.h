@@ -8,26 +8,14 @@
 
 namespace pcc {
 
-/// Appends a comment line to `text` and returns the result. `text` is the text
-/// of a module. pcc writes the result to a file. The comment line is:
-///
-///     // pcc: sha256 HASH
-///
-/// HASH is the SHA-256 of all text before the comment line, in 64 hexadecimal
-/// digits. If `text` does not end with a newline, a newline is added first.
-///
-/// isSealedDump() computes the hash again when pcc reads the file. A different
-/// hash shows that the file was edited. The comment line does not protect
-/// against forgery, because everyone can compute the hash.
+/// Appends the comment line `// pcc: sha256 HASH` to `text`, the text of a
+/// module. HASH is the SHA-256 of all text before the line, and reveals later
+/// edits. The hash does not protect against forgery, because everyone can
+/// compute it.
 std::string sealDump(std::string text);
 
-/// Returns whether `text` is unchanged since sealDump() has returned it.
-/// sealDump() adds this comment line at the end of a text:
-///
-///     // pcc: sha256 HASH
-///
-/// The result is true if `text` ends with such a line, and if HASH is the
-/// SHA-256 of all text before the line. Otherwise, the result is false.
+/// Returns whether `text` ends with the line `// pcc: sha256 HASH` of
+/// sealDump(), and HASH is the SHA-256 of all text before the line.
 bool isSealedDump(std::string_view text);
 
 } // namespace pcc

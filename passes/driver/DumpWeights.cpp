@@ -84,16 +84,10 @@ static bool isRecorded(ModuleOp module, const std::string &name) {
          recorded.getValue() == fingerprint;
 }
 
-/// Checks whether pcc may read the weight file `name` that `module` refers to.
-/// `options.model` is the .mlir file from which pcc has read `module`. Returns
-/// success in three cases:
-///  - The weight file does not exist.
-///  - The weight file has the size and the hash that `module` records.
-///  - permitted.check() accepts the weight file. `permitted` knows the
-///    directories in which weight files may lie: the directory of the .mlir
-///    file, and the directory that the user gives by --external-data-root.
-///
-/// Otherwise, returns an error with the path of the weight file.
+/// Returns an error if pcc must not read the weight file `name` that `module`
+/// refers to. pcc may read a file that has the size and the hash that `module`
+/// records, or that `permitted` accepts. A file that does not exist is no
+/// error.
 static Status checkFile(ModuleOp module, const std::string &name,
                         const onnx::ExternalData &permitted,
                         const CompileOptions &options) {

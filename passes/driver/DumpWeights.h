@@ -30,14 +30,10 @@ namespace pcc {
 /// skips the file. Returns an error if a weight file exists and cannot be read.
 Status recordWeightFiles(mlir::ModuleOp module);
 
-/// Checks the weight files (files with elements of weights) that `module`
-/// names. `module` was read from the .mlir file `options.model`. A stranger's
-/// .mlir file could name any file of the user. Therefore pcc accepts only a
-/// file that does not exist, that has the size and hash which `module` records,
-/// or that onnx::ExternalData::check() accepts: a regular file below the
-/// directory of the .mlir file or below --external-data-root. Otherwise,
-/// returns exit code 7 if access is denied, else 3. Also returns exit code 3 if
-/// `graph.model`, the name of the ONNX file, contains a directory.
+/// Checks the weight files that `module` names. `module` comes from the .mlir
+/// file `options.model`, which could name any file of the user. Returns exit
+/// code 3 if pcc must not read a file, and 7 if access is denied. Exit code 3
+/// also if `graph.model` contains a directory.
 Status checkWeightFiles(mlir::ModuleOp module, const CompileOptions &options);
 
 } // namespace pcc

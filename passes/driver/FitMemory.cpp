@@ -50,13 +50,9 @@ public:
     if (fitsWithoutRecomputation())
       return Status::success();
     auto undivided = measure({});
-    // `undivided` is the memory that each rank needs if no weight is sharded.
-    // Return success if each rank meets the memory limit.
-    //
-    // To measure the memory, measure() compiles a copy of the module. If this
-    // compilation fails, `undivided` is nullopt. Return success in this case,
-    // too. The compiler later compiles the module itself. The second
-    // compilation also fails, and reports the error.
+    // `undivided` is the memory of a plan without sharded weights. It is
+    // nullopt if the trial compilation fails. The compiler then reports the
+    // error later.
     if (!undivided || fits(*undivided))
       return Status::success();
     if (holdsNothing(listener))
@@ -99,16 +95,10 @@ private:
     return positions && fits(*positions);
   }
 
-  /// Makes each rank keep fewer values in memory. Some values are equal in all
-  /// microbatches, for example a weight that is gathered from its shards. By
-  /// default, a rank may gather or compute such a value once per step and keep
-  /// the value for all microbatches. This function sets the attribute
-  /// `pipe.max_held_bytes` to 0. A rank then gathers or computes the value
-  /// again for each microbatch.
-  ///
-  /// Returns true after this change, and passes a note for the user to
-  /// `listener`. Changes nothing and returns false if the attribute is already
-  /// set or if there is only one microbatch.
+  /// Sets `pipe.max_held_bytes` to 0: ranks keep no values, such as gathered
+  /// weights, from one microbatch to the next. Returns false and changes
+  /// nothing if the attribute is already set or if there is only one
+  /// microbatch.
   bool holdsNothing(const Listener &listener) {
     auto microbatches =
         module->getAttrOfType<IntegerAttr>(pipe::microbatchesName);
@@ -139,13 +129,8 @@ private:
     return tried;
   }
 
-  /// Returns the names of all small weights. A weight is small if each rank
-  /// holds at most `size` bytes of the weight.
-  ///
-  /// A position is a group of ranks that run the same pipeline stages. All
-  /// ranks of a position hold the same number of bytes of a weight.
-  /// `positions[i]` describes the memory of one rank of position i, and
-  /// contains this number for each weight.
+  /// Returns the names of the weights of which each rank holds at most `size`
+  /// bytes.
   Names namesUpTo(int64_t size, const Positions &positions) const {
     Names small;
     for (const std::string &name : names)
@@ -154,13 +139,10 @@ private:
     return small;
   }
 
-  /// Returns false if the plan surely exceeds the memory limit when only the
-  /// weights `small` are sharded. Otherwise, the plan may still exceed the
-  /// limit. `undivided[i]` is the memory of one rank of position i without
-  /// sharded weights; a position is a group of `numRanks` ranks that run the
-  /// same pipeline stages. The test uses a lower bound: the weights `small`,
-  /// all gradients and the optimizer state are divided by `numRanks`. The bound
-  /// omits the buffers in which a rank gathers the shards of a weight.
+  /// Returns false if some rank surely exceeds the memory limit when only the
+  /// weights `small` are sharded. The test uses a lower bound: it divides these
+  /// weights, all gradients and the optimizer state by `numRanks`, and omits
+  /// the buffers for gathered weights.
   bool mayFit(const Positions &undivided, const Names &small) const {
     return llvm::all_of(undivided, [&](const emit::PositionMemory &memory) {
       int64_t bytes = memory.total() - (memory.state + memory.gradients) /
@@ -171,14 +153,10 @@ private:
     });
   }
 
-  /// Returns weights to shard, a subset of `small`. Sharding all of `small`
-  /// must meet the memory limit. Makes at most `mostTrials` trials to find a
-  /// smaller set that meets the limit; if no trial does, returns `small`. Each
-  /// trial compiles a copy of the module. Gather buffers cost memory.
-  /// Therefore, if a trial misses the limit by 5 bytes, the next trial saves 5
-  /// bytes more. `undivided[i]` and `divided[i]` are the memory of one rank of
-  /// position i (ranks that run the same pipeline stages) with none and with
-  /// all of `small` sharded.
+  /// Returns weights to shard, a subset of `small` that meets the memory limit.
+  /// Each trial compiles a copy of the module. If a trial exceeds the limit by
+  /// 5 bytes, the next trial saves 5 bytes more. If all `mostTrials` trials
+  /// fail, returns `small`, which must meet the limit.
   Names choose(const Names &small, const Positions &undivided,
                const Positions &divided) {
     std::vector<plan::Savings> savings;
@@ -202,13 +180,7 @@ private:
     return small;
   }
 
-  /// Returns the number of bytes that one rank holds of the weight `name`. If
-  /// the ranks hold different numbers of bytes, returns the largest number.
-  ///
-  /// A position is a group of ranks that run the same pipeline stages. All
-  /// ranks of a position hold the same number of bytes of a weight.
-  /// `positions[i]` describes the memory of one rank of position i, and
-  /// contains this number for each weight.
+  /// Returns the largest number of bytes of the weight `name` on any rank.
   static int64_t sizeOf(const Positions &positions, const std::string &name) {
     int64_t size = 0;
     for (const emit::PositionMemory &memory : positions)
@@ -248,13 +220,9 @@ private:
     });
   }
 
-  /// Returns the memory of a plan that shards the weights `chosen`. To obtain
-  /// this plan, the function stores `chosen` in a copy of the module and
-  /// compiles the copy. Returns nullopt if the compilation fails.
-  ///
-  /// A position is a group of ranks that run the same pipeline stages. All
-  /// ranks of a position need the same memory. Entry i of the result is the
-  /// memory of one rank of position i.
+  /// Returns the memory of each rank in a plan that shards the weights
+  /// `chosen`. Returns nullopt if the compilation of a copy of the module
+  /// fails.
   std::optional<Positions> measure(const Names &chosen) {
     return measureWith([&](ModuleOp copy) { setDivided(copy, chosen); });
   }
@@ -280,13 +248,9 @@ private:
                     "used, to stay below --memory-limit");
   }
 
-  /// Returns an error with exit code 6. The error message says that the memory
-  /// limit cannot be met, and states the memory of a rank that exceeds the
-  /// limit.
-  ///
-  /// A position is a group of ranks that run the same pipeline stages. All
-  /// ranks of a position need the same memory. `positions[i]` is the memory of
-  /// one rank of position i, in the best plan that MemoryFitter has found.
+  /// Returns an error with exit code 6 that states the memory of a rank above
+  /// the limit. `positions` is the memory of the ranks in the best plan that
+  /// was found.
   Status refuse(const Positions &positions) const {
     Status status = emit::checkMemory(module, positions);
     status.addNote("storing other weights in parts does not help; use more "

@@ -15,28 +15,16 @@ using namespace pcc;
 /// and measures the memory that the ranks need.
 static constexpr int mostTrials = 6;
 
-/// Accuracy of the search for activation budgets. An activation budget is the
-/// number of bytes of activations that a rank may keep for the backward pass.
-/// The search accepts a budget if the rank uses more than 99 % of the memory
-/// limit and does not exceed the limit. For example, the memory limit is 1000
-/// bytes. The fraction 1/unusedShare of the limit is then 10 bytes. The search
-/// accepts a budget if fewer than 10 bytes remain unused: the rank needs 991 to
-/// 1000 bytes.
+/// The search accepts an activation budget if less than 1/unusedShare of the
+/// memory limit, 1 %, remains unused.
 static constexpr int64_t unusedShare = 100;
 
 namespace {
-/// Chooses activation budgets, so that each rank meets the memory limit. An
-/// activation budget is the number of bytes of activations that a rank may keep
-/// for the backward pass. The rank recomputes all others (activation
-/// checkpointing). All ranks that run the same pipeline stages (a position)
-/// have one budget. Each trial compiles a plan and measures its memory. The
-/// next budget is, for example:
-///
-///     budget + limit - measured memory
-///     limit 100, budget 40, measured 90: the next budget is 50
-///
-/// The next budget must lie between the largest budget that met the limit and
-/// the smallest that exceeded it. Otherwise, it is their midpoint.
+/// Chooses activation budgets with which each rank meets the memory limit. A
+/// budget is the number of bytes of activations that a rank keeps. The rank
+/// recomputes all other activations (activation checkpointing). Each trial
+/// compiles a plan, and adds the unused memory to the budget. A budget outside
+/// of the known bounds becomes their midpoint (bisection).
 class RecomputeFitter : MemoryTrials {
 public:
   RecomputeFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
@@ -70,13 +58,10 @@ private:
   /// bound: the rank keeps all activations.
   static constexpr int64_t unbounded = INT64_MAX;
 
-  /// Sets next[i], the activation budget of position i in the first trial.
-  /// `nothing[i]` is the memory of one rank of position i without
-  /// recomputation. (A position is a group of ranks that run the same pipeline
-  /// stages.) If this memory meets the limit, the budget is `unbounded` and
-  /// final. Otherwise, the budget is the limit minus weights, optimizer state
-  /// and gradients, but at least 1. If all budgets are `unbounded`, stores them
-  /// in the attribute `pipe.activation_bytes`, because no trial is necessary.
+  /// Sets the activation budgets of the first trial. `nothing` is the memory of
+  /// the ranks without recomputation. A rank that meets the limit gets the
+  /// budget `unbounded`. Any other rank gets the limit minus weights, optimizer
+  /// state and gradients, but at least 1.
   void begin(const Positions &nothing) {
     for (const emit::PositionMemory &memory : nothing) {
       const bool isFree = memory.total() <= limit;
@@ -87,6 +72,7 @@ private:
                                                        memory.arena -
                                                        memory.gradients));
     }
+    // Store the budgets now if no trial is necessary.
     if (isDone())
       set(module, fits);
   }
@@ -99,10 +85,10 @@ private:
   }
 
   /// Searches for the largest activation budgets that meet the memory limit,
-  /// and stores them in `fits`. fits[i] is the budget of position i. A trial
-  /// compiles a copy of the module with the budgets `next`. The search ends if
-  /// `next` and `fits` are equal, if `mostTrials` trials were made, or if the
-  /// compilation of the copy fails.
+  /// and stores them in `fits`. fits[i] is the budget of pipeline rank i. A
+  /// trial compiles a copy of the module with the budgets `next`. The search
+  /// ends if `next` and `fits` are equal, if `mostTrials` trials were made, or
+  /// if the compilation of the copy fails.
   void search() {
     for (int trial = 0; trial < mostTrials && next != fits; ++trial) {
       auto reached = measure(next);
@@ -114,14 +100,11 @@ private:
     }
   }
 
-  /// Processes a trial with the activation budget next[position], and stores
-  /// the budget for the next trial there. `left` is the memory limit minus the
-  /// measured memory of one rank; it is negative if the memory exceeds the
-  /// limit. Also stores the old budget in fits[position] or tooLarge[position].
-  /// The new budget is the old one plus `left`, with two exceptions:
-  ///  - If `left` is from 0 to 1 % of the limit, the budget stays the same.
-  ///  - If the sum is not between fits[position] and tooLarge[position], the
-  ///    new budget is their midpoint.
+  /// Sets next[position], the activation budget of the pipeline rank `position`
+  /// in the next trial. `left` is the memory limit minus the memory that the
+  /// old budget led to. The new budget is the old one plus `left`. If this sum
+  /// is not between fits[position] and tooLarge[position], the new budget is
+  /// their midpoint.
   void correct(size_t position, int64_t left) {
     int64_t &budget = next[position];
     (left >= 0 ? fits : tooLarge)[position] = budget;
@@ -133,16 +116,9 @@ private:
       budget = low + (high - low) / 2;
   }
 
-  /// Returns the memory of a plan with certain activation budgets. An
-  /// activation budget is the number of bytes of activations that a rank may
-  /// keep for the backward pass. If `budgets` is empty, the plan recomputes no
-  /// activations. To obtain the plan, the function changes a copy of the module
-  /// and compiles the copy. Returns nullopt if the compilation fails.
-  ///
-  /// A position is a group of ranks that run the same pipeline stages. All
-  /// ranks of a position need the same memory. budgets[i] is the budget of each
-  /// rank of position i. Entry i of the result is the memory of one rank of
-  /// position i.
+  /// Returns the memory of each rank in a plan with the activation budgets
+  /// `budgets`. If `budgets` is empty, the plan recomputes nothing. Returns
+  /// nullopt if the compilation of a copy of the module fails.
   std::optional<Positions> measure(const std::vector<int64_t> &budgets) {
     return measureWith([&](ModuleOp copy) {
       if (budgets.empty())
@@ -162,14 +138,8 @@ private:
                     Builder(module.getContext()).getDenseI64ArrayAttr(budgets));
   }
 
-  /// Checks whether the memory limit can be met. Returns an error with exit
-  /// code 6 if a rank exceeds the memory limit. Returns success if each rank
-  /// meets the limit.
-  ///
-  /// `least` is the memory of a plan that recomputes as many activations as
-  /// possible. A position is a group of ranks that run the same pipeline
-  /// stages. All ranks of a position need the same memory. least[i] is the
-  /// memory of one rank of position i.
+  /// Returns an error with exit code 6 if a rank exceeds the memory limit.
+  /// `least` is the memory of the ranks with as much recomputation as possible.
   Status refuse(const Positions &least) const {
     Status status = emit::checkMemory(module, least);
     if (!status.ok())
@@ -179,15 +149,9 @@ private:
     return status;
   }
 
-  /// Activation budgets of the search. An activation budget is the number of
-  /// bytes of activations that a rank may keep for the backward pass. A
-  /// position is a group of ranks that run the same pipeline stages. All ranks
-  /// of a position have the same budget. Entry i belongs to position i. A trial
-  /// compiles a plan with certain budgets and measures the memory.
-  ///  - `fits[i]`: the largest budget that met the memory limit in a trial
-  ///  - `tooLarge[i]`: the smallest budget that exceeded the memory limit in a
-  ///    trial
-  ///  - `next[i]`: the budget for the next trial
+  /// Activation budgets in bytes, by pipeline rank: the largest that met the
+  /// memory limit in a trial, the smallest that exceeded it, and the budget for
+  /// the next trial.
   std::vector<int64_t> fits, tooLarge, next;
 };
 } // namespace

@@ -41,13 +41,8 @@ static std::string writeReproducer(Phase phase, ModuleOp before) {
   return end == GuardedEnd::Returned && written.ok() ? unique.str().str() : "";
 }
 
-/// Returns the complete command line of the user, for an error message.
-/// `options.command` is the command line without the options --dim. This
-/// function appends the options --dim. For example, it turns the first of these
-/// lines into the second:
-///
-///     pcc m.onnx --tp 2
-///     pcc m.onnx --tp 2 --dim 'batch=8'
+/// Returns the user's command line with the options --dim, such as "pcc m.onnx
+/// --dim 'batch=8'". `options.command` does not contain these options.
 static std::string wholeCommand(const CompileOptions &options) {
   std::string command = options.command;
   for (auto &[name, size] : options.dims)

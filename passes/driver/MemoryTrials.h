@@ -31,14 +31,9 @@ protected:
                llvm::function_ref<bool(mlir::ModuleOp)> runRest, int64_t limit)
       : module(module), runRest(runRest), limit(limit) {}
 
-  /// Returns the memory of a changed plan. The function applies `change` to a
-  /// copy of the module, compiles the copy, and measures the memory of the
-  /// compiled plan. Returns nullopt if the compilation or the measurement
-  /// fails.
-  ///
-  /// A position is a group of ranks that run the same pipeline stages. All
-  /// ranks of a position need the same memory. Entry i of the result is the
-  /// memory of one rank of position i.
+  /// Applies `change` to a copy of the module, compiles the copy, and returns
+  /// the memory of its ranks. Returns nullopt if the compilation or the
+  /// measurement fails.
   std::optional<Positions>
   measureWith(llvm::function_ref<void(mlir::ModuleOp)> change) const {
     mlir::OwningOpRef<mlir::ModuleOp> copy =

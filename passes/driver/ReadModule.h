@@ -22,16 +22,10 @@ struct ModuleText {
 ///  - exit code 7: the system refuses access.
 Status readModuleText(const std::string &path, ModuleText &file);
 
-/// Parses and verifies the text of a .mlir file. After an error, emits a
-/// diagnostic that names a line of the .mlir file, and returns null. If there
-/// is no error, each op has the location that the text gives to the op. This
-/// location is usually a place in the original model.
-///
-/// The text must obey the rules of MLIR and three further rules:
-///  - All attributes of ops belong to registered dialects.
-///  - The text contains no construct that crashes MLIR's parser. For example,
-///    brackets are nested at most 256 levels deep.
-///  - The text is not MLIR bytecode.
+/// Parses and verifies the text of a .mlir file. Refuses attributes of
+/// unregistered dialects, MLIR bytecode, and texts that crash MLIR's parser.
+/// After an error, emits a diagnostic that names a line of the file, and
+/// returns null. The locations of ops are those in the text.
 mlir::OwningOpRef<mlir::ModuleOp> readModule(const ModuleText &file,
                                              mlir::MLIRContext *context);
 

@@ -9,13 +9,9 @@
 namespace pcc {
 
 /// Reads the CSV file of --schedule into `options.scheduleTable`, and sets
-/// `options.microbatches` and `options.virtualStages` (stages per pipeline
-/// rank) from it. Line i lists the actions of pipeline rank i in order: 0F1 is
-/// the forward pass of stage 0 for microbatch 1, and 0B1 is the backward pass.
-/// Does nothing for inference or if --schedule names no file. Errors:
-///  - exit code 7: the file cannot be read or is no regular file;
-///  - exit code 6: the schedule has a syntax error, contradicts other options,
-///    or makes ranks wait for each other forever.
+/// `options.microbatches` and `options.virtualStages`. Does nothing for
+/// inference or if --schedule names no file. Returns exit code 7 if the file
+/// cannot be read, and 6 if the schedule is wrong, does not fit or deadlocks.
 Status readScheduleTable(CompileOptions &options);
 
 } // namespace pcc

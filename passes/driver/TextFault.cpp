@@ -10,26 +10,14 @@ using llvm::StringRef;
 
 namespace pcc {
 
-/// Largest accepted depth of nested brackets, and largest accepted number of
-/// successive minus signs. MLIR's parser is recursive. More brackets or more
-/// minus signs could overflow the parser's stack.
-///
-/// The limit for brackets also holds for each alias. An alias gives a name to a
-/// text, and the text may contain other aliases. The brackets of these other
-/// aliases count, too. In this example, `#a1` has depth 1, and `#a2` has depth
-/// 2:
-///
-///     #a1 = [0, 1]
-///     #a2 = [#a1, #a1]
+/// Largest accepted depth of nested brackets, after aliases are replaced, and
+/// largest accepted number of successive minus signs. MLIR's parser is
+/// recursive, so more of them could overflow its stack.
 static constexpr int greatestDepth = 256;
 
-/// Largest accepted size of an alias. An alias gives a name to a text. This
-/// text may contain other aliases. The size of an alias is 1 plus the sizes of
-/// all aliases in its text:
-///
-///     #a0 = 1             size 1
-///     #a1 = [#a0, #a0]    size 1 + 1 + 1 = 3
-///     #a2 = [#a1, #a1]    size 1 + 3 + 3 = 7
+/// Largest accepted size of an alias: 1 plus the sizes of all aliases in its
+/// text. For example, `#a1 = [#a0, #a0]` has size 3 if `#a0` has size 1. A few
+/// aliases can stand for a very long text.
 static constexpr size_t mostAliases = 65536;
 
 /// Skips a string literal or a comment. `at` is a position in `text`. If a
@@ -83,18 +71,8 @@ public:
   }
 
 private:
-  /// Size of the text for which an alias stands. An alias gives a name to a
-  /// text, and the text may contain other aliases. The size has two numbers:
-  ///  - `aliases` is 1 for the alias itself, plus the number `aliases` of each
-  ///    alias in its text. An alias that occurs twice in the text counts twice.
-  ///  - `depth` is the greatest depth of nested brackets, after each alias in
-  ///    the text is replaced by the text for which it stands.
-  ///
-  /// Example: `#a2` stands for `[[1, 1], [1, 1]]`:
-  ///
-  ///     #a0 = 1             aliases 1,             depth 0
-  ///     #a1 = [#a0, #a0]    aliases 1 + 1 + 1 = 3, depth 1
-  ///     #a2 = [#a1, #a1]    aliases 1 + 3 + 3 = 7, depth 2
+  /// Size of the text for which an alias stands, after all aliases in the text
+  /// are replaced. In `#a1 = [#a0, #a0]`, the alias `#a0` counts twice.
   struct Alias {
     size_t aliases = 1; ///< number of aliases in it, the alias itself included
     int depth = 0;      ///< greatest depth of nested brackets
@@ -112,13 +90,10 @@ private:
     return {at, "alias '" + definedName.str() + "' stands for " + what};
   }
 
-  /// Returns whether an op begins at the position `at`. This is the case if the
-  /// character at `at` meets four conditions:
-  ///  - The character is a letter, a quotation mark or a percent sign.
-  ///  - The character is outside of all brackets.
-  ///  - The character is the first of its line, apart from spaces and tabs.
-  ///  - The text before the line does not end with `=`, `:` or `->`. After such
-  ///    an end, the line continues the text before it.
+  /// Returns whether an op begins at the position `at`: a letter, `"` or `%`
+  /// that is the first character of its line and outside of all brackets. The
+  /// text before the line must not end with `=`, `:` or `->`, because the line
+  /// would continue it.
   bool beginsOp() const {
     if (depth > 0 ||
         !(llvm::isAlpha(text[at]) || StringRef("\"%").contains(text[at])))
@@ -129,14 +104,9 @@ private:
            !complete.ends_with(":") && !complete.ends_with("->");
   }
 
-  /// Reads the name of an alias, such as `#a1`, and moves `at` to the last
-  /// character of the name. If the name begins a definition (`=` follows,
-  /// outside of all brackets), adds the alias to `known`. If the name is used
-  /// in the definition of another alias, adds its size to the size of that
-  /// alias:
-  ///
-  ///     #a0 = [[5]]           aliases 1,             depth 2
-  ///     #a1 = [#a0, #a0]      aliases 1 + 1 + 1 = 3, depth 1 + 2 = 3
+  /// Reads the name of an alias, such as `#a1`, and moves `at` to its last
+  /// character. Adds a defined alias to `known`. If the definition of another
+  /// alias uses this alias, adds the size of this alias to the other one.
   void readAlias() {
     const StringRef name = text.substr(at).take_while([](char c) {
       return llvm::isAlnum(c) || StringRef("#!_$.-").contains(c);
@@ -154,14 +124,10 @@ private:
     }
   }
 
-  /// Reads a character that is not part of a string, a comment or an alias
-  /// name. Updates two members:
-  ///  - `depth` is the number of open brackets. The `>` of `->` and of `>=`
-  ///    closes no bracket.
-  ///  - `signs` is the number of successive minus signs. White space may lie
-  ///    between the minus signs. The scan counts the minus signs because MLIR's
-  ///    parser calls itself for each minus sign. Too many minus signs could
-  ///    overflow the stack of the parser.
+  /// Updates `depth`, the number of open brackets, and `signs`, the number of
+  /// successive minus signs. The `>` of `->` and of `>=` closes no bracket.
+  /// MLIR's parser calls itself for each minus sign, so many could overflow its
+  /// stack.
   void readBracketOrSign() {
     const char c = text[at];
     const bool isArrow =

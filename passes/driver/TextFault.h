@@ -15,14 +15,10 @@ struct TextFault {
   std::string claim; ///< error message without the position
 };
 
-/// Returns one fault in the text of a .mlir file, or nullopt. A fault would
-/// crash MLIR's parser or make the compiler run for a very long time:
-///  - a zero byte, or `array<T>` with an unknown element type T
-///  - brackets nested more than 256 levels deep, after aliases are replaced
-///  - more than 256 minus signs in a row
-///  - an alias whose size is more than 65,536, because a few aliases can stand
-///    for a very long text (the size is 1 plus the sizes of all aliases in the
-///    definition, as in `#a1 = [#a0, #a0]`)
+/// Returns a fault in the text of a .mlir file that would crash MLIR's parser
+/// or make it run for a very long time; nullopt if there is none. Examples are
+/// a zero byte, deeply nested brackets, and an alias that stands for a very
+/// long text.
 std::optional<TextFault> findTextFault(llvm::StringRef text);
 
 } // namespace pcc

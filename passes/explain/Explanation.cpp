@@ -71,13 +71,8 @@ public:
   Explainer(const emit::ModelFacts &facts, const plan::Cluster &cluster)
       : facts(facts), cluster(cluster) {}
 
-  /// Collects all data of the explanation:
-  ///  - facts about the whole model, such as the mesh
-  ///  - all collectives
-  ///  - all transfers: values that one stage sends to another
-  ///  - totals: the number of calls, the bytes and the seconds of all
-  ///    communication in one step
-  ///  - lints: warnings about suspicious shardings
+  /// Collects all data of the explanation, except the explanations of single
+  /// values.
   Explanation run() {
     readHead();
     for (int stage = 0; stage < facts.numStages(); ++stage)
@@ -114,16 +109,10 @@ private:
     explanation.microbatches = facts.microbatches;
   }
 
-  /// Adds one element to `explanation.collectives`, and adds its communication
-  /// to `explanation.totals`. `entry` describes one collective, or several
-  /// collectives of the same ONNX node. If there are several, they have equal
-  /// properties, such as kind, mesh axes and number of bytes. All collectives
-  /// of `entry` run in the pipeline stage `stage`.
-  ///
-  /// The new element also states the tensor shape, the sharding before and
-  /// after the collective, the predicted time of one call, and the cause. If
-  /// `entry` describes several collectives, the function takes this information
-  /// from the first of them.
+  /// Adds `entry` to `explanation.collectives` and to the totals. `entry`
+  /// describes equal collectives of one ONNX node in the pipeline stage
+  /// `stage`. The shape, the shardings, the time and the cause are those of the
+  /// first collective.
   void add(const emit::CollectiveFacts &entry, int stage) {
     dist::CollectiveOp op = entry.ops.front();
     ExplainedCollective made{entry,
@@ -147,15 +136,8 @@ private:
                                facts.mesh.shardingMesh());
   }
 
-  /// Adds the number of calls, the bytes and the seconds of the collective
-  /// `made` to `explanation.totals`. The totals describe the communication of
-  /// one rank in one step.
-  ///
-  /// A position is a group of ranks that run the same pipeline stages. All
-  /// ranks of a position have the same totals. One entry of
-  /// `explanation.totals` contains the totals of one position, one set of mesh
-  /// axes and one kind of collective. For example, an entry may contain the
-  /// totals of position 0 for all calls of all_reduce along the axis `tp`.
+  /// Adds the calls, bytes and seconds of the collective `made` in one step to
+  /// the totals of the ranks that run its pipeline stage.
   void count(const ExplainedCollective &made) {
     count({facts.positionOfStage[made.stage], llvm::join(made.facts.axes, "+"),
            made.facts.kind, made.facts.callsPerStep(facts),
@@ -181,17 +163,9 @@ private:
                                  2, static_cast<double>(bytes), 1)});
   }
 
-  /// Adds the communication `each` to `explanation.totals`. `each` describes
-  /// calls of one collective, or transfers of one value between pipeline
-  /// stages. `each.calls` is the number of calls in one step.
-  /// `each.receivedBytes` and `each.seconds` are the bytes and the seconds of
-  /// one call. The function multiplies both by `each.calls`.
-  ///
-  /// A position is a group of ranks that run the same pipeline stages. One
-  /// entry of `explanation.totals` contains the totals of one position, one set
-  /// of mesh axes and one kind of communication, such as all_reduce. The
-  /// function adds `each` to the entry with the same position, mesh axes and
-  /// kind. If there is no such entry, the function creates the entry.
+  /// Adds `each` to the entry of `explanation.totals` with the same pipeline
+  /// rank, mesh axes and kind. Creates this entry if there is none. `each` has
+  /// the bytes and seconds of one call, and the number of calls in one step.
   void count(const CommunicationTotal &each) {
     auto total =
         llvm::find_if(explanation.totals, [&](const CommunicationTotal &other) {

@@ -12,35 +12,21 @@
 
 namespace pcc::explain {
 
-/// One reason for a collective: an op, and a decision about this op. The
-/// collective changes the sharding of a value, and the op produces or reads
-/// this value. A decision is the way in which the compiler's sharding search
-/// has chosen to compute the op along one mesh axis.
-///
-/// Example: a matmul reads the value x and the weight w. The sharding search
-/// has chosen to split dim 1 of w along the mesh axis tp. Each rank then needs
-/// the whole value x. Therefore an all_gather along tp changes the sharding of
-/// x. The reason for the all_gather is the matmul (`place`) with the choice
-/// "split dim 1 of 'w'" (`decision`).
-///
-/// Both pointers point into `ExplainedCollective::cause`.
+/// One reason for a collective: an op that produces or reads the resharded
+/// tensor, and the way in which the sharding search computes this op along a
+/// mesh axis. Example: a matmul with "split dim 1 of 'w'" needs an all_gather
+/// of its other operand. The pointers point into `ExplainedCollective::cause`.
 struct EndpointDecision {
-  /// Producer or reader of a value. An EndpointDecision is one reason for a
-  /// collective that changes the sharding of this value.
-  ///
-  /// The producer of the value is an op, or an input or a weight of the model.
-  /// A reader of the value is an op or an output of the model. A request for a
-  /// sharding of the value also counts as a reader. The request is an option of
-  /// the user or an annotation in the model.
-  ///
-  /// The pointer is not null in the elements that
-  /// ExplainedCollective::decisions() returns.
+  /// Producer or reader of the tensor that the collective reshards. A reader
+  /// can also be a sharding that the user asked for, by --shard or by an
+  /// annotation in the model. Not null in the result of
+  /// ExplainedCollective::decisions().
   const dist::Endpoint *place = nullptr;
   /// Way in which the sharding search computes the op `place` along a mesh axis
   /// of the collective. Example: "split dim 1 of 'w'" for a matmul means that
   /// each rank along tp computes with its own part of w. Null if the search
-  /// made no such decision. The reason is then a request for a sharding, such
-  /// as "--shard 'y=[-,tp]'", in the member Endpoint::pin of `place`.
+  /// made no such decision. The reason is then a sharding that the user asked
+  /// for. `place->pin` contains its text, such as "--shard 'y=[-,tp]'".
   const dist::Decision *decision = nullptr;
 };
 
@@ -66,27 +52,16 @@ struct ExplainedCollective {
   /// nullopt if the module does not record them.
   std::optional<dist::Cause> cause;
 
-  /// Returns at most two reasons for this collective: the producer and one
-  /// reader of the value that the collective reshards. A producer or reader is
-  /// a reason if the sharding search has chosen how to compute its op along a
-  /// mesh axis of the collective, or if its Endpoint::pin requests a sharding.
-  /// The producer comes first for a reduction, such as an all_reduce;
-  /// otherwise, the reader comes first. The reader is the first one that is a
-  /// reason. A reason whose decision equals the decision of an earlier reason
-  /// is skipped. The result points into `cause`, and is empty if `cause` is
-  /// nullopt.
+  /// Returns at most two reasons for this collective: the producer of the
+  /// resharded tensor, and the first reader that is a reason. The producer
+  /// comes first for a reduction; otherwise, the reader does. The result points
+  /// into `cause`, and is empty if `cause` is nullopt.
   std::vector<EndpointDecision> decisions() const;
 };
 
-/// Totals of one rank in one step: the number of calls, the received bytes and
-/// the seconds of one kind of collective over one set of mesh axes. Example:
-/// the totals of all calls of all_reduce over the axis tp. The rank belongs to
-/// a pipeline position, which is a group of ranks that run the same pipeline
-/// stages. All ranks of a position have equal totals.
-///
-/// Ranks of one position also receive values from ranks of other positions. The
-/// totals of these transfers are in an object with the axes "pp" and the kind
-/// "transfer".
+/// Number of calls, received bytes and predicted seconds of one rank in one
+/// step, for one kind of collective over one set of mesh axes. Values from
+/// other pipeline stages count as kind "transfer" over the axes "pp".
 struct CommunicationTotal {
   /// Number of the pipeline position, from 0. A pipeline position is a group of
   /// ranks that run the same pipeline stages. This object contains the totals
@@ -152,17 +127,10 @@ struct Explanation {
   std::vector<ValueExplanation> values;
 };
 
-/// Builds the explanation of `module`: the data that `pcc explain` shows to the
-/// user. `module` must have passed the compiler's phase 6-schedule and no later
-/// phase. After this phase, all collectives are known. `cluster` contains the
-/// latencies and bandwidths of the network. The function uses them to predict
-/// the time of each collective.
-///
-/// The list Explanation::values of the result is empty. This list contains the
-/// explanations of single tensors. If the user has asked for single tensors,
-/// the caller fills the list.
-///
-/// Returns an error if `module` lacks an attribute that the explanation needs.
+/// Builds the explanation of `module`, except Explanation::values. Phase
+/// 6-schedule must be the last phase of `module`. Predicts times from the
+/// latencies and bandwidths of `cluster`. Returns an error if `module` lacks an
+/// attribute that the explanation needs.
 StatusOr<Explanation> explainModule(mlir::ModuleOp module,
                                     const plan::Cluster &cluster);
 

@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// Returns an array with the JSON form of each of `items`.
+  /// Returns an array of `items`, each converted to JSON.
   template <typename Item> Json list(const std::vector<Item> &items) const {
     Json entries = Json::array();
     for (const Item &item : items)
@@ -99,14 +99,9 @@ private:
     return json;
   }
 
-  /// Returns the collective `made` as JSON, with its at most two reasons from
-  /// ExplainedCollective::decisions(). A reason is the chosen way to compute an
-  /// op and the rejected ways, or a sharding that the user has requested. The
-  /// reasons are in three fields:
-  ///  - `decision`: the first reason without its rejected ways; null if none.
-  ///  - `alternatives`: the list of the rejected ways of the first reason.
-  ///  - `further_decisions`: a list with the second reason and its rejected
-  ///    ways; empty if there is no second reason.
+  /// Returns the collective `made` as JSON, with at most two reasons.
+  /// `decision` is the first reason, and `alternatives` are its rejected ways
+  /// to compute the op. `further_decisions` contains the second reason.
   Json write(const ExplainedCollective &made) const {
     Json json = emit::toJson(made.facts, made.stage);
     json["shape"] = made.shape;

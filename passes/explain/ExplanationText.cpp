@@ -11,14 +11,9 @@ using namespace pcc::explain;
 using llvm::formatv;
 using runtime::bytesText;
 
-/// Largest number of entries that a list in the text shows, such as the list of
-/// the ops that read a value. Example: 7 ops read the value. The text names 5
-/// of them and ends with "and 2 more".
-///
-/// There is one exception. wayText() formats a path through the program from
-/// one value to another. If the path has at most 2 * 5 = 10 steps, the text
-/// shows all steps. Otherwise, the text shows 9 steps and the number of the
-/// other steps.
+/// Largest number of entries that a list in the text shows, before a text such
+/// as "and 2 more". A path from a value to the op that decided its sharding may
+/// have twice as many.
 static constexpr size_t mostListed = 5;
 
 /// Formats a duration in a suitable unit, such as "12.5 us".
@@ -43,9 +38,10 @@ static std::string counted(int64_t count, const std::string &thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : plural);
 }
 
-/// Returns whether `place` is an input, output, weight or pin (requested
-/// sharding) of the model. In these cases, `place.node` is the name of a value.
-/// Otherwise, `place` is an op, and `place.node` is the name of an ONNX node.
+/// Returns whether `place` is an input, output or weight of the model, or a
+/// sharding that the user asked for ("pin"). In these cases, `place.node` is
+/// the name of a value. Otherwise, `place` is an op, and `place.node` is the
+/// name of an ONNX node.
 static bool namesItself(const dist::Endpoint &place) {
   return place.op == "input" || place.op == "output" || place.op == "weight" ||
          place.op == "pin";
@@ -81,14 +77,8 @@ static std::string stepsText(const std::vector<dist::PricedStep> &steps) {
 //===----------------------------------------------------------------------===//
 
 /// Returns why the sharding search chose `chosen` and not `loser`, two ways to
-/// compute the same op:
-///  - "not allowed": a rule of the search forbids `loser`.
-///  - "costs more X": X is the first of time, received bytes and calls that
-///    differs, and `loser` has more of it.
-///  - "costs more elsewhere": this first difference favors `loser`, but `loser`
-///    makes other ops more expensive.
-///  - "costs more memory": all three are equal, but a rank stores more bytes.
-///  - "tie": the costs above do not explain the choice.
+/// compute the same op. "costs more elsewhere" means that `loser` costs less at
+/// this op, but makes other ops more expensive.
 static std::string verdictOn(const dist::Choice &loser,
                              const dist::Choice &chosen) {
   const auto compare = [](int64_t own, int64_t other, const char *what) {
@@ -106,14 +96,10 @@ static std::string verdictOn(const dist::Choice &loser,
   return loser.memoryBytes > chosen.memoryBytes ? "costs more memory" : "tie";
 }
 
-/// Formats `choice`, one way to compute an op, as a line. Example:
+/// Formats `choice`, one way to compute an op, with the bytes that one rank
+/// receives and the predicted time:
 ///
 ///     chosen          32.0 KiB    6.6 us  split nothing: all_reduce 32.0 KiB
-///
-/// The line contains `verdict` ("chosen" or why the way was rejected), the
-/// bytes that one rank receives, the predicted duration, the description of the
-/// way, its communications, and the reason why it is not allowed, if any.
-/// `cluster` predicts durations that the compiler has not recorded.
 static std::string choiceText(const std::string &verdict,
                               const dist::Choice &choice,
                               const plan::Cluster &cluster) {
@@ -142,18 +128,9 @@ static std::string decisionText(const dist::Decision &decision,
   return text;
 }
 
-/// Formats one reason for the sharding of a value that a collective moves. `at`
-/// contains the op that produces the value, or an op that reads it. There are
-/// two kinds of reasons:
-///
-///  - The compiler searched for the best way to compute this op. The text then
-///    has a heading, one line for the chosen way, and one line for each of the
-///    best `numOthers` rejected ways.
-///  - The user has requested the sharding. The text is then one line that
-///    contains the request, such as "requested  --shard 'y=[-,tp]'".
-///
-/// The bandwidths in `cluster` determine the durations that the compiler has
-/// not recorded.
+/// Formats one reason for a collective. If the sharding search decided, the
+/// text has the chosen way to compute an op and the best `numOthers` rejected
+/// ways. Otherwise, it has the sharding that the user has requested.
 static std::string decidedText(const EndpointDecision &at, size_t numOthers,
                                const plan::Cluster &cluster) {
   if (!at.decision)
@@ -179,14 +156,9 @@ static std::string usesText(const std::vector<dist::Endpoint> &uses) {
   return text;
 }
 
-/// Formats one line with names of ONNX nodes. The collectives of `group` have
-/// equal properties, such as kind and mesh axes. Each collective belongs to an
-/// ONNX node. Example: the ONNX nodes 'h.0.fc', 'h.1.fc' and 'h.2.fc' each need
-/// an all-reduce. The three all-reduces form a group. The line leaves out the
-/// node of the first collective: "likewise   'h.1.fc', 'h.2.fc'". The line
-/// contains at most five names. If there are more, the line ends with the
-/// number of the other names, such as "and 3 more". Returns an empty string if
-/// `group` has only one collective.
+/// Formats the ONNX nodes of all collectives in `group` except the first:
+/// "likewise   'h.1.fc', 'h.2.fc'". Names at most `mostListed` nodes, and then
+/// states how many are left. Returns an empty string for a single collective.
 static std::string likewiseText(const RepeatedCollective &group) {
   std::string text;
   for (size_t i = 1; i < group.all.size() && i <= mostListed; ++i)
@@ -202,13 +174,6 @@ static std::string likewiseText(const RepeatedCollective &group) {
 ///
 ///     4 x all_reduce (sum) over tp, 32.0 KiB and 6.6 us each
 ///         f32[8, 32, 64] from [dp, -, -] partial sum(tp) to [dp, -, -]
-///
-/// The group of this example contains 4 collectives. In each of them, a rank
-/// receives 32.0 KiB, and the predicted duration is 6.6 us. The second line
-/// contains the element type and the global shape of the tensor, and the
-/// shardings of the tensor before and after the collective. `numStages` is the
-/// length of the pipeline. If it is greater than 1, the first line also
-/// contains the numbers of the pipeline stages that execute the collectives.
 static std::string headText(const RepeatedCollective &group, size_t numStages) {
   const ExplainedCollective &first = *group.all.front();
   const auto &facts = first.facts;
@@ -227,15 +192,9 @@ static std::string headText(const RepeatedCollective &group, size_t numStages) {
          first.from + " to " + first.to + "\n";
 }
 
-/// Formats the text about `group`, collectives with equal properties and equal
-/// reasons, such as the all-reduces of all layers. The parts are:
-///  1. two heading lines: kind, mesh axes, bytes, duration and shardings
-///  2. the producer and the readers of the tensor of the first collective
-///  3. the names of the ONNX nodes that need the other collectives
-///  4. the reasons for the first collective, such as the way in which the
-///     compiler computes a reader
-///
-/// If the module records no cause, the ONNX node replaces parts 2 and 4.
+/// Formats the text about `group`, equal collectives such as the all-reduces of
+/// all layers. Names the producer, the readers and the reasons of the first
+/// collective, and the ONNX nodes of the other collectives.
 static std::string repeatedText(const RepeatedCollective &group,
                                 size_t numStages,
                                 const plan::Cluster &cluster) {
@@ -339,15 +298,9 @@ static std::string wayText(const std::vector<std::string> &steps) {
   return text;
 }
 
-/// Formats the effect of one mesh axis on a value, and the reason. Example:
-///
-///     over tp: dim 0 is split
-///         by weight 'w2' <- matmul 'fc1'
-///         decided there (everything else unchanged)
-///         chosen   1.0 KiB   0.2 us  split dim 0 of 'w2': all_reduce 1.0 KiB
-///
-/// The lines are the effect, the path from the value to its cause, the reason,
-/// and the decisions of the sharding search that led to the effect.
+/// Formats the effect of one mesh axis on a value: the effect, the path from
+/// the value to the cause, the reason, and the decisions of the sharding
+/// search.
 static std::string originText(const Origin &origin,
                               const plan::Cluster &cluster) {
   std::string text = "  over " + origin.axis + ": " + origin.what + "\n";
@@ -359,16 +312,10 @@ static std::string originText(const Origin &origin,
   return text;
 }
 
-/// Formats one line about a reader of a value. A reader is an op, an output of
-/// the model, or a sharding that the user requests. Example:
+/// Formats one line about a reader of a value. If the reader needs the value in
+/// another sharding, the line ends with the communications. Example:
 ///
 ///     read by matmul at 'fc1' as [-, -], stage 1: all_gather 16.0 KiB
-///
-/// In this example, the reader is a matmul. It was imported from the ONNX node
-/// fc1. It reads the value in the sharding [-, -], which means that no dim is
-/// split. An all-gather produces this sharding, and one rank receives 16.0 KiB
-/// in the all-gather. The reader belongs to the pipeline stage 1. The line
-/// contains the stage only if `hasStages` is true.
 static std::string useText(const ValueUse &use, bool hasStages) {
   std::string text =
       "  read by " + placeText(use.place) + " as " + use.sharding;

@@ -136,16 +136,10 @@ private:
     found.report(Lint::FullGather, "times", lints);
   }
 
-  /// Returns the value from which `value` takes its elements. The function goes
-  /// back from `value` through ops that only move elements. These ops are
-  /// transposes, reshapes, and collectives that only move elements. Example: an
-  /// all-gather computes y from x, and a transpose computes z from y. The
-  /// result for z is x.
-  ///
-  /// The function stops at all other ops. Two kinds of collectives count as
-  /// other ops. A reduction, such as an all-reduce, computes new elements. A
-  /// halo exchange gives a rank the elements at the border of a neighboring
-  /// shard.
+  /// Returns the value from which `value` takes its elements. Goes back through
+  /// transposes, reshapes, and collectives that only move elements. Stops at
+  /// reductions and at halo exchanges, because their results have other
+  /// elements.
   static Value elementsOf(Value value) {
     while (Operation *op = value.getDefiningOp()) {
       if (!isa<dist::CollectiveOp>(op) && !op->hasTrait<graph::KeepsElements>())
@@ -216,18 +210,10 @@ private:
     return dist::largeWeightShare * total / static_cast<double>(repeats);
   }
 
-  /// Returns the mesh axes that should split large weights, in at most two
-  /// groups. Each large weight should be split by at least one axis of each
-  /// group. The groups are:
-  ///
-  ///  - The axis tp (tensor parallelism), alone.
-  ///  - All axes with other names than tp, dp, cp and mb. The user invents such
-  ///    names for the axes of the mesh.
-  ///
-  /// The axes dp (data parallelism), cp (context parallelism) and mb
-  /// (microbatches) are in no group, because they split the data instead of the
-  /// weights. Axes of size 1 are in no group. Example: the mesh {dp=2, tp=4,
-  /// a=2, b=2} has the groups {tp} and {a, b}.
+  /// Returns the groups of mesh axes that should split large weights, each by
+  /// at least one axis. The axis tp is one group. All other axes with names of
+  /// the user are the second group. The axes dp, cp and mb split data instead
+  /// of weights.
   std::vector<std::vector<dist::Axis>> weightAxes() const {
     std::vector<std::vector<dist::Axis>> groups;
     std::vector<dist::Axis> own;
@@ -287,13 +273,11 @@ private:
     }
   }
 
-  /// Returns the message of the lint PCC-L002 about large weights that no mesh
-  /// axis of `axes` splits. Example for weights of 32 KiB and 64 KiB: "weights
-  /// of 96.0 KiB are whole on every rank of tp: 'v', 'w'". `names` contains the
-  /// quoted name of each weight, followed by the user's request if there is
-  /// one: "'v' (--shard 'v=[-,-]')". `whole` maps each name without quotes to
-  /// the size in bytes. The message names at most `mostNamed` weights and ends
-  /// with "and 2 more", for example.
+  /// Returns the lint message about large weights that no axis of `axes`
+  /// splits, such as "weights of 96.0 KiB are whole on every rank of tp: 'v',
+  /// 'w'". `names` contains the quoted names, with the option by which the user
+  /// set the sharding, such as "(--shard 'v=[-,-]')". `whole` maps unquoted
+  /// names to sizes in bytes.
   static std::string wholeText(const std::vector<dist::Axis> &axes,
                                std::vector<std::string> names,
                                const std::map<std::string, double> &whole) {
@@ -333,14 +317,9 @@ private:
     found.report(Lint::Padding, "values", lints);
   }
 
-  /// Adds a message about `op` to `found` if a dim of a result of `op` has much
-  /// padding. The size of the dim is a product of factors. `factor` is one of
-  /// these factors. Example: a dim of 30 elements has the factors 3 and 10,
-  /// written [3|10@tp]. The mesh axis tp splits only the factor 10. If tp has 4
-  /// ranks, the size of the factor on each rank is 10 / 4 = 2.5, rounded up to
-  /// 3. The 4 ranks then have 4 * 3 = 12 instead of 10, so 2 of 12 (17 %) are
-  /// padding. The function adds the message if at least 10 % are padding
-  /// (dist::largePaddingShare).
+  /// Adds a message about `op` to `found` if ranks pad `factor`, a factor of
+  /// the size of a dim, by at least 10 % (dist::largePaddingShare). Example: 4
+  /// ranks split the size 10 into 3 each, so 2 of 12 elements are padding.
   static void addPadding(const dist::Factor &factor, Operation *op,
                          CountedMessages &found) {
     const int64_t parts = factor.numParts();
@@ -387,13 +366,10 @@ private:
         auto cost = dyn_cast<graph::CostOpInterface>(op);
         if (!cost)
           return;
-        // `all` is the number of floating-point operations (flops) of one rank.
-        // `repeated` is the number of flops of ops without an operand or result
-        // whose sharding uses `axis`: all ranks along `axis` execute these ops
-        // on the same data. Phase 5-localize adds ops without the attribute
-        // `dist.shardings`, so the shardings of their results are unknown. An
-        // op of this kind never counts in `repeated`. It counts in `all` only
-        // if an operand uses `axis`.
+        // `repeated` counts the flops of ops that all ranks along `axis`
+        // execute on the same data. Phase 5-localize adds ops without
+        // `dist.shardings`. It is unknown whether they are repeated. They count
+        // in `all` if an operand uses `axis`, and never in `repeated`.
         const bool isDivided = isDividedBy(op, axis.name);
         if (isDivided || op->hasAttr(dist::shardingsName))
           all += cost.getFlops();

@@ -24,15 +24,9 @@ struct FoundLint {
   bool operator==(const FoundLint &) const = default;
 };
 
-/// Returns all lints of `module`. The lints are ordered by their codes:
-/// PCC-L001, PCC-L002 and so on. Lints with equal codes are in program order or
-/// in the order of the mesh axes.
-///
-/// `module` must have passed phase 6-schedule of the compiler. `module` may
-/// also have passed the next phase, 7-emit. Phase 7-emit replaces most ops,
-/// such as matmuls, by kernels and library calls. Kernels and library calls
-/// have no shardings. After 7-emit, the function therefore finds only lints
-/// about collectives and weights.
+/// Returns all lints of `module`, ordered by their codes, such as PCC-L001.
+/// `module` must have passed phase 6-schedule. After 7-emit, kernels have no
+/// shardings, so only lints about collectives and weights can be found.
 std::vector<FoundLint> findLints(mlir::ModuleOp module);
 
 } // namespace pcc::explain

@@ -26,14 +26,9 @@ static std::string withoutNumbers(const std::string &text) {
 }
 
 /// Returns a key for `choice`, one way to compute an op. The keys of similar
-/// layers are equal, so that `pcc explain` can group collectives. Example:
-///
-///     split dim 1 of 'h.#.w' all_gather4096s all_reduce32768
-///
-/// '#' replaces the numbers in quoted names. Each communication has its kind,
-/// its received bytes, and an "s" if it also serves another operand. Only the
-/// first character of `choice.refused` is in the key, because the rest can
-/// contain the name of a weight of one layer.
+/// layers are equal: '#' replaces numbers in quoted names. Only the first
+/// character of `choice.refused` is in the key, because the rest can contain
+/// the name of a weight of one layer.
 static std::string keyOf(const dist::Choice &choice) {
   std::string key = withoutNumbers(choice.what) + choice.refused.substr(0, 1);
   for (const dist::PricedStep &step : choice.steps)

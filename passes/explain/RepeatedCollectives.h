@@ -29,15 +29,10 @@ struct RepeatedCollective {
   std::vector<std::string> stages;
 };
 
-/// Divides the collectives `all` into groups. Two collectives belong to one
-/// group if their properties are equal, such as the kind, the mesh axes and the
-/// received bytes, and if they exist for equal reasons. Two reasons are equal
-/// if they differ only in numbers inside quoted names. Example: "split dim 1 of
-/// 'h.0.w'" and "split dim 1 of 'h.1.w'" are equal reasons.
-///
-/// The groups are in the order of their first collectives. Example: the
-/// collectives A0, B0, A1, B1 give the groups {A0, A1} and {B0, B1}. The groups
-/// contain pointers into `all`.
+/// Divides the collectives `all` into groups with equal properties and equal
+/// reasons, in the order of their first collectives. Numbers in quoted names do
+/// not matter: "split dim 1 of 'h.0.w'" equals "split dim 1 of 'h.1.w'". The
+/// groups contain pointers into `all`.
 std::vector<RepeatedCollective>
 findRepeatedCollectives(const std::vector<ExplainedCollective> &all);
 

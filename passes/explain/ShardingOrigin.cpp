@@ -68,15 +68,10 @@ static std::vector<dist::Decision> decisionsAlong(Operation *op,
   return along(axis, dist::decisionsOf(op->getLoc()));
 }
 
-/// Writes why the program contains `reshard`, an op that changes the sharding
-/// of a value, to `origin`:
-///  - `reason`: names the first consumer that needs the new sharding, such as
-///    "resharded there for matmul 'fc1'".
-///  - `decisions`: the decisions of the sharding search about this consumer
-///    along `axis`. If `reshard` adds up partial results of the ranks, the
-///    decisions about the producer instead.
-///
-/// If the module records no consumer, only sets `reason`.
+/// Writes why the program contains `reshard` to `origin`: the first consumer
+/// that needs the new sharding, and the decisions of the sharding search about
+/// this consumer along `axis`. If `reshard` is a reduction, the decisions are
+/// those about its producer.
 static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
                            Origin &origin) {
   auto cause = dist::causeOf(reshard.getLoc());
@@ -94,30 +89,17 @@ static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
 }
 
 namespace {
-/// Kinds of reasons why a mesh axis splits a value, the strongest first:
-///  - Pinned: the user has requested the sharding of the value.
-///  - ByRole: the value is an input of the model, and the axis splits the batch
-///    dim or the sequence dim of the input.
-///  - Priced: there are two cases. In the first case, an op computes or reads
-///    the value. The compiler's sharding search has compared the costs of
-///    several ways to compute this op along the axis, and has chosen one way.
-///    In the second case, a reshard (an op that changes the sharding of a
-///    value) has caused the split.
-///  - Weight: the value is a weight. Each rank along the axis stores only a
-///    part of the weight.
-///  - Nothing: no other reason was found.
+/// Kinds of reasons why a mesh axis splits a value, the strongest first: Pinned
+/// the user has requested the sharding ByRole the axis splits the batch or
+/// sequence dim of a model input Priced a decision of the sharding search, or a
+/// reshard Weight each rank stores a shard of the weight Nothing no other
+/// reason was found
 enum Strength { Pinned, ByRole, Priced, Weight, Nothing };
 
-/// Searches for the reason why a mesh axis splits a value. For example, the
-/// reason is that the user has requested the split of another value, and the
-/// compiler has split this value in the same way. The enum Strength lists all
-/// kinds of reasons.
-///
-/// The search is a breadth-first search. It begins at the value. From each
-/// value, the search goes to the op that computes the value and to all ops that
-/// read the value. The search continues with those operands and results of
-/// these ops that the axis splits. The class then chooses the strongest reason
-/// of all values that the search has reached.
+/// Finds the reason why a mesh axis splits a value. A breadth-first search goes
+/// from the value to its producer and its readers, and to their operands and
+/// results that the axis splits. The strongest reason of all reached values
+/// wins.
 class OriginSearch {
 public:
   OriginSearch(const dist::Axis &axis) : axis(axis) {}
@@ -147,14 +129,10 @@ private:
     Strength strength;
   };
 
-  /// Adds `value` to the list `order`, which contains the values that the
-  /// search has reached. Does nothing if `axis` does not split `value`, or if
-  /// the list already contains `value`.
-  ///
-  /// `from` is the value from which the search has reached `value`. For
-  /// example, a matmul computes y from x, and the search goes from y to x. In
-  /// the call for x, `from` is y. The search begins at one value. In the call
-  /// for this value, `from` is null.
+  /// Appends `value` to `order`, the values that the search has reached, if
+  /// `axis` splits `value`. Does nothing if the list already contains `value`.
+  /// `from` is the preceding value on the path of the search; null for the
+  /// first value.
   void visit(Value value, Value from) {
     if (dimOf(value, axis.name) >= 0 &&
         cameFrom.try_emplace(value, from).second)
@@ -177,17 +155,8 @@ private:
       visit(result, from);
   }
 
-  /// Examines the ops that compute or read `value`. The class searches for the
-  /// reason why `axis` splits a value. The search goes from value to value,
-  /// because the split of one value may be the reason for the split of another
-  /// value. The list `order` contains all values that the search has reached.
-  ///
-  /// The function calls spreadOver() for the op that computes `value` and for
-  /// all ops that read `value`, except the return op of the model. spreadOver()
-  /// appends an operand or a result of the op to the list if two conditions
-  /// hold: `axis` splits the operand or result, and the list does not contain
-  /// it. Example: a matmul computes y from x and w, and a relu computes z from
-  /// y. If `axis` splits all four values, the call for y appends x, w and z.
+  /// Continues the search at the op that computes `value`, and at all ops that
+  /// read `value` except the return op.
   void spread(Value value) {
     if (Operation *op = value.getDefiningOp())
       spreadOver(op, value);
@@ -196,13 +165,10 @@ private:
         spreadOver(user, value);
   }
 
-  /// Returns the user's request for the sharding of `value`, as text such as
-  /// "--shard 'y=[-,tp]'". The user may have made the request in two ways:
-  ///
-  ///  - for the op, the model input or the weight that produces `value`
-  ///  - for a model output, if `value` is this output
-  ///
-  /// Returns an empty string if the user has requested no sharding.
+  /// Returns the option or annotation by which the user fixes the sharding of
+  /// `value`, such as "--shard 'y=[-,tp]'"; empty if there is none. It may name
+  /// `value`, or the op that computes `value`, or a model output that is
+  /// `value`.
   std::string pinOf(Value value) const {
     if (std::string pin = shard::endpointOf(value).pin; !pin.empty())
       return pin;
@@ -255,14 +221,9 @@ private:
     return dim && dim.getInt() == dimOf(argument, axis.name);
   }
 
-  /// Writes `best`, the reason why `axis` splits a value, to `origin`:
-  ///  - `steps`: the path from the split value to the op or value that is the
-  ///    reason, such as "weight 'w2'", "matmul 'fc1'". If the reason is a
-  ///    reshard, the path ends at the producer of the resharded value.
-  ///  - `reason`: a line such as "pinned by --shard 'y=[-,tp]'", where the user
-  ///    has requested the sharding by this option.
-  ///  - `decisions`: the decisions of the sharding search that led to the
-  ///    split; unchanged if there are none.
+  /// Writes the reason `best` to `origin`: the path from the split value to the
+  /// reason, a line of text, and the decisions of the sharding search. If the
+  /// reason is a reshard, the path ends at the producer of the resharded value.
   void finish(const Anchor &best, Origin &origin) const {
     if (best.strength == Priced && best.op != best.value.getDefiningOp())
       origin.steps.push_back(textOf(best.op->getResult(0)));
@@ -312,13 +273,10 @@ private:
 };
 } // namespace
 
-/// Writes to `origin` why each rank along the mesh axis `axis` has the same
-/// elements of `start`. A reshard is an op that changes the sharding of a
-/// value. The function searches backward from `start`, from the results of ops
-/// to their operands. It searches for the nearest reshard whose operand depends
-/// on the axis: the axis splits the operand, or each rank has a partial result,
-/// such as one term of a sum. This reshard is the reason. If there is no such
-/// reshard, the reason is that `start` depends on no split value.
+/// Writes to `origin` why all ranks along `axis` have the same elements of
+/// `start`. The reason is the nearest preceding reshard of a value that is
+/// split or partial along `axis`. If there is none, `start` depends on no split
+/// value.
 static void explainWhole(Value start, const dist::Axis &axis, Origin &origin) {
   SmallVector<Value> order{start};
   DenseMap<Value, Value> cameFrom{{start, Value()}};

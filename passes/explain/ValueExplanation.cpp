@@ -22,17 +22,9 @@ static std::string textOf(Attribute attribute) {
   return text ? text.str() : "";
 }
 
-/// Calls `use` once for each of these values of the model in `module`:
-///
-///  - each input of the model
-///  - each weight of the model
-///  - the first result of each op
-///  - each output of the model
-///
-/// The first argument of `use` is the name of the value in the model, such as
-/// "fc1". This name is empty if the value has no name in the model. The second
-/// argument of `use` is the value. The function calls `use` twice for an op
-/// result that is also an output of the model.
+/// Calls `use` with the name and the value for each model input, each weight,
+/// the first result of each op, and each model output. The name is empty if the
+/// model has none. An op result that is also a model output comes twice.
 static void
 forEachName(ModuleOp module,
             llvm::function_ref<void(const std::string &, Value)> use) {
@@ -91,17 +83,9 @@ private:
     return dist::toBriefString(dist::withoutTime(sharding), mesh);
   }
 
-  /// Sets four members of `story`, the explanation of `value`. `sharding` is
-  /// the sharding of `value`. The members are:
-  ///
-  ///  - `sharding`: the sharding as text
-  ///  - `localShape`: the shape of the part of `value` that one rank has
-  ///  - `localBytes`: the number of bytes of this part
-  ///  - `origins`: one entry for each mesh axis whose size is greater than 1.
-  ///    The entry contains the effect of the mesh axis on `value`, and the
-  ///    reason for this effect. There is no entry for the time axis. The time
-  ///    axis is a mesh axis that splits tensors into microbatches, and not over
-  ///    ranks.
+  /// Sets `sharding`, `localShape`, `localBytes` and `origins` of `story`. The
+  /// time axis, which splits tensors into microbatches, has no entry in
+  /// `origins`.
   void tellSharding(Value value, const dist::Sharding &sharding,
                     ValueExplanation &story) const {
     story.sharding = textOf(sharding);
@@ -115,12 +99,9 @@ private:
   }
 
   /// Adds one entry to `story.uses` for each op or model output that reads
-  /// `value`. A reshard, which copies a value into another sharding, gets no
-  /// entry; the function calls itself for its result instead. `before` lists
-  /// the communications that have made the copy `value`, such as an all_gather;
-  /// empty if `value` is no copy. Example: a relu reads x, and a matmul reads
-  /// an all-gathered copy of x. The relu gets no communication, and the matmul
-  /// gets the all_gather.
+  /// `value`. A reshard gets no entry; instead, the readers of its result get
+  /// its communications. `before` contains the communications that have made
+  /// `value`.
   void tellUses(Value value, const std::vector<dist::PricedStep> &before,
                 ValueExplanation &story) {
     for (OpOperand &use : value.getUses())

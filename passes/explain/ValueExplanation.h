@@ -15,13 +15,9 @@ namespace pcc::explain {
 struct Origin {
   /// Name of the mesh axis whose effect on the value is explained.
   std::string axis;
-  /// Effect of the mesh axis on the value:
-  ///
-  ///  - "dim 1 is split": each rank along the axis has a part of dim 1. The
-  ///    number is the index of the split dim.
-  ///  - "partial": each rank along the axis has a partial result, such as one
-  ///    term of a sum.
-  ///  - "whole": all ranks along the axis have the same elements.
+  /// Effect of the mesh axis on the value: "dim 1 is split", "partial" (each
+  /// rank has a partial result, such as one term of a sum), or "whole" (all
+  /// ranks have the same elements).
   std::string what;
   /// Path through the program from the explained value to the op or value that
   /// decided the sharding. Each element is a text such as "matmul 'fc1'".
@@ -54,18 +50,9 @@ struct ValueUse {
   /// that the mesh axis tp splits dim 0 and that no axis splits dim 1. The text
   /// is empty if the value has no sharding.
   std::string sharding;
-  /// Communications between ranks that change the sharding of the value for one
-  /// reader, in the order of their execution. A reader is an op that reads the
-  /// value, or an output of the model. ValueExplanation::sharding is the
-  /// sharding of the value before the communications. ValueUse::sharding is the
-  /// sharding of the value after the communications, which the reader needs.
-  ///
-  /// Example: the mesh axis tp splits dim 0 of a value with 2 dims. The reader
-  /// is a matmul that needs the whole value on each rank. The sharding is
-  /// "[tp, -]" before the communications and "[-, -]" after the communications.
-  /// The list contains one communication, an all_gather along tp.
-  ///
-  /// The list is empty if the reader needs no communication.
+  /// Communications that give the value the sharding that this reader needs, in
+  /// execution order. Example: an all_gather along tp changes "[tp, -]" to "[-,
+  /// -]". Empty if no communication is necessary.
   std::vector<dist::PricedStep> reshard;
 };
 
@@ -80,17 +67,9 @@ struct ValueExplanation {
   int64_t stage = 0;
   /// Element type, such as "f32".
   std::string dtype;
-  /// Two shapes of the value:
-  ///
-  ///  - `shape`: shape of the whole value.
-  ///  - `localShape`: shape of the buffer in which one rank stores its part of
-  ///    the value. The buffers of all ranks have this shape. If a rank has a
-  ///    smaller part, its buffer also contains unused elements (padding).
-  ///
-  /// Example: a mesh axis of 4 ranks splits a value of 10 elements. The ranks
-  /// have 3, 3, 3 and 1 elements. `shape` is {10}, and `localShape` is {3}. The
-  /// buffer of the last rank contains 1 element of the value and 2 unused
-  /// elements.
+  /// Shape of the whole value, and shape of the buffer for the shard of one
+  /// rank. A buffer may contain padding. Example: 4 ranks split 10 elements
+  /// into 3, 3, 3 and 1, and all four buffers have the shape {3}.
   std::vector<int64_t> shape, localShape;
   /// Number of bytes of the value on one rank.
   int64_t localBytes = 0;
@@ -111,17 +90,10 @@ struct ValueExplanation {
   std::vector<ValueUse> uses;
 };
 
-/// Returns one explanation for each value of `module` whose name matches
-/// `pattern`. The explanations are in the order in which the values occur in
-/// the program. `pattern` is a name such as "fc1", or a glob such as "fc*". A
-/// value is an input, an output or a weight of the model, or the first result
-/// of an op.
-///
-/// `module` must be the IR directly after the compiler phase 4-shard. This
-/// phase gives a sharding to each value. If an op needs a value in another
-/// sharding, the phase inserts a reshard, which is an op that changes the
-/// sharding. The function needs the reshards to find the reasons for the
-/// shardings. The next phase erases the reshards.
+/// Returns one explanation for each input, output, weight or first op result
+/// whose name matches `pattern`, a name or a glob. The order is that of the
+/// program. `module` must be the IR directly after phase 4-shard, because the
+/// next phase erases reshards.
 std::vector<ValueExplanation> explainValues(mlir::ModuleOp module,
                                             llvm::StringRef pattern);
 

@@ -12,17 +12,9 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// Number of executions of the model with random rounding errors.
-/// measureNoise() also executes the model once without random errors. For each
-/// tensor, it compares each of the ten executions with the execution without
-/// random errors, and takes the largest difference. The largest difference
-/// shows how much rounding errors can change the tensor.
-///
-/// In one execution, the random errors may cancel each other by chance. The
-/// difference is then too small. It is unlikely that the random errors cancel
-/// each other in all ten executions. Example: the random errors cancel each
-/// other in one execution with the probability 2/3. They cancel each other in
-/// all ten executions with the probability (2/3)^10, which is about 0.02.
+/// Number of executions of the model with random rounding errors. In one
+/// execution, the errors may cancel each other by chance. It is unlikely that
+/// they do so in all ten.
 static constexpr uint64_t numSamples = 10;
 
 using NamedTensors = llvm::StringMap<TensorPointer>;
@@ -32,13 +24,10 @@ std::string interpret::nameInStep(StringRef name, int step, int numSteps) {
                        : name.str() + " of step " + std::to_string(step);
 }
 
-/// Executes `numSteps` steps of the unpartitioned model `whole` (1 for
-/// inference). Each step gets the same `inputs`, and starts with the weights
-/// and optimizer states that the previous step has written. Returns tensors by
-/// name: the outputs of each step, such as "loss of step 2" (see nameInStep()),
-/// and the weights and optimizer states after the last step. `numerics` is f64
-/// or the element types of the model. `rounding` adds small random errors to
-/// the results of sums, such as matrix products; null adds none.
+/// Executes `numSteps` steps of the unpartitioned model `whole`. Returns the
+/// outputs of each step, named by nameInStep(), and the parameters after the
+/// last step. `rounding` adds random errors to the results of sums; null adds
+/// none.
 static StatusOr<NamedTensors> runSteps(ModuleOp whole, const Inputs &inputs,
                                        graph::Numerics numerics, int numSteps,
                                        RandomRounding *rounding) {

@@ -10,24 +10,15 @@
 
 namespace pcc::interpret {
 
-/// Returns a name for an output of the model in one training step. Each step
-/// computes all outputs again, so the outputs of two steps need different
-/// names. `name` is the name of the output in the model. `step` is the number
-/// of the step; the first step is step 1. `numSteps` is the number of all
-/// steps.
-///
-/// Example: if `name` is "loss", `step` is 2 and `numSteps` is 3, the result is
-/// "loss of step 2". If `numSteps` is 1, the result is `name` itself.
+/// Returns a name for the model output `name` in the training step `step`, such
+/// as "loss of step 2". The first step is 1. If `numSteps` is 1, returns `name`
+/// itself.
 std::string nameInStep(llvm::StringRef name, int step, int numSteps);
 
-/// Measures how much rounding errors can change the results of `whole`, the
-/// unpartitioned model. Executes `whole` once without and ten times with random
-/// rounding errors (see RandomRounding). Returns 20 times the largest change of
-/// an element, for each output of each step (named by nameInStep()) and each
-/// parameter after the last step. A partitioned model may differ by this
-/// number. A relative tolerance is not enough: a gradient that is exactly 0 may
-/// be computed as 1e-9 or as -3e-9. `numerics` is f64 or the element types of
-/// the model. `numSteps` is 1 for inference.
+/// Measures by random rounding errors (see RandomRounding) how far an output or
+/// a parameter of a partitioned model may differ from `whole`. Returns this
+/// number for each output of each step (see nameInStep()) and each parameter. A
+/// relative tolerance is not enough for a gradient that is exactly 0.
 StatusOr<llvm::StringMap<double>> measureNoise(mlir::ModuleOp whole,
                                                const Inputs &inputs,
                                                graph::Numerics numerics,

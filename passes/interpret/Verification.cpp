@@ -200,14 +200,9 @@ Status Verification::compareExecuted(const ExecutedFiles &files) {
   return readExecuted(files);
 }
 
-/// Returns an error for the first of these comparisons that has found a
-/// difference in an output, or in a parameter after the last training step:
-///  1. the executables of the bundle against the unpartitioned model; no
-///     results if the executables were not run
-///  2. the simulated ranks against the unpartitioned model
-///  3. the errors of both models when all results are rounded to the element
-///     types of the model, such as bf16: the error on the simulated ranks must
-///     not be much larger
+/// Returns the first difference as an error. The order is: outputs of the
+/// executables, outputs of the simulated ranks, accuracy of the simulated ranks
+/// in the element types of the model.
 Status Verification::verdict() const {
   if (const VerifiedValue *output = found.executedDifference())
     return Status::error(ValuesDiffer, "output '" + output->name +

@@ -25,15 +25,10 @@ static double errorOf(const HostTensor &expected, const HostTensor &got) {
 }
 
 namespace {
-/// Measures the accuracy of a partitioned model. Executes each step (one
-/// training step or one inference) three times:
-///  1. the unpartitioned model in f64, which gives the expected tensors
-///  2. the unpartitioned model, with each op result rounded to its element type
-///     in the model, such as bf16
-///  3. the partitioned model on simulated ranks, rounded in this way, too
-///
-/// The error of execution 3 must not be much larger than the error of execution
-/// 2 (see accuracyOf()).
+/// Measures the accuracy of a partitioned model. Executes each step three
+/// times: the unpartitioned model in f64, then both models with each op result
+/// rounded to its element type, such as bf16. The error of the partitioned
+/// model must not exceed accuracyOf().
 class AccuracyComparison {
 public:
   AccuracyComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs,
@@ -89,14 +84,10 @@ private:
     }
   }
 
-  /// Appends an entry for one output or parameter to `values`, and its index to
-  /// `known` under `key`, the name in the model. check() later compares the
-  /// partitioned model with this entry. Does nothing without float elements.
-  /// `name` is the name in messages; for an output in training it contains the
-  /// step, such as "loss of step 2". `value` is the output or parameter in the
-  /// IR, from which accuracyOf() computes the largest allowed error. `wanted`
-  /// is its tensor in f64. `given` is its tensor if the unpartitioned model
-  /// rounds each op result to its element type, such as bf16.
+  /// Appends an entry for the output or parameter `value` to `values`, and its
+  /// index to `known` under `key`. Does nothing if the elements are no floats.
+  /// `wanted` is the tensor in f64. `given` is the tensor of the unpartitioned
+  /// model with rounded op results. `name` is for messages.
   void add(llvm::StringMap<size_t> &known, StringRef key, std::string name,
            Value value, const HostTensor &wanted, const HostTensor &given) {
     if (!isa<FloatType>(graph::tensorType(value).getElementType()))

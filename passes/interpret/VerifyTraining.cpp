@@ -86,17 +86,9 @@ private:
     }
   }
 
-  /// Appends an entry with the name `name` to `findings.outputs`. `expected` is
-  /// the tensor of an output or a parameter that the unpartitioned model has
-  /// computed. Later, check() compares this tensor with the shards that the
-  /// simulated ranks have computed. Let x be an element of `expected`, and let
-  /// y be the same element in a shard. The number m is the largest finite
-  /// magnitude of an element of `expected`. The elements x and y count as equal
-  /// if one of these conditions is true:
-  ///
-  ///  - |x − y| / m is at most `tolerance`.
-  ///  - |x − y| is at most noise[name]. The member `noise` contains differences
-  ///    that rounding errors can cause.
+  /// Appends an entry with the expected tensor to `findings.outputs`. check()
+  /// later accepts relative errors up to `tolerance`, and differences up to
+  /// noise[name], which rounding errors can cause.
   void add(std::string name, const graph::HostTensor &expected,
            double tolerance) {
     const double own = noise.lookup(name);
@@ -104,18 +96,9 @@ private:
         {std::move(name), "", Comparison(expected, tolerance, own)});
   }
 
-  /// Compares one output or parameter of the partitioned model with the
-  /// expected tensor. The unpartitioned model has computed the expected tensor.
-  /// An entry of the list `findings.outputs` contains the expected tensor. The
-  /// function adds the result of the comparison to this entry.
-  ///
-  ///  - `name` is the name of the output or parameter in the model, such as
-  ///    "loss".
-  ///  - `known` is a map from names to indices. known[name] is the index of the
-  ///    entry in `findings.outputs`. If `known` does not contain `name`, the
-  ///    function does nothing.
-  ///  - `value` contains the output or parameter on the simulated ranks: one
-  ///    shard for each rank of the pipeline stage that has computed it.
+  /// Compares the shards `value` of the output or parameter `name` with the
+  /// expected tensor, entry known[name] of `findings.outputs`. Does nothing if
+  /// `known` does not contain `name`.
   void check(const llvm::StringMap<size_t> &known, StringRef name,
              const StageValue &value) {
     auto it = known.find(name);

@@ -38,18 +38,10 @@ static uint64_t worldOf(const CompileOptions &options) {
   return world;
 }
 
-/// Checks the options that divide the experts of a mixture-of-experts layer
-/// into groups. The groups are divided over the ranks of the mesh axes dp and
-/// cp. The option --ep is the number of groups. With the preset `expert` and
-/// without --ep, the number of groups is the size of dp times the size of cp.
-/// Returns an error in these cases:
-///
-///  - The user gives the preset `expert` and --mesh, which replaces the axes dp
-///    and cp by other axes (exit code 2).
-///  - The user gives the preset `expert`, but the number of groups is 1 (exit
-///    code 6).
-///  - The number of groups does not divide the size of dp times the size of cp
-///    (exit code 6). For example, 3 groups do not fit dp = 2 and cp = 2.
+/// Checks --ep and the preset `expert`, which divide the experts of a
+/// mixture-of-experts layer into groups over dp and cp. Exit code 2: the preset
+/// with --mesh. Exit code 6: the preset with only one group, or a number of
+/// groups that does not divide dp · cp.
 static Status checkExperts(const CompileOptions &options) {
   int64_t experts = options.axis("ep");
   int64_t lanes = options.axis("dp") * options.axis("cp");
@@ -68,13 +60,9 @@ static Status checkExperts(const CompileOptions &options) {
   return Status::success();
 }
 
-/// Checks the options --gpu-arch and --tf32, which affect only GPUs. Returns an
-/// error with exit code 2 in these cases:
-///
-///  - The user gives --gpu-arch or --tf32 without --target cuda.
-///  - The user gives --tf32 together with a --dtype other than f32. --tf32
-///    affects only matrix products in f32, and with this --dtype there are no
-///    matrix products in f32.
+/// Checks the GPU options --gpu-arch and --tf32. Returns an error with exit
+/// code 2 if one of them is given without --target cuda, or --tf32 with a
+/// --dtype other than f32.
 static Status checkTarget(const CompileOptions &options) {
   if (options.target == "cpu" && !options.gpuArch.empty())
     return Status::error(WrongUsage, "--gpu-arch needs --target cuda");
@@ -138,17 +126,10 @@ static std::string checksumOf(const std::string &text) {
   return llvm::utohexstr(llvm::xxh3_64bits(text));
 }
 
-/// Returns a map from the names of options to their values as text. For
-/// example, --tp 2 gives an entry with the key "--tp" and the value "2". The
-/// map contains an option only if the user gives the option and the option
-/// changes the result of a compilation.
-///
-/// The options --schedule and --cluster may name a file. The value in the map
-/// is then a text with a checksum of the content, such as "of checksum 9A3F",
-/// instead of the path of the file. pcc records the map in the attribute
-/// `pcc.options` of a module. A later call of pcc compares the recorded texts
-/// with the texts of its own options. The checksums differ if the content has
-/// changed.
+/// Returns the given options that change the result of a compilation, as texts:
+/// --tp 2 gives "--tp" = "2". A file in --schedule or --cluster gives a
+/// checksum of its content. The checksum lets a later call of pcc detect a
+/// changed file.
 static OptionTexts recordedTextsOf(const CompileOptions &options) {
   OptionTexts texts = textsOf(options);
   if (options.hasScheduleFile())
@@ -158,15 +139,10 @@ static OptionTexts recordedTextsOf(const CompileOptions &options) {
   return texts;
 }
 
-/// Returns the mesh of one pipeline stage. If there are several microbatches,
-/// the first axis is the time axis, and its size is their number. The other
-/// axes are:
-///  - With --mesh: the axes in --mesh.
-///  - With --dp, --cp, --tp or --ep: dp, cp and tp. There is no axis ep,
-///    because --ep divides experts over dp and cp. For example, --ep 4 alone
-///    gives dp = 4.
-///  - With none of them: the axes of `annotated`, the mesh of the ONNX model,
-///    or else dp, cp and tp of size 1.
+/// Returns the mesh of one pipeline stage: a time axis if there are several
+/// microbatches, then the axes of --mesh, or else dp, cp and tp. If the user
+/// gives none of them (nor --ep), uses the axes of `annotated`, the mesh of the
+/// ONNX model, if there are any.
 static dist::Mesh meshOf(const CompileOptions &options,
                          const dist::Mesh &annotated) {
   dist::Mesh mesh;
@@ -206,14 +182,8 @@ static Status checkPresets(const CompileOptions &options,
   return Status::success();
 }
 
-/// Checks the option --batch-dim, which states the batch dim of an input of the
-/// model. For example, --batch-dim ids=0 means that the batch dim of the input
-/// `ids` is dim 0. The user may give the option several times. The function
-/// returns an error with exit code 2 in these cases:
-///
-///  - The model has no input with the given name.
-///  - The input has no dim with the given number. For example, dim 2 does not
-///    exist if the input has 2 dims, because the first dim is dim 0.
+/// Checks that the model has the input and the dim in each --batch-dim, such as
+/// ids=0. If not, returns an error with exit code 2.
 static Status checkBatchDims(ModuleOp module, const CompileOptions &options) {
   auto model = module.lookupSymbol<func::FuncOp>("main");
   for (StringRef text : options.batchDims) {
@@ -261,15 +231,9 @@ static Status checkTf32(ModuleOp module, const CompileOptions &options) {
                                          "but the model has no f32");
 }
 
-/// Stores the pipeline in attributes of `module`. If annotations of the ONNX
-/// model assign nodes to stages, keeps the `pipe.stages` that the import has
-/// stored. For such a model, --stage-at is an error with exit code 6.
-///
-///   pipe.stages           --pp times pipe.virtual_stages
-///   pipe.virtual_stages   number of stages that each rank runs
-///   pipe.microbatches     number of microbatches
-///   pipe.schedule         name of the schedule, such as "1f1b"
-///   pipe.table            text of the CSV file in --schedule, if any
+/// Stores the pipeline in the `pipe.*` attributes of `module`. If annotations
+/// of the ONNX model assign nodes to stages, keeps the number of stages from
+/// the import. --stage-at is then an error with exit code 6.
 static Status recordPipeline(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
   const int64_t virtualStages = numVirtualStages(options);

@@ -17,24 +17,16 @@ namespace pcc {
 /// error with exit code 2 or 6 if an option does not fit the model.
 Status recordOptions(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Checks the options that can be checked before pcc reads the model: mesh
-/// axes, target, cluster file, training and pipeline schedule. Returns an error
-/// with one of two exit codes:
-///
-///  - 2 if an option is wrong or contradicts another option. For example, --tp
-///    and --mesh exclude each other.
-///  - 6 if the options are valid, but pcc cannot do what they request. For
-///    example, the schedule does not fit the number of microbatches.
+/// Checks the options that can be checked before pcc reads the model. Returns
+/// an error with exit code 2 if an option is wrong or contradicts another
+/// option. Returns an error with exit code 6 if pcc cannot do what the options
+/// request.
 Status checkOptions(const CompileOptions &options);
 
-/// Prepares a module that pcc has read from an .mlir file. If no phase has
-/// processed the module, stores `options` in its attributes. If the module is a
-/// dump (written after a phase), checks that each given option has the value
-/// that the dump records. Checks that --start-at is the phase after the last
-/// phase of the module, and that --stop-after is not before that last phase.
-/// Returns an error with exit code 2 or 6 if an option does not fit. Returns an
-/// error with exit code 3 if the attributes of a dump do not name a valid
-/// phase.
+/// Prepares a module from an .mlir file. Stores `options` in a module that no
+/// phase has processed. For a dump (a module after a phase), checks that
+/// `options` agree with the dump. Exit code 2 or 6: an option does not fit.
+/// Exit code 3: the dump has no valid phase.
 Status resumeFromDump(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Changes `options` so that pcc imports the unpartitioned ONNX model from

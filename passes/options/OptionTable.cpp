@@ -11,13 +11,9 @@
 
 using namespace pcc;
 
-/// Checks `text`, the value of the option --shard. This option requests a
-/// sharding. The text must have the form NAME=[LIST], such as
-/// "wte.weight=[tp,-]". NAME is the name or glob pattern of tensors and must
-/// not be empty. LIST states the mesh axes that split each dim of these
-/// tensors. The function does not check LIST, because this check needs the
-/// names of the mesh axes. Returns an error message, or an empty string if the
-/// form is right.
+/// Checks that `text`, the value of --shard, has the form NAME=[LIST], such as
+/// "wte.weight=[tp,-]". Returns an error message, or an empty string. Does not
+/// check LIST, because the mesh axes are not known here.
 static std::string checkShard(const std::string &text) {
   size_t equals = text.rfind('=');
   const bool isWhole = equals != std::string::npos && equals > 0 &&

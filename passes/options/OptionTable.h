@@ -27,14 +27,8 @@ public:
   constexpr OptionMember(Value CompileOptions::*member) : ofCompile(member) {}
   constexpr OptionMember(Value TrainingOptions::*member) : ofTraining(member) {}
 
-  /// Returns a reference to the value of one option. The value is stored in a
-  /// member of `options` or of `options.training`. This OptionMember is a
-  /// pointer to the member. Examples:
-  ///
-  ///  - This OptionMember points to CompileOptions::target. The result is a
-  ///    reference to `options.target`.
-  ///  - This OptionMember points to TrainingOptions::lr. The result is a
-  ///    reference to `options.training.lr`.
+  /// Returns the member of `options` or `options.training` to which this object
+  /// points, such as `options.target`.
   Value &in(CompileOptions &options) const {
     return ofCompile ? options.*ofCompile : options.training.*ofTraining;
   }
@@ -93,13 +87,9 @@ using NumberValue = OptionMember<std::optional<Number>>;
 /// The options --start-at and --stop-after have this type. The user writes the
 /// number or the name of the phase, or both, such as `4`, `shard` or `4-shard`.
 using PhaseValue = OptionMember<std::optional<Phase>>;
-/// Pointer to the member of CompileOptions or TrainingOptions that stores a
-/// list of texts. There are two kinds of such options:
-///
-///  - The option has the separator ',' (OptionRow::separator). The user writes
-///    several texts in one argument, such as `--cpu x86-64-v3,x86-64-v4`.
-///  - The option has no separator. The user repeats the option for each text,
-///    such as `--stage-at a --stage-at b`.
+/// Pointer to the member that stores a list of texts. With a separator
+/// (OptionRow::separator), the user writes `--cpu x86-64-v3,x86-64-v4`. Without
+/// a separator, the user repeats the option: `--stage-at a --stage-at b`.
 using TextsValue = OptionMember<std::vector<std::string>>;
 /// Pointer to the member of CompileOptions or TrainingOptions that stores a
 /// list of two numbers. For example, `--betas 0.9,0.999` stores the list {0.9,
@@ -202,14 +192,9 @@ struct OptionRow {
   /// empty for the option --tp, because the attribute `dist.mesh` stores the
   /// values of --dp, --cp and --tp together.
   std::string_view attribute = {};
-  /// Key of this option in the module attribute `graph.training`. This
-  /// attribute is a dictionary with the values of training options. For
-  /// example, --lr 0.1 gives the entry `lr = 0.1`, and the key is "lr". The
-  /// pointer is null in two cases:
-  ///  - The dictionary has no entry for the option. An example is --tp, which
-  ///    is no training option.
-  ///  - The dictionary has several entries for the option. An example is
-  ///    --betas, whose two numbers are the entries `beta1` and `beta2`.
+  /// Key of this option in the module attribute `graph.training`, a dictionary:
+  /// "lr" for --lr. Null if the dictionary has no entry, or two entries, for
+  /// the option: --betas gives `beta1` and `beta2`.
   const char *trainingEntry = nullptr;
 };
 

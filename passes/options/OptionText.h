@@ -11,27 +11,14 @@
 
 namespace pcc {
 
-/// Map from the names of options to their values as text. The key of --dim and
-/// --shape also contains the name of the dim or input. Examples:
-///
-///     --train             "--train"       "true"
-///     --tp 2              "--tp"          "2"
-///     --dim batch=8       "--dim batch"   "8"
-///     --shape ids=8x32    "--shape ids"   "8x32x"
-///     --mesh a=2,b=4      "--mesh"        "a=2,b=4,"
-///     --cpu a,b           "--cpu"         "a b"
-///     --betas 0.9,0.999   "--betas"       "0.9,0.999"
+/// Map from option names to values as text, such as "--tp" to "2". The key of
+/// --dim and --shape also has a name: --dim batch=8 gives "--dim batch" and
+/// "8", and --shape ids=8x32 gives "--shape ids" and "8x32x".
 using OptionTexts = std::map<std::string, std::string>;
 
-/// Adds the value of one option to the map `texts`. `row` declares the option,
-/// and `options` contains the value of the option. For example, --tp 2 adds an
-/// entry with the key "--tp" and the value "2". If the option names a file, the
-/// value is the path of the file.
-///
-/// Adds nothing if the user does not give the option. The value of an option
-/// may be a text, such as "cpu" for --target cpu. If this text is the default
-/// value of the option, the function adds nothing, even if the user gives the
-/// option.
+/// Adds the value of the option `row` to `texts`, if the user gives the option.
+/// Adds nothing if a text has its default value, as with --target cpu. If the
+/// option names a file, the value is the path.
 void addText(const OptionRow &row, const CompileOptions &options,
              OptionTexts &texts);
 

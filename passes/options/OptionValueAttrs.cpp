@@ -7,18 +7,10 @@ using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// Converts the value of one option to an MLIR attribute. For example, --target
-/// cuda becomes a StringAttr with the text "cuda". The class OptionValue is a
-/// variant with one type for each kind of option, such as a flag or a number.
-/// AttributeMaker has an operator() for each of these types. std::visit calls
-/// the operator() for the type that the variant contains. The result is null in
-/// three cases:
-///
-///  - The user does not give the option.
-///  - The value is a text, and this text is the default value of the option. An
-///    example is --target cpu, because pcc compiles for the CPU by default.
-///  - The class does not convert options of this kind. An example is --mesh,
-///    whose value is a list of mesh axes.
+/// Converts the value of one option to an MLIR attribute. Returns null if the
+/// user does not give the option, or if a text has its default value, as with
+/// --target cpu. Also returns null for kinds of options without a conversion,
+/// such as --mesh.
 class AttributeMaker {
 public:
   AttributeMaker(const CompileOptions &options, Builder &builder)

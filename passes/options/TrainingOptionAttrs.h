@@ -9,24 +9,16 @@
 
 namespace pcc {
 
-/// Checks the training options, and --schedule. Does not need the model.
-/// Errors:
-///  - Exit code 2: a training option or --schedule without --train.
-///  - Exit code 2: --schedule names neither a schedule, such as 1f1b, nor a
-///    .csv file.
-///  - Exit code 6: the schedule cannot run with the number of stages per rank.
-///    For example, zb-v needs 2 stages on each rank.
-///  - Exit code 6: the number of pipeline ranks, of stages per rank or of
-///    microbatches is less than 1.
+/// Checks --schedule and the training options without the model. Exit code 2:
+/// one of them is given without --train, or --schedule names neither a schedule
+/// nor a .csv file. Exit code 6: the schedule cannot run with the numbers of
+/// stages and microbatches.
 Status checkTraining(const CompileOptions &options);
 
-/// Checks the training options of a user who gives --train without --loss.
-/// `module` is the imported model. If the model contains a training step (ONNX
-/// TrainingInfo), the step defines the loss and the optimizer. Then only
-/// --train, --dropout, --seed, --recompute, --loss-scale and --reproducible are
-/// allowed. Any other training option is an error with exit code 2. If the
-/// model contains no training step, the function returns an error with exit
-/// code 2.
+/// Checks the training options of a user who gives --train without --loss. The
+/// imported `module` must then contain a training step (ONNX TrainingInfo).
+/// Options that the step defines, such as --lr, are errors. All errors have
+/// exit code 2.
 Status checkLoss(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Returns the number of pipeline stages that run on each rank of the pipeline.

@@ -22,7 +22,7 @@ Status outOfMemory();
 Status cannotStart(const std::string &claim, int error);
 
 /// Returns the error `status`. If the user of this process may start fewer than
-/// 64 further processes and threads, the returned error has one more note than
+/// 64 more processes and threads, the returned error has one more note than
 /// `status`. For example, the user runs 980 processes and threads, and the
 /// limit of the system is 1000 (ulimit -u). The user may start only 20 more.
 /// The note then says "the user runs 980 processes and threads, and may run
@@ -32,8 +32,8 @@ Status cannotStart(const std::string &claim, int error);
 /// error has no additional note.
 Status withProcessLimit(Status status);
 
-/// Returns whether this process cannot get a further MiB of memory. May be
-/// called from a signal handler.
+/// Returns whether this process cannot get another MiB of memory. May be called
+/// from a signal handler.
 bool isMemoryExhausted();
 
 /// Returns whether a limit (RLIMIT_AS, RLIMIT_DATA) bounds the memory of this

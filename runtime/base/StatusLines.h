@@ -16,7 +16,7 @@ std::string linesOf(const Status &status);
 
 /// Converts the text `lines` into an error. linesOf() has made the text from
 /// the same error, usually in another process. The first line of `lines`
-/// becomes the message of the error. Each further line becomes one note of the
+/// becomes the message of the error. Each line after it becomes one note of the
 /// error. For example, "disk is full\nfile a.pcc\n" gives the message "disk is
 /// full" and the note "file a.pcc".
 ///

@@ -98,7 +98,8 @@ private:
   // Agreement on the directory
   //===--------------------------------------------------------------------===//
 
-  /// Returns the path of the entry `name` in the directory of checkpoints.
+  /// Returns the path of the file or folder `name` in the directory of
+  /// checkpoints.
   std::string path(const std::string &name) const {
     return options.directory + "/" + name;
   }
@@ -169,8 +170,8 @@ private:
   // Saving
   //===--------------------------------------------------------------------===//
 
-  /// Copies the tensor pieces (sub-tensors) that this rank saves, so that
-  /// training may change the tensors while the save is in progress.
+  /// Copies the sub-tensors that this rank saves, so that training may change
+  /// the tensors while the save is in progress.
   Status takeSnapshot() {
     snapshot.clear();
     for (const OwnedPiece &piece : pieces) {

@@ -30,7 +30,7 @@ struct CheckpointOptions {
   /// Directory of all checkpoints of the run; created if it does not exist.
   std::string directory;
   /// Whether files are written by a background thread while training continues.
-  /// Each rank then needs memory for a copy of the tensor pieces that it saves.
+  /// Each rank then needs memory for a copy of the sub-tensors that it saves.
   bool inBackground = false;
   /// Number of complete checkpoints to keep in the directory, including the new
   /// one. Older ones are deleted. 0 keeps all; 1 is treated as 2.
@@ -87,7 +87,7 @@ public:
   /// `tensors` lists this rank's shards of the training state. The object does
   /// not copy the elements of the shards. The memory of the shards must
   /// therefore exist as long as this object. `mesh` is the mesh of the program,
-  /// and `at` is this rank's position on the mesh.
+  /// and `at` has this rank's coordinates on the mesh.
   Status open(const CheckpointOptions &options,
               std::span<const StateTensor> tensors, const Mesh &mesh,
               const Coordinates &at, World &world);

@@ -45,8 +45,8 @@ public:
   ///
   /// `tensors` lists this rank's shards of the training state. The function
   /// ignores all tensors that are not trained parameters, such as the state of
-  /// the optimizer. `mesh` is the mesh of the program, and `at` is this rank's
-  /// position on the mesh. `world` is the communicator of all ranks. The
+  /// the optimizer. `mesh` is the mesh of the program, and `at` has this rank's
+  /// coordinates on the mesh. `world` is the communicator of all ranks. The
   /// function is collective: every rank of `world` must call it.
   Status putTrained(std::span<const StateTensor> tensors, const Mesh &mesh,
                     const Coordinates &at, World &world);

@@ -56,9 +56,9 @@ struct OwnedPiece {
 /// writes them. For example, ranks 0 and 1 hold the same shard. The function
 /// returns true on rank 0, and false on rank 1.
 ///
-/// `mesh` is the mesh of the program, and `at` is this rank's position on the
-/// mesh. `lowest` maps the name of each tensor to the lowest coordinate on the
-/// pipeline axis (mesh axis 0) at which ranks hold the tensor.
+/// `mesh` is the mesh of the program, and `at` has this rank's coordinates on
+/// the mesh. `lowest` maps the name of each tensor to the lowest coordinate on
+/// the pipeline axis (mesh axis 0) at which ranks hold the tensor.
 bool isOwner(const StateTensor &tensor, const Mesh &mesh, const Coordinates &at,
              const LowestPositions &lowest);
 
@@ -67,9 +67,9 @@ bool isOwner(const StateTensor &tensor, const Mesh &mesh, const Coordinates &at,
 /// shard for which isOwner() returns true. An entry contains a pointer to an
 /// element of `tensors`. `tensors` must therefore exist as long as the result.
 ///
-/// `mesh` is the mesh of the program, and `at` is this rank's position on the
-/// mesh. `lowest` maps the name of each tensor to the lowest coordinate on the
-/// pipeline axis (mesh axis 0) at which ranks hold the tensor.
+/// `mesh` is the mesh of the program, and `at` has this rank's coordinates on
+/// the mesh. `lowest` maps the name of each tensor to the lowest coordinate on
+/// the pipeline axis (mesh axis 0) at which ranks hold the tensor.
 std::vector<OwnedPiece> ownedPieces(std::span<const StateTensor> tensors,
                                     const Mesh &mesh, const Coordinates &at,
                                     const LowestPositions &lowest);

@@ -29,7 +29,7 @@ namespace {
 /// - rank-NNN.failed: the error message of a rank that could not save its data
 ///
 /// The class checks repeatedly whether the files exist. The first pause between
-/// two checks is 1 ms. Each further pause is twice as long, but at most 50 ms.
+/// two checks is 1 ms. Each later pause is twice as long, but at most 50 ms.
 class Reports {
 public:
   Reports(const std::string &folder, int64_t numRanks, double timeout,
@@ -108,7 +108,7 @@ private:
   /// `missing` has the numbers of the ranks that have written no file. The
   /// message of the error contains these numbers. If the list has more than 8
   /// numbers, the message contains the first 8 numbers and the count of the
-  /// others.
+  /// remaining numbers.
   Status tooLate() const {
     constexpr size_t most = 8;
     std::string ranks;

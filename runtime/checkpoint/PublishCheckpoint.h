@@ -43,8 +43,8 @@ Status publish(const FileChanges &changes, const std::string &directory,
 /// - Replaced checkpoints ("step-00000008.replaced"), if a new checkpoint of
 ///   the same step exists.
 /// - Old checkpoints. The function keeps `step`, which was just saved, and the
-///   `keep` - 1 newest others. If `keep` is 0, it keeps all. A `keep` of 1
-///   counts as 2.
+///   `keep` - 1 newest of the other checkpoints. If `keep` is 0, it keeps all.
+///   A `keep` of 1 counts as 2.
 void removeOldCheckpoints(const FileChanges &changes,
                           const std::string &directory, const std::string &step,
                           const std::string &job, int keep);

@@ -99,8 +99,8 @@ private:
 
   /// Appends the elements of the sub-tensor `pieces[index]` to this rank's
   /// safetensors file. `name` is the name of this file, such as
-  /// "rank-003.safetensors". Adds the position of the sub-tensor in the file,
-  /// its size and its hash to `report`.
+  /// "rank-003.safetensors". Adds the offset of the sub-tensor in the file, its
+  /// size and its hash to `report`.
   ///
   /// If training continues during the save, it changes the tensor. `snapshot`
   /// then has a copy of the sub-tensor from before the change, and the function

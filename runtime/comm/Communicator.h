@@ -59,8 +59,8 @@ public:
 
   /// Returns the number of ranks in the group.
   virtual int size() const = 0;
-  /// Returns the position of this rank in the list of the group's members, from
-  /// 0 to size() - 1.
+  /// Returns the index of this rank in the list of the group's members, from 0
+  /// to size() - 1.
   virtual int index() const = 0;
 
   /// Reduces the `count` elements of `in` element-wise over all members, into

@@ -13,8 +13,8 @@ namespace {
 /// out of range if it selects a row of a table with 1000 rows.
 struct InvalidIndex {
   int64_t value;
-  /// Size of the dim in which the index selects a position. For example, `size`
-  /// is 1000 if the index selects a row of a table with 1000 rows.
+  /// Size of the dim that is indexed. For example, `size` is 1000 if the index
+  /// selects a row of a table with 1000 rows.
   int64_t size;
 };
 

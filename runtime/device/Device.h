@@ -142,8 +142,8 @@ struct LoadContext {
 };
 
 /// Data that the engine passes to an operation in the calls of run(), warmUp()
-/// and afterStep(). The data consist of the microbatch, the position of this
-/// rank on the mesh, and the name of the schedule's action.
+/// and afterStep(). The data consist of the microbatch, the mesh coordinates of
+/// this rank, and the name of the schedule's action.
 struct RunContext {
   /// Coordinates of this rank on the mesh: one number per axis. The last axis
   /// of the mesh counts microbatches. The coordinate on the last axis therefore

@@ -12,9 +12,9 @@
 
 namespace pcc::runtime {
 
-/// Position of a tensor in a buffer. The tensor is the factor a, the factor b,
-/// the result c or the residual of a batch of matrix products. A batch is a
-/// list of matrix products c = a b + residual. All numbers are in elements.
+/// Offset and strides of a tensor in a buffer. The tensor is a, b, c or the
+/// residual of a batch, which is a list of matrix products c = a b + residual.
+/// All numbers are in elements.
 ///
 /// Each product of the batch has one index per batch dim. For example, two
 /// batch dims of sizes 2 and 3 give 6 products, and the last product has the
@@ -78,10 +78,10 @@ struct MatmulProblem {
   /// Sizes of the batch dims, outermost first. If empty, there is one product.
   std::vector<int64_t> batch;
   int64_t m, n, k;
-  /// Positions and strides of the four matrices in their buffers. `a` and `b`
-  /// are the factors of the product, and `c` is the result. `residual` is a
-  /// matrix that is added to the result after the activation. If `hasResidual`
-  /// is false, there is no residual. The member `residual` then has the same
+  /// Offsets and strides of the four matrices in their buffers. `a` and `b` are
+  /// the factors of the product, and `c` is the result. `residual` is a matrix
+  /// that is added to the result after the activation. If `hasResidual` is
+  /// false, there is no residual. The member `residual` then has the same
   /// values as the member `c`.
   MatrixStrides a, b, c, residual;
   float alpha;

@@ -7,9 +7,9 @@
 
 namespace pcc::runtime {
 
-/// Interface of a device that has a queue and its own memory. A GPU is such a
-/// device. A queue is a list of work that the device executes while the host
-/// continues. The queue of a GPU is a CUDA stream.
+/// Interface of a device that has a queue and its own memory, such as a GPU. A
+/// queue is a list of work that the device executes while the host continues.
+/// The queue of a GPU is a CUDA stream.
 ///
 /// A function of this class may add work to the queue, and return before the
 /// work is complete. The caller can call Device::poll() to find out whether the

@@ -130,7 +130,7 @@ private:
   /// an error with exit code 2 (WrongUsage).
   ///
   /// `call` may wait for other ranks. ofTraining() sets the time limit of each
-  /// such wait to `options.loadTimeout` seconds.
+  /// wait to `options.loadTimeout` seconds.
   template <typename Call> Status ofTraining(Call call) {
     if (!training)
       return Status::error(WrongUsage, "the bundle does not train",

@@ -20,7 +20,7 @@ namespace pcc::runtime {
 /// All ranks must call the same functions in the same order. Calls may wait for
 /// other ranks, except calls of index(), program(), setInputs() and
 /// copyOutputs(). If a call returns an error on one rank, no rank may call a
-/// further function. World::abort() ends the calls that still wait.
+/// function of this class again. World::abort() ends the calls that still wait.
 class Rank {
 public:
   virtual ~Rank() = default;

@@ -168,10 +168,10 @@ size_t ScheduleExecutor::endOf(const LoadContext &context,
   return it->second;
 }
 
-/// Copies the messages of `action` to `act`. `action` is an entry of the
-/// program's schedule, and `act` is the form of this entry that runStep()
-/// executes. In `act`, a message is an index into `ends`, the list of this
-/// rank's sends and receives:
+/// Copies the messages of `action` to `act`. `action` is an action of the
+/// program's pipeline schedule, and `act` is the object that runStep() executes
+/// for this action. In `act`, a message is an index into `ends`, the list of
+/// this rank's sends and receives:
 ///
 /// - If the action begins to send and receive its messages (kind Post), the
 ///   function appends the indices to `act.posts`.

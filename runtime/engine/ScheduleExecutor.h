@@ -19,7 +19,7 @@
 
 namespace pcc::runtime {
 
-/// Executes the actions of one step (forward, backward, update and others) in
+/// Executes the actions of one step (such as forward, backward and update) in
 /// the order of the program's pipeline schedule, such as GPipe (Huang et al.
 /// 2019), 1F1B (Narayanan et al. 2021) or zero bubble (Qi et al. 2023). On a
 /// GPU, the second step is recorded as a CUDA graph, which all later steps
@@ -124,8 +124,8 @@ private:
     /// Handle of the message while it is in flight, for Group::wait().
     Ticket ticket = 0;
   };
-  /// An action of the pipeline schedule, in the form that runStep() executes.
-  /// An example of an action is the forward pass of microbatch 3 on stage 1.
+  /// Object that runStep() executes for one action of the pipeline schedule. An
+  /// example of an action is the forward pass of microbatch 3 on stage 1.
   struct BoundAction {
     /// Name of the action, and name of the tensor in its first message. Error
     /// messages show both.
@@ -163,8 +163,8 @@ private:
       const std::vector<std::unique_ptr<program::InstructionT>> &instructions,
       std::vector<BoundInstruction> &steps);
   /// Copies the messages of an action of the pipeline schedule from `action` to
-  /// `act`. `action` is the action in the program. `act` is the same action in
-  /// the form that runStep() executes. `context` contains the program and the
+  /// `act`. `action` is the action in the program. `act` is the object that
+  /// runStep() executes for the action. `context` contains the program and the
   /// addresses of the buffers.
   ///
   /// In `act`, a message is an index into `ends`, the list of this rank's sends

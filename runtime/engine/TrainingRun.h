@@ -109,7 +109,7 @@ private:
   /// Writes a checkpoint if one is due after the step that has just ended. A
   /// checkpoint is due in two cases:
   ///
-  /// - `isLast` is true: no further step follows.
+  /// - `isLast` is true: this step was the last one.
   /// - The number of completed steps is a multiple of the option --save-every.
   ///   For example, if the option is 10, a checkpoint is due after steps 10 and
   ///   20.

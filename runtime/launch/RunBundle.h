@@ -19,9 +19,9 @@ namespace pcc::runtime {
 /// - Otherwise each rank is a process. `arguments` contains the command-line
 ///   arguments of each process, such as {"--steps", "10"}.
 ///
-/// `options` contains the same arguments in parsed form. Returns an error with
-/// exit code 13 if `options.comm` is "mpi" and the bundle was compiled for
-/// GPUs, or if `options.comm` is "nccl" and the bundle was compiled for CPUs.
+/// `options` contains the same arguments, parsed. Returns an error with exit
+/// code 13 if `options.comm` is "mpi" and the bundle was compiled for GPUs, or
+/// if `options.comm` is "nccl" and the bundle was compiled for CPUs.
 Status runBundle(const std::string &bundle, const RunOptions &options,
                  const std::vector<std::string> &arguments);
 

@@ -104,10 +104,10 @@ public:
   }
 
   /// Plans a ReduceScatter: the group reduces the operands of all members to
-  /// one tensor, and each member gets one part of the tensor. This rank sends
-  /// the elements for the other parts, and receives the elements for its own
-  /// part in scratch (temporary memory). `plan.receives` has an entry for this
-  /// rank too, because `plan.local` copies the rank's own elements to scratch.
+  /// one tensor, and each member gets one shard of the tensor. This rank sends
+  /// the elements of the other shards, and receives its own shard in scratch
+  /// (temporary memory). `plan.receives` has a message for this rank too,
+  /// because `plan.local` copies the rank's own elements to scratch.
   ///
   /// For example, member 0 has {1, 2, 3, 4}, and member 1 has {10, 20, 30, 40}.
   /// Member 0 sends {3, 4}, receives {10, 20}, and copies {1, 2}.
@@ -171,10 +171,10 @@ private:
                      {&spec.to, &members[target]}, mesh);
   }
 
-  /// Sets plan.hasHoles to true if the result `out` of this rank has a view,
-  /// and some elements of `out` get no value in the collective. An element gets
-  /// a value from a local copy or from a received message. Otherwise sets
-  /// plan.hasHoles to false.
+  /// Sets plan.hasHoles to true if a dim of the result `out` of this rank has a
+  /// view (window), and some elements of `out` get no value in the collective.
+  /// An element gets a value from a local copy or from a received message.
+  /// Otherwise sets plan.hasHoles to false.
   ///
   /// A view is a window of a dim: `out` has the elements in the window. The
   /// window may begin before the first element of the dim. For example, a

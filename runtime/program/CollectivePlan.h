@@ -55,7 +55,7 @@ struct CollectiveSpec {
   Layout from = {};
   /// Layout of the result `out` (how the tensor is divided over ranks); empty
   /// for AllReduce and Broadcast. A dim of this layout may have a view
-  /// (windowed read). Ranks may then hold overlapping parts of the dim. For
+  /// (windowed read). Ranks may then hold overlapping ranges of the dim. For
   /// example, a convolution needs the 4 rows of its rank and one row on each
   /// side (halo). With a view, the rank gets these 6 rows.
   Layout to = {};
@@ -134,9 +134,9 @@ struct CollectivePlan {
   /// (temporary memory), not to `out`.
   std::vector<StridedCopy> local = {};
   /// Whether the collective is an AllGather in which every member of the group
-  /// sends its whole operand `in` to all members. An AllGather has this form if
-  /// all members hold different shards. The lists `sends`, `receives` and
-  /// `local` are then empty, because every message is a whole operand.
+  /// sends its whole operand `in` to all members. This is the case if all
+  /// members hold different shards. The lists `sends`, `receives` and `local`
+  /// are then empty, because every message is a whole operand.
   bool gathers = false;
   /// Whether an AllGather receives the elements of all members directly in the
   /// result `out`. If false, the AllGather receives the elements in scratch,
@@ -170,9 +170,9 @@ struct CollectivePlan {
 /// rank 1, the plan of rank 1 receives a message of the same size. A
 /// ReduceScatter reduces the values of all members of the group. In any other
 /// collective, the rank copies the elements that its operand has, and receives
-/// the others. If several members have an element, the ranks that lack it are
-/// divided evenly between these members. Returns an empty plan for AllReduce
-/// and Broadcast.
+/// the missing elements. If several members have an element, the ranks that
+/// lack it are divided evenly between these members. Returns an empty plan for
+/// AllReduce and Broadcast.
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
 

@@ -283,8 +283,8 @@ static void append(std::vector<CommonRuns> &list, CommonRuns next) {
 /// have in common. `source` and `target` list the contiguous index ranges that
 /// each of them holds, in ascending order. For example, the source holds the
 /// indices [0, 12), and the target holds [8, 16). The result is one run of 4
-/// elements, at position 8 in the shard of the source and position 0 in the
-/// shard of the target.
+/// elements, at index 8 of the source's shard and index 0 of the target's
+/// shard.
 static std::vector<CommonRuns> intersect(const std::vector<Segment> &source,
                                          const std::vector<Segment> &target) {
   std::vector<CommonRuns> common;
@@ -330,10 +330,10 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
 /// `common`. The source holds the range `elements` of the dim. The target holds
 /// the range `indices` of `view`. A view maps its own indices to elements: the
 /// slice x[3:11] maps index i to element 3 + i. The function handles one piece
-/// of one block of the view. For example, each of 4 ranks needs 4 of 16 rows
-/// and one more row on each side. The view has one block of 6 indices per rank.
-/// Block 1 has the indices 6 to 11, which read the rows 3 to 8. If the source
-/// holds the rows 4 to 7, the function appends these rows.
+/// (range of indices) of one block of the view. For example, each of 4 ranks
+/// needs 4 of 16 rows and one more row on each side. The view has one block of
+/// 6 indices per rank. Block 1 has the indices 6 to 11, which read the rows 3
+/// to 8. If the source holds the rows 4 to 7, the function appends these rows.
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
                        const Segment &indices, const Segment &elements,
                        std::vector<CommonRuns> &common) {

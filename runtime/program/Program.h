@@ -38,7 +38,7 @@ inline constexpr uint32_t kFormatVersion = 9;
 ///
 /// - The address of a sealed program in memory. A sealed program is the byte
 ///   string that sealProgram() returns.
-/// - The position of the constants in a sealed program.
+/// - The offset of the constants in a sealed program.
 /// - The offset of each buffer in the arena. The arena is the memory of a rank
 ///   for intermediate values.
 inline constexpr int64_t kAlignment = 64;
@@ -61,9 +61,9 @@ struct OpenedProgram {
 /// - `constants`, the bytes of all constant tensors.
 ///
 /// A buffer of `program` can describe a constant tensor. The buffer stores the
-/// position of the tensor as an offset in bytes from the beginning of
-/// `constants`. Equal arguments give equal bytes. The function does not check
-/// whether `program` is valid.
+/// offset of the tensor in bytes from the beginning of `constants`. Equal
+/// arguments give equal bytes. The function does not check whether `program` is
+/// valid.
 std::vector<std::byte> sealProgram(const program::ProgramT &program,
                                    std::span<const std::byte> constants);
 
@@ -92,98 +92,97 @@ Status openProgram(std::span<const std::byte> bytes, OpenedProgram &opened);
 /// coordinate of a rank on "mb" is the number of the microbatch that the rank
 /// computes at the moment.
 Mesh meshOf(const program::ProgramT &program);
-/// Converts a sub-axis from the stored form (Program.fbs). A sub-axis is a mesh
-/// axis or a factor of a mesh axis. For example, an axis of size 8 can be
-/// written as 2 · 4. The factor 4 is then a sub-axis. `part` is the stored
-/// sub-axis. It contains the number of an axis of `mesh`, and the result
+/// Converts a sub-axis from its FlatBuffers encoding (Program.fbs). A sub-axis
+/// is a mesh axis or a factor of a mesh axis. For example, an axis of size 8
+/// can be written as 2 · 4. The factor 4 is then a sub-axis. `part` is the
+/// stored sub-axis. It contains the number of an axis of `mesh`, and the result
 /// contains the name of this axis. If `mesh` has no axis with this number, the
 /// name in the result is empty.
 SubAxis axisOf(const program::Part &part, const Mesh &mesh);
-/// Converts a layout from the stored form (Program.fbs). A layout tells how a
-/// tensor is divided over the ranks of `mesh`. For example, a layout can split
-/// 192 columns over an axis tp of size 2, so that each rank holds 96 columns.
-/// `layout` stores the numbers of axes of `mesh`. The result contains the names
-/// of these axes.
+/// Converts a layout from its FlatBuffers encoding (Program.fbs). A layout
+/// tells how a tensor is divided over the ranks of `mesh`. For example, a
+/// layout can split 192 columns over an axis tp of size 2, so that each rank
+/// holds 96 columns. `layout` stores the numbers of axes of `mesh`. The result
+/// contains the names of these axes.
 Layout layoutOf(const program::LayoutT &layout, const Mesh &mesh);
-/// Converts the view of one dim of a tensor from the stored form (Program.fbs).
-/// A view is a windowed read of the dim, such as a halo or a slice. A view has
-/// one or more blocks of indices. For example, the view of a halo has one block
-/// per rank. A stored view with 0 blocks means that the dim has no view. The
-/// function then returns std::nullopt.
+/// Converts the view of one dim of a tensor from its FlatBuffers encoding
+/// (Program.fbs). A view is a windowed read of the dim, such as a halo or a
+/// slice. A view has one or more blocks of indices. For example, the view of a
+/// halo has one block per rank. A stored view with 0 blocks means that the dim
+/// has no view. The function then returns std::nullopt.
 std::optional<View> viewOf(const program::ViewT &view);
-/// Converts a group of ranks from the stored form (Program.fbs). A collective
-/// runs within such a group. Returns the sub-axes along which the ranks of the
+/// Converts a group of ranks, in which a collective runs, from its FlatBuffers
+/// encoding (Program.fbs). Returns the sub-axes along which the ranks of the
 /// group differ. A sub-axis is an axis of `mesh` or a factor of an axis. For
 /// example, the mesh {dp=2, tp=2} has the groups {0, 1} and {2, 3} for the
 /// sub-axis tp.
 SubAxes groupOf(const program::GroupT &group, const Mesh &mesh);
-/// Converts a collective from the stored form (Program.fbs) to the form that
-/// planCollective() takes. `collective` is an instruction of `program`. The
-/// program must have passed verification. A collective may store the layouts of
-/// its operand and of its result. A layout is a division of a tensor over
-/// ranks. The result of this function has an empty layout for each layout that
-/// `collective` does not store.
+/// Converts a collective from its FlatBuffers encoding (Program.fbs) to the
+/// argument of planCollective(). `collective` is an instruction of `program`.
+/// The program must have passed verification. A collective may store the
+/// layouts of its operand and of its result. A layout is a division of a tensor
+/// over ranks. The result of this function has an empty layout for each layout
+/// that `collective` does not store.
 CollectiveSpec collectiveOf(const program::ProgramT &program,
                             const program::CollectiveT &collective);
-/// Converts an element type, such as F32, from the stored form to the form that
-/// the runtime uses. The stored form is the enumeration ElementType in
-/// Program.fbs. The other form is the enumeration ElementType of the runtime. A
-/// type has the same integer value in both enumerations.
+/// Converts an element type, such as F32, from the enumeration ElementType in
+/// Program.fbs to the enumeration ElementType of the runtime. A type has the
+/// same integer value in both enumerations.
 inline ElementType typeOf(program::ElementType type) {
   return static_cast<ElementType>(type);
 }
 
-/// Converts a kind of collective, such as AllGather, from the stored form. The
-/// stored form is the enumeration CollectiveKind in Program.fbs. The result
-/// belongs to the enumeration dist::CollectiveKind. A kind has the same integer
-/// value in both enumerations.
+/// Converts a kind of collective, such as AllGather, from the enumeration
+/// CollectiveKind in Program.fbs to the enumeration dist::CollectiveKind. A
+/// kind has the same integer value in both enumerations.
 inline dist::CollectiveKind kindOf(program::CollectiveKind kind) {
   return static_cast<dist::CollectiveKind>(kind);
 }
-/// Converts a kind of reduction, such as Sum, from the stored form. The stored
-/// form is the enumeration Reduction in Program.fbs. The result belongs to the
-/// enumeration dist::ReductionKind. A kind has the same integer value in both
-/// enumerations.
+/// Converts a kind of reduction, such as Sum, from the enumeration Reduction in
+/// Program.fbs to the enumeration dist::ReductionKind. A kind has the same
+/// integer value in both enumerations.
 inline dist::ReductionKind kindOf(program::Reduction kind) {
   return static_cast<dist::ReductionKind>(kind);
 }
 
-/// Converts a sub-axis to the stored form (Program.fbs). A sub-axis is a mesh
-/// axis or a factor of a mesh axis. For example, an axis of size 8 can be
-/// written as 2 · 4. The factor 4 is then a sub-axis. `axis` contains the name
-/// of an axis of `mesh`. The result contains the number of this axis. axisOf()
-/// is the inverse.
+/// Converts a sub-axis to its FlatBuffers encoding (Program.fbs). A sub-axis is
+/// a mesh axis or a factor of a mesh axis. For example, an axis of size 8 can
+/// be written as 2 · 4. The factor 4 is then a sub-axis. `axis` contains the
+/// name of an axis of `mesh`. The result contains the number of this axis.
+/// axisOf() is the inverse.
 program::Part toProgram(const SubAxis &axis, const Mesh &mesh);
-/// Converts a layout to the stored form (Program.fbs). A layout tells how a
-/// tensor is divided over the ranks of `mesh`. A dim of `layout` can have a
-/// view. A view is a windowed read of the dim, such as a halo. The result does
-/// not contain the views of `layout`. layoutOf() is the inverse for a layout
-/// without views.
+/// Converts a layout to its FlatBuffers encoding (Program.fbs). A layout tells
+/// how a tensor is divided over the ranks of `mesh`. A dim of `layout` can have
+/// a view. A view is a windowed read of the dim, such as a halo. The result
+/// does not contain the views of `layout`. layoutOf() is the inverse for a
+/// layout without views.
 program::LayoutT toProgram(const Layout &layout, const Mesh &mesh);
-/// Converts the view of one dim of a tensor to the stored form (Program.fbs). A
-/// view is a windowed read of the dim, such as a halo or a slice. A view
-/// consists of one or more blocks of indices. For example, a halo has one block
-/// for each rank. If the dim has no view, `view` is std::nullopt, and the
-/// result has 0 blocks. viewOf() is the inverse.
+/// Converts the view of one dim of a tensor to its FlatBuffers encoding
+/// (Program.fbs). A view is a windowed read of the dim, such as a halo or a
+/// slice. A view consists of one or more blocks of indices. For example, a halo
+/// has one block for each rank. If the dim has no view, `view` is std::nullopt,
+/// and the result has 0 blocks. viewOf() is the inverse.
 program::ViewT toProgram(const std::optional<View> &view);
-/// Converts a group of ranks to the stored form (Program.fbs). A collective
-/// runs within such a group. `group` contains the sub-axes along which the
-/// ranks of the group differ. A sub-axis is an axis of `mesh` or a factor of an
-/// axis. groupOf() is the inverse.
+/// Converts a group of ranks, in which a collective runs, to its FlatBuffers
+/// encoding (Program.fbs). `group` contains the sub-axes along which the ranks
+/// of the group differ. A sub-axis is an axis of `mesh` or a factor of an axis.
+/// groupOf() is the inverse.
 program::GroupT toProgram(const SubAxes &group, const Mesh &mesh);
-/// Converts an element type to the stored form (Program.fbs). typeOf() is the
-/// inverse.
+/// Converts an element type to its FlatBuffers encoding (Program.fbs). typeOf()
+/// is the inverse.
 inline program::ElementType toProgram(ElementType type) {
   return static_cast<program::ElementType>(type);
 }
 
-/// Converts a kind of collective to the stored form (Program.fbs). `kind` must
-/// not be Mask, which has no stored form. kindOf() is the inverse.
+/// Converts a kind of collective to its FlatBuffers encoding (Program.fbs).
+/// `kind` must not be Mask, which Program.fbs does not have. kindOf() is the
+/// inverse.
 inline program::CollectiveKind toProgram(dist::CollectiveKind kind) {
   return static_cast<program::CollectiveKind>(kind);
 }
-/// Converts a kind of reduction to the stored form (Program.fbs). `kind` must
-/// not be And or Or, which have no stored form. kindOf() is the inverse.
+/// Converts a kind of reduction to its FlatBuffers encoding (Program.fbs).
+/// `kind` must not be And or Or, which Program.fbs does not have. kindOf() is
+/// the inverse.
 inline program::Reduction toProgram(dist::ReductionKind kind) {
   return static_cast<program::Reduction>(kind);
 }

@@ -44,7 +44,7 @@ typedef struct PccKernelVariant {
 /// - A kernel that computes tensors takes the buffers' addresses, then
 ///   integers.
 /// - A kernel that updates many tensors takes a table of addresses and sizes by
-///   value (see TensorTable), then the addresses of further buffers.
+///   value (see TensorTable), then the addresses of buffers outside the table.
 /// - A kernel that generates random weights takes the address of the memory to
 ///   fill, then the fields of RandomScalars.
 typedef struct PccGpuCode {

@@ -22,7 +22,7 @@ std::string findStoredLayoutFault(const program::LayoutT *layout,
 namespace {
 /// Range of element indices that an instruction accesses in a buffer, from
 /// `low` to `high`, both included. The program file contains 64-bit numbers,
-/// such as strides and loop counts. An index is a sum of products of such
+/// such as strides and loop counts. An index is a sum of products of these
 /// numbers. The range has 128-bit limits, because a sum of large products does
 /// not fit into 64 bits.
 struct OffsetRange {
@@ -448,8 +448,8 @@ public:
   /// indices in a tensor are in range. Returns a description of the fault, or
   /// an empty string. The tensor must have the element type I32 or I64. `sizes`
   /// lists the bounds of the indices: one bound for all indices, or one bound
-  /// for each position in the last dim. No bound may be negative. For example,
-  /// the shape is [100, 2], and `sizes` is {50, 80}. In each of 100 pairs, the
+  /// for each index of the last dim. No bound may be negative. For example, the
+  /// shape is [100, 2], and `sizes` is {50, 80}. In each of 100 pairs, the
   /// first index must be less than 50, and the second index less than 80.
   std::string check(const program::CheckIndicesT &indices) const {
     const auto *buffer = find(indices.buffer);

@@ -185,8 +185,8 @@ private:
   /// element type, the layout and the conversion from the weight file's tensor
   /// must be valid. If a weight file contains the parameter, the bytes must lie
   /// within the file. If a GPU kernel generates random initial values, the
-  /// program must have the kernel. Each rank must hold the same part in all
-  /// microbatches, and `parameter.local_bytes` must be the size of this part.
+  /// program must have the kernel. Each rank must hold the same shard in all
+  /// microbatches, and `parameter.local_bytes` must be the size of this shard.
   std::string findParameterFault(const program::ParameterT &parameter) {
     const auto last = program::ElementType::Bool;
     if (!isKnown(parameter.type, last) || !isKnown(parameter.stored_type, last))

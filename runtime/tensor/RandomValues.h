@@ -83,9 +83,9 @@ struct RandomScalars {
   static constexpr int threads = 256;
 
   int64_t key = 0;
-  /// Position of the first generated element. `sourceOffset` is the index of
-  /// the element in the whole tensor. `targetOffset` is the index of the
-  /// element in the memory to fill.
+  /// Indices of the first generated element. `sourceOffset` is the index of the
+  /// element in the whole tensor. `targetOffset` is the index of the element in
+  /// the memory to fill.
   int64_t sourceOffset = 0, targetOffset = 0;
   /// Nested loops over the elements to generate, outermost loop first. A loop
   /// is {extent, sourceStride, targetStride}: the number of iterations, and the

@@ -55,7 +55,8 @@ static std::optional<uint64_t> sizeOf(const ordered_json &value) {
   return value.get<uint64_t>();
 }
 
-/// Reads the shape of an entry; returns false if it is not a list of sizes.
+/// Reads the shape of a tensor; returns false if `value` is not a list of
+/// sizes.
 static bool readShape(const ordered_json &value, SafetensorsEntry &entry) {
   if (!value.is_array())
     return false;
@@ -68,7 +69,7 @@ static bool readShape(const ordered_json &value, SafetensorsEntry &entry) {
   return true;
 }
 
-/// Reads the byte range of an entry; returns false if it is not a valid range.
+/// Reads the byte range of a tensor; returns false if `value` is not a range.
 static bool readOffsets(const ordered_json &value, SafetensorsEntry &entry) {
   if (!value.is_array() || value.size() != 2 || !sizeOf(value[0]) ||
       !sizeOf(value[1]))
@@ -78,7 +79,7 @@ static bool readOffsets(const ordered_json &value, SafetensorsEntry &entry) {
   return entry.begin <= entry.end;
 }
 
-/// Returns whether the entry's byte range has the size that its shape and type
+/// Returns whether the tensor's byte range has the size that its shape and type
 /// require.
 static bool hasSizeOfShape(const SafetensorsEntry &entry) {
   uint64_t bytes = sizeOf(entry.type);

@@ -54,7 +54,7 @@ public:
 
   /// Returns the entries of all tensors, ascending by their offset in the file.
   const std::vector<SafetensorsEntry> &entries() const { return tensors; }
-  /// Returns the entry of the tensor `name`, or null if there is none.
+  /// Returns the header entry of the tensor `name`, or null if there is none.
   const SafetensorsEntry *find(const std::string &name) const;
   /// Returns the bytes of a tensor in the mapped file, possibly unaligned.
   std::span<const std::byte> bytesOf(const SafetensorsEntry &entry) const {

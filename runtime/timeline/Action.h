@@ -98,8 +98,8 @@ std::string print(const Action &action);
 /// (backward), I (input gradient) and W (weight gradient) require a microbatch.
 /// For all other kinds, the microbatch is optional. For example, "1UNSHARD" has
 /// no microbatch, and the field `microbatch` of the result is -1. Returns
-/// std::nullopt if `text` does not have this form, or if the stage or the
-/// microbatch is 2^20 or larger.
+/// std::nullopt if `text` is not the spelling of an action, or if the stage or
+/// the microbatch is 2^20 or larger.
 std::optional<Action> parseAction(std::string_view text);
 
 /// Parses an action's name that has no stage and no microbatch, such as "F" or

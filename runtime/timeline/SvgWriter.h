@@ -26,7 +26,8 @@ public:
   SvgWriter(double width, double height);
 
   /// Adds a line of text whose baseline begins at (x, y). `attributes` are
-  /// further SVG attributes, such as " fill='red'", with a leading space.
+  /// additional SVG attributes of the text, such as " fill='red'", with a
+  /// leading space.
   void addText(double x, double y, std::string_view content,
                std::string_view attributes = "");
   /// Adds a rectangle that is filled with `colour`.

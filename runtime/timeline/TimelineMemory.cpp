@@ -50,10 +50,10 @@ private:
   /// backward pass releases the activations of one microbatch. If a backward
   /// pass is divided, the first half (gradients of inputs) releases the
   /// activations that the second half (gradients of weights) does not need, and
-  /// the second half releases the others. A forward pass releases the
-  /// activations if the step has no backward pass. An optimizer update releases
-  /// the gradients of the stage's weights, and removes the stage from
-  /// `accumulating`. All other actions release 0 bytes.
+  /// the second half releases the remaining activations. A forward pass
+  /// releases the activations if the step has no backward pass. An optimizer
+  /// update releases the gradients of the stage's weights, and removes the
+  /// stage from `accumulating`. All other actions release 0 bytes.
   int64_t givenBack(const Action &action);
   /// Changes the number of bytes of memory in use at the time `seconds`. The
   /// number grows by `bytes`, which is negative if memory is released. Appends

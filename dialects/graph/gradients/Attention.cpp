@@ -7,19 +7,12 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Builds the gradients of an attention op from matmuls and element-wise ops.
-/// For one head, q, k and v have one query, key or value per row, and y is the
-/// result. For each tensor X, dX is the gradient of the loss with respect to X:
+/// Builds the gradients of an attention op from matmuls and element-wise ops. y
+/// is the result, and dX is the gradient of X. For one head, with Σ over each
+/// row:
 ///
-///   S = cap(scale q kᵀ) + mask   scores; a boolean mask adds 0 or -infinity
-///   P = softmax(S)               weights, each row sums to 1
-///   y = P v
-///   dv = Pᵀ dy,  dP = dy vᵀ
-///   dS = P · (dP − mean)         element by element; mean is Σ P · dP per row
-///
-/// cap(x) is c · tanh(x / c) if the attribute `softcap` is c > 0, and x
-/// otherwise. FlashAttention (Dao et al. 2022) computes the mean as Σ y · dy.
-/// If y is rounded to bf16, this mean makes the row sums of dS differ from 0.
+///   S = capped(scale q kᵀ) + mask,  P = softmax(S),  y = P v
+///   dv = Pᵀ dy,  dP = dy vᵀ,  dS = P · (dP − Σ P · dP)
 class AttentionGradient {
 public:
   /// Builds ops that compute P = softmax(S) a second time. S holds the scores
@@ -46,6 +39,8 @@ public:
   /// operands.
   Value ofScores() {
     Value product = b.widen(ofQueries(dy, op.getValue(), /*transpose=*/true));
+    // FlashAttention (Dao et al. 2022) computes this mean as Σ y · dy. If y is
+    // rounded to bf16, the row sums of dS then differ from 0.
     Value mean = b.sum(b.mul(product, weights), {3});
     return b.mul(weights, b.sub(product, mean));
   }
@@ -56,14 +51,8 @@ public:
   /// was broadcast.
   Value ofMask(Value scores) { return b.sumTo(scores, op.getMask()); }
 
-  /// Returns the gradient of the product q kᵀ, where q is the matrix of queries
-  /// and k the matrix of keys. Attention computes its scores from this product
-  /// in three steps. The first step multiplies the product by the number
-  /// `scale`. The second step replaces each x by c · tanh(x / c) if the
-  /// attribute `softcap` is a number c > 0. The third step applies the mask.
-  /// The argument `scores` is the gradient of the result of the third step. The
-  /// function multiplies `scores` by the derivatives of the first and second
-  /// steps.
+  /// Returns the gradient of the product q kᵀ of queries and keys. `scores` is
+  /// the gradient of the scores that are scaled, capped and masked.
   Value ofProducts(Value scores) {
     if (tanh)
       scores = b.mul(scores, b.sub(1, b.square(tanh)));
@@ -92,18 +81,11 @@ private:
     return b.reshape(value, sizes);
   }
 
-  /// Multiplies one pair of matrices per query head. `rows` holds one matrix
-  /// per query head, and `perKey` holds one matrix per key head. There are H
-  /// query heads and K key heads, and H / K consecutive query heads share a key
-  /// head. For example, if H is 6 and K is 2, query heads 0, 1 and 2 share key
-  /// head 0. The matrix of a query head is multiplied by the matrix of its key
-  /// head. If `transpose` is true, the matrix of the key head is transposed
-  /// before the multiplication. B is the batch size, S the number of queries, T
-  /// the number of keys, and D the size of a head:
+  /// Multiplies the matrix of each query head in `rows` by the matrix of its
+  /// key head in `perKey`. The shapes for H query heads and K key heads are:
   ///
-  ///   transpose  rows          perKey        result
-  ///   false      [B, H, S, T]  [B, K, T, D]  [B, H, S, D]
-  ///   true       [B, H, S, D]  [B, K, T, D]  [B, H, S, T]
+  ///   transpose = false:  [B, H, S, T] x [B, K, T, D] -> [B, H, S, D]
+  ///   transpose = true:   [B, H, S, D] x [B, K, T, D] -> [B, H, S, T]
   Value ofQueries(Value rows, Value perKey, bool transpose) {
     if (!sharesKeys())
       return b.make<MatmulOp>(rows, perKey, false, transpose);
@@ -113,15 +95,10 @@ private:
                                tensorType(product).getShape().back()});
   }
 
-  /// Computes one matrix per key head. `weights` and `rows` each hold one
-  /// matrix per query head. For each query head, the function multiplies the
-  /// transposed matrix of `weights` by the matrix of `rows`. There are H query
-  /// heads and K key heads, and H / K consecutive query heads share a key head.
-  /// The products of the query heads that share a key head are added. B is the
-  /// batch size, S the number of queries, T the number of keys, and D the size
-  /// of a head:
-  ///
-  ///   weights [B, H, S, T], rows [B, H, S, D], result [B, K, T, D]
+  /// Multiplies the transposed matrix of each query head in `weights` by its
+  /// matrix in `rows`. Sums the products of the query heads that share a key
+  /// head. With H query heads and K key heads: [B, H, S, T] x [B, H, S, D] ->
+  /// [B, K, T, D].
   Value ofKeys(Value weights, Value rows) {
     if (!sharesKeys())
       return b.make<MatmulOp>(weights, rows, true, false);
@@ -216,15 +193,9 @@ static SmallVector<Value> wholeGradients(GradientBuilder &b, AttentionOp op,
   return operands;
 }
 
-/// Builds the gradients of the operands of an attention op in one of two ways:
-///
-///  - As two fused ops. The fused ops compute the gradients of the queries,
-///    keys and values, but not the gradient of the mask.
-///  - As matmuls and element-wise ops.
-///
-/// The function builds fused ops if the gradient of the mask is not needed, and
-/// if the caller of differentiate() permits fused ops for this attention op. In
-/// this case, the function b.staysWhole() returns true.
+/// Builds two fused gradient ops if the caller of differentiate() permits them.
+/// Builds matmuls and element-wise ops otherwise, and also if the gradient of
+/// the mask is needed, because the fused ops do not compute it.
 Gradients AttentionOp::buildGradients(GradientBuilder &b,
                                       ValueRange gradients) {
   const bool wantsMask = getMask() && b.wants(getMask());

@@ -14,16 +14,11 @@ struct LetteredValue {
 };
 } // namespace
 
-/// Builds the gradient of `operand`, which is one operand of an einsum.
-/// `letters` holds the einsum letters of the dims of `operand`. `terms` holds
-/// the gradient of the result of the einsum, and all other operands of the
-/// einsum. The function multiplies the terms and sums the product over all
-/// letters that `operand` lacks. If `operand` has a letter that no term has,
-/// the sum is broadcast along the dim with that letter. Two examples, in which
-/// dy is the gradient of y:
-///
-///   y = einsum("ij,jk->ik", a, c):  gradient of a = einsum("ik,jk->ij", dy, c)
-///   y = einsum("ij->i", a):         gradient of a = dy, broadcast along j
+/// Builds the gradient of `operand`, an einsum operand with the dims `letters`.
+/// `terms` are the gradient of the result and all operands except `operand`.
+/// For y = einsum("ij,jk->ik", a, c), the gradient of a is einsum("ik,jk->ij",
+/// dy, c). The gradient is broadcast along a dim whose letter is in none of
+/// `terms`.
 static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
                       Value operand, StringRef letters) {
   std::string all, equation, result;
@@ -50,14 +45,10 @@ static Value contract(GradientBuilder &b, ArrayRef<LetteredValue> terms,
 // matmul
 //===----------------------------------------------------------------------===//
 
-/// Names the dims of `value` by einsum letters, one letter per dim. `value` is
-/// an operand of a matmul or the gradient of its result. The last two dims get
-/// the two letters in `matrix`. All other dims are batch dims. The last batch
-/// dim gets the letter A, the batch dim to its left gets B, and the next one
-/// gets C. After the letters are assigned, each batch dim of size 1 is removed
-/// together with its letter. In the example, the removed dim has the letter A:
-///
-///   [5, 1, 2, 3] with `matrix` "mk":  [5, 2, 3] with letters "Bmk"
+/// Names the dims of `value`, a matrix or batch of matrices, by einsum letters.
+/// The last two dims get the letters `matrix`, and the batch dims get A, B, C
+/// from the right. Batch dims of size 1 are removed: [5, 1, 2, 3] becomes
+/// [5, 2, 3] with "Bmk".
 static LetteredValue named(GradientBuilder &b, Value value, StringRef matrix) {
   SmallVector<int64_t> shape;
   std::string letters;

@@ -26,15 +26,10 @@ template <typename Op> static SlidingWindow slidingOf(Op op) {
           static_cast<int64_t>(op.getGroup())};
 }
 
-/// Returns, for each spatial dim, the number of padding elements that a
-/// convolution needs after the end of `input`. The number is negative if the
-/// last window ends before the end of `input`. For example, -2 means that 2
-/// elements of `input` lie after the last window. Along spatial dim i, the
-/// convolution has outputs[i] windows, and its filter has taps[i] elements.
-/// `sliding` holds the strides, the dilations and the padding before the start
-/// of `input`. For example, with stride 2, dilation 1 and no padding before the
-/// start, 4 windows of 3 elements cover 9 elements. If `input` has 8 elements,
-/// the function returns 1.
+/// Returns, per spatial dim, how many padding elements a convolution needs
+/// after the end of `input`. A negative number counts the elements of `input`
+/// after the last window. `outputs` are the numbers of windows, and `taps` are
+/// the sizes of the filter.
 static SmallVector<int64_t> missing(const SlidingWindow &sliding, Value input,
                                     ArrayRef<int64_t> outputs,
                                     ArrayRef<int64_t> taps) {
@@ -88,13 +83,8 @@ Value pcc::graph::convolveBack(GradientBuilder &b, Value gradient, Value filter,
                                  static_cast<uint64_t>(sliding.group));
 }
 
-/// Moves the channels of `input` to dim 0 and the batch to dim 1. Dim 0 of
-/// `input` is the batch of size N. Dim 1 holds the channels, in `group` groups
-/// of C channels each. Dim 0 of the result has the size C, and dim 1 has the
-/// size `group` · N. The spatial dims do not change. The element at batch index
-/// n and at channel c of group g moves to index c of dim 0 and to index
-/// g · N + n of dim 1. For example, if `group` is 2, the shape [8, 6, 5, 5]
-/// becomes [3, 16, 5, 5].
+/// Moves the channels of `input` to dim 0 and the groups into the batch dim.
+/// The shape [N, group · C, spatial] becomes [C, group · N, spatial].
 static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
   if (group == 1)
     return swapFirst(b, input);
@@ -112,14 +102,8 @@ static Value channelsFirst(GradientBuilder &b, Value input, int64_t group) {
 }
 
 /// Builds the gradient of the filter of a convolution of `input`. `dy` is the
-/// gradient of the result. For one group and one spatial dim, the gradient of
-/// the filter element [out, in, k] is
-///
-///   Σ over n, o of  dy[n, out, o] · input[n, in, o·stride + k·dilation − low]
-///
-/// n is the batch index, o the position in the result, and `low` the padding
-/// before `input`. This sum is a convolution of `input` by `dy` in which n is
-/// the channel. Stride and dilation change places in this convolution.
+/// gradient of the result. The gradient is a convolution of `input` by `dy`
+/// that sums over the batch, with stride and dilation exchanged.
 static Value filterGradient(GradientBuilder &b, Value input, Value dy,
                             const SlidingWindow &sliding, Value filter) {
   SlidingWindow turned{sliding.dilations, sliding.low, sliding.strides,
@@ -150,10 +134,9 @@ static Value flattened(GradientBuilder &b, Value tensor, int64_t group) {
 
 /// Builds the gradient of the input of a 1x1 convolution: the product of the
 /// transposed filter and `dy`, the gradient of the result. `type` is the type
-/// of the input. `sliding` holds the strides, the number of groups and the
-/// padding before the input. The gradient is 0 at positions that no window
-/// reads. For 5 positions, stride 2 and the product [p q r], the gradient is
-/// [p 0 q 0 r].
+/// of the input. `sliding` holds strides, number of groups and padding before
+/// the input. Input elements that no window reads get the gradient 0: for 5
+/// elements, stride 2 and the product [p q r], it is [p 0 q 0 r].
 static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
                           const SlidingWindow &sliding, RankedTensorType type) {
   ArrayRef<int64_t> shape = tensorType(filter).getShape();
@@ -169,13 +152,9 @@ static Value multiplyBack(GradientBuilder &b, Value dy, Value filter,
   return sliceBack(b, b.reshape(product, places), starts, steps, type);
 }
 
-/// Extracts the elements of `input` that a 1x1 convolution reads. Each window
-/// of a 1x1 convolution reads one element per channel. The result has the batch
-/// and the channels of `input`. The spatial dims of the result have the sizes
-/// `outputs`, with one element per window. `sliding` holds the strides and the
-/// padding before the start of `input`. If a window reads padding, its element
-/// is 0. For example, with stride 2 and without padding, the elements 5 6 7 8 9
-/// become 5 7 9.
+/// Extracts the elements of `input` that a 1x1 convolution reads, one per
+/// channel and window. Windows in the padding give 0. With stride 2, 5 6 7 8 9
+/// become 5 7 9. `outputs` are the spatial sizes of the result.
 static Value sliceInput(GradientBuilder &b, Value input,
                         const SlidingWindow &sliding,
                         ArrayRef<int64_t> outputs) {

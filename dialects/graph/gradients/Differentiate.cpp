@@ -17,14 +17,10 @@ static bool canFlowTo(Value value) {
 }
 
 namespace {
-/// Builds the gradients of a loss with respect to values of a block. The
-/// gradient of a value is a sum with one summand per use of the value. For
-/// example, if two ops read the value x, the gradient of x has two summands.
-/// The class visits the ops of the block in reverse order. When the class
-/// visits an op, it adds one summand to the gradient of each operand that needs
-/// a gradient. The class visits all ops that read x before the op that defines
-/// x. The gradient of x is therefore complete when the class visits the op that
-/// defines x.
+/// Builds the gradients of a loss with respect to values of a block. The class
+/// visits the ops in reverse order and adds one summand to the gradient of each
+/// operand. A gradient is complete when the class visits the op that defines
+/// the value.
 class BackwardPass {
 public:
   BackwardPass(Operation *before, GradientBuilder::OnOp onOp,
@@ -34,13 +30,10 @@ public:
   BackwardPass(const BackwardPass &) = delete;
   BackwardPass &operator=(const BackwardPass &) = delete;
 
-  /// Builds the gradients of a loss with respect to the values `wanted` and
-  /// returns one gradient per wanted value. `target` is the value at which the
-  /// backward pass begins. `seed` is the gradient of the loss with respect to
-  /// `target`. For example, if `target` is the loss, `seed` is 1. A null
-  /// gradient means that the gradient is 0 everywhere, or that the wanted value
-  /// is not a float tensor. If the gradient of an op cannot be built, the
-  /// function emits an error and fails.
+  /// Returns the gradients of a loss with respect to the values `wanted`. A
+  /// null gradient means 0, or that the value is not a float tensor. `seed` is
+  /// the gradient of the loss with respect to `target`. Emits an error and
+  /// fails if an op has no gradient.
   Gradients run(Value target, Value seed, ValueRange wanted) {
     Block::iterator end =
         target.getDefiningOp()

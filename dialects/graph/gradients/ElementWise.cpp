@@ -106,14 +106,9 @@ Gradients GeluOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Several operands
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradients of the operands lhs and rhs of `op`, which broadcasts
-/// its operands to the shape of its result. `left` and `right` are callbacks.
-/// `left` builds the gradient of the broadcast lhs, and `right` builds the
-/// gradient of the broadcast rhs. The function then sums each gradient over the
-/// dims along which the operand was broadcast. For example, if the result is
-/// [2, 3] and rhs is [3], `right` builds a gradient of shape [2, 3], and the
-/// function sums it over dim 0. A callback is called only if its gradient is
-/// needed.
+/// Builds the gradients of lhs and rhs of a broadcasting op. If needed, `left`
+/// and `right` build the gradients in the shape of the result. Each gradient is
+/// then summed over the dims along which its operand was broadcast.
 template <typename Op, typename Left, typename Right>
 static Gradients binary(GradientBuilder &b, Op op, Left left, Right right) {
   SmallVector<Value> gradients(2);
@@ -170,13 +165,9 @@ Gradients PowOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
       });
 }
 
-/// Builds the gradients of the two operands of `op`, an element-wise max or
-/// min. `dy` is the gradient of the result. At each element, the op selects one
-/// of the operands. The gradient of the selected operand is `dy`, and the
-/// gradient of the other operand is 0. If the operands are equal, the gradient
-/// of each operand is `dy` / 2. For max, the argument `loses` must be the
-/// predicate Less: an operand that is less than the other operand gets the
-/// gradient 0. For min, `loses` must be the predicate Greater.
+/// Builds the gradients of an element-wise max (`loses` is Less) or min
+/// (`loses` is Greater). The selected operand gets the gradient `dy`, and the
+/// other operand gets 0. Two equal operands get `dy` / 2 each.
 template <typename Op>
 static Gradients extreme(GradientBuilder &b, Op op, Predicate loses, Value dy) {
   Value lhs = op.getLhs(), rhs = op.getRhs();

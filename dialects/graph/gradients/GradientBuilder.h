@@ -27,16 +27,10 @@ public:
   /// fused ops, false if it is built from matmuls and element-wise ops.
   using StaysWhole = llvm::function_ref<bool(mlir::Operation *forward)>;
 
-  /// Creates a builder for the gradients of the operands of `forward`, an op of
-  /// the forward pass. `isWanted`, `onOp` and `staysWhole` are callbacks:
-  ///
-  ///   before      op in front of which the builder inserts all new ops
-  ///   isWanted    returns whether the gradient of a value is needed
-  ///   onOp        is called for each new op; may be null
-  ///   staysWhole  returns whether the gradients of `forward`, an attention op,
-  ///               may be built from fused ops; null means false
-  ///
-  /// All callbacks must outlive the builder.
+  /// Creates a builder for the gradients of the operands of `forward`. New ops
+  /// are inserted in front of `before`. `isWanted` returns whether a value
+  /// needs a gradient. `onOp` is called for each new op. `onOp` and
+  /// `staysWhole` may be null. All callbacks must outlive the builder.
   GradientBuilder(mlir::Operation *forward, mlir::Operation *before,
                   llvm::function_ref<bool(mlir::Value)> isWanted, OnOp onOp,
                   StaysWhole staysWhole)
@@ -108,13 +102,9 @@ public:
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// Permutes dims: dim i of the result is dim perm[i] of `value`.
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> perm);
-  /// Pads or crops each dim i of `value`. The list `low` changes the start of
-  /// the dim, and the list `high` changes its end. If `low[i]` is positive,
-  /// `low[i]` new elements are added at the start. If `low[i]` is negative,
-  /// -`low[i]` elements are removed at the start. The number `high[i]` has the
-  /// same meaning for the end of the dim. Each new element has the value
-  /// `fill`. For example, `low` {1}, `high` {-2} and `fill` 0 turn the elements
-  /// 5 6 7 8 into 0 5 6.
+  /// Adds `low[i]` elements `fill` at the start of each dim i, and `high[i]` at
+  /// the end. A negative number removes elements. `low` {1} and `high` {-2}
+  /// turn 5 6 7 8 into 0 5 6.
   mlir::Value pad(mlir::Value value, llvm::ArrayRef<int64_t> low,
                   llvm::ArrayRef<int64_t> high, double fill = 0);
   /// Extracts `size` elements of `value` along dim `dim`, from index `start`

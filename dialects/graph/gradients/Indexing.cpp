@@ -31,17 +31,9 @@ static Value positions(GradientBuilder &b, Value data, int64_t dim,
       static_cast<uint64_t>(dim));
 }
 
-/// Builds the gradient of `data`, the data operand of a gather that reads one
-/// element of each line along `dim`. A line consists of all elements that
-/// differ only in their index along `dim`. In this example, `data` is a single
-/// line, and the gather reads b:
-///
-///   data [a b c], index 1, gradient [g]:  [0 g 0]
-///
-/// `gradient` is the gradient of the read elements. It has the shape of `data`,
-/// except that dim `dim` has size 1. If `index` has rank 0, all lines have this
-/// index. Otherwise, `index` has the shape of `gradient` and holds one index
-/// per line.
+/// Builds the gradient of `data` for a gather that reads one element of each
+/// line along `dim`: `gradient` at `index`, and 0 elsewhere. `index` holds one
+/// index for all lines (rank 0) or one per line.
 static Value gatherOneBack(GradientBuilder &b, Value gradient, Value index,
                            Value data, int64_t dim) {
   Value size =
@@ -82,16 +74,9 @@ static SmallVector<int64_t> inFront(int64_t rank, int64_t first,
   return perm;
 }
 
-/// Builds the gradient of the data operand as a scatter_nd of `dy` into zeros.
-/// `dy` is the gradient of the result. scatter_nd needs the gathered dim in
-/// front. For example, data [4, 6, 5] is gathered along dim 1 by 3 indices:
-///
-///   gradient dy   [4, 3, 5]
-///   transpose     [3, 4, 5]
-///   scatter_nd    [6, 4, 5]
-///   transpose     [4, 6, 5]
-///
-/// A single index needs no scatter (gatherOneBack()).
+/// Builds the gradient of the data operand: scatters `dy`, the gradient of the
+/// result, into zeros. The transposes move the gathered dim to the front, where
+/// scatter_nd needs it.
 Gradients GatherOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   RankedTensorType data = tensorType(getData());
   int64_t dim = getDim();
@@ -118,14 +103,9 @@ Gradients GatherElementsOp::buildGradients(GradientBuilder &b,
                                  getIndices(), getData(), getDim()));
 }
 
-/// Builds indices for a scatter_nd from the indices of `op`, a gather_nd with
-/// batch dims. The last dim of the indices holds index tuples. In a gather_nd,
-/// a tuple has no indices for the batch dims. In a scatter_nd, a tuple must
-/// also have indices for the batch dims. The function inserts these indices in
-/// front. Example with 1 batch dim:
-///
-///   gather_nd   indices [4, 3, 1]  tuple (7) in batch 2
-///   scatter_nd  indices [4, 3, 2]  tuple (2, 7)
+/// Turns the indices of `op`, a gather_nd with batch dims, into indices for a
+/// scatter_nd. Each index tuple gets its batch indices in front. With 1 batch
+/// dim, the tuple (7) in batch 2 becomes (2, 7).
 static Value wholeTuples(GradientBuilder &b, GatherNdOp op) {
   RankedTensorType indices = tensorType(op.getIndices());
   SmallVector<int64_t> shape(indices.getShape());
@@ -148,15 +128,10 @@ Gradients GatherNdOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // Scatters
 //===----------------------------------------------------------------------===//
 
-/// Builds the gradients of the operands of `op`, a scatter of updates into
-/// data. read() builds the gradient of the updates. clear(zeros) builds `dy`
-/// with 0 at the scattered indices; `zeros` has the shape of the updates. Fails
-/// with an error unless the kind is Set or Add. Example with the update u at
-/// index 1:
-///
-///   kind  result       dy       gradient of data  gradient of updates
-///   Set   [a u c]      [p q r]  [p 0 r]           [q]
-///   Add   [a (b+u) c]  [p q r]  [p q r]           [q]
+/// Builds the gradients of `op`, a scatter of updates into data. read() builds
+/// the gradient of the updates. clear(zeros) builds `dy` with 0 at the
+/// scattered indices; `zeros` has the shape of the updates. Fails with an error
+/// unless the kind is Set or Add.
 template <typename Op, typename Read, typename Clear>
 static Gradients scatter(GradientBuilder &b, Op op, Value dy, Read read,
                          Clear clear) {

@@ -53,14 +53,6 @@ static Value spread(GradientBuilder &b, Value value, int64_t dim,
   return b.reshape(b.pad(b.reshape(value, split), low, high), shape);
 }
 
-/// Builds the gradient of the operand of a slice: `gradient` at the indices
-/// that the slice reads, and 0 elsewhere. `gradient` is the gradient of the
-/// result, and `type` is the type of the operand. `starts` and `steps` have one
-/// entry per dim. If an index is outside the operand, its gradient is dropped.
-/// Examples:
-///
-///   start 3, step -2, operand of 6 elements:  [p q] becomes [0 q 0 p 0 0]
-///   start -1, step 1, operand of 2 elements:  [p q r] becomes [q r]
 Value pcc::graph::sliceBack(GradientBuilder &b, Value gradient,
                             ArrayRef<int64_t> starts, ArrayRef<int64_t> steps,
                             RankedTensorType type) {
@@ -105,16 +97,10 @@ struct CopiedRange {
 };
 } // namespace
 
-/// Splits dim `dim` of the result of a pad into ranges of consecutive elements.
-/// The mode of the pad is reflect, edge or wrap, so each element is a copy of
-/// an operand element. From each element of a range to the next, the index of
-/// the copied operand element changes by the same step, which is 1, -1 or 0.
-/// For example, mode reflect pads [a b c] by 2 to [c b a b c b a]:
-///
-///   range    step
-///   [c b a]  -1
-///   [b c]    1
-///   [b a]    -1
+/// Splits dim `dim` of the result of a pad (mode reflect, edge or wrap) into
+/// ranges. In a range, the index of the copied operand element changes by a
+/// constant step. Mode reflect pads [a b c] to [c b a b c b a], with the ranges
+/// [c b a], [b c] and [b a].
 static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
   SmallVector<CopiedRange> runs;
   int64_t size = tensorType(op.getInput()).getDimSize(dim);
@@ -135,14 +121,9 @@ static SmallVector<CopiedRange> runsOf(PadOp op, int64_t dim) {
   return runs;
 }
 
-/// Turns `gradient`, the gradient of a pad's result, into the gradient of the
-/// pad's operand along dim `dim`. The mode of the pad must be reflect, edge or
-/// wrap, so each result element is a copy of an operand element. The gradient
-/// of an operand element is the sum of the gradients of its copies. For [a b c]
-/// padded to [c b a b c b a] and the gradient [t u v w x y z], the ranges
-/// [c b a], [b c] and [b a] give
-///
-///   [v u t] + [0 w x] + [z y 0] = [v+z u+w+y t+x]
+/// Builds the gradient of the operand of a pad (mode reflect, edge or wrap)
+/// along dim `dim`. Sums the entries of `gradient` over all copies of an
+/// operand element.
 static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
                         int64_t dim) {
   int64_t size = tensorType(op.getInput()).getDimSize(dim);
@@ -166,17 +147,9 @@ static Value foldCopies(GradientBuilder &b, PadOp op, Value gradient,
   return sum;
 }
 
-/// Builds the gradient of the operand of a pad. `gradient` is the gradient of
-/// the result. In the following examples, `op` pads the operand [a b c] by 1 at
-/// both ends, and `gradient` is [t u v w x]. In mode constant, the padding
-/// contains no operand elements, so the function removes the elements of
-/// `gradient` that belong to the padding. In the modes reflect, edge and wrap,
-/// the padding contains copies of operand elements. The gradient of an operand
-/// element is then the sum of the gradients of all its copies:
-///
-///   mode      result of the pad  gradient of the operand
-///   constant  [0 a b c 0]        [u v w]
-///   edge      [a a b c c]        [t+u v w+x]
+/// Builds the gradient of the operand of a pad; `gradient` is the gradient of
+/// the result. In mode constant, the padding is cut off. In all other modes,
+/// the padding contains copies, and their gradients are summed.
 static Value ofPaddedInput(GradientBuilder &b, PadOp op, Value gradient) {
   if (op.getMode() == PadMode::Constant) {
     auto negate = [](int64_t count) { return -count; };
@@ -214,16 +187,10 @@ Gradients PadOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Exchanges the two elements of each pair along the last dim of `table`.
-/// `table` holds the cosines or sines of a rotary position embedding.
-/// `interleaved` selects the pairs. For the table [a b c d]:
-///
-///   interleaved  pairs              result
-///   true         (a, b) and (c, d)  [b a d c]
-///   false        (a, c) and (b, d)  [c d a b]
-///
-/// If `table` has rank 0 or the last dim has size 1, one number applies to both
-/// elements of each pair. The result is then `table` itself.
+/// Exchanges the two elements of each pair along the last dim of `table`, the
+/// cosines or sines of a rotary embedding. [a b c d] becomes [b a d c] if
+/// `interleaved` is true, and [c d a b] otherwise. If one number applies to
+/// both elements, returns `table` itself.
 static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   SmallVector<int64_t> shape(tensorType(table).getShape());
   if (shape.empty() || shape.back() == 1)
@@ -236,15 +203,13 @@ static Value swapPairs(GradientBuilder &b, Value table, bool interleaved) {
   return b.reshape(swapped, shape);
 }
 
-/// Builds the gradients of a rotary position embedding, which rotates each pair
-/// (p, q) of operand elements by cosines (c, c') and sines (s, s'). The result
-/// pair has the gradients dp and dq. d (p, q) is the gradient of (p, q):
+/// Builds the gradients of a rotary embedding, which rotates each pair (p, q)
+/// to (p c − q s, q c' + p s'). For the gradients dp and dq of the rotated
+/// pair:
 ///
-///                first element   second element
-///   result pair  p c − q s       q c' + p s'
-///   d (p, q)     dp c + dq s'    dq c' − dp s
-///   d (c, c')    dp p            dq q
-///   d (s, s')    −dp q           dq p
+///   gradient of (p, q)    dp c + dq s'   dq c' − dp s
+///   gradient of (c, c')   dp p           dq q
+///   gradient of (s, s')   −dp q          dq p
 Gradients RotaryOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   Value dy = gradients.front(), x = getInput();
   bool interleaved = getInterleaved();

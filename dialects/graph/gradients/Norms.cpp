@@ -45,17 +45,11 @@ Gradients LogSoftmaxOp::buildGradients(GradientBuilder &b,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the gradients of layer_norm or rms_norm; `dy` is the gradient of the
-/// result. For rms_norm, mean(x), mean(g) and bias are absent.
+/// Builds the gradients of layer_norm or rms_norm. For rms_norm, mean(x),
+/// mean(g) and bias are absent.
 ///
-///   deviation = sqrt(mean((x − mean(x))²) + epsilon)
-///   h         = (x − mean(x)) / deviation
-///   result    = h · scale + bias
-///   g         = dy · scale
-///   dx        = (g − mean(g) − h · mean(g · h)) / deviation
-///   d scale   = Σ dy · h
-///
-/// Means are over the normalized dims, and Σ is over all other dims.
+///   h = (x − mean(x)) / deviation,  result = h · scale + bias,  g = dy · scale
+///   dx = (g − mean(g) − h · mean(g · h)) / deviation,  d scale = Σ dy · h
 template <typename Op> class NormGradient {
 public:
   static constexpr bool isCentred = std::is_same_v<Op, LayerNormOp>;
@@ -82,15 +76,9 @@ private:
   /// Builds the mean of `value` over the normalized dims.
   Value mean(Value value) { return b.reduce(ReduceKind::Mean, value, row); }
 
-  /// Builds the ops that recompute the normalized operand from the operand x.
-  /// Sets the members `factor` and `normalised`:
-  ///
-  ///   centered   = x − mean(x) for layer_norm, or x for rms_norm
-  ///   deviation  = sqrt(mean(centered²) + epsilon)
-  ///   factor     = 1 / deviation
-  ///   normalised = centered · factor
-  ///
-  /// Means are over the normalized dims.
+  /// Sets `normalised` to the normalized operand, without scale and bias.
+  /// `factor` is 1 / deviation, where the deviation is the standard deviation
+  /// for layer_norm and the root mean square for rms_norm.
   void normalise() {
     Value x = b.widen(op.getInput());
     Value centred = isCentred ? b.sub(x, mean(x)) : x;

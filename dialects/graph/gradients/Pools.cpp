@@ -9,17 +9,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Divides each element of `dy`, the gradient of an average pool's result, by
-/// the number of elements of which the result element is the average. The kind
-/// of the pool says whether padding elements count. For example, the input has
-/// 4 elements, each window has 3 elements, the stride is 1, and the padding is
-/// 1 at both ends:
-///
-///   kind of the pool     divisors of the 4 elements of `dy`
-///   Average              2 3 3 2
-///   AverageWithPadding   3 3 3 3
-///
-/// If the input has several spatial dims, the divisor is the product of the
-/// divisors of all spatial dims.
+/// the number of averaged elements. Padding counts only for kind
+/// AverageWithPadding.
 static Value divided(GradientBuilder &b, PoolOp op, Value dy) {
   size_t numDims = op.getWindow().size();
   for (size_t dim = 0; dim < numDims; ++dim) {
@@ -70,19 +61,10 @@ static Value interleave(GradientBuilder &b, ArrayRef<Value> values,
 
 namespace {
 /// Builds the gradient of the input of a max pool without a scatter. The
-/// gradient of a result element belongs to one input element: the first element
-/// of the window that equals the maximum, such as index 1 in the window
-/// [1 7 7].
-///
-/// A tap is an index within a window. A phase is the set of input elements
-/// whose indices have the same remainder modulo the stride. Example with
-/// windows of 3 elements and stride 2:
-///
-///   taps 0 and 2  read phase 0, which has the even input indices
-///   tap 1         reads phase 1, which has the odd input indices
-///
-/// At one tap, consecutive windows read consecutive elements of one phase. The
-/// class adds one tensor per tap to a phase, and then interleaves all phases.
+/// gradient of a result element goes to the first input element of the window
+/// that equals the maximum. A tap is an index within a window. A phase is the
+/// set of input elements whose indices have the same remainder modulo the
+/// stride. At one tap, all windows read one phase.
 class MaxPoolGradient {
 public:
   MaxPoolGradient(GradientBuilder &b, PoolOp op, Value dy)
@@ -106,30 +88,15 @@ public:
 
 private:
   /// Returns the size of each tensor in `phases` along spatial dim `dim`: the
-  /// size of the input along `dim`, divided by the stride, rounded up. Each
-  /// tensor in `phases` holds the gradients of the input elements whose indices
-  /// have the same remainders modulo the strides. For one spatial dim of 5
-  /// elements with stride 2, the function returns 3:
-  ///
-  ///   phases[0]  3 gradients, at the input indices 0, 2 and 4
-  ///   phases[1]  3 gradients, at the input indices 1, 3 and 5
-  ///
-  /// The input has no element at index 5. After all tensors are interleaved,
-  /// build() removes the gradient at index 5.
+  /// size of the input divided by the stride, rounded up.
   int64_t coarseSize(size_t dim) {
     return llvm::divideCeilSigned(spatial(op.getInput())[dim],
                                   op.getStrides()[dim]);
   }
 
-  /// Processes the element at index `tap` of each window. Each result element
-  /// of the pool is the maximum of the input elements in one window. The first
-  /// maximum of a window is the first element, in row-major order, that equals
-  /// the maximum. For the window [1 7 7], the first maximum is the element at
-  /// index 1. If the first maximum of a window is at index `tap`, the function
-  /// adds the gradient of the result element to the gradient of the input
-  /// element that is the first maximum. The member `phases` stores the
-  /// gradients of all input elements. The function must be called once for each
-  /// index within a window, in row-major order.
+  /// Adds the gradient of a result element to its input element, for all
+  /// windows with the first maximum at index `tap`. The sums are in `phases`.
+  /// Must be called once for each index within a window, in row-major order.
   void addTap(ArrayRef<int64_t> tap) {
     int64_t phase = 0;
     SmallVector<int64_t> low(2, 0), high(2, 0);

@@ -87,16 +87,9 @@ Gradients CumSumOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
                                        getExclusive(), !getReverse()));
 }
 
-/// Builds the gradient of the operand of a topk. A topk has two results: the k
-/// largest or smallest values along a dim, and the indices of these values. The
-/// first entry of `gradients` is the gradient of the values. The function
-/// scatters this gradient into zeros at the indices. Example for k = 2:
-///
-///   operand [3 9 7], values [9 7], indices [1 2], gradient [g h]:  [0 g h]
-///
-/// The indices along the dim are all different. Each element therefore gets at
-/// most one gradient, and the scatter need not add gradients: ScatterKind::Set
-/// suffices.
+/// Builds the gradient of a topk's operand: scatters the gradient of the k
+/// values into zeros. ScatterKind::Set suffices, because the indices along the
+/// dim are all different.
 Gradients TopKOp::buildGradients(GradientBuilder &b, ValueRange gradients) {
   return onlyGradient(gatherBack(b, ScatterKind::Set, gradients.front(),
                                  getIndices(), getInput(), getDim()));

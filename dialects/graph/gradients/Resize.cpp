@@ -37,13 +37,9 @@ static Value sumCopies(GradientBuilder &b, ResizeOp op, Value gradient,
   return b.reshape(b.sum(b.reshape(gradient, split), {dim + 1}), shape);
 }
 
-/// Builds the matrix of the resize along `dim`. Each result element is a
-/// weighted sum of operand elements. The matrix has one row per result element
-/// and one column per operand element, and its entries are the weights:
-///
-///   [a b] resized to [a  (a+b)/2  b]:  rows [1 0], [0.5 0.5] and [0 1]
-///
-/// `model` is a tensor. The matrix gets the element type of `model`.
+/// Builds the matrix of the resize along `dim`, with one row per result element
+/// and one column per operand element. The matrix has the element type of
+/// `model`.
 static Value shares(GradientBuilder &b, ResizeOp op, int64_t dim, Value model) {
   int64_t from = sizeOf(op.getInput(), dim), to = sizeOf(op.getResult(), dim);
   SmallVector<double> shares(from * to, 0);

@@ -9,24 +9,16 @@ namespace pcc::graph {
 
 /// Builds the gradient of `data`, the data operand of a gather_elements along
 /// `dim`. Scatters `gradient`, the gradient of the result, into zeros at
-/// `indices`:
-///
-///   data [a b c], indices [2 0], gradient [g h]:  [h 0 g]
-///
-/// With `kind` Add, gradients of an element that was read several times are
-/// added. With `kind` Set, no element may have been read twice.
+/// `indices`. If an element of `data` may have been read twice, `kind` must be
+/// Add, which sums the gradients.
 mlir::Value gatherBack(GradientBuilder &b, ScatterKind kind,
                        mlir::Value gradient, mlir::Value indices,
                        mlir::Value data, int64_t dim);
 
-/// Builds the gradient of the operand of a slice. `gradient` is the gradient of
-/// the result, and `type` is the type of the operand. `starts` and `steps` have
-/// one entry per dim. A step may be negative. Operand elements that the slice
-/// does not read have the gradient 0. If an index is outside the operand, its
-/// gradient is dropped. Examples:
-///
-///   start 1, step 2, operand of 6 elements:   [p q] becomes [0 p 0 q 0 0]
-///   start -1, step 2, operand of 4 elements:  [p q r] becomes [0 q 0 r]
+/// Builds the gradient of the operand of a slice: `gradient` at the indices
+/// that the slice reads, and 0 elsewhere. `type` is the type of the operand.
+/// `starts` and `steps` have one entry per dim; a step may be negative.
+/// Gradients at indices outside the operand are dropped.
 mlir::Value sliceBack(GradientBuilder &b, mlir::Value gradient,
                       llvm::ArrayRef<int64_t> starts,
                       llvm::ArrayRef<int64_t> steps,

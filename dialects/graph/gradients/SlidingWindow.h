@@ -13,16 +13,9 @@ inline llvm::ArrayRef<int64_t> spatial(mlir::Value value) {
   return tensorType(value).getShape().drop_front(2);
 }
 
-/// Strides, padding, dilations and number of groups of a convolution. `low` is
-/// the number of padding elements in front of the first input element. Along
-/// each spatial dim, result element o is a sum over all filter elements k. Each
-/// term of the sum is filter element k times the input element with this index:
-///
-///   o · stride + k · dilation − low
-///
-/// For stride 2, dilation 1, low 1 and a filter of 3 elements, result element 1
-/// uses the input indices 1, 2 and 3. Result element 0 uses the input indices
-/// -1, 0 and 1, and the index -1 belongs to the padding.
+/// Strides, padding, dilations and groups of a convolution. Along each spatial
+/// dim, result element o multiplies filter element k by the input element with
+/// the index o · stride + k · dilation − low.
 struct SlidingWindow {
   /// Stride, padding before the input, and dilation: one entry per spatial dim,
   /// in elements.

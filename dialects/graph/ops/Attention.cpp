@@ -13,14 +13,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the type of the result of attention. The type is the type of
-/// `queries`, except that the last dim has the size of the last dim of
-/// `values`:
-///
-///   queries [2, 8, 16, 64], values [2, 4, 32, 48]:  result [2, 8, 16, 48]
-///
-/// Emits an error at `loc` and fails unless `queries`, `keys` and `values` all
-/// have rank 4.
+/// Returns the type of the result of attention: the type of `queries`, with the
+/// last dim of `values`. Emits an error at `loc` and fails unless all three
+/// operands have rank 4.
 static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
                                               Value queries, Value keys,
                                               Value values) {
@@ -34,15 +29,9 @@ static FailureOr<RankedTensorType> resultType(std::optional<Location> loc,
   return query.clone(shape);
 }
 
-/// Returns the type of a tensor with one number per query of each head. An
-/// example of such a number is the largest attention score of the query.
-/// `query` is the type of the queries, which has rank 4. The result lacks the
-/// last dim:
-///
-///   query [batch, heads, queries, head size]:  result [batch, heads, queries]
-///
-/// The result has the element type of `query`, or f32 if that element type has
-/// fewer than 32 bits.
+/// Returns the type [batch, heads, queries] of a tensor with one number per
+/// query, such as the largest attention score. The element type is the one of
+/// `query`, or f32 if that has fewer than 32 bits.
 static RankedTensorType rowType(RankedTensorType query) {
   Type element = query.getElementType();
   if (element.getIntOrFloatBitWidth() < 32)
@@ -147,13 +136,9 @@ LogicalResult AttentionKeyGradientOp::verify() {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of floating-point operations of the matrix products in
-/// `op`, an attention op or a gradient of one. A multiply-add counts as two
-/// operations. There are S queries and T keys. One key has D elements, and one
-/// value has E elements. Each query head has two kinds of products:
-///
-///   queries · keysᵀ         `ofKeys` products of S · T · D multiply-adds
-///   probabilities · values  `ofValues` products of S · T · E multiply-adds
+/// Counts the floating-point operations of `op`, an attention op or a gradient
+/// of one. Each query head has `ofKeys` products of the size of queries ·
+/// keysᵀ, and `ofValues` products of the size of probabilities · values.
 static double flopsOf(AttentionOpInterface op, int64_t ofKeys,
                       int64_t ofValues) {
   auto query = tensorType(op.getQuery()).getShape(),

@@ -119,16 +119,9 @@ LogicalResult EinsumOp::verify() {
   return checkSameElements(*this, getInputs());
 }
 
-/// Counts the floating-point operations of an einsum. Each letter of the
-/// equation stands for an index. Each combination of indices counts as one
-/// multiplication and one addition:
-///
-///   "ab,bc->ac", sizes a = 2, b = 3, c = 4:  2 · (2 · 3 · 4) operations
-///
-/// An einsum of a single operand multiplies nothing. Each combination of
-/// indices then counts as one addition:
-///
-///   "ab->a", sizes a = 2, b = 3:  2 · 3 operations
+/// Counts the floating-point operations of an einsum: one multiplication and
+/// one addition per combination of indices. An einsum of a single operand only
+/// adds.
 double EinsumOp::getFlops() {
   auto equation = EinsumEquation::parse(getEquation());
   auto sizes = equation->sizes(getInputs().getTypes());

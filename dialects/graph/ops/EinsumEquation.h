@@ -20,23 +20,13 @@ struct EinsumEquation {
 
   /// Parses `text`, an einsum equation such as "ab,bc->ac". A term is the list
   /// of the letters of one tensor; this equation has the terms "ab", "bc" and
-  /// "ac". Fails in these cases:
-  /// - `text` does not contain `->`.
-  /// - A term contains a character that is not a letter.
-  /// - A term contains a letter twice.
+  /// "ac". Fails if `text` does not contain `->`, or if a term contains a
+  /// character that is not a letter, or a letter twice.
   static llvm::FailureOr<EinsumEquation> parse(llvm::StringRef text);
-  /// Returns a map from each letter of the equation to the size of all dims
-  /// with this letter. `types` are the types of the operands, which are ranked
-  /// tensors:
-  ///
-  ///   "ab,bc->ac" with operands [2, 3] and [3, 4]:  a = 2, b = 3, c = 4
-  ///
-  /// A term is the list of the letters of one tensor; this equation has the
-  /// operand terms "ab" and "bc". Fails in these cases:
-  /// - The number of operands differs from the number of operand terms.
-  /// - The rank of an operand differs from the number of letters in its term.
-  /// - Two dims with the same letter have different sizes.
-  /// - The result has a letter that no operand has.
+  /// Returns the size of each letter for operands of the types `types`. For
+  /// "ab,bc->ac" with the operands [2, 3] and [3, 4], a = 2, b = 3 and c = 4.
+  /// Fails if the number or rank of the operands is wrong, if one letter has
+  /// two sizes, or if no operand has a letter of the result.
   llvm::FailureOr<llvm::SmallDenseMap<char, int64_t>>
   sizes(mlir::TypeRange types) const;
 };

@@ -14,14 +14,9 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Infers the result types of group_rows, which assigns each token to at most
-/// `chosen` experts with nonzero routing weights. `gate` is [tokens, experts]:
-///
-///   token, expert  [rows], i64       token and expert of each assignment
-///   weight         [rows], as gate   routing weight of each assignment
-///   counts         [experts], i64    number of tokens of each expert
-///
-/// `rows` is tokens · min(chosen, experts), the largest possible number of
-/// assignments. Elements after the last assignment are 0.
+/// `chosen` experts. Results 0, 1 and 2 hold the token, expert and routing
+/// weight of each assignment, and result 3 holds the number of tokens of each
+/// expert. `rows` is the largest possible number of assignments.
 LogicalResult GroupRowsOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,

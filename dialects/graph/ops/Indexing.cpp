@@ -98,14 +98,9 @@ LogicalResult GatherElementsOp::verify() {
   return checkIndices(*this, getIndices());
 }
 
-/// Infers the result shape of a gather_nd. The last dim of the indices holds
-/// index tuples. Each tuple selects one slice of the data. The batch dims are
-/// leading dims that are equal in the data and the indices. A tuple selects a
-/// slice of its own batch. Example with 1 batch dim:
-///
-///   data     [2, 3, 4]  2 batches of 3 slices; a slice has 4 elements
-///   indices  [2, 5, 1]  2 batches of 5 tuples; a tuple has 1 index
-///   result   [2, 5, 4]  2 batches of 5 selected slices
+/// Infers the result shape of a gather_nd: the shape of the indices without the
+/// last dim, then the data dims that an index tuple does not select. For 1
+/// batch dim, data [2, 3, 4] and indices [2, 5, 1] give [2, 5, 4].
 LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location> loc,
                                            Adaptor adaptor,

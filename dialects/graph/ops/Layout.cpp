@@ -146,13 +146,8 @@ int64_t pcc::graph::paddedIndex(PadMode mode, int64_t index, int64_t size) {
 }
 
 /// Infers the shape of the padded tensor. `low[i]` elements are added at the
-/// start of dim i of the operand, and `high[i]` elements are added at its end.
-/// A negative number removes elements. If a dim of size 3 is padded, the size
-/// in the result is:
-///
-///   low 1, high 2     6
-///   low -1, high 0    2
-///   low -2, high -2   0, because a size is never negative
+/// start of dim i, and `high[i]` at its end. Negative numbers remove elements,
+/// but a size never falls below 0.
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> loc,
                                       Adaptor adaptor,

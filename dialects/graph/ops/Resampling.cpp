@@ -66,14 +66,9 @@ static double cubicWeight(double distance, double a) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// Returns the operand elements from which the resize `op` interpolates one
-/// result element, along one dim. Each operand element is given by its index
-/// and its weight. The result element is the sum of weight · operand element.
-/// `place` is the point at which the operand is sampled, as a fractional index:
-///
-///   mode linear, place 1.25:  index 1 with weight 0.75, index 2 with 0.25
-///
-/// An index may lie outside the operand.
+/// Returns the indices and weights of the operand elements from which the
+/// resize `op` interpolates at `place`, a fractional index along one dim. An
+/// index may lie outside the operand.
 static Taps unboundedTaps(ResizeOp op, double place) {
   int64_t base = static_cast<int64_t>(std::floor(place));
   double rest = place - base;

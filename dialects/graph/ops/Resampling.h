@@ -23,13 +23,10 @@ using Taps = llvm::SmallVector<Tap, 4>;
 /// example, size 3 and scale 1.2 give 3.6, which is rounded down to size 3.
 bool isResized(ResizeOp op, int64_t dim);
 
-/// Returns the operand elements from which the resize `op` computes element `i`
-/// of the result along `dim`. Each operand element is given by its index and
-/// its weight. Element `i` is the sum of weight · operand element. Mode nearest
-/// has one term in this sum, mode linear has two, and mode cubic has four. An
-/// index outside the operand is replaced by the nearest valid index. If `op`
-/// has the attribute `exclude_outside`, the term of such an index has weight 0,
-/// and the weights of the other terms are scaled to the sum 1.
+/// Returns the indices and weights of the operand elements whose weighted sum
+/// is element `i` of the result along `dim`. An index outside the operand is
+/// replaced by the nearest valid index. With the attribute `exclude_outside`,
+/// such an index has weight 0, and all other weights are scaled to the sum 1.
 Taps tapsOf(ResizeOp op, int64_t dim, int64_t i);
 
 } // namespace pcc::graph

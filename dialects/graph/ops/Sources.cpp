@@ -105,15 +105,10 @@ LogicalResult ParameterOp::verify() {
   return success();
 }
 
-/// Checks the parameter op `state` if it declares an optimizer state of a
-/// weight, such as a momentum. The attribute `state_of` of `state` is then a
-/// symbol, the name of the weight. Another parameter op must declare a weight
-/// with this name. The state must be a scalar or have the shape of the weight.
-/// If one of these conditions is violated, the function emits an error and
-/// fails. If `state` does not have the attribute `state_of`, the function does
-/// not check anything and succeeds. `user` is the op that reads or writes the
-/// state. The function looks up the symbol in the nearest symbol table around
-/// `user`.
+/// Checks the parameter op `state` if it declares an optimizer state, such as a
+/// momentum. Emits an error and fails unless the attribute `state_of` names a
+/// weight, and `state` is a scalar or has the shape of the weight. The name is
+/// looked up from `user`, the op that reads or writes the state.
 static LogicalResult checkState(Operation *user, ParameterOp state,
                                 SymbolTableCollection &symbols) {
   FlatSymbolRefAttr name = state.getStateOfAttr();

@@ -9,13 +9,13 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// The mask entries of one query, with one entry per key.
+/// The attention mask of one query, with one element per key.
 struct MaskRow {
   /// The mask operand; null if attention has no mask.
   const HostTensor *mask;
-  /// Numbers that locate the mask entries of one query in the elements of
-  /// `mask`, which are row-major. The entry for key t is the element at index
-  /// `offset` + t · `step`. If one entry is broadcast to all keys, `step` is 0.
+  /// Numbers that locate the mask elements of one query in `mask`, which is
+  /// row-major. The element for key t has the index `offset` + t · `step`. If
+  /// one element is broadcast to all keys, `step` is 0.
   int64_t offset, step;
 
   /// Returns `score`, the attention score of key `t`, after masking. A float
@@ -34,16 +34,9 @@ struct MaskRow {
 /// Computes the attention scores of one query head of one batch element.
 class ScoredHead {
 public:
-  /// Selects one query head of one batch element. `pair` is the number of the
-  /// query head among the query heads of all batch elements. Query head h of
-  /// batch element b has the number b · H + h. For example, if H is 2, `pair` 3
-  /// is query head 1 of batch element 1. `operands` are the operands of `op`.
-  /// The first three operands are the query, the key and the value. If `op` has
-  /// a mask, the mask is the last operand.
-  ///
-  ///   query  [B, H, S, D]   B batch, H query heads, S queries, D key width
-  ///   key    [B, K, T, D]   K key heads, T keys
-  ///   value  [B, K, T, E]   E value width
+  /// Selects query head h of batch element b. `pair` is b · H + h, where H is
+  /// the number of query heads. `operands` begins with the query, the key and
+  /// the value. The mask is the last operand, if `op` has one.
   ScoredHead(AttentionOpInterface op, ArrayRef<const HostTensor *> operands,
              int64_t pair)
       : scale(op.getScale().convertToDouble()),
@@ -197,14 +190,10 @@ static LogicalResult attention(Evaluation &e) {
   return success();
 }
 
-/// Turns `products`, a row of the gradient dP of the softmax weights, into a
-/// row of the gradient of the matrix q kᵀ. A row has one element per key:
-///
-///   weight · (dP − mean) · slope,  where mean = Σ weight · dP
-///
-/// `slopes` are the derivatives of the attention scores with respect to the
-/// elements of q kᵀ. If `known` has a value, it is used as the mean. Returns
-/// the mean.
+/// Turns `products`, the gradient of the softmax weights of one query, into the
+/// gradient of its row of q kᵀ. `slopes` are the derivatives of the scores with
+/// respect to this row. If `known` is set, it replaces the mean Σ weight ·
+/// product. Returns the mean.
 static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
                      std::optional<double> known,
                      std::vector<double> &products) {
@@ -220,14 +209,7 @@ static double centre(ArrayRef<double> weights, ArrayRef<double> slopes,
 
 namespace {
 /// Numbers from which a gradient of attention is computed for one query of one
-/// head. The members `scores`, `slopes` and `products` have one element per
-/// key:
-///
-///   scores    attention score of the key
-///   slopes    derivative of the score by the dot product of query and key
-///   products  dot product of `gradient` with the value vector of the key
-///
-/// `gradient` is the gradient of the attention result for the same query.
+/// head. `scores`, `slopes` and `products` have one element per key.
 struct GradientRow {
   const ScoredHead &head;
   int64_t query, row; ///< index in the head, and among the rows of all heads
@@ -264,16 +246,10 @@ forEachRow(Evaluation &e, llvm::function_ref<void(const GradientRow &)> body) {
   return success();
 }
 
-/// Evaluates attention_query_gradient. Operand 3 is dy, the gradient of the
-/// attention result. Result 0 is the gradient of the query. Results 1, 2 and 3
-/// have one number per query:
-///
-///   1  top, the largest attention score of the query
-///   2  share, which is 1 / Σ exp(score − top)
-///   3  mean, which is Σ weight · dP
-///
-/// Each sum has one term per key. A weight is the softmax of the score of the
-/// key. dP is dy valueᵀ, the gradient of the weights.
+/// Evaluates attention_query_gradient. Result 0 is the gradient of the query.
+/// Results 1, 2 and 3 have one number per query: the largest score, 1 / Σ
+/// exp(score − largest score), and the mean that centre() returns. Operand 3 is
+/// the gradient of the attention result.
 static LogicalResult queryGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const auto numbers = RowNumbers::of(at.scores.data(), at.head.numKeys);
@@ -288,14 +264,9 @@ static LogicalResult queryGradient(Evaluation &e) {
   });
 }
 
-/// Evaluates attention_key_gradient. Result 0 is the gradient of the keys, and
-/// result 1 is the gradient of the values. Several query heads may use one key
-/// head, so the results are sums over all queries of these heads. Operands 4, 5
-/// and 6 have one number per query. Each Σ has one term per key:
-///
-///   4  top, the largest attention score of the query
-///   5  share, which is 1 / Σ exp(score − top)
-///   6  mean, which is Σ (softmax weight · gradient of this weight)
+/// Evaluates attention_key_gradient. Results 0 and 1 are the gradients of the
+/// keys and values, summed over all query heads that share a key head. Operands
+/// 4, 5 and 6 are the results 1, 2 and 3 of attention_query_gradient.
 static LogicalResult keyGradient(Evaluation &e) {
   return forEachRow(e, [&](const GradientRow &at) {
     const ScoredHead &head = at.head;

@@ -19,13 +19,10 @@ struct BatchedMatrix {
   int64_t rowStride, columnStride;
   Strides batch; ///< strides along the batch dims of the result; 0 if broadcast
 
-  /// Computes the strides and sizes of the matrices of `tensor`, an operand of
-  /// a matmul. The last two dims of `tensor` are the rows and columns of the
-  /// matrices. All other dims are batch dims. `batchDims` are the sizes of the
-  /// batch dims of the result. The batch dims of `tensor` are broadcast to
-  /// `batchDims`. If `transposed` is true, rows and columns are exchanged:
-  ///
-  ///   tensor [2, 3, 4], transposed:  2 matrices of 4 rows and 3 columns
+  /// Computes the sizes and strides of the matrices of `tensor`, a matmul
+  /// operand: the last two dims, exchanged if `transposed` is true. All other
+  /// dims of `tensor` are broadcast to `batchDims`, the batch dims of the
+  /// result.
   BatchedMatrix(const HostTensor &tensor, bool transposed,
                 ArrayRef<int64_t> batchDims)
       : rows(tensor.shape.end()[-2]), columns(tensor.shape.end()[-1]),
@@ -110,12 +107,10 @@ struct LetteredTensor {
 };
 } // namespace
 
-/// Selects letters from the string `letters`. If `contained` is true, the
-/// function returns the letters that occur in the string `among`. If
-/// `contained` is false, the function returns the letters that do not occur in
-/// `among`. The returned letters keep their order. For `letters` "abc" and
-/// `among` "bd", the result is "b" if `contained` is true, and "ac" if
-/// `contained` is false.
+/// Returns the letters of the string `letters` that occur in `among`, in their
+/// order. If `contained` is false, returns the letters that do not occur in
+/// `among`. For `letters` "abc" and `among` "bd", the result is "b" if
+/// `contained` is true, and "ac" otherwise.
 static std::string filter(StringRef letters, StringRef among, bool contained) {
   std::string result;
   for (char letter : letters)
@@ -144,11 +139,10 @@ static LetteredTensor reordered(const LetteredTensor &term,
 }
 
 /// Multiplies `a` and `b` as an einsum. Each tensor has one letter per dim. The
-/// function sums over the letters that `a` and `b` share, except the letters in
-/// `keep`. A letter of only one tensor is not summed. The result has first the
-/// letters that `a`, `b` and `keep` share, then the letters of `a` only, then
-/// the letters of `b` only. For example, the letters xip and xpj with `keep`
-/// xij are summed over p, and the result has the letters xij.
+/// function sums over the letters that both have, except the letters in `keep`.
+/// The result has first the common letters in `keep`, then the letters of `a`
+/// only, then the letters of `b` only. For example, xip times xpj with `keep`
+/// xij is summed over p, and the result has the letters xij.
 static LetteredTensor contract(const LetteredTensor &a, const LetteredTensor &b,
                                StringRef keep) {
   std::string both = filter(a.letters, b.letters, true);

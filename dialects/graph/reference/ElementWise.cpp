@@ -126,15 +126,9 @@ static LogicalResult isInf(Evaluation &e) {
   return success();
 }
 
-/// Evaluates gelu of each element x. The op computes the first formula, or the
-/// second formula if it has the attribute `tanh`:
-///
-///   erf formula   0.5 · x · (1 + erf(slope · x))
-///   tanh formula  0.5 · x · (1 + tanh(slope · (x + cubic · x³)))
-///
-/// The numbers slope and cubic are optional attributes of the op. Without the
-/// attribute `slope`, slope is 1/√2 in the erf formula, and √(2/π) in the tanh
-/// formula. Without the attribute `cubic`, cubic is 0.044715.
+/// Evaluates gelu by its erf formula, or by its tanh formula if the attribute
+/// `tanh` is set. The attributes `slope` and `cubic` replace the usual
+/// constants of the formulas.
 static LogicalResult gelu(Evaluation &e) {
   auto op = cast<GeluOp>(e.op);
   bool tanh = op.getTanh();
@@ -174,17 +168,10 @@ static HostTensor asFloats(const HostTensor &tensor, Type type) {
   return floats;
 }
 
-/// Evaluates the op pow, which raises operand 0 to the power of operand 1. The
-/// result has the element type of operand 0. There are three cases:
-///
-///   operand 0   operand 1   evaluation
-///   integer     integer     integer arithmetic, where an overflow wraps around
-///   integer     float       in f64, then truncated toward zero
-///   float       any         in f64
-///
-/// In the first case, a fraction is also truncated toward zero. Examples:
-/// integer 2 to the power of integer -1 is 0, because 0.5 is truncated. Integer
-/// 3 to the power of float 0.5 is 1, because 1.73 is truncated.
+/// Evaluates pow, which raises operand 0 to the power of operand 1. Two
+/// integers are evaluated in integer arithmetic, where an overflow wraps
+/// around. All other operands are evaluated in f64. Integer results are
+/// truncated toward zero.
 static LogicalResult pow(Evaluation &e) {
   if (e.in(0).kind != ElementKind::Float &&
       e.in(1).kind != ElementKind::Float) {
@@ -262,16 +249,9 @@ static LogicalResult castElements(Evaluation &e) {
   return success();
 }
 
-/// Evaluates random: each result element is a random number in [0, 1). Operand
-/// 0 holds the index of each result element. Operand 1 holds the number of the
-/// training step. Both operands are broadcast to the shape of the result. The
-/// integer attribute `key` of the op has one value for the whole result.
-///
-/// The random number generator Philox computes random bits from a counter and a
-/// key. The counter of a result element consists of its element of operand 0
-/// and its element of operand 1. The key is the attribute `key`. The function
-/// takes 24 of the random bits of a result element, reads these 24 bits as an
-/// integer, and divides the integer by 2^24.
+/// Evaluates random by the generator Philox. The counter consists of operand 0
+/// (the element index) and operand 1 (the training step), and the key is the
+/// attribute `key`. Each result is in [0, 1): 24 random bits divided by 2^24.
 static LogicalResult random(Evaluation &e) {
   auto low = [](int64_t x) { return static_cast<uint32_t>(x); };
   auto high = [](int64_t x) {

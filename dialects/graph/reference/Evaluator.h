@@ -27,13 +27,10 @@ enum class Numerics : uint8_t {
 /// read weights, because the elements of weights are not in the module.
 bool canEvaluate(mlir::Operation *op);
 
-/// Computes the results of `op` from the values of its operands, and appends
-/// them to `results`. With Numerics::Exact, float results have f64 elements.
-/// With Numerics::Model, the elements are rounded to the element type of the
-/// result. Integers always wrap to the range of their type: 200 becomes -56 for
-/// i8. Returns Unsupported if no evaluator exists for ops of this name. Returns
-/// BadInput if the evaluator rejects the operands or attributes, such as an
-/// index out of range. The error message does not contain the name of `op`.
+/// Computes the results of `op` and appends them to `results`. `numerics`
+/// decides whether floats are rounded to their element type. Integers always
+/// wrap. Returns Unsupported if `op` has no evaluator, and BadInput if operands
+/// or attributes are invalid. The error message does not name `op`.
 Status evaluate(mlir::Operation *op,
                 llvm::ArrayRef<const HostTensor *> operands,
                 llvm::SmallVectorImpl<HostTensor> &results, Numerics numerics);

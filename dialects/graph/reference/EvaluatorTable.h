@@ -42,13 +42,9 @@ struct Evaluation {
   }
 };
 
-/// Function that evaluates ops of one kind, such as all graph.add ops. The
-/// argument is an Evaluation. The function reads the operands of an op from the
-/// Evaluation and stores the results of the op in the Evaluation. The function
-/// returns success if it computed all results. If the operands or attributes of
-/// the op are invalid, the function passes an error message to
-/// Evaluation::fail() and returns failure. An index out of range is an example
-/// of an invalid operand.
+/// Function that evaluates ops of one kind, such as graph.add. It reads
+/// operands from the Evaluation and stores results there. If operands or
+/// attributes are invalid, it calls Evaluation::fail() and returns failure.
 using Evaluator = mlir::LogicalResult (*)(Evaluation &);
 
 /// Map from the name of an op, such as "graph.add", to the function that

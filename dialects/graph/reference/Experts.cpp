@@ -7,28 +7,16 @@ using namespace mlir;
 using namespace pcc::graph;
 
 /// Evaluates group_rows of a mixture of experts. Operand 0 holds one gate
-/// (routing weight) per token and expert. Each token is assigned to the first
-/// `chosen` experts for which its gate is not 0. Results 0, 1 and 2 list the
-/// token, expert and gate of each assignment, ordered by expert, then by token.
-/// The elements after the last assignment are 0. Result 3 counts the
-/// assignments of each expert. Example with `chosen` 1 and the gates
-/// [0 0.5 0.25] and [1 0 0]:
-///
-///   tokens [1 0], experts [0 1], gates [1 0.5], counts [1 1 0]
+/// (routing weight) per token and expert. Results 0, 1 and 2 list the token,
+/// expert and gate of each assignment, ordered by expert, then by token. Result
+/// 3 counts the assignments of each expert.
 static LogicalResult groupRows(Evaluation &e) {
   const HostTensor &gate = e.in(0);
   const int64_t tokens = gate.shape[0], experts = gate.shape[1];
   std::vector<int64_t> free(tokens, cast<GroupRowsOp>(e.op).getChosen());
   int64_t row = 0;
-  // Assign each token to at most `chosen` experts, where `chosen` is an
-  // attribute of the op. The gate of a token for an expert is a weight, an
-  // element of operand 0. A token is never assigned to an expert for which its
-  // gate is 0. If a token has a nonzero gate for more than `chosen` experts,
-  // the token is assigned to the first `chosen` of these experts. The loop
-  // therefore visits the experts in ascending order.
-  //
-  // Example: `chosen` is 1. A token has the gates 0, 0.5 and 0.25 for experts
-  // 0, 1 and 2. The token is assigned to expert 1.
+  // Assign each token to its first `chosen` experts with a nonzero gate. The
+  // experts must therefore be visited in ascending order.
   for (int64_t expert = 0; expert < experts; ++expert)
     for (int64_t token = 0; token < tokens; ++token) {
       const double weight = gate.floats[token * experts + expert];
@@ -43,13 +31,10 @@ static LogicalResult groupRows(Evaluation &e) {
   return success();
 }
 
-/// Evaluates grouped_matmul, which multiplies each row of operand 0 by the
-/// matrix of one expert. Operand 1 holds one matrix per expert, transposed if
-/// the attribute transpose_rhs is set. Operand 2 holds the number of rows per
-/// expert: for [2, 0, 1], rows 0 and 1 belong to expert 0, and row 2 belongs to
-/// expert 2. If a row belongs to no expert, its result is 0. Fails if a number
-/// of rows is negative, or if the sum of these numbers exceeds the rows of
-/// operand 0.
+/// Evaluates grouped_matmul: multiplies each row of operand 0 by the matrix of
+/// its expert in operand 1. Operand 2 holds the number of rows of each expert.
+/// A row without an expert gives 0. Fails if a number is negative, or if the
+/// numbers exceed the rows.
 static LogicalResult groupedMatmul(Evaluation &e) {
   const bool transposed = cast<GroupedMatmulOp>(e.op).getTransposeRhs();
   const HostTensor &rows = e.in(0), &matrices = e.in(1), &counts = e.in(2);

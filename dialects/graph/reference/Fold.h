@@ -12,14 +12,10 @@ namespace pcc::graph {
 /// to a constant. The limit keeps large constants out of the module.
 inline constexpr int64_t maxFoldedElements = 16384;
 
-/// Returns whether constant folding may replace `op` by a constant. The caller
-/// must check that all operands are constants. These conditions must hold:
-///
-///  - canEvaluate(op) is true.
-///  - `op` needs at most 2^24 floating-point operations.
-///  - Each operand and result has a static shape and at most maxFoldedElements
-///    elements. A dim of size 0 counts as a dim of size 1.
-///  - `op` is not a convolution, pool, constant or loss_gradient.
+/// Returns whether constant folding may replace `op`. The caller must check
+/// that all operands are constants. Permits at most 2^24 floating-point
+/// operations, and tensors of static shape with at most maxFoldedElements
+/// elements. Convolutions and pools are never folded.
 bool isFoldable(mlir::Operation *op);
 
 /// Adds constant folding to the graph dialect: MLIR then folds each op that

@@ -20,13 +20,10 @@ static constexpr int64_t blockK = 256, blockN = 512;
 
 using Lane = double __attribute__((vector_size(32)));
 
-// A function marked PCC_CLONED is compiled twice on x86-64: once for CPUs with
-// AVX2, and once for all other CPUs. At run time, the program calls the version
-// for its CPU. Both versions compute bitwise equal results, because the version
-// for AVX2 does not use fused multiply-add (FMA) instructions. An FMA rounds
-// once, but a multiplication and an addition round twice. The results must be
-// equal, because folded constants must not depend on the CPU. On other
-// architectures, and with AddressSanitizer, PCC_CLONED has no effect.
+// PCC_CLONED compiles a function twice on x86-64: for CPUs with AVX2 and for
+// CPUs without it. Both versions must compute equal bits, because folded
+// constants must not depend on the CPU. The AVX2 version must therefore not use
+// FMA, which rounds only once.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                   \
     !__has_feature(address_sanitizer)
 #define PCC_CLONED __attribute__((target_clones("avx2", "default")))
@@ -34,17 +31,9 @@ using Lane = double __attribute__((vector_size(32)));
 #define PCC_CLONED
 #endif
 
-/// Multiplies 4 rows of a matrix by 8 columns of another matrix. Each row and
-/// each column has `depth` elements. The arrays are contiguous and row-major:
-///
-///   array  shape       contents
-///   lhs    [depth, 4]  lhs[p][i] is element p of row i
-///   rhs    [depth, 8]  rhs[p][j] is element p of column j
-///   tile   [4, 8]      tile[i][j] is the product of row i and column j
-///
-/// The function overwrites `tile` by
-///
-///   tile[i][j] = Σ_p lhs[p][i] · rhs[p][j],  0 <= p < depth
+/// Overwrites tile[i][j] by Σ_p lhs[p][i] · rhs[p][j], for 0 <= p < depth.
+/// `lhs` is [depth, 4], `rhs` is [depth, 8], and `tile` is [4, 8]. All three
+/// arrays are contiguous and row-major.
 PCC_CLONED
 static void multiplyTile(int64_t depth, const double *__restrict lhs,
                          const double *__restrict rhs,
@@ -63,26 +52,19 @@ static void multiplyTile(int64_t depth, const double *__restrict lhs,
 }
 
 namespace {
-/// Copy of a block of a matrix, reordered for a fast matrix product lhs · rhs.
-/// The copy is a sequence of panels. A panel of lhs holds `width` adjacent rows
-/// of the block: first column 0 of these rows, then column 1, and so on. A
-/// panel of rhs holds `width` adjacent columns of the block: first row 0 of
-/// these columns, then row 1, and so on. Zeros fill up the last panel if it has
-/// fewer than `width` rows or columns.
-///
-/// Example: a block of lhs has the rows (a b c), (d e f) and (g h i), and
-/// `width` is 2.
-///
-///   panel 0:  a d b e c f
-///   panel 1:  g 0 h 0 i 0
+/// Copy of a block of a matrix in panels, for a fast product lhs · rhs. A panel
+/// of lhs holds `width` rows, column by column. A panel of rhs holds `width`
+/// columns, row by row. Zeros fill up the last panel. For `width` 2, the lhs
+/// rows (a b c), (d e f) and (g h i) become the panels (a d b e c f) and (g 0 h
+/// 0 i 0).
 struct Packed {
   int64_t width;
   std::vector<double> data;
 
-  /// Copies a block of a matrix into `data`, panel by panel. The matrix product
-  /// sums along the dim k. The block has `depth` elements along k and `count`
-  /// elements along the other dim. Both strides count elements. The element
-  /// with index p along k and index i along the other dim is copied from
+  /// Copies a block of a matrix into `data`, as panels (groups of `width` rows
+  /// or columns). The matrix product sums along the dim k. The element with
+  /// index p along k (below `depth`) and index i along the other dim (below
+  /// `count`) is copied from
   ///
   ///   from + p * depthStride + i * stride
   void pack(const double *from, int64_t depth, int64_t depthStride,

@@ -15,12 +15,8 @@ template <typename T> struct MatrixView {
   int64_t columnStride;
 };
 
-/// Adds the product of two matrices to `out`:
-///
-///   out[i, j] += Σ_p lhs[i, p] · rhs[p, j]
-///
-/// `lhs` is m x k, `rhs` is k x n, and `out` is m x n. Rows of `out` are
-/// contiguous and start `outStride` elements apart. `out` must not overlap
+/// Adds the product of `lhs` (m x k) and `rhs` (k x n) to `out`. Rows of `out`
+/// are contiguous and start `outStride` elements apart. `out` must not overlap
 /// `lhs` or `rhs`. The results are bitwise reproducible on every machine.
 void gemm(int64_t m, int64_t n, int64_t k, MatrixView<double> lhs,
           MatrixView<double> rhs, double *out, int64_t outStride);

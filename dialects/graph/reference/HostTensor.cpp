@@ -81,7 +81,8 @@ static void readFloats(DenseElementsAttr attr, std::vector<double> &out) {
 }
 
 /// Stores the elements of `attr`, integers of any width, in `out` as int64_t.
-/// Booleans and unsigned integers are zero-extended, all others sign-extended.
+/// Booleans and unsigned integers are zero-extended, all other integers
+/// sign-extended.
 static void readInts(DenseElementsAttr attr, std::vector<int64_t> &out) {
   Type type = attr.getElementType();
   bool zeroExtend = type.isUnsignedInteger() || type.isInteger(1);
@@ -154,17 +155,9 @@ DenseElementsAttr pcc::graph::toAttribute(const HostTensor &tensor,
 // Rounding
 //===----------------------------------------------------------------------===//
 
-/// Rounds `value` as a conversion to a narrow floating-point type does. Returns
-/// the nearest number that is a multiple of 2^lowest and has at most
-/// `precision` significant bits, ties to even. If the magnitude of this number
-/// exceeds `largest`, returns an infinity with the sign of `value`. `largest`
-/// is the largest finite number of the narrow type. Returns zeros, infinities
-/// and NaNs unchanged.
-///
-/// Example: `precision` is 3 and `lowest` is -2.
-///
-///   9.5 becomes 10, because 10 is binary 1010 and has 3 significant bits
-///   0.4 becomes 0.5, because 0.5 is the nearest multiple of 2^-2
+/// Returns the multiple of 2^lowest nearest to `value` that has at most
+/// `precision` significant bits, ties to even. Returns an infinity if its
+/// magnitude exceeds `largest`. Returns zeros, infinities and NaNs unchanged.
 static double roundBits(double value, int precision, int lowest,
                         double largest) {
   if (!std::isfinite(value) || value == 0)

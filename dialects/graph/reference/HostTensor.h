@@ -59,30 +59,16 @@ struct HostTensor {
   }
 };
 
-/// Calls f(zero) and returns the result of this call. `zero` is the number 0.
-/// The C++ type of `zero` is the type in which HostTensor stores elements of
-/// `kind`:
-///
-///   Float  double
-///   Int    int64_t
-///   Bool   int64_t
-///
-/// `f` is a generic lambda that gets the C++ type by decltype(zero). `f`
-/// ignores the value of `zero`.
+/// Returns f(zero), where `zero` is a 0 of the C++ type in which HostTensor
+/// stores elements of `kind`. `f` is a generic lambda that gets this type by
+/// decltype(zero).
 template <typename F> auto withStorage(ElementKind kind, F f) {
   return kind == ElementKind::Float ? f(double()) : f(int64_t());
 }
 
-/// Calls f(zero) and returns the result of this call. `zero` is the number 0.
-/// The C++ type of `zero` is the type for arithmetic with elements of the MLIR
-/// type `elementType`:
-///
-///   float of any width             double
-///   unsigned integer of any width  uint64_t
-///   other integer, boolean         int64_t
-///
-/// `f` is a generic lambda that gets the C++ type by decltype(zero). `f`
-/// ignores the value of `zero`.
+/// Returns f(zero), where `zero` is a 0 of the C++ type for arithmetic with
+/// elements of `elementType`: double, uint64_t or int64_t. `f` is a generic
+/// lambda that gets this type by decltype(zero).
 template <typename F> auto withArithmetic(mlir::Type elementType, F f) {
   if (llvm::isa<mlir::FloatType>(elementType))
     return f(double());
@@ -105,15 +91,10 @@ HostTensor toHost(mlir::DenseElementsAttr attr);
 mlir::DenseElementsAttr toAttribute(const HostTensor &tensor,
                                     mlir::RankedTensorType type);
 
-/// Converts the elements of `tensor` to values of the MLIR type `elementType`:
-///
-///  - If `tensor` has kind Float, rounds each element to the nearest value of
-///    the float type `elementType`, ties to even.
-///  - If `tensor` has kind Int, adds a multiple of 2^w to each element, where w
-///    is the number of bits of the integer type `elementType`. The multiple is
-///    chosen so that the sum is in the range of `elementType`. For example, 200
-///    becomes 200 - 256 = -56 for i8.
-///  - If `tensor` has kind Bool, does not change the elements.
+/// Rounds the elements of a Float `tensor` to the nearest value of
+/// `elementType`, ties to even. Wraps the elements of an Int `tensor` to the
+/// range of `elementType`: 200 becomes -56 for i8. Does not change a Bool
+/// `tensor`.
 void roundTo(mlir::Type elementType, HostTensor &tensor);
 
 /// Converts the integer elements of `tensor` to the range of the integer type

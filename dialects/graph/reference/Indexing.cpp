@@ -42,14 +42,11 @@ static LogicalResult gather(Evaluation &e) {
   return success();
 }
 
-/// Visits the elements of `indices`, an operand of a gather_elements or
-/// scatter_elements op. Each element selects the element of `data` that has the
-/// same coordinates, except along `dim`: there, the coordinate is the value of
-/// the index. A negative value counts from the end of the dim. Calls
-/// `visit(position, place)`. `position` is the row-major index in `indices`,
-/// and `place` is the row-major index in `data`. For data [3, 6], indices
-/// [3, 2] and `dim` 1, indices[2, 0] = 5 selects data[2, 5], and the call is
-/// visit(4, 17). Fails if a value is out of range.
+/// Visits the elements of `indices`, an operand of gather_elements or
+/// scatter_elements. Each selects the element of `data` at its own coordinates,
+/// but with its value as the coordinate along `dim`. Calls `visit` with two
+/// row-major indices: of the element in `indices`, and of the selected element
+/// in `data`. Fails if a value is out of range.
 template <typename Visit>
 static LogicalResult forEachElementIndex(Evaluation &e, const HostTensor &data,
                                          const HostTensor &indices, int64_t dim,
@@ -82,14 +79,10 @@ static LogicalResult gatherElements(Evaluation &e) {
   });
 }
 
-/// Visits the index tuples of a gather_nd or scatter_nd op. An index tuple is a
-/// vector along the last dim of `indices`. Element i of a tuple is an index
-/// along dim `batchDims` + i of `data`. A negative index counts from the end.
-/// The first `batchDims` dims of `data` and `indices` are equal. Calls
-/// `visit(tuple, place)`. `tuple` is the row-major number of the tuple. `place`
-/// is the row-major index in `data` of the first element that the tuple
-/// selects. For data [4, 5, 6] and `batchDims` 0, the tuple (3, 2) has the
-/// place 102. Fails if an index is out of range.
+/// Visits the index tuples of a gather_nd or scatter_nd: the vectors along the
+/// last dim of `indices`. Calls visit(tuple, place) with the number of the
+/// tuple and the row-major index of the first selected element in `data`. Fails
+/// if an index is out of range.
 template <typename Visit>
 static LogicalResult forEachTuple(Evaluation &e, const HostTensor &data,
                                   const HostTensor &indices, int64_t batchDims,
@@ -116,15 +109,8 @@ static LogicalResult forEachTuple(Evaluation &e, const HostTensor &data,
   return success();
 }
 
-/// Returns the number of elements of the slice of `data` that one index tuple
-/// of a gather_nd or scatter_nd op selects. An index tuple is a vector along
-/// the last dim of `indices`. `batchDims` is the number of leading dims that
-/// `data` and `indices` share. A tuple of k indices selects one index along
-/// each of the k dims after the batch dims of `data`. The slice has all later
-/// dims of `data`.
-///
-/// Example: `data` has shape [4, 5, 6], `batchDims` is 0, and a tuple has 2
-/// indices. The slice has 6 elements.
+/// Returns the number of elements of `data` that one index tuple of a gather_nd
+/// or scatter_nd selects.
 static int64_t sliceSize(const HostTensor &data, const HostTensor &indices,
                          int64_t batchDims) {
   return ShapedType::getNumElements(
@@ -196,18 +182,9 @@ static LogicalResult scatterNd(Evaluation &e) {
   });
 }
 
-/// Evaluates one_hot. Operand 0 holds indices. Operand 1 is the scalar `on`,
-/// and operand 2 is the scalar `off`. The result has the dims of operand 0 and
-/// one more dim. The op makes one vector along this additional dim for each
-/// index. The vector holds `on` at the position that the index gives, and `off`
-/// at all other positions. A negative index counts from the end. If the index
-/// is out of range, all elements of the vector are `off`.
-///
-/// Example: the vector has 4 elements.
-///
-///   index  2:  off off on  off
-///   index -1:  off off off on
-///   index  4:  off off off off
+/// Evaluates one_hot. For each index in operand 0, the result has a vector with
+/// operand 1 at the index and operand 2 elsewhere. A negative index counts from
+/// the end. An index out of range gives only operand 2.
 static LogicalResult oneHot(Evaluation &e) {
   const HostTensor &indices = e.in(0);
   HostTensor &out = e.out();

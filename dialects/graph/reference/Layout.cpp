@@ -73,18 +73,10 @@ static LogicalResult concat(Evaluation &e) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Returns one vector per dim of a pad op. `in` is the operand of the op, and
-/// `out` is the result of the op. The vector of dim d has one element for each
-/// index i of `out` along d:
-///
-///   j   if the op copies the elements at index i of `out` from index j of `in`
-///   -1  if the op stores the fill value at index i of `out`
-///
-/// Example: the pad op adds 2 elements in front of a dim of 3 elements. The dim
-/// of `out` has 5 elements, so the vector has 5 elements.
-///
-///   mode constant:  -1 -1 0 1 2
-///   mode edge:       0  0 0 1 2
+/// Returns one vector per dim of a pad: for each index of `out`, the index of
+/// `in` from which the pad copies, or -1 for the fill value. For 2 elements in
+/// front of a dim of 3, mode constant gives (-1 -1 0 1 2) and mode edge gives
+/// (0 0 0 1 2).
 static SmallVector<std::vector<int64_t>>
 paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
   SmallVector<std::vector<int64_t>> sources(out.shape.size());
@@ -95,15 +87,8 @@ paddedIndices(PadOp op, const HostTensor &in, const HostTensor &out) {
   return sources;
 }
 
-/// Evaluates pad, which adds elements at both ends of each dim. A negative
-/// number of added elements removes elements. If operand 0 has no elements, the
-/// modes edge, reflect and wrap add zeros. Example with 2 elements added in
-/// front of (a b c), and the fill value v, which is operand 1:
-///
-///   mode constant:  v v a b c
-///   mode edge:      a a a b c
-///   mode reflect:   c b a b c
-///   mode wrap:      b c a b c
+/// Evaluates pad. A negative number of added elements removes elements. If
+/// operand 0 is empty, the modes edge, reflect and wrap add zeros.
 static LogicalResult pad(Evaluation &e) {
   auto op = cast<PadOp>(e.op);
   const HostTensor &in = e.in(0);
@@ -154,17 +139,9 @@ static std::vector<double> rotated(const HostTensor &in, bool interleaved) {
   return result;
 }
 
-/// Evaluates rotary, a rotary position embedding (RoPE):
-///
-///   result = x · cos + rotated(x) · sin
-///
-/// The operands are the tensors x, cos and sin. All products are element-wise,
-/// and cos and sin are broadcast to the shape of x. The function `rotated`
-/// replaces each pair (p, q) of elements of x by the pair (−q, p). All pairs
-/// lie along the last dim. If the op has the attribute `interleaved`, elements
-/// 0 and 1 are a pair, elements 2 and 3 are the next pair, and so on.
-/// Otherwise, element i of the first half and element i of the second half of
-/// the dim are a pair.
+/// Evaluates rotary, a rotary position embedding: x · cos + rotated(x) · sin.
+/// The products are element-wise, and cos and sin are broadcast to the shape of
+/// x.
 static LogicalResult rotary(Evaluation &e) {
   const HostTensor &in = e.in(0), &cos = e.in(1), &sin = e.in(2);
   HostTensor &out = e.out();

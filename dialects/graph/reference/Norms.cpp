@@ -7,14 +7,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Computes the softmax of `size` elements, or the logarithm of the softmax if
-/// `logarithm` is true:
-///
-///   softmax of x_i = exp(x_i) / Σ_j exp(x_j)
-///
-/// Reads x_i from in[i * step] and stores the result in out[i * step]. First
-/// subtracts the largest x_i from every x_i. The subtraction does not change
-/// the softmax, but it prevents an overflow of exp().
+/// Computes the softmax of `size` elements, or its logarithm if `logarithm` is
+/// true. In `in` and `out`, the elements are `step` apart. The largest element
+/// is subtracted first, because exp() could overflow.
 static void softmaxLine(const double *in, double *out, int64_t size,
                         int64_t step, bool logarithm) {
   double top = -HUGE_VAL, sum = 0;
@@ -43,15 +38,9 @@ static LogicalResult softmax(Evaluation &e) {
   return success();
 }
 
-/// Evaluates rms_norm if `centred` is false, and layer_norm without its bias if
-/// `centred` is true. Operand 1 is `scale`. A row x of operand 0 has as many
-/// elements as `scale`. The center is 0 for rms_norm and mean(x) for
-/// layer_norm. Row x becomes
-///
-///   (x − center) / sqrt(mean((x − center)²) + epsilon) · scale
-///
-/// With Numerics::Model, the center, x − center, the mean of the squares and
-/// the reciprocal of the root are rounded to f32, unless operand 0 is f64.
+/// Evaluates rms_norm, or layer_norm without its bias if `centred` is true.
+/// Operand 1 is the scale of a row. With Numerics::Model, the intermediate
+/// results of a row are rounded to f32, unless operand 0 is f64.
 static void normalise(Evaluation &e, bool centred, double epsilon) {
   const std::vector<double> &in = e.in(0).floats, &scale = e.in(1).floats;
   const bool rounds =

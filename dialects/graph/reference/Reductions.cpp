@@ -106,14 +106,10 @@ template <typename T> static bool beats(T a, T b, bool largest) {
   return largest ? a > b : a < b;
 }
 
-/// Evaluates arg_reduce. The op has one result element for each row of operand
-/// 0. A row consists of all elements along one dim. If the kind of the op is
-/// Max, the result element is the index of the largest element of the row.
-/// Otherwise, it is the index of the smallest element. A NaN counts as larger
-/// than all numbers for kind Max, and as smaller than all numbers otherwise. If
-/// several elements of the row are largest or smallest, the result element is
-/// the index of the first one, or of the last one if the op has the attribute
-/// `last`.
+/// Evaluates arg_reduce: the index of the largest element along a dim for kind
+/// Max, and of the smallest element otherwise. A NaN is selected before any
+/// number. Among equal elements, the first one is selected, or the last one
+/// with the attribute `last`.
 static LogicalResult argReduce(Evaluation &e) {
   auto op = cast<ArgReduceOp>(e.op);
   bool largest = op.getKind() == ReduceKind::Max, last = op.getLast();

@@ -65,13 +65,9 @@ void mergeDims(Strides &shape, std::array<Strides, N> &strides) {
 }
 
 /// Visits the elements of N tensors of shape `dims` together, in row-major
-/// order. strides[k] holds the strides of tensor k. Calls
-/// `row(offsets, count, steps)` for each run of `count` elements. Element i of
-/// the run is at index `offsets[k] + i * steps[k]` in the memory of tensor k. A
-/// run covers the last dim, or several last dims if the strides of all tensors
-/// allow it. For `dims` [2, 3] and the strides {3, 1} and {4, 1}, the calls are
-/// row({0, 0}, 3, {1, 1}) and row({3, 4}, 3, {1, 1}). If `dims` is empty, there
-/// is one run of one element. If a dim has size 0, there is no run.
+/// order. Calls row(offsets, count, steps) for each run of `count` elements.
+/// Element i of a run is at `offsets[k] + i * steps[k]` in tensor k. A run
+/// covers at least the last dim.
 template <size_t N, typename Row>
 void forEachRow(llvm::ArrayRef<int64_t> dims, std::array<Strides, N> strides,
                 Row row) {
@@ -119,29 +115,17 @@ void copyStrided(llvm::ArrayRef<int64_t> shape, T *to, Strides toStrides,
 /// A dense tensor viewed as a tensor [outer, dim, inner] of rank 3. `outer`
 /// combines all dims before the chosen dim, and `inner` all dims after it.
 struct DimView {
-  /// Sizes of the three dims of the view [outer, dim, inner]. The view has the
-  /// elements of a dense tensor. One dim of the tensor is chosen. `numOuter` is
-  /// the product of the sizes of all dims before the chosen dim. `size` is the
-  /// size of the chosen dim. `numInner` is the product of the sizes of all dims
-  /// after the chosen dim.
-  ///
-  /// Example: the tensor is [2, 3, 4, 5], and dim 1 is chosen. `numOuter` is 2,
-  /// `size` is 3, and `numInner` is 4 * 5 = 20.
+  /// Sizes of the tensor after a reshape to [outer, dim, inner]. For the tensor
+  /// [2, 3, 4, 5] with the chosen dim 1, the sizes are 2, 3 and 20.
   int64_t numOuter = 1, size = 1, numInner = 1;
 
-  /// Creates the view of a tensor of `shape` with the chosen dim `dim`.
+  /// Computes the three sizes for a tensor of `shape` and the chosen dim `dim`.
   DimView(llvm::ArrayRef<int64_t> shape, int64_t dim)
       : numOuter(mlir::ShapedType::getNumElements(shape.take_front(dim))),
         size(shape[dim]),
         numInner(mlir::ShapedType::getNumElements(shape.drop_front(dim + 1))) {}
-  /// Returns the row-major index of one element in a dense tensor. One dim of
-  /// the tensor is chosen. `i` is the index of the element along the chosen
-  /// dim. `outer` is the row-major index over all dims before the chosen dim.
-  /// `inner` is the row-major index over all dims after the chosen dim.
-  ///
-  /// Example: the tensor is [2, 3, 4, 5], and dim 1 is chosen. For the element
-  /// [1, 2, 3, 4], `outer` is 1, `i` is 2, and `inner` is 3 * 5 + 4 = 19. The
-  /// result is (1 * 3 + 2) * 20 + 19 = 119.
+  /// Returns the row-major index of the element [outer, i, inner] of the tensor
+  /// after the reshape to [numOuter, size, numInner].
   int64_t at(int64_t outer, int64_t i, int64_t inner) const {
     return (outer * size + i) * numInner + inner;
   }

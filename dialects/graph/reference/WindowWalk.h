@@ -8,22 +8,12 @@
 namespace pcc::graph {
 
 /// Windows of a convolution or pool over the spatial dims of one channel. Along
-/// each dim, window element (tap) k of output o reads the input element with
-/// this index:
-///
-///   o * stride + k * dilation - low
-///
-/// The padding before the input is `low`. A tap outside the input reads
-/// padding.
+/// each dim, window element (tap) k of output o reads input element o * stride
+/// + k * dilation - low. A tap outside the input reads padding.
 struct WindowWalk {
-  /// Lists with one entry per spatial dim:
-  ///
-  ///   input      size of the dim of the input
-  ///   output     size of the dim of the output
-  ///   window     number of window elements
-  ///   strides    number of input elements from one window to the next window
-  ///   low        number of padding elements before the input
-  ///   dilations  number of input elements from one window element to the next
+  /// Sizes of the input, the output and the window; strides; padding before the
+  /// input (`low`); dilations. Each list has one entry per spatial dim, in
+  /// elements.
   llvm::SmallVector<int64_t> input, output, window, strides, low, dilations;
 
   /// Returns the number of input elements of one channel.
@@ -64,14 +54,10 @@ struct WindowWalk {
     return {std::min(end, ceilDiv(first)), end};
   }
 
-  /// Visits the outputs whose window element (tap) `tap` lies in the input, not
-  /// in the padding, and whose index along spatial dim 0 is in [begin, end).
-  /// `tap` is a row-major index in the window. Calls
-  /// `visit(out, in, count)` for each run of `count` outputs along the last
-  /// dim. With the tap, output `out + i` of the run reads the input element `in
-  /// + i * strides.back()`. Both indices are row-major within one channel. For
-  /// the input [4], 3 taps, stride 1 and padding 1, the only call for tap 0 is
-  /// visit(1, 0, 3).
+  /// Visits the outputs that read the input, not padding, with the window
+  /// element `tap`. Their index along spatial dim 0 is in [begin, end). Calls
+  /// visit(out, in, count) for runs along the last dim: output `out + i` reads
+  /// the input element `in + i * strides.back()`.
   template <typename Visit>
   void forEachRow(int64_t tap, int64_t begin, int64_t end, Visit visit) const {
     llvm::SmallVector<int64_t> taps = tapIndices(tap), shape;

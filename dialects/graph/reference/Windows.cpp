@@ -58,28 +58,18 @@ static void im2col(const WindowWalk &walk, const double *in,
     }
 }
 
-/// Returns the block size of convolve(): the number of indices along spatial
-/// dim 0 of the output that one im2col matrix covers. The block size is the
-/// largest size for which the matrix has at most 32 MiB. If the matrix of one
-/// index is larger, the block size is 1. `numChannels` is the number of input
-/// channels of one group. For 64 channels, 9 taps and the output [200, 56], the
-/// matrix has 64 · 9 · 56 = 32256 doubles per index, and the block size is
-/// 4194304 / 32256, rounded down: 130.
+/// Returns how many indices along spatial dim 0 of the output one im2col matrix
+/// of convolve() covers: at most 32 MiB, but at least one index. `numChannels`
+/// is the number of input channels of one group.
 static int64_t blockOf(const WindowWalk &walk, int64_t numChannels) {
   int64_t perOutput = numChannels * walk.numTaps() * walk.numOutputs() /
                       std::max<int64_t>(1, walk.output.front());
   return std::max<int64_t>(1, (4 << 20) / std::max<int64_t>(1, perOutput));
 }
 
-/// Computes the convolution of one group of one batch element, and adds the
-/// result to `out`. `walk` describes the windows of the convolution. `in`
-/// points to `numChannels` input channels. `filters` points to `numFilters`
-/// filters. `out` points to `numFilters` output channels.
-///
-/// Computes one block of the output at a time. A block is a range of indices
-/// along spatial dim 0 of the output. im2col() builds one matrix for each
-/// block. The product of the filters and this matrix is the output in the
-/// block.
+/// Adds the convolution of one group of one batch element to `out`. `in` has
+/// `numChannels` channels, and `out` has `numFilters` channels. The output is
+/// computed in blocks to limit the size of the im2col matrix.
 static void convolve(const WindowWalk &walk, const double *in,
                      int64_t numChannels, const double *filters,
                      int64_t numFilters, double *out) {
@@ -126,15 +116,8 @@ static LogicalResult conv(Evaluation &e) {
 // conv_transpose
 //===----------------------------------------------------------------------===//
 
-/// Adds each entry of the im2col matrix `columns` to one element of `out`.
-/// `walk` describes the windows of a convolution, and `out` has the shape of
-/// its input. Row (channel, tap t) and column o hold the entry for the input
-/// element that window element t of output o reads. Entries in padding are
-/// ignored. Example with one channel, 2 taps and stride 1:
-///
-///   row of tap 0    3  6
-///   row of tap 1       4  8
-///   added to out    3 10  8
+/// Adds each entry of the im2col matrix `columns` to the element of `out` at
+/// which im2col() would read it. Entries in padding are ignored.
 static void col2im(const WindowWalk &walk, const double *columns,
                    int64_t numChannels, double *out) {
   int64_t step = walk.strides.back();
@@ -149,14 +132,9 @@ static void col2im(const WindowWalk &walk, const double *columns,
   }
 }
 
-/// Evaluates conv_transpose. The op multiplies each operand element by each
-/// filter element, adds each product to one result element, and sums over the
-/// operand channels. Example with the operand {1, 2}, the filter {3, 4}, stride
-/// 1 and no padding:
-///
-///   operand element 0 times the filter elements  3  4
-///   operand element 1 times the filter elements     6  8
-///   result (sum of each column)                  3 10  8
+/// Evaluates conv_transpose: multiplies the filter by each operand element and
+/// adds up the shifted products. For stride 1, the operand {1, 2} and the
+/// filter {3, 4} give {3, 10, 8}.
 static LogicalResult convTranspose(Evaluation &e) {
   auto op = cast<ConvTransposeOp>(e.op);
   const HostTensor &in = e.in(0), &filter = e.in(1);
@@ -209,12 +187,7 @@ static void poolBy(const WindowWalk &walk, const HostTensor &in,
 }
 
 /// Returns the divisors of an average pool, one for each output of one channel,
-/// in row-major order. A result of the pool is the sum of a window divided by
-/// the divisor of the window. For the input [4], a window of 3 elements, stride
-/// 1 and padding 1, the divisors are:
-///
-///   Average             2 3 3 2  number of window elements in the input
-///   AverageWithPadding  3 3 3 3  number of window elements in input or padding
+/// in row-major order. Padding counts only for kind AverageWithPadding.
 static std::vector<int64_t> windowCounts(PoolOp op, const WindowWalk &walk) {
   std::vector<int64_t> counts(walk.numOutputs(), 1);
   for (size_t dim = 0; dim < walk.output.size(); ++dim) {

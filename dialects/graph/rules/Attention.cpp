@@ -8,31 +8,19 @@ using namespace pcc::graph;
 using Dims = ShardingRule::DimFactors;
 
 namespace {
-/// Sharding rule of attention or of one of its gradients, with the factors
-/// (loop indices) of the rule. A member is empty if its loop has only one
-/// iteration. The operands have these dims:
-///
-///   query [batch, shared · own, queries, inner]
-///   key   [batch, shared, keys, inner]
-///   value [batch, shared, keys, outer]
-///
-/// `shared` runs over the key heads, and `own` runs over the query heads of one
-/// key head. With 8 query heads and 2 key heads, `shared` has size 2 and `own`
-/// has size 4. `keys` and `inner` have the kind Whole: ranks must not split
-/// them. Only ring attention (Liu et al. 2023) splits `keys`.
+/// Sharding rule of attention or one of its gradients, with its loop indices.
+/// `shared` runs over the key heads, `own` over the query heads of one key
+/// head. The query is [batch, shared · own, queries, inner], the key [batch,
+/// shared, keys, inner], the value [batch, shared, keys, outer]. A loop of one
+/// iteration has an empty member. Only ring attention splits `keys`.
 struct AttentionFactors {
   ShardingRule rule;
   Dims batch, shared, own, queries, keys, inner, outer;
 
-  /// Creates the sharding rule of `op`, an attention or a gradient of
-  /// attention. Adds all factors and the operands query, key and value to the
-  /// rule. A factor is a loop index of the op. The kind of a factor says how
-  /// ranks can split the factor. The caller chooses the kind of three factors:
-  ///
-  ///   factor   loop over                    kind
-  ///   queries  queries of one head          perQuery
-  ///   own      query heads of one key head  perQuery
-  ///   outer    elements of one value        ofValues
+  /// Creates the sharding rule of `op` with the operands query, key and value.
+  /// `perQuery` says how ranks can split the loops over the queries and over
+  /// the query heads of one key head. `ofValues` says how they can split the
+  /// last dim of the value operand.
   AttentionFactors(AttentionOpInterface op, FactorKind perQuery,
                    FactorKind ofValues) {
     auto query = tensorType(op.getQuery()).getShape(),
@@ -52,10 +40,10 @@ struct AttentionFactors {
                      {batch, shared, keys, outer}};
   }
 
-  /// Returns the factors (loop indices) that form the dim of query heads. One
-  /// factor runs over the key heads. The other factor runs over the query heads
-  /// of one key head. With 8 query heads and 2 key heads, the factors have the
-  /// sizes 2 and 4. A factor of size 1 is left out.
+  /// Returns the factors (loop indices) of the dim of query heads. One factor
+  /// runs over the key heads. The other factor runs over the query heads of one
+  /// key head. With 8 query heads and 2 key heads, the factors have the sizes 2
+  /// and 4. A factor of size 1 is left out.
   Dims heads() const {
     Dims heads = shared;
     heads.append(own);
@@ -77,12 +65,10 @@ struct AttentionFactors {
     if (!mask)
       return;
     auto shape = tensorType(mask).getShape();
-    // Create a new factor (loop index) for the last dim of the mask, which has
-    // one entry per key. The kind of the new factor is Whole: ranks must not
-    // split it. The keys themselves have the factor `keys`. Ring attention (Liu
-    // et al. 2023) may split `keys`. The keys then move from rank to rank, and
-    // every rank sees every key. Each rank therefore needs the mask entries of
-    // all keys.
+    // Give the last dim of the mask, which runs over the keys, its own factor
+    // (loop index) of kind Whole: ranks must not split it. Ring attention (Liu
+    // et al. 2023) may split the factor `keys`. The keys then move from rank to
+    // rank, so each rank needs the mask elements of all keys.
     Dims columns = factor(shape.empty() ? 1 : shape.back(), FactorKind::Whole);
     ShardingRule::TensorFactors all{batch, heads(), queries, columns},
         dims(shape.size());
@@ -95,26 +81,18 @@ struct AttentionFactors {
 private:
   /// Adds a factor (loop index of the op) to the sharding rule. `size` is the
   /// number of iterations of the loop. `kind` says how ranks can split the
-  /// loop. Returns a list with one entry: the id of the new factor. If `size`
-  /// is 1 or 0, adds no factor and returns an empty list.
+  /// loop. Returns a list with the id of the new factor. If `size` is 1 or 0,
+  /// adds no factor and returns an empty list.
   Dims factor(int64_t size, FactorKind kind = FactorKind::Parallel) {
     return size > 1 ? Dims{rule.add(size, kind)} : Dims{};
   }
 };
 } // namespace
 
-/// Returns the sharding rule of attention. The rule gives each factor (loop
-/// index of the op) a kind:
-///
-///   Parallel  batch, heads, queries, elements of a value
-///   Whole     keys, elements of a query or key, last dim of the mask
-///
-/// Ranks can split a Parallel factor without communication. Ranks must not
-/// split a Whole factor. Ring attention (Liu et al. 2023) is an exception: it
-/// splits the keys.
-///
-/// The value operand may be a partial sum: each rank has one summand of the
-/// values. The result is then a partial sum, too.
+/// Returns the sharding rule of attention. Ranks can split batch, heads,
+/// queries and the elements of a value without communication. Only ring
+/// attention (Liu et al. 2023) splits the keys. The value operand may be a
+/// partial sum (one summand per rank).
 ShardingRule AttentionOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Parallel);
@@ -124,16 +102,9 @@ ShardingRule AttentionOp::getShardingRule() {
   return all.rule;
 }
 
-/// Returns the sharding rule of attention_query_gradient, the op that computes
-/// the gradient of attention by the queries. The rule gives each factor (loop
-/// index of the op) a kind:
-///
-///   Parallel  batch, heads, queries
-///   Whole     keys, elements of a query, key or value, last dim of the mask
-///
-/// Ranks can split a Parallel factor without communication. Ranks must not
-/// split a Whole factor. The elements of a value are Whole, because the op sums
-/// over these elements.
+/// Returns the sharding rule of attention_query_gradient. Ranks can split
+/// batch, heads and queries without communication. The elements of a value are
+/// Whole (not to be split), because the op sums over them.
 ShardingRule AttentionQueryGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Parallel, FactorKind::Whole);
@@ -146,17 +117,9 @@ ShardingRule AttentionQueryGradientOp::getShardingRule() {
   return all.rule;
 }
 
-/// Returns the sharding rule of attention_key_gradient, the op that computes
-/// the gradients of attention by the keys and by the values. The rule gives
-/// each factor (loop index of the op) a kind:
-///
-///   Parallel  batch, key heads
-///   Sum       queries, query heads of one key head
-///   Whole     keys, elements of a query, key or value, last dim of the mask
-///
-/// Ranks can split a Parallel factor without communication. If ranks split a
-/// Sum factor, each rank computes one summand of each gradient. Ranks must not
-/// split a Whole factor.
+/// Returns the sharding rule of attention_key_gradient. Ranks can split batch
+/// and key heads without communication. If ranks split the queries or the query
+/// heads of one key head, each rank computes one summand of each gradient.
 ShardingRule AttentionKeyGradientOp::getShardingRule() {
   AttentionFactors all(cast<AttentionOpInterface>(getOperation()),
                        FactorKind::Sum, FactorKind::Whole);

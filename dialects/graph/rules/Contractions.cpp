@@ -46,9 +46,9 @@ ShardingRule MatmulOp::getShardingRule() {
   return rule;
 }
 
-/// Makes each letter of the equation a factor. Letters of the result are
-/// Parallel (split without communication). All others are Sum (split into
-/// partial sums).
+/// Makes each letter of the equation a factor (loop index of the op). Letters
+/// of the result are Parallel (split without communication). All other letters
+/// are Sum (split into partial sums).
 ShardingRule EinsumOp::getShardingRule() {
   ShardingRule rule;
   auto equation = EinsumEquation::parse(getEquation());
@@ -74,38 +74,26 @@ ShardingRule EinsumOp::getShardingRule() {
   return rule;
 }
 
-/// Adds a Whole factor (not to be split) to `rule` for each spatial dim of
-/// `shape` [N, C, spatial…]. Returns these factors.
+/// Adds a factor (loop index of the op) of kind Whole (not to be split) to
+/// `rule` for each spatial dim of `shape` [N, C, spatial…] that is larger than
+/// 1. Returns the factors of each spatial dim.
 static ShardingRule::TensorFactors wholeSpatial(ShardingRule &rule,
                                                 ArrayRef<int64_t> shape) {
   return addDims(rule, shape.drop_front(2), FactorKind::Whole);
 }
 
-/// Adds a factor to `rule` for each spatial dim of `tensor`. A factor is a loop
-/// index of the op. The kind of each factor is Whole: ranks must not split the
-/// factor. `tensor` is an input, filter or result of a convolution. The first
-/// two dims of `tensor` are not spatial.
-///
-/// `dims` has one entry for each dim of `tensor`. An entry lists the ids of the
-/// factors of the dim. The caller adds the entries of the first two dims. The
-/// function appends the entry of each spatial dim. If the size of a spatial dim
-/// is 1, the dim has no factor, and its entry is empty.
+/// Appends the factors (loop indices) of the spatial dims of `tensor` to
+/// `dims`. `tensor` is an operand or result of a convolution. Ranks must not
+/// split these factors.
 static void appendSpatial(ShardingRule::TensorFactors &dims, ShardingRule &rule,
                           Value tensor) {
   llvm::append_range(dims, wholeSpatial(rule, tensorType(tensor).getShape()));
 }
 
-/// Returns the sharding rule of a grouped convolution. Its factors are:
-///
-///   batch, group, output channel  Parallel (split without communication)
-///   input channel                 Sum (split into partial sums)
-///   spatial dims                  Whole (not to be split)
-///
-/// A channel dim has two factors: the group and the channel within the group.
-/// These are the dims of the filter:
-///
-///   not transposed  [group · out, in, spatial…]
-///   transposed      [group · in, out, spatial…]
+/// Returns the sharding rule of a grouped convolution, with Whole factors (not
+/// to be split) for spatial dims. Ranks that split input channels have partial
+/// sums. The filter is [group · out, in, spatial], or
+/// [group · in, out, spatial] if `transposed` is true.
 static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   ShardingRule rule;
   Value input = op->getOperand(0), filter = op->getOperand(1);
@@ -136,14 +124,9 @@ static ShardingRule convRule(Operation *op, int64_t group, bool transposed) {
   return rule;
 }
 
-/// Returns the sharding rule of a grouped convolution. Ranks may split the
-/// spatial dims of the result. Each rank then receives the input elements that
-/// the filters need for its part of the result (halo exchange). Example with 16
-/// input rows, 3 filter rows, stride 1, and 1 row of padding at each end:
-///
-///   rank   computes result rows   needs input rows
-///   0      0 to 7                 0 to 8
-///   1      8 to 15                7 to 15
+/// Returns the sharding rule of a grouped convolution. If ranks split a spatial
+/// dim of the result, each rank receives the input elements that its shard of
+/// the result needs (halo exchange).
 ShardingRule ConvOp::getShardingRule() {
   ShardingRule rule = convRule(*this, getGroup(), /*transposed=*/false);
   SmallVector<int64_t> extents;

@@ -68,14 +68,10 @@ bool pcc::graph::isZeros(Value value) {
   return false;
 }
 
-/// Returns the sharding rule of an op whose operands broadcast to the shape of
-/// the result. `operands` lists the indices of the operands that may be partial
-/// sums. A partial sum is a tensor of which each rank has one summand. If an
-/// operand is a partial sum, the result is a partial sum, too. `together` says
-/// how many of the listed operands may be partial sums at once:
-///
-///   true   all or none, as in a + b
-///   false  one or none, as in a · b
+/// Returns the sharding rule of a broadcasting op. `operands` lists the
+/// operands that may be partial sums (one summand per rank). If `together` is
+/// true, all of them or none must be, as in a + b. Otherwise, at most one may
+/// be, as in a · b.
 static ShardingRule linearRule(Operation *op,
                                std::initializer_list<int> operands,
                                bool together = false) {

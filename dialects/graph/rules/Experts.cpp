@@ -12,18 +12,10 @@ using namespace pcc::graph;
 /// kind Whole (not to be split).
 ShardingRule GroupRowsOp::getShardingRule() { return wholeRule(*this); }
 
-/// Returns the sharding rule of grouped_matmul. The op multiplies each row by
-/// the matrix of one expert. Each row belongs to an expert. For a row r of the
-/// expert e, the op computes:
-///
-///   result[r, :] = rows[r, :] · matrices[e]
-///
-/// The operands are `rows` [rows, k] and `matrices` [experts, k, n]. The result
-/// is [rows, n]. The rule gives each factor (loop index of the op) a kind:
-///
-///   rows, experts  Whole (not to be split)
-///   k              Sum (split into partial sums)
-///   n              Parallel (split without communication)
+/// Returns the sharding rule of grouped_matmul, which multiplies each row of
+/// [rows, k] by the matrix of its expert in [experts, k, n]. Ranks must not
+/// split rows or experts. A split of k gives partial sums. A split of n needs
+/// no communication.
 ShardingRule GroupedMatmulOp::getShardingRule() {
   ShardingRule rule;
   rule.operands = {

@@ -35,18 +35,10 @@ constantGatherRule(GatherOp op,
   return rule;
 }
 
-/// Returns the sharding rule of a gather, which reads slices of the data at
-/// indices along one dim. Ranks may split this dim of the data, except for
-/// Booleans. Each rank then reads the slices that it has. The rank gives zeros
-/// for the slices of other ranks. The sum of the results of all ranks is the
-/// gathered tensor (vocabulary-parallel embedding; Megatron-LM, Shoeybi et al.
-/// 2019). Example with 8 data rows on 2 ranks:
-///
-///   indices                         1      6
-///   result on rank 0 (rows 0 to 3)  row 1  0
-///   result on rank 1 (rows 4 to 7)  0      row 6
-///
-/// Some gathers with constant indices have another rule: constantGatherRule().
+/// Returns the sharding rule of a gather. If ranks split the gathered dim of
+/// the data, each rank returns the slices that it holds, and zeros for the
+/// slices that other ranks hold. The results are summed (vocabulary-parallel
+/// embedding; Megatron-LM, Shoeybi et al. 2019).
 ShardingRule GatherOp::getShardingRule() {
   if (auto stretches = constantStretches(*this); !stretches.empty())
     return constantGatherRule(*this, stretches);
@@ -71,14 +63,10 @@ ShardingRule GatherOp::getShardingRule() {
   return rule;
 }
 
-/// Adds factors (loop indices) to `rule`, the sharding rule of a
-/// gather_elements or scatter_elements op. `data` and `indices` are the shapes
-/// of two operands of equal rank. Appends the factors of each dim to `dataDims`
-/// and `indexDims`. In each dim except `dim`, operands of equal size have one
-/// common Parallel factor. All other dims have separate Whole factors, which
-/// ranks must not split. A dim of size 1 has no factor. For the data [3, 6],
-/// the indices [3, 2] and `dim` 1, the factor 3 is common, and 6 and 2 are
-/// Whole.
+/// Adds factors (loop indices) for two operands of a gather_elements or
+/// scatter_elements to `rule`. A dim other than `dim` with equal sizes gets one
+/// common Parallel factor. All other dims get separate Whole factors (not to be
+/// split).
 static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
                         ArrayRef<int64_t> indices, size_t dim, Tensor &dataDims,
                         Tensor &indexDims) {
@@ -97,15 +85,10 @@ static void tieElements(ShardingRule &rule, ArrayRef<int64_t> data,
   }
 }
 
-/// Returns the sharding rule of gather_elements, which reads single elements of
-/// the data at indices along one dim. Ranks may split this dim of the data,
-/// except for Booleans. Each rank then reads the elements that it has. The rank
-/// gives 0 for the elements of other ranks. The sum of the results of all ranks
-/// is the gathered tensor. Example with 8 data elements on 2 ranks:
-///
-///   indices                             1          6
-///   result on rank 0 (elements 0 to 3)  element 1  0
-///   result on rank 1 (elements 4 to 7)  0          element 6
+/// Returns the sharding rule of gather_elements. If ranks split the gathered
+/// dim of the data, each rank returns the elements that it holds, and 0 for the
+/// elements that other ranks hold. The results are summed over the ranks. For
+/// Booleans, ranks must not split this dim.
 ShardingRule GatherElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -134,15 +117,9 @@ template <typename Op> static void passSums(Op op, ShardingRule &rule) {
     rule.partialThrough = {2};
 }
 
-/// Returns the sharding rule of scatter_elements, which changes elements of the
-/// data at indices along `dim`.
-///
-///  - Ranks can split `dim` of the data and the result without communication.
-///    Each rank applies the updates whose indices are in its shard of the
-///    result. Ranks must not split `dim` of the updates and the indices.
-///  - Ranks can split any other dim without communication if the data and the
-///    indices have the same size in the dim. Otherwise, ranks must not split
-///    it.
+/// Returns the sharding rule of scatter_elements. If ranks split `dim` of the
+/// data, each rank applies the updates of its own shard. Ranks can also split
+/// any other dim in which data and indices have equal sizes.
 ShardingRule ScatterElementsOp::getShardingRule() {
   ShardingRule rule;
   Tensor data, indices;
@@ -187,14 +164,9 @@ ShardingRule GatherNdOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the sharding rule of scatter_nd, which writes updates into a copy of
-/// the data. The last dim of the indices holds index tuples. Each index tuple
-/// says where one update is written. Ranks may split these dims:
-///
-///  - All dims of the data. Each rank writes only to its own shard.
-///  - All dims of the indices except the last one, if the op adds the updates
-///    and the data holds numbers. Each rank then adds some of the updates. The
-///    result is a partial sum: each rank has one summand.
+/// Returns the sharding rule of scatter_nd. If ranks split the data, each rank
+/// writes only to its own shard. If ranks split the updates, the result is a
+/// partial sum (one summand per rank). This needs kind Add, and no Booleans.
 ShardingRule ScatterNdOp::getShardingRule() {
   ShardingRule rule;
   auto data = tensorType(getData()).getShape(),
@@ -221,11 +193,10 @@ ShardingRule ScatterNdOp::getShardingRule() {
 }
 
 /// Returns the sharding rule of one_hot, which replaces each index by a vector
-/// along a new dim. The vector has the element `on` at the position that the
-/// index gives. The vector has the element `off` at all other positions. Ranks
-/// can split all dims of the result without communication. If ranks split the
-/// new dim, each rank must know the position at which its part begins. With 8
-/// positions on 2 ranks, the part of rank 1 begins at position 4.
+/// along a new dim: `on` at the index, and `off` elsewhere. Ranks can split all
+/// dims of the result without communication. If ranks split the new dim, each
+/// rank must know at which index its shard begins. With a vector of 8 elements
+/// on 2 ranks, the shard of rank 1 begins at index 4.
 ShardingRule OneHotOp::getShardingRule() {
   ShardingRule rule;
   auto result = tensorType(getResult()).getShape();
@@ -239,14 +210,9 @@ ShardingRule OneHotOp::getShardingRule() {
 }
 
 /// Returns the sharding rule of check_indices, which ends the run if an index
-/// is out of range. Ranks may split all dims of the indices. Each rank then
-/// checks its own indices. If the last dim holds index tuples, ranks must not
-/// split that dim.
-///
-/// The dims that ranks may split get the kind Sum, although the op adds
-/// nothing. If a dim does not divide evenly among the ranks, the last ranks
-/// have padding. The compiler sets the padding to 0 if the kind is Sum. The
-/// index 0 is in range, so the check never fails because of padding.
+/// is out of range. Split dims have the kind Sum, although the op adds nothing:
+/// the compiler then pads a shard with zeros, and the index 0 is in range.
+/// Ranks must not split a dim of index tuples.
 ShardingRule CheckIndicesOp::getShardingRule() {
   ShardingRule rule;
   auto shape = tensorType(getIndices()).getShape();

@@ -15,12 +15,11 @@ using namespace pcc::graph;
 
 using Tensor = ShardingRule::TensorFactors;
 
-/// Lets ranks split the dims [begin, end) of a tensor. The ranks must then
-/// exchange intermediate results while the op runs. `tensor` lists the factors
-/// (loop indices of the op) of each dim of the tensor. The factors of the dims
-/// [begin, end) get the kind Inner in `rule`. Each rank must have a contiguous
-/// range of indices. If `result` has no elements, the factors get the kind
-/// Whole instead: ranks must not split them.
+/// Gives the kind Inner in `rule` to the factors (loop indices of the op) of
+/// the dims [begin, end). Ranks can split these dims if they exchange
+/// intermediate results while the op runs. `tensor` lists the factors of each
+/// dim. Each rank must have a contiguous range of indices. If `result` has no
+/// elements, the kind is Whole instead (not to be split).
 static void makeInner(ShardingRule &rule, const Tensor &tensor, Value result,
                       int64_t begin, int64_t end) {
   bool empty = tensorType(result).getNumElements() == 0;
@@ -85,14 +84,9 @@ ShardingRule LogSoftmaxOp::getShardingRule() {
   return softmaxRule(*this, getDim());
 }
 
-/// Returns the sharding rule of `op`, a layer norm or an RMS norm. The op
-/// normalizes each row of its operand. A row spans the dims from number `from`
-/// to the last one. For an operand [2, 3, 4] and `from` = 1, there are 2 rows
-/// of shape [3, 4]. If ranks split a row, they exchange `numSums` sums per row:
-///
-///   rms_norm    1   sum of the squares
-///   layer_norm  2   sum of the elements, sum of the squared distances from the
-///                   mean
+/// Returns the sharding rule of `op`, a layer norm or an RMS norm over the dims
+/// from number `from` on. If ranks split these dims, they exchange `numSums`
+/// sums per row.
 static ShardingRule normRule(Operation *op, int64_t from, int64_t numSums) {
   ShardingRule rule = sameShapeRule(op);
   int64_t rank = rule.operands[0].size();
@@ -113,15 +107,9 @@ ShardingRule RmsNormOp::getShardingRule() {
   return normRule(*this, getDim(), /*numSums=*/1);
 }
 
-/// Returns the sharding rule of a cumulative sum along one dim. If ranks split
-/// the dim, they gather the totals of all parts. Each rank adds the totals of
-/// the parts before its own part or, with the attribute `reverse`, after it:
-///
-///                         rank 0   rank 1
-///   part of the operand   1  2     3  4
-///   part of the result    1  3     6 10
-///
-/// If the operand is a partial sum (one summand per rank), so is the result.
+/// Returns the sharding rule of a cumulative sum. If ranks split its dim, each
+/// rank adds the totals of all lower ranks, or of all higher ranks with the
+/// attribute `reverse`.
 ShardingRule CumSumOp::getShardingRule() {
   int64_t dim = getDim();
   ShardingRule rule = alongDim(*this, dim);
@@ -131,13 +119,9 @@ ShardingRule CumSumOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the sharding rule of an arg-max or arg-min along one dim. A row has
-/// all elements that differ only in their index along this dim. If ranks split
-/// the dim, they exchange two numbers per row:
-///
-///  1. The largest element of the row; for arg-min, the smallest element.
-///  2. The first index at which the row has the element of step 1; with the
-///     attribute `last`, the last index.
+/// Returns the sharding rule of an arg-max or arg-min. If ranks split its dim,
+/// they exchange two numbers per row: the extreme element, and its first index
+/// (or its last index with the attribute `last`).
 ShardingRule ArgReduceOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim();
@@ -156,13 +140,9 @@ ShardingRule ArgReduceOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the dim of topk an Inner factor: if it is split, the ranks exchange
-/// intermediate results.
-///
-///  - Each rank sends the k best values of its part to all other ranks. Every
-///    rank can then select the k best values of the whole dim.
-///  - The ranks add arrays of k indices. The array of a rank has the indices of
-///    the selected values that are in its part, and 0 for all others.
+/// Makes the dim of topk an Inner factor (loop index). If ranks split the dim,
+/// they all-gather the k best values of each rank. They also sum the indices:
+/// each rank adds 0 for the values that other ranks hold.
 ShardingRule TopKOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim(), k = getK();

@@ -19,17 +19,10 @@ ShardingRule TransposeOp::getShardingRule() {
 }
 
 namespace {
-/// Divides the dims of two shapes into factors (loop indices of an op). The
-/// shapes have equal numbers of elements, such as the operand and the result of
-/// a reshape. The size of each dim is the product of its factors:
-///
-///   [6, 4]   {2, 3}, {4}    [6, 4, 5]  {6 Whole}, {4 Whole}, {5}
-///   [2, 12]  {2}, {3, 4}    [4, 6, 5]  {4 Whole}, {6 Whole}, {5}
-///
-/// The dims are compared from front to back. If one size divides the other,
-/// both dims get the smaller size as a common factor, and the comparison goes
-/// on with the quotient. If neither size divides the other, as for 6 and 4, the
-/// dims get separate Whole factors, which ranks must not split.
+/// Divides two shapes of equal element counts into factors (loop indices) for a
+/// reshape. [6, 4] and [2, 12] become {2, 3}, {4} and {2}, {3, 4}. If neither
+/// of two sizes divides the other, as 6 and 4 in [6, 4, 5] and [4, 6, 5], the
+/// dims get separate Whole factors (not to be split).
 class FactorWalk {
 public:
   FactorWalk(ShardingRule &rule, ArrayRef<int64_t> from, ArrayRef<int64_t> to)
@@ -66,14 +59,8 @@ private:
     return dim < shape.size();
   }
 
-  /// Adds a factor (loop index of the reshape) that is common to the operand
-  /// and the result. The factor counts from 0 to `size` - 1. The function adds
-  /// the factor to the current dim of the operand (`i`) and to the current dim
-  /// of the result (`j`). For example, the reshape of [6, 4] to [24] needs two
-  /// calls:
-  ///
-  ///   share(6)   adds 6 to dim 0 of the operand and to dim 0 of the result
-  ///   share(4)   adds 4 to dim 1 of the operand and to dim 0 of the result
+  /// Adds a factor (loop index) of size `size` to the current dim of the
+  /// operand and to the current dim of the result.
   void share(int64_t size) {
     int factor = rule.add(size);
     operand[i].push_back(factor);
@@ -82,17 +69,9 @@ private:
     right /= size;
   }
 
-  /// Handles dims of a reshape whose sizes do not divide each other, such as 6
-  /// and 4 in the reshape of [6, 4, 5] to [4, 6, 5]. These dims cannot have a
-  /// common factor (loop index of the reshape). The function therefore gives
-  /// each dim its own factor of kind Whole, which ranks must not split. If a
-  /// dim of size 6 already has the factor 2, its new factor is 3. The function
-  /// continues with the next dims until the new factors of the operand and of
-  /// the result have equal products:
-  ///
-  ///                        new factors
-  ///   operand [6, 4, 5]    6 and 4, product 24
-  ///   result  [4, 6, 5]    4 and 6, product 24
+  /// Handles sizes that do not divide each other, such as [6, 4] and [4, 6].
+  /// Each dim gets its own Whole factor (not to be split), until the products
+  /// of the new factors of operand and result are equal.
   void diverge() {
     int64_t leftVolume = left, rightVolume = right;
     operand[i].push_back(rule.add(left, FactorKind::Whole));
@@ -135,14 +114,10 @@ ShardingRule BroadcastOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the sharding rule of a slice. There are two cases for a sliced dim:
-///
-///  - The slice is one of several equal blocks, such as x[4:8] of 12 elements.
-///    The operand has two factors (loop indices): 3 for the block, and 4 within
-///    the block. The result has the factor 4, which ranks can split without
-///    communication: each rank has the same part of every block.
-///  - The slice is any other range, such as x[3:5]. Each rank receives the
-///    operand elements that its shard of the result needs (a windowed read).
+/// Returns the sharding rule of a slice. If the slice is one of several equal
+/// blocks, such as x[4:8] of 12 elements, ranks can split every block without
+/// communication. For any other slice, each rank receives the operand elements
+/// that its shard of the result needs (a windowed read).
 ShardingRule SliceOp::getShardingRule() {
   ShardingRule rule;
   auto input = tensorType(getInput()).getShape();
@@ -172,14 +147,10 @@ ShardingRule SliceOp::getShardingRule() {
   return rule;
 }
 
-/// Returns the sharding rule of a concat. There are two cases for its dim:
-///
-///  - All operands have the same size, such as two operands of 4 elements. The
-///    result has two factors (loop indices): 2 for the operand, and 4 within
-///    the operand. Ranks can split the factor 4 without communication: each
-///    rank has the same part of every operand.
-///  - The operands have different sizes. Each rank receives the operand
-///    elements that its shard of the result needs (a windowed read).
+/// Returns the sharding rule of a concat. If all operands have equal sizes,
+/// ranks can split each operand along the dim without communication. Otherwise,
+/// each rank receives the operand elements that its shard of the result needs
+/// (a windowed read).
 ShardingRule ConcatOp::getShardingRule() {
   ShardingRule rule;
   size_t dim = getDim();
@@ -237,14 +208,9 @@ static ShardingRule untouchedRule(Operation *op,
   return rule;
 }
 
-/// Returns the stretches of a padded dim: ranges of result indices for which
-/// the operand index changes by a constant step. In the modes reflect and wrap,
-/// `low` and `high` must be less than `size`. For `size` 3, `low` 2 and `high`
-/// 0, the stretches have these operand indices:
-///
-///   constant  (-2, -1, 0, 1, 2), where negative indices are padding
-///   reflect   (2, 1) and (0, 1, 2)
-///   edge      (0), (0) and (0, 1, 2)
+/// Returns the stretches of a padded dim: ranges of result indices with a
+/// constant step between the operand indices. In the modes reflect and wrap,
+/// `low` and `high` must be less than `size`.
 static SmallVector<ShardingRule::Window::Stretch, 2>
 paddedFrom(PadMode mode, int64_t size, int64_t low, int64_t high) {
   int64_t end = low + size, all = end + high;
@@ -277,16 +243,8 @@ ShardingRule PadOp::getShardingRule() {
   auto shape = tensorType(getInput()).getShape();
   for (auto [i, size] : llvm::enumerate(shape)) {
     int64_t low = getLow()[i], high = getHigh()[i];
-    // Test whether the padding on each side is at least 0 and less than `size`,
-    // the size of the operand's dim. In modes reflect, edge and wrap, ranks can
-    // split a padded dim only if this is true, because paddedFrom() supports
-    // only these paddings. paddedFrom() describes the padding in mode reflect
-    // by one stretch, which is a run of operand indices with a constant step.
-    // Examples in mode reflect, with padding in front of a dim of 3 elements:
-    //
-    //   low   operand indices of the padding   can ranks split the dim?
-    //   2     2, 1                             yes: one stretch with step -1
-    //   4     0, 1, 2, 1                       no: the indices rise, then fall
+    // In the modes reflect, edge and wrap, paddedFrom() supports only a padding
+    // from 0 to `size` - 1 on each side.
     bool once = low >= 0 && high >= 0 && low < size && high < size;
     if ((low != 0 || high != 0) && !rule.results[0][i].empty() && size > 0 &&
         (getMode() == PadMode::Constant || once))

@@ -5,15 +5,9 @@
 using namespace mlir;
 using namespace pcc::graph;
 
-/// Returns the operation that combines the results of all ranks if the ranks
-/// split a reduced dim. `kind` is the reduction of the op: Sum, Mean, Max, Min
-/// or Prod. For a mean, the function returns Sum, because each rank divides its
-/// sum by the number of elements of all ranks. For example, two ranks compute
-/// the mean of 1, 3, 5, 7:
-///
-///   rank 0   (1 + 3) / 4 = 1
-///   rank 1   (5 + 7) / 4 = 3
-///   mean     1 + 3 = 4
+/// Returns the operation that combines the results of ranks that split a
+/// reduced dim. A mean gives Sum, because each rank divides by the number of
+/// elements of all ranks.
 static FactorKind kindOf(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Sum:

@@ -10,16 +10,16 @@ namespace pcc::graph {
 /// Returns a sharding rule for an op whose operand 0 and result 0 have one
 /// shape. Each dim is a Parallel factor (split without communication). Dims
 /// whose index is in `whole` are Whole factors (not to be split). The caller
-/// adds other operands.
+/// adds operand 1 and all later operands.
 ShardingRule sameShapeRule(mlir::Operation *op,
                            llvm::ArrayRef<int64_t> whole = {});
 
 /// Returns the sharding rule of an op that must not be split: every dim of
-/// every operand and result is a separate factor of kind Whole.
+/// every operand and result is a separate factor (loop index) of kind Whole.
 ShardingRule wholeRule(mlir::Operation *op);
 
-/// Adds a factor of `kind` to `rule` for each dim of `shape` that is larger
-/// than 1. Returns the factor ids of each dim.
+/// Adds a factor (loop index of the op) of `kind` to `rule` for each dim of
+/// `shape` that is larger than 1. Returns the factor ids of each dim.
 ShardingRule::TensorFactors addDims(ShardingRule &rule,
                                     llvm::ArrayRef<int64_t> shape,
                                     FactorKind kind = FactorKind::Parallel);
@@ -28,13 +28,10 @@ ShardingRule::TensorFactors addDims(ShardingRule &rule,
 /// constant, possibly broadcast or reshaped.
 bool isZeros(mlir::Value value);
 
-/// Appends `window`, a windowed read (halo exchange), to `rule`. Each rank
-/// receives the operand elements that its shard of result 0 needs, so ranks can
-/// split the dim `window.dim` of result 0. The caller must add the factors
-/// (loop indices) of this dim to `rule` before the call. If `window.optional`
-/// is false, the function makes the factors Parallel and sets
-/// `mustBeContiguous`. If it is true, ranks can also split the dim without the
-/// windowed read, and the factors stay unchanged.
+/// Appends `window`, a windowed read (halo exchange) along dim `window.dim` of
+/// result 0, to `rule`. The rule must already have the factors (loop indices)
+/// of this dim. Unless `window.optional` is true, makes these factors Parallel,
+/// and requires that each rank has a contiguous range of their indices.
 void addWindow(ShardingRule &rule, ShardingRule::Window window);
 
 /// Returns the stretches of a gather whose indices are a constant of rank 1. A
@@ -45,13 +42,10 @@ void addWindow(ShardingRule &rule, ShardingRule::Window window);
 llvm::SmallVector<ShardingRule::Window::Stretch, 2>
 constantStretches(GatherOp gather);
 
-/// Adds a windowed read (halo exchange; GSPMD, Xu et al. 2021) to `rule` for
-/// each spatial dim of a convolution or pool, so that ranks can split the dim.
-/// Operand 0 and result 0 must have the dims N, C, spatial….
-///
-///   extents  per spatial dim, the input elements that one window spans
-///   strides  per spatial dim, the elements from one window to the next
-///   pads     the padding before each spatial dim, then the padding after each
+/// Adds a windowed read (halo exchange; GSPMD, Xu et al. 2021) for each spatial
+/// dim of a convolution or pool, with dims N, C, spatial. `extents` are the
+/// elements that one window spans. `pads` lists the padding before each dim,
+/// then the padding after each dim.
 void slideWindows(ShardingRule &rule, llvm::ArrayRef<int64_t> extents,
                   llvm::ArrayRef<int64_t> strides,
                   llvm::ArrayRef<int64_t> pads);

@@ -12,13 +12,8 @@ namespace pcc::onnx_import {
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Returns a text with the three strings of `names` that are most similar to
-/// `word`. The edit distance measures the similarity. The text is a hint in the
-/// error message for an option with an unknown name, such as --dim bach=8. In
-/// this example, `word` is "bach". If `names` has "batch" and "seq", the text
-/// is "'batch', 'seq'". The most similar string is the first. If `names` has
-/// fewer than three strings, the text has all strings of `names`. If `names` is
-/// empty, the text is "none".
+/// Lists up to three strings of `names` that are most similar to `word` by edit
+/// distance, for an error message. Returns "none" if `names` is empty.
 static std::string nearest(StringRef word, const std::set<std::string> &names) {
   std::vector<std::pair<unsigned, std::string>> ranked;
   for (const std::string &name : names)
@@ -121,16 +116,10 @@ private:
     return shape ? llvm::ArrayRef(*shape) : llvm::ArrayRef<onnx::Dim>();
   }
 
-  /// Stores the sizes that the user gives by options. The sizes of named dims
-  /// are stored in `binding.dims`. The two options are:
-  ///
-  ///   --dim batch=8   stores the size 8 for all dims with the name `batch`
-  ///   --shape x=8x4   sets the shape of the input x to [8, 4]
-  ///
-  /// A --shape also gives sizes to named dims. If the model declares
-  /// x[batch, 4], then --shape x=8x4 stores the size 8 for all dims with the
-  /// name `batch`. Returns an error if a --shape contradicts the model or
-  /// another option.
+  /// Stores the sizes from --dim and --shape. A --shape also gives sizes to
+  /// named dims: for the declared input x[batch, 4], --shape x=8x4 sets `batch`
+  /// to 8. Returns an error if a --shape contradicts the model or another
+  /// option.
   Status bindShapes() {
     binding.dims.insert(options.dims.begin(), options.dims.end());
     for (BoundInput &input : binding.inputs) {
@@ -148,11 +137,10 @@ private:
   }
 
   /// Compares the shape that the option --shape gives for `input` with the
-  /// shape that the model declares, such as --shape x=8x4 with x[batch, 4].
-  /// Returns an error if the numbers of dims differ, if a size is negative, if
-  /// a declared size differs, or if a name such as `batch` already has another
-  /// size. Also stores the sizes of named dims in `binding.dims`, such as 8 for
-  /// `batch`.
+  /// declared shape, such as --shape x=8x4 with x[batch, 4]. Returns an error
+  /// if the numbers of dims differ, if a size is negative, if a declared size
+  /// differs, or if a name such as `batch` already has another size. Stores the
+  /// sizes of named dims in `binding.dims`, such as 8 for `batch`.
   Status bindShape(const BoundInput &input) {
     llvm::ArrayRef<onnx::Dim> dims = dimsOf(input);
     if (dims.size() != input.shape.size())
@@ -211,15 +199,8 @@ private:
     return failUnbound(unboundDims, unboundInputs);
   }
 
-  /// Returns a size for the dim `name`. If the user must give a size for this
-  /// dim, an error message proposes a command with an option such as
-  /// --dim batch=8. The returned size is the number in this option:
-  ///
-  ///   128   if the name of the dim contains "seq" or "len"
-  ///   8     otherwise, if the name of the dim contains "batch"
-  ///   1     for any other dim
-  ///
-  /// The comparison ignores the case of letters.
+  /// Returns a plausible size for the dim `name`, for the example command in an
+  /// error message.
   static int64_t exampleSize(StringRef name) {
     std::string lower = name.lower();
     if (StringRef(lower).contains("seq") || StringRef(lower).contains("len"))
@@ -234,28 +215,16 @@ private:
     });
   }
 
-  /// Formats one option of a shell command. `flag` is the name of the option,
-  /// and `value` is its value. The result begins with a space, because
-  /// failUnbound() appends the result to a command. If needsQuotes(value) is
-  /// true, the result has single quotes around the value. Two examples are:
-  ///
-  ///   flag   value          result
-  ///   dim    batch=8        " --dim batch=8"
-  ///   dim    batch size=8   " --dim 'batch size=8'"
+  /// Formats one option of a shell command, such as " --dim 'batch size=8'".
+  /// Quotes the value if a shell needs quotes.
   static std::string option(StringRef flag, const std::string &value) {
     std::string shown = needsQuotes(value) ? "'" + value + "'" : value;
     return (" --" + flag + " " + shown).str();
   }
 
-  /// Returns one error about all dims without a size. `unboundDims` has the
-  /// names of these dims. If such a dim has no name, `unboundInputs` has the
-  /// name of its input. The error has a note with a command that the user may
-  /// try. For the command `pcc m.onnx` and an input x[batch, ?], the note is
-  ///
-  ///   for example: pcc m.onnx --dim batch=8 --shape x=8x1
-  ///
-  /// `options.command` has no --dim options. If it is empty, the note has
-  /// "pcc MODEL".
+  /// Returns one error about all dims without a size, with a note that shows an
+  /// example command. `unboundDims` holds names of dims. `unboundInputs` holds
+  /// names of inputs that have a dim with neither a size nor a name.
   Status failUnbound(const std::set<std::string> &unboundDims,
                      const std::set<std::string> &unboundInputs) {
     std::string names,
@@ -278,17 +247,8 @@ private:
         .addNote("for example: " + command);
   }
 
-  /// Returns an example of a shape for `input`, such as "8x128". An error
-  /// message shows the example as a value for the option --shape. The size of a
-  /// dim in the example is:
-  ///
-  ///   declared size   if the model declares a size for the dim
-  ///   128             if the name of the dim contains "seq" or "len"
-  ///   8               otherwise, if the name of the dim contains "batch"
-  ///   1               for any other dim
-  ///
-  /// For example, the model declares x[batch, seq, 4, ?], and "?" is a dim with
-  /// neither a size nor a name. The result is "8x128x4x1".
+  /// Returns an example of a shape for `input`, such as "8x128", for an error
+  /// message. The example has the sizes that the model declares.
   std::string exampleShape(const BoundInput &input) {
     std::string text;
     for (const onnx::Dim &dim : dimsOf(input))

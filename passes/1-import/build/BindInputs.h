@@ -34,17 +34,10 @@ struct InputBinding {
   std::map<std::string, int64_t> dims;
 };
 
-/// Determines the size of every dim of every input of `graph`. A size comes
-/// from the model, from --dim or from --shape. For an input x[batch, 4]:
-///
-///   --dim batch=8      x is [8, 4]
-///   --shape x=8x4      x is [8, 4], and `batch` is 8 in all other inputs
-///
-/// An error has one of these exit codes:
-///
-///   WrongUsage    an option has an unknown name or an invalid size
-///   Unsupported   an input is not a tensor
-///   UnboundDim    a dim has no size, or two sizes contradict each other
+/// Determines the size of every dim of every input of `graph` from the model,
+/// --dim and --shape. Exit codes: WrongUsage for an invalid option, Unsupported
+/// for an input that is not a tensor, and UnboundDim for a dim without a size
+/// or with contradictory sizes.
 StatusOr<InputBinding> bindInputs(const onnx::Graph &graph,
                                   const ImportOptions &options);
 

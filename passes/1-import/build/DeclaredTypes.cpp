@@ -18,16 +18,8 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
   return shape.empty() ? "no dims" : text;
 }
 
-/// Formats the shape that a model declares for a value, for an error message.
-/// The text has an "x" between two dims. The text of a dim is:
-///
-///   its size   if the model declares the size
-///   its name   if the model declares a name instead of a size
-///   "?"        if the model declares neither
-///
-/// For example, the text is "batchx10x?" for a dim `batch`, a dim of size 10,
-/// and a dim with neither a size nor a name. The text is "no dims" for a
-/// scalar.
+/// Formats a declared shape for messages, such as "batchx10x?"; "no dims" for a
+/// scalar. A "?" stands for a dim with neither a size nor a name.
 static std::string shapeText(const std::vector<onnx::Dim> &shape) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -43,13 +35,8 @@ static std::string shapeText(const std::vector<onnx::Dim> &shape) {
   return shape.empty() ? "no dims" : text;
 }
 
-/// Returns the MLIR tensor type of the ONNX value `name`. `values` maps the
-/// name of each imported ONNX value to an SSA value or to an initializer.
-/// Returns null in each of these cases:
-///
-///  - `values` has no SSA value and no initializer with the name `name`.
-///  - `name` is an initializer, and pcc does not support the element type of
-///    the initializer.
+/// Returns the tensor type of the ONNX value `name`. Returns null if `values`
+/// lacks the name, or if pcc lacks the element type of the initializer `name`.
 static RankedTensorType typeOfValue(StringRef name, const ValueTable &values,
                                     MLIRContext *context) {
   if (Value value = values.lookup(name))

@@ -8,16 +8,9 @@
 
 namespace pcc::onnx_import {
 
-/// Compares two types for each output and each value_info of `graph`. One type
-/// is the tensor type that `graph` declares. The other type is the type of the
-/// imported tensor with the same name in `values`, the table of all imported
-/// ONNX values. The function skips a name that is not in the table, and a
-/// declared type that is not a tensor. A dim without a declared size matches
-/// any size. The function returns an error with one of these exit codes:
-///
-///   CannotRead   The two types have different element types.
-///   UnboundDim   The two types have different numbers of dims, or a dim has
-///                different sizes.
+/// Checks that each imported output and value_info of `graph` has the type that
+/// `graph` declares. A dim without a declared size may have any size. Exit
+/// codes: CannotRead for a wrong element type, UnboundDim for a wrong shape.
 Status checkDeclaredTypes(const onnx::Graph &graph, const ValueTable &values);
 
 /// Returns the element type of the ONNX value `name`, such as Float. `values`

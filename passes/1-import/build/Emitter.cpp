@@ -76,17 +76,8 @@ static LogicalResult inferTypes(Operation *op) {
   return success();
 }
 
-/// Checks the shape of each result of `op`. A shape is invalid in each of these
-/// cases:
-///
-///  - The shape has more than 1024 dims.
-///  - A dim has a negative size.
-///  - The tensor has more than 2^48 elements. In this comparison, a dim of size
-///    0 counts as a dim of size 1.
-///
-/// Returns an error message for the first result with an invalid shape. An
-/// example is "makes a tensor with a dim of -1". Returns "" if all shapes are
-/// valid.
+/// Returns an error message if describeShapeError() rejects the shape of a
+/// result of `op`; "" otherwise.
 static std::string checkSizes(Operation *op) {
   for (Value result : op->getResults())
     if (std::string mistake = describeShapeError(shapeOf(result));
@@ -95,14 +86,9 @@ static std::string checkSizes(Operation *op) {
   return {};
 }
 
-/// Infers the result types of `op`, checks the result shapes and runs the MLIR
-/// verifier of `op`. Returns true if all three steps succeed. Otherwise records
-/// an error, erases `op` and returns false.
-///
-/// An inference error means that the operands have incompatible shapes, because
-/// the model is invalid or because --dim or --shape gives a wrong size. This
-/// error has the exit code `mismatchExitCode`. Every other error has the exit
-/// code CannotRead.
+/// Infers the result types of `op` and verifies `op`. On failure, records an
+/// error, erases `op` and returns false. Only a failed inference has the exit
+/// code `mismatchExitCode`, because a wrong --dim or --shape may be the cause.
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),
@@ -219,16 +205,8 @@ Value Emitter::foldUniform(Operation *op) {
     if (!values.back())
       return {};
   }
-  // The op is element-wise, such as an addition. Each operand is a tensor whose
-  // elements are all equal. For example, all elements of operand 0 are 2, and
-  // all elements of operand 1 are 3. All elements of the sum are then 5. The
-  // op is replaced in these steps:
-  //
-  //   1. Clone the op.
-  //   2. Replace each operand of the clone by a scalar: by 2 and by 3.
-  //   3. Fold the clone to a scalar: to 5. If MLIR cannot fold the clone, stop
-  //      and return null.
-  //   4. Broadcast the scalar to the shape of the result of the op.
+  // Each operand has equal elements, so the result has equal elements. Fold a
+  // clone of the op with scalar operands. Broadcast the scalar result.
   Operation *small = builder.clone(*op);
   for (auto [operand, value] : llvm::zip_equal(small->getOpOperands(), values))
     operand.set(constant(cast<DenseElementsAttr>(value)));
@@ -238,14 +216,8 @@ Value Emitter::foldUniform(Operation *op) {
   return scalar ? broadcast(scalar, type.getShape()) : Value();
 }
 
-/// Determines whether all elements of the boolean tensor `value` are known to
-/// be equal. The elements are known if `value` is a constant or a broadcast of
-/// a constant. `emitter` looks up the elements. The function returns:
-///
-///   true           if all elements are known to be true
-///   false          if all elements are known to be false
-///   std::nullopt   in all other cases, such as a tensor with both true and
-///                  false elements, or a tensor without elements
+/// Returns the common element of the boolean tensor `value`. Returns nullopt if
+/// the elements are unknown or differ, or if there are none.
 static std::optional<bool> truth(Emitter &emitter, Value value) {
   DenseElementsAttr scalar = emitter.uniform(value);
   if (!scalar || !scalar.getElementType().isInteger(1))
@@ -264,18 +236,11 @@ Value Emitter::foldMask(Operation *op) {
     return broadcast(*condition ? select.getOnTrue() : select.getOnFalse(),
                      shape);
   }
-  // The op is an And or an Or. Fold the op if all elements of one operand are
-  // known to be true, or all are known to be false. In the following table,
-  // `true` and `false` stand for this operand, and x is the other operand. The
-  // value at the right, broadcast to the shape of the result, replaces the op:
+  // Fold the op if all elements of one operand are known to be true, or all are
+  // known to be false:
   //
-  //   and(true, x)    x
-  //   and(false, x)   false
-  //   or(true, x)     true
-  //   or(false, x)    x
-  //
-  // The first iteration of the loop examines operand 0, and the second
-  // iteration examines operand 1.
+  //   and(true, x) = x        or(true, x) = true
+  //   and(false, x) = false   or(false, x) = x
   for (auto [value, other] : {std::pair(op->getOperand(0), op->getOperand(1)),
                               std::pair(op->getOperand(1), op->getOperand(0))})
     if (auto known = truth(*this, value))

@@ -11,14 +11,9 @@
 
 namespace pcc::onnx_import {
 
-/// Largest number of elements of a result that the import computes and stores
-/// in a constant. For example, the import replaces an addition of two constants
-/// by one constant if the sum has at most 16384 elements. The limit does not
-/// apply if all elements of the result are equal. A constant with one element
-/// and a broadcast of this constant may then replace the op.
-///
-/// The limit also applies to the initializers of an ONNX model. An initializer
-/// with more elements becomes a weight.
+/// Largest number of elements of a result that the import folds to a constant.
+/// A result with equal elements may be larger, because one element and a
+/// broadcast represent it. An initializer with more elements is a weight.
 inline constexpr int64_t foldLimit = 16384;
 
 /// Largest number of elements that a tensor may have. The number of elements is
@@ -55,15 +50,10 @@ struct OptionalOperand {
   operator mlir::Value() const { return value; }
 };
 
-/// Builder of ops of the graph dialect. The builder infers the result types of
-/// each op, and gives all ops the same MLIR location. After an error, the
-/// methods that create ops create nothing and return null. Callers must check
-/// failed() before they read the type of a returned value.
-///
-/// The builder folds constants. An op usually becomes a constant if all
-/// operands are constants and the result has at most `foldLimit` elements. If
-/// all slices of the result along a dim are equal, the constant may hold only
-/// one slice. A broadcast op then restores the shape of the result.
+/// Builder of ops of the graph dialect. It infers result types, and folds ops
+/// with constant operands. After an error, the methods that create ops create
+/// nothing and return null. Callers must check failed() before they read the
+/// type of a returned value.
 class Emitter {
 public:
   /// Prepares to create ops at the insertion point of `builder`, which must
@@ -141,15 +131,9 @@ public:
 
   /// Creates a `graph.constant` of `value`.
   mlir::Value constant(mlir::DenseElementsAttr value);
-  /// Creates a constant of rank 0. Its only element is the number `value`,
-  /// converted to the type `elementType`. There are two kinds of conversion:
-  ///
-  ///  - If `elementType` is a float type, the element is the number of this
-  ///    type that is nearest to `value`.
-  ///  - If `elementType` is an integer type, the digits of `value` after the
-  ///    point are dropped. For example, 2.7 becomes 2. If the integer has too
-  ///    many bits for the type, the element is made of the low bits of the
-  ///    integer. For example, 257 becomes 1 in a type of 8 bits.
+  /// Creates a constant of rank 0 with `value`, converted to `elementType`. An
+  /// integer type drops the fraction and keeps the low bits: 257 becomes 1 in 8
+  /// bits.
   mlir::Value scalar(double value, mlir::Type elementType);
   /// Creates a constant of rank 0 that holds `value` and has the element type
   /// of `like`.
@@ -207,14 +191,9 @@ public:
                        int64_t size);
   /// Concatenates `inputs` along dim `dim`.
   mlir::Value concat(llvm::ArrayRef<mlir::Value> inputs, int64_t dim);
-  /// Creates an op that combines the elements of `input` along the dims `dims`
-  /// into one element. `kind` is the combination: sum, mean, maximum, minimum
-  /// or product. If `keep` is true, the dims stay in the result with size 1.
-  /// Otherwise the result lacks the dims. For example, `input` has the shape
-  /// [8, 4, 5], and `dims` is [1]:
-  ///
-  ///   keep is true    the result has the shape [8, 1, 5]
-  ///   keep is false   the result has the shape [8, 5]
+  /// Reduces `input` along the dims `dims`. `kind` is the reduction, such as a
+  /// sum. If `keep` is true, each reduced dim stays with size 1. Otherwise the
+  /// result lacks these dims.
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value input,
                      llvm::ArrayRef<int64_t> dims, bool keep);
   /// Creates a top-k op, which selects the `k` largest elements along the dim
@@ -237,15 +216,10 @@ public:
   /// as a sum of tensors of the shapes [8, 4] and [8, 3].
   const ExitCode mismatchExitCode;
 
-  /// Completes `op`, which the caller has just created. Infers the result
-  /// types, checks the result shapes and runs the MLIR verifier. If one of
-  /// these steps fails, records an error, erases `op` and returns null. An op
-  /// without MLIR's InferTypeOpInterface keeps the result types from the
-  /// caller.
-  ///
-  /// If sinkBroadcasts() or tryFold() finds a value that can replace the result
-  /// of `op`, erases `op` and returns this value. Otherwise returns the first
-  /// result of `op`. absorbBroadcasts() may have changed the operands of `op`.
+  /// Infers the result types of the new op `op`, verifies the op and folds it.
+  /// Returns the first result. If another value can replace the result, erases
+  /// `op` and returns this value. On failure, records an error, erases `op` and
+  /// returns null.
   mlir::Value finish(mlir::Operation *op);
 
   /// Returns the MLIR builder with which this emitter creates ops. The emitter
@@ -264,13 +238,8 @@ protected:
   mlir::Location loc;
 
 private:
-  /// Returns whether an argument of make() or makeTyped() is a null operand.
-  /// These methods record an error if an operand is null. The function has
-  /// three overloads. The type of the argument selects the overload:
-  ///
-  ///   mlir::Value        returns whether the value is null
-  ///   mlir::ValueRange   returns whether any value of the range is null
-  ///   any other type     returns false; an example is an attribute
+  /// Returns whether an argument of make() or makeTyped() is a null operand, or
+  /// a range with a null operand. Returns false for an attribute.
   template <typename T> static bool isMissing(const T &) { return false; }
   static bool isMissing(const mlir::Value &value) { return !value; }
   static bool isMissing(const mlir::ValueRange &values) {
@@ -293,47 +262,21 @@ private:
   /// the first value found, or null. Does not erase `op`. If the function
   /// returns a value, the caller must erase `op`.
   mlir::Value tryFold(mlir::Operation *op);
-  /// Computes the result of `op` during the import. Returns a constant that can
-  /// replace the result, or a broadcast of a smaller constant (see compact()).
-  /// Returns null in these cases:
-  ///  - `op` is a constant, or does not have exactly one result.
-  ///  - `op` has no operands and is not an iota (a tensor of indices).
-  ///  - `op` is a broadcast to rank 2 or more that adds elements.
-  ///  - The result has more than `foldLimit` elements.
-  ///  - known() returns null for an operand.
-  ///  - MLIR's fold() of `op` returns no constant. An example is a convolution.
+  /// Computes the result of `op` during the import. Returns a constant, or a
+  /// broadcast of a smaller constant. Returns null if an operand is unknown, if
+  /// the result has more than `foldLimit` elements, or if `op` is not folded.
   mlir::Value foldKnown(mlir::Operation *op);
-  /// Folds `op` if all elements of its result are equal. The replacement is a
-  /// broadcast of a scalar constant. Two kinds of ops are folded:
-  ///
-  ///  - an element-wise op, if all elements within each operand are equal. For
-  ///    example, a tensor of twos plus a tensor of threes is a tensor of fives.
-  ///  - an op that only copies elements of operand 0, such as a gather, if all
-  ///    elements of operand 0 are equal
-  ///
-  /// Returns the value that replaces the result of `op`. Returns null if `op`
-  /// is not folded.
+  /// Folds an element-wise op if each operand has equal elements. Also folds an
+  /// op that only copies elements of operand 0, such as a gather, if operand 0
+  /// has equal elements. Returns a broadcast of a scalar constant, or null.
   mlir::Value foldUniform(mlir::Operation *op);
-  /// Folds an And, Or or Select if all elements of a boolean operand are known
-  /// to be true, or all are known to be false. For a Select, this operand is
-  /// the condition. In the table, `true` and `false` stand for this operand.
-  /// Returns the value at the right of `=`, broadcast to the shape of the
-  /// result of `op`. Returns null if `op` cannot be folded in this way.
-  ///
-  ///   and(true, x) = x        or(true, x) = true   select(true, x, y) = x
-  ///   and(false, x) = false   or(false, x) = x     select(false, x, y) = y
+  /// Folds an And, Or or Select if one boolean operand is known to be all true
+  /// or all false. For a Select, this operand is the condition. Returns the
+  /// value that replaces the result, or null.
   mlir::Value foldMask(mlir::Operation *op);
-  /// Creates an SSA value that has the elements of `value`. There are two
-  /// cases:
-  ///
-  ///  - `value` has at least 2 dims and at least 16 elements, and all slices of
-  ///    `value` along a dim are equal. The function creates a constant that
-  ///    holds only one slice, and a broadcast of the constant to the shape of
-  ///    `value`. For example, `value` has the shape [8, 4, 4] and consists of 8
-  ///    equal slices of the shape [4, 4]. The function creates a constant of
-  ///    the shape [1, 4, 4] and a broadcast of the constant to [8, 4, 4].
-  ///  - In all other cases, the function creates a constant that holds all
-  ///    elements of `value`.
+  /// Creates a constant with the elements of `value`. If all slices of `value`
+  /// along a dim are equal, the method may create a constant of one slice and a
+  /// broadcast instead.
   mlir::Value compact(mlir::DenseElementsAttr value);
 
   /// The first recorded error; success if there was none.

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace pcc::onnx_import {
 
 /// Parses one frame of a Python stack trace: `File "model.py", line 26, in
-/// forward`. Returns nothing if `text` has another form.
+/// forward`. Returns nothing if `text` is not a frame.
 static std::optional<PythonLine> parseFrame(StringRef text) {
   text = text.ltrim();
   unsigned line;

@@ -224,12 +224,11 @@ void NodeImport::set(size_t i, Value value) {
   StringRef name = asRef(node.outputs[i]);
   values.define(name, value);
   Operation *op = value.getDefiningOp();
-  // Store the ONNX name of the output in the attribute `graph.name` of `op`.
-  // `op` is null if `value` is an argument of @main. An op that already has a
-  // name keeps this name. For example, an ONNX Identity node creates no op, so
-  // two ONNX names may stand for one result. A constant, a
-  // `graph.get_parameter` and a `dist.pin` get no name. An op with several
-  // results gets no name, because one attribute cannot name all results.
+  // Store the ONNX name of the output in the attribute `graph.name` of `op`. An
+  // op that already has a name keeps this name: an ONNX Identity node creates
+  // no op, so two ONNX names may stand for one result. A constant, a weight, a
+  // sharding constraint (`dist.pin`) and an op with several results get no
+  // name. `op` is null if `value` is an argument of @main.
   bool named = !op || op->hasTrait<graph::IsStored>() || isa<dist::PinOp>(op) ||
                op->hasAttr(graph::nameName);
   if (!named && op->getNumResults() == 1)

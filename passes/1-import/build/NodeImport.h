@@ -11,14 +11,9 @@
 
 namespace pcc::onnx_import {
 
-/// View of one ONNX node for its normalizer. A normalizer is a function that
-/// translates the nodes of one ONNX op to MLIR ops. The normalizer reads the
-/// operands and attributes of the node with the getters. The methods of the
-/// base class Emitter create MLIR ops. The method `set` defines an output.
-///
-/// A getter that fails records an error and returns a default, such as null, 0
-/// or f32. After the first error, the methods that create ops create nothing
-/// and return null.
+/// Access to one ONNX node for the function that translates the node to MLIR
+/// ops. A getter that fails records an error and returns a default, such as
+/// null, 0 or f32. After an error, the methods that create ops return null.
 class NodeImport : public Emitter {
 public:
   /// Prepares to import `node` at the insertion point of `builder`. All
@@ -50,7 +45,7 @@ public:
   /// initializer. If the creation fails, or if no tensor has the name of the
   /// operand, records an error and returns null.
   mlir::Value operand(size_t i);
-  /// Returns the values of operand `first` and of all later operands. The entry
+  /// Returns the values of operand `first` and of all later operands. The value
   /// of an absent operand is null.
   llvm::SmallVector<mlir::Value> operands(size_t first = 0);
   /// Returns the SSA value of the ONNX tensor called `name`. The tensor need
@@ -87,16 +82,10 @@ public:
   /// the operand depends on an input of the model, records that the node is
   /// unsupported and returns an empty list.
   llvm::SmallVector<double> doubles(size_t i);
-  /// Returns a list of integers that is an attribute in old opsets and an
-  /// operand in new opsets. For example, the list of axes of the ONNX op
-  /// Squeeze is the attribute axes before opset 13, and operand 1 from opset 13
-  /// on.
-  ///
-  /// If the node has the attribute `name`, returns the integers of the
-  /// attribute. Otherwise returns the elements of operand `i`. If the import
-  /// does not know these elements, records that the node is unsupported and
-  /// returns an empty list. If the node has neither the attribute nor the
-  /// operand, returns nothing.
+  /// Returns a list of integers that old opsets store in the attribute `name`,
+  /// and new opsets in operand `i`. Returns nothing if the node has neither. If
+  /// the elements of the operand are unknown at compile time, records an error
+  /// and returns an empty list.
   std::optional<llvm::SmallVector<int64_t>> integersOf(llvm::StringRef name,
                                                        size_t i);
 
@@ -121,14 +110,10 @@ public:
   bool hasAttribute(llvm::StringRef name) const;
   /// Returns the tensor in attribute `name`; null if it is absent.
   const onnx::Tensor *tensor(llvm::StringRef name);
-  /// Creates an SSA value with the elements of `tensor`, the value of an ONNX
-  /// attribute. A tensor of at most 16384 elements becomes a constant. A larger
-  /// tensor becomes a weight if a file holds the elements as raw bytes. Any
-  /// other larger tensor becomes a constant.
-  ///
-  /// Records an error and returns null if the file cannot be read, if pcc does
-  /// not support the element type, or if the shape is invalid. Also fails if
-  /// training may change a larger tensor without raw bytes.
+  /// Creates an SSA value with the elements of `tensor`, an attribute of the
+  /// node. A tensor of more than `foldLimit` elements becomes a weight if a
+  /// file holds its raw bytes. Any other tensor becomes a constant. Returns
+  /// null after an error.
   mlir::Value constantTensor(const onnx::Tensor &tensor);
   /// Returns the index of a dim of a tensor. The index is the value of the
   /// integer attribute `name`, or `otherwise` if the node lacks the attribute.
@@ -147,12 +132,11 @@ public:
   /// `dim` is 2 or -1. If the tensor has no such dim, for example if `dim` is 3
   /// or -4, records an error and returns 0.
   int64_t normalizeDim(int64_t dim, int64_t rank);
-  /// Converts the dim indices `dims`, which may be negative, to indices that
-  /// are not negative, and returns the indices in ascending order. `rank` is
-  /// the number of dims of the tensor. A negative index counts from the end:
-  /// for a tensor with 3 dims, [-1, 0] becomes [0, 2]. Records an error if the
-  /// tensor has no such dim, or if two indices mean the same dim. For example,
-  /// -1 and 2 mean the same dim of a tensor with 3 dims.
+  /// Converts the dim indices `dims`, which may be negative, to non-negative
+  /// indices in ascending order. `rank` is the number of dims of the tensor. A
+  /// negative index counts from the end: for a tensor with 3 dims, [-1, 0]
+  /// becomes [0, 2]. Records an error if the tensor lacks a dim, or if two
+  /// indices mean the same dim. With 3 dims, -1 and 2 mean the same dim.
   llvm::SmallVector<int64_t> normalizeDims(llvm::ArrayRef<int64_t> dims,
                                            int64_t rank);
   /// Returns the element type for `dataType`, a number of ONNX's
@@ -169,14 +153,9 @@ public:
   /// the node ends before entry `i`, or entry `i` is an empty string, by which
   /// ONNX marks an unused output.
   bool isOutputUsed(size_t i) const;
-  /// Makes `value` the SSA value of output `i` of the node, so that later nodes
-  /// can read the output. Does nothing if an error is recorded, if `value` is
-  /// null, or if the output has no ONNX name.
-  ///
-  /// Also stores the ONNX name in the attribute `graph.name` of the op that
-  /// creates `value`. An op that already has a name keeps this name. An op with
-  /// several results, a constant, a `graph.get_parameter` (it reads a weight)
-  /// and a `dist.pin` (it requests a sharding) get no name.
+  /// Makes `value` the SSA value of output `i` of the node. Does nothing if an
+  /// error is recorded, if `value` is null, or if the output has no ONNX name.
+  /// May store the ONNX name in `graph.name` of the op that defines `value`.
   void set(size_t i, mlir::Value value);
   /// Defines output `i` of the node as the ONNX sequence of `elements`. Does
   /// nothing after an error or if the output is unnamed.

@@ -8,15 +8,9 @@
 
 namespace pcc::onnx_import {
 
-/// A function that translates one ONNX node to MLIR ops. The function defines
-/// the SSA values of the outputs of the node. There are two ways to define the
-/// SSA value of an output:
-///
-///  - The function may return the SSA value of output 0.
-///  - The function may call NodeImport::set for any output, including output 0.
-///
-/// If the function defines output 0 by NodeImport::set, the function returns
-/// null. The function also returns null after an error.
+/// A function that translates one ONNX node to MLIR ops. It returns the SSA
+/// value of output 0. It returns null after an error, or if it has defined
+/// output 0 by NodeImport::set(). It defines all other outputs by set().
 using Normalizer = mlir::Value (*)(NodeImport &node);
 
 /// A form of an ONNX op, which is the definition of the op in a range of opset
@@ -45,28 +39,20 @@ struct OpForm {
 /// Value of `OpForm::maxOperands` for an op with any number of operands.
 inline constexpr size_t anyNumber = SIZE_MAX;
 
-/// Table of all ONNX ops that pcc imports. Later opset versions of ONNX change
-/// the definitions of some ops. The table has one entry, an OpForm, for each
-/// definition of an op. The entry stores the first opset version in which the
-/// definition is valid. For example, the ONNX op Tile has two entries: one is
-/// valid in the opset versions 1 to 5, and the other is valid from version 6
-/// on. The opset version of a Tile node selects the entry for the node:
-///
-///   node in opset 5     entry with first version 1
-///   node in opset 6     entry with first version 6
-///   node in opset 26    entry with first version 6
+/// Table of all ONNX ops that pcc imports. An op has one entry per definition:
+/// Tile has an entry for the opset versions 1 to 5 and an entry from version 6
+/// on. The opset version of a node selects the entry.
 class OpTable {
 public:
   /// Returns the table of all ops that pcc imports. The first call builds it.
   /// Thread-safe.
   static const OpTable &get();
 
-  /// Adds `forms` to the table. `domain` is the ONNX domain of all ops in
-  /// `forms`, such as "com.microsoft". The domain of the standard ops is "".
-  /// One op may have several elements in `forms`, one for each definition of
-  /// the op. These elements must be in ascending order of the first opset
-  /// version (`since`). For example, the definition of Tile from version 1 must
-  /// come before the definition of Tile from version 6.
+  /// Adds `forms`, definitions of ONNX ops of the domain `domain`, to the
+  /// table. The domain of the standard ops is "". An op may have several
+  /// definitions, which must be in ascending order of the first opset version
+  /// (`since`). For example, the definition of Tile from version 1 must come
+  /// before the definition from version 6.
   void add(llvm::StringRef domain, llvm::ArrayRef<OpForm> forms);
 
   /// Returns whether the table has the op type of `node`, in any opset version.
@@ -74,15 +60,9 @@ public:
   /// Returns the lowest opset version that has the op type of `node`; 0 if the
   /// table lacks the op.
   int64_t firstVersion(const onnx::Node &node) const;
-  /// Returns the definition of the op of `node` in the opset version of `node`.
-  /// The table may have several definitions of one op. For example, the table
-  /// has two definitions of Tile: one is valid in the opset versions 1 to 5,
-  /// and the other is valid from version 6 on. For a Tile node in opset version
-  /// 13, the function returns the second definition.
-  ///
-  /// Returns null if the table has no definition of the op. Also returns null
-  /// if the first definition of the op is valid only from a later opset version
-  /// on.
+  /// Returns the definition of the op of `node` that is valid in the node's
+  /// opset version. Returns null if the table lacks the op, or if the op is
+  /// newer than the opset version.
   const OpForm *find(const onnx::Node &node) const;
 
   /// Calls f(domain, form) for each form of each op in the table. `domain` is
@@ -99,16 +79,9 @@ private:
   /// from version 6 on. Returns null if the table lacks the op.
   const llvm::SmallVector<OpForm, 1> *forms(const onnx::Node &node) const;
 
-  /// Map from each op to the list of its forms. A form is the definition of an
-  /// op in a range of opset versions. For example, Tile has a form for the
-  /// versions 1 to 5, and another form from version 6 on. Each list is in
-  /// ascending order of the opset versions, so the list of Tile begins with the
-  /// form for the versions 1 to 5.
-  ///
-  /// The key of an op in the map consists of the domain of the op, a colon and
-  /// the type of the op. For example, the key of Gelu in the domain
-  /// com.microsoft is "com.microsoft:Gelu". The domain of the standard ops is
-  /// "", so the key of Tile is ":Tile".
+  /// Map from each op to its definitions, in ascending order of the first opset
+  /// version. A key consists of a domain, a colon and an op type, such as
+  /// "com.microsoft:Gelu". The key of the standard op Tile is ":Tile".
   llvm::StringMap<llvm::SmallVector<OpForm, 1>> table;
 };
 

@@ -52,18 +52,8 @@ static Value narrow(Value value, ArrayRef<size_t> dims, Emitter &emitter) {
                            shape);
 }
 
-/// Returns each dim for which repeats() returns true for all tensors in
-/// `values`. repeats() returns true if a tensor is the result of a broadcast op
-/// that repeats its operand along the dim. All tensors in `values` must have
-/// the same number of dims. In the example, `a` has the shape [1, 4], `b` has
-/// the shape [1, 1], and `values` contains two tensors:
-///
-///   broadcast(a, [8, 4])   repeats `a` 8 times along dim 0
-///   broadcast(b, [8, 4])   repeats `b` 8 times along dim 0, and 4 times along
-///                          dim 1
-///
-/// In the example, the function returns dim 0. It does not return dim 1,
-/// because the first broadcast op does not repeat `a` along dim 1.
+/// Returns the dims along which each of `values` is repeated by the broadcast
+/// op that defines it. All tensors in `values` must have the same rank.
 static SmallVector<size_t> commonRepeats(ValueRange values) {
   SmallVector<size_t> dims;
   for (size_t dim = 0; dim < shapeOf(values.front()).size(); ++dim)
@@ -76,18 +66,9 @@ static SmallVector<size_t> commonRepeats(ValueRange values) {
 // Sinking below one op: each function returns null if nothing gets smaller
 //===----------------------------------------------------------------------===//
 
-/// Creates two ops that compute the same result as the element-wise op `op`.
-/// The first new op is a copy of `op`. If an operand of `op` is the result of a
-/// broadcast op, the copy reads the operand of this broadcast op instead. The
-/// second new op broadcasts the result of the copy to the shape of the result
-/// of `op`. In the example, `a` and `b` have the shape [4]:
-///
-///   op        add(broadcast(a, [8, 4]), broadcast(b, [8, 4]))   32 sums
-///   new ops   broadcast(add(a, b), [8, 4])                      4 sums
-///
-/// Returns the result of the second new op. Returns null if the copy would
-/// compute as many elements as `op`. For example, if `a` has the shape [8, 1]
-/// and `b` has the shape [1, 4], add(a, b) also computes 32 sums.
+/// Computes the element-wise op `op` before the broadcasts of its operands:
+/// broadcast(add(a, b)) instead of add(broadcast(a), broadcast(b)). Returns the
+/// new result. Returns null if the new op does not compute fewer elements.
 static Value sinkElementWise(Operation *op, Emitter &emitter) {
   SmallVector<Value> sources = llvm::map_to_vector(op->getOperands(), sourceOf);
   Shape inner;
@@ -102,15 +83,10 @@ static Value sinkElementWise(Operation *op, Emitter &emitter) {
   return emitter.broadcast(emitter.finish(small), whole.getShape());
 }
 
-/// Creates a concat op that computes fewer elements than the concat op `op`.
-/// All operands of `op` must be broadcasts that repeat along a common dim, and
-/// `op` must not join along this dim. Otherwise returns null. Returns the
-/// result of the new op. The caller broadcasts this result to the shape of the
-/// result of `op`. Example for a concat along dim 1, where `a` and `b` have the
-/// shape [1, 4]:
-///
-///   op       concat(broadcast(a, [8, 4]), broadcast(b, [8, 4]))   shape [8, 8]
-///   new op   concat(a, b)                                         shape [1, 8]
+/// Creates a smaller concat for `op`, which concatenates broadcasts. The new
+/// result still needs a broadcast to the shape of the old result. Returns null
+/// unless all operands are broadcast along a common dim other than the concat
+/// dim.
 static Value sink(ConcatOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInputs());
   llvm::erase(dims, op.getDim());
@@ -122,14 +98,9 @@ static Value sink(ConcatOp op, Emitter &emitter) {
   return emitter.concat(parts, op.getDim());
 }
 
-/// Creates a slice op that computes fewer elements than the slice op `op`. The
-/// operand of `op` must be a broadcast that repeats its own operand along a
-/// dim, and the result of `op` must not be empty. Otherwise returns null.
-/// Returns the result of the new op. The caller broadcasts this result to the
-/// shape of the result of `op`. Example, where `a` has the shape [1, 4]:
-///
-///   op       rows 2 to 4, columns 0 and 1 of broadcast(a, [8, 4])   3 x 2
-///   new op   row 0, columns 0 and 1 of a                            1 x 2
+/// Creates a smaller slice for `op`, which slices a broadcast. The new result
+/// still needs a broadcast to the shape of the old result. Returns null if the
+/// operand is broadcast along no dim, or if the result of `op` is empty.
 static Value sink(SliceOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   if (dims.empty() || tensorType(op.getResult()).getNumElements() == 0)
@@ -143,14 +114,9 @@ static Value sink(SliceOp op, Emitter &emitter) {
                                sizes, steps);
 }
 
-/// Creates a transpose op that moves fewer elements than the transpose op `op`.
-/// The operand of `op` must be a broadcast that repeats its own operand along a
-/// dim. Otherwise returns null. Returns the result of the new op. The caller
-/// broadcasts this result to the shape of the result of `op`. Example, where
-/// `a` has the shape [1, 4]:
-///
-///   op       transpose(broadcast(a, [8, 4]))   shape [4, 8]
-///   new op   transpose(a)                      shape [4, 1]
+/// Creates a smaller transpose for `op`, which transposes a broadcast. The new
+/// result still needs a broadcast to the shape of the old result. Returns null
+/// if the operand is broadcast along no dim.
 static Value sink(TransposeOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   return dims.empty() ? Value()
@@ -158,15 +124,9 @@ static Value sink(TransposeOp op, Emitter &emitter) {
                                           op.getPerm());
 }
 
-/// Creates a cumsum op (cumulative sums along one dim) that computes fewer
-/// elements than the cumsum op `op`. The operand of `op` must be a broadcast
-/// that repeats its own operand along a dim that is not summed. Otherwise
-/// returns null. Returns the result of the new op. The caller broadcasts this
-/// result to the shape of the result of `op`. Example for sums along dim 1,
-/// where `a` has the shape [1, 4]:
-///
-///   op       cumsum(broadcast(a, [8, 4]))   shape [8, 4]
-///   new op   cumsum(a)                      shape [1, 4]
+/// Creates a smaller cumsum for `op`, which sums a broadcast. The new result
+/// still needs a broadcast to the shape of the old result. Returns null unless
+/// the operand is broadcast along a dim that is not summed.
 static Value sink(CumSumOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   llvm::erase(dims, op.getDim());
@@ -177,15 +137,10 @@ static Value sink(CumSumOp op, Emitter &emitter) {
                                 op.getReverse());
 }
 
-/// Creates a reshape op with a smaller result than the reshape op `op`. `op`
-/// must only add or remove dims of size 1. The operand of `op` must be a
-/// broadcast that repeats its own operand along a dim, and must not be empty.
-/// Otherwise returns null. Returns the result of the new op. The caller
-/// broadcasts this result to the shape of the result of `op`. Example, where
-/// `a` has the shape [1, 4]:
-///
-///   op       reshape(broadcast(a, [8, 4]), [8, 1, 4])   shape [8, 1, 4]
-///   new op   reshape(a, [1, 1, 4])                      shape [1, 1, 4]
+/// Creates a smaller reshape for `op`, which reshapes a broadcast. The new
+/// result still needs a broadcast to the shape of the old result. Returns null
+/// if the operand is empty or is not broadcast, or if `op` does more than add
+/// or remove dims of size 1.
 static Value sink(ReshapeOp op, Emitter &emitter) {
   Value input = op.getInput();
   SmallVector<size_t> dims = commonRepeats(input);

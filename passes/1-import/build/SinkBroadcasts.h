@@ -7,25 +7,15 @@
 
 namespace pcc::onnx_import {
 
-/// Creates ops that compute the result of `op` with less work: the new ops
-/// broadcast the result instead of the operands. Returns the new result. The
-/// caller must replace the result of `op` by the new result, and must erase
-/// `op`. Returns null if there are no such ops. Supports element-wise ops,
-/// concat, slice, transpose, cumsum and reshape. Example, where `a` and `b`
-/// have the shape [4]:
-///
-///   op        add(broadcast(a, [8, 4]), broadcast(b, [8, 4]))   32 sums
-///   new ops   broadcast(add(a, b), [8, 4])                      4 sums
+/// Moves broadcasts from the operands of `op` to its result: add(broadcast(a),
+/// broadcast(b)) becomes broadcast(add(a, b)). Returns the new result, by which
+/// the caller must replace the result of `op`. Returns null if nothing gets
+/// smaller.
 mlir::Value sinkBroadcasts(mlir::Operation *op, Emitter &emitter);
 
-/// Lets the element-wise op `op` read the operand of a broadcast op directly.
-/// The result of `op` stays the same, because `op` itself broadcasts its
-/// operands, as in NumPy. A broadcast stays if the result of `op` would have
-/// another shape without the broadcast. Example, where `x` has the shape [8, 4]
-/// and `b` has the shape [4]:
-///
-///   before   add(x, broadcast(b, [8, 4]))
-///   after    add(x, b)
+/// Lets the element-wise op `op` read the operands of broadcasts directly:
+/// add(x, broadcast(b)) becomes add(x, b). A broadcast stays if the shape of
+/// the result depends on it.
 void absorbBroadcasts(mlir::Operation *op);
 
 } // namespace pcc::onnx_import

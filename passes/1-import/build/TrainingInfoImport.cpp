@@ -55,14 +55,9 @@ ParameterOp TrainingInfoImport::parameterOf(StringRef name,
       module, get.getParameterAttr());
 }
 
-/// Creates a `graph.set_parameter`, an op that writes the value `binding.value`
-/// to the weight `binding.key` at the end of a training step. Returns the new
-/// value. Returns null, with an error in `emitter`, if the weight or the value
-/// does not exist, or if their types differ.
-///
-/// The verifier of `graph.set_parameter` requires that the `graph.parameter` of
-/// the weight has the attribute `trained` or `fill` (an initial value). The
-/// function adds `trained` if there is no `fill`.
+/// Creates a `graph.set_parameter`, which writes the value `binding.value` to
+/// the weight `binding.key` at the end of a training step. Returns the new
+/// value. Returns null, with an error in `emitter`, on failure.
 Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
                                 Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);
@@ -73,6 +68,7 @@ Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
     return emitter.invalid("binds '" + asRef(binding.value) + "' to '" +
                            asRef(binding.key) +
                            "', which is of another type or shape");
+  // The verifier of `graph.set_parameter` requires `fill` or `trained`.
   if (!parameter.getFill())
     parameter.setTrained(true);
   SetParameterOp::create(emitter.getBuilder(), emitter.getLoc(),
@@ -80,13 +76,10 @@ Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
   return next;
 }
 
-/// Stores the initial value of the weight `binding.key`. `binding.value` is the
-/// name of an output of the TrainingInfo's graph `initialization`. All elements
-/// of the output must be equal and known at compile time. The common element
-/// becomes the attribute `fill` of the weight's `graph.parameter`. The function
-/// removes the attribute `weight` (the position of the elements in a file),
-/// because a `graph.parameter` cannot have both. Returns the SSA value of the
-/// output. Returns null, with an error in `emitter`, on failure.
+/// Makes the output `binding.value` of the TrainingInfo's graph
+/// `initialization` the initial value of the weight `binding.key`. All elements
+/// must be equal and known. Returns the SSA value of the output. Returns null,
+/// with an error in `emitter`, on failure.
 Value TrainingInfoImport::writeInitialValue(const onnx::MetadataEntry &binding,
                                             Emitter &emitter) const {
   ParameterOp parameter = parameterOf(asRef(binding.key), emitter);
@@ -98,6 +91,7 @@ Value TrainingInfoImport::writeInitialValue(const onnx::MetadataEntry &binding,
   if (!first)
     return emitter.unsupported("initializes '" + asRef(binding.key) +
                                "' with a tensor whose elements differ");
+  // A `graph.parameter` cannot have both attributes, `weight` and `fill`.
   parameter.removeWeightAttr();
   parameter.setFillAttr(
       emitter.getBuilder().getF64FloatAttr(toDoubles(first).front()));

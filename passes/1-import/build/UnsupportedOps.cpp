@@ -27,15 +27,8 @@ void UnsupportedOps::add(const onnx::Node &node, const std::string &reason) {
     reasons.push_back({node.label(), reason});
 }
 
-/// Formats the op type `op` and the nodes of this op type that pcc cannot
-/// import, for an error message. For example, pcc cannot import three nodes of
-/// the op type Frob in the domain org.example. The names of the nodes are a, b
-/// and c. The text is:
-///
-///   3 of org.example.Frob ('a', 'b', 'c')
-///
-/// The text has the names of the first 8 nodes. If there are more than 8 nodes,
-/// the text has "…" after the 8 names.
+/// Formats an op type and its unsupported nodes for an error message:
+/// "3 of org.example.Frob ('a', 'b', 'c')". Names at most `namedNodes` nodes.
 static std::string describe(const UnsupportedOp &op) {
   std::string text = std::to_string(op.nodes.size()) + " of " +
                      (op.domain.empty() ? "" : op.domain + ".") + op.op + " (";

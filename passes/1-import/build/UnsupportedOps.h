@@ -25,8 +25,7 @@ public:
   /// were passed to add().
   Status status() const;
   /// Returns a list of ONNX op types, each with the names of the nodes that pcc
-  /// cannot import. For example, an entry says that pcc cannot import the
-  /// Einsum nodes "a" and "b".
+  /// cannot import, such as Einsum with the nodes "a" and "b".
   const std::vector<UnsupportedOp> &list() const { return ops; }
 
 private:
@@ -39,8 +38,8 @@ private:
   /// Unsupported ops, each with its nodes, in the order of first occurrence.
   std::vector<UnsupportedOp> ops;
   /// Reasons why pcc cannot import nodes, in the order of the calls of add(). A
-  /// call of add() with a text `reason` adds one entry. A call of add() without
-  /// a reason adds no entry: pcc then lacks the op of the node.
+  /// call of add() without a reason adds nothing to the list: pcc then lacks
+  /// the op of the node.
   std::vector<Reason> reasons;
 };
 

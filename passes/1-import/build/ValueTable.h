@@ -10,14 +10,9 @@
 
 namespace pcc::onnx_import {
 
-/// Maps each ONNX value name of a model to one of these:
-///
-///  - an SSA value
-///  - an initializer, which gets an SSA value at its first use
-///  - a sequence of SSA values
-///
-/// The table does not copy the names. Each name in the table points to the text
-/// of the name in the ONNX model, so the model must outlive the table.
+/// Maps each ONNX value name to an SSA value, an initializer or a sequence of
+/// SSA values. An initializer gets an SSA value at its first use. The names
+/// point into the ONNX model, which must outlive the table.
 class ValueTable {
 public:
   /// Creates an empty table. `weights`, which creates the SSA values of
@@ -51,22 +46,14 @@ public:
     auto found = sequences.find(name);
     return found == sequences.end() ? nullptr : &found->second;
   }
-  /// Returns the SSA value of the ONNX name `name`. If `name` is the name of an
-  /// initializer that has no SSA value yet, the function first creates an SSA
-  /// value that has the elements of the initializer. The function records an
-  /// error in `emitter` and returns null in each of these cases:
-  ///
-  ///  - The table has neither an SSA value nor an initializer for `name`.
-  ///  - The function cannot create the SSA value. For example, pcc does not
-  ///    support the element type of the initializer.
+  /// Returns the SSA value of the ONNX name `name`. Creates an SSA value for an
+  /// initializer that has none yet. Returns null, with an error in `emitter`,
+  /// if the name is unknown or the creation fails.
   mlir::Value get(llvm::StringRef name, Emitter &emitter);
-  /// Returns the elements of the ONNX tensor `name` if the elements are known
-  /// at compile time, and null otherwise. For example, the elements are unknown
-  /// if the tensor depends on an input of the model, or if the tensor is a
-  /// weight of more than 16384 elements. Creates no SSA value.
-  ///
-  /// Returns null with an error in `emitter` if the elements of an initializer
-  /// cannot be read, or if pcc does not support their element type.
+  /// Returns the elements of the ONNX tensor `name` if they are known at
+  /// compile time. Otherwise returns null. Creates no SSA value. Returns null
+  /// with an error in `emitter` if the elements of an initializer cannot be
+  /// read.
   mlir::DenseElementsAttr elements(llvm::StringRef name, Emitter &emitter);
   /// Returns the SSA value for the ONNX name `name` if one exists already, else
   /// null.
@@ -76,15 +63,9 @@ public:
   const onnx::Tensor *initializer(llvm::StringRef name) const {
     return initializers.lookup(name);
   }
-  /// Makes `value` the SSA value of the ONNX name `name`, in place of the old
-  /// SSA value. Both SSA values must have the same elements. For example,
-  /// `value` may be the result of a `dist.pin` of the old SSA value. A
-  /// `dist.pin` is an op that returns its operand unchanged and requests a
-  /// sharding of the result.
-  ///
-  /// If `name` is the name of an ONNX initializer, the initializer also stays
-  /// in the table. The function elements() can therefore still read the
-  /// elements of the initializer.
+  /// Replaces the SSA value of the ONNX name `name` by `value`, which must have
+  /// the same elements. An initializer with this name stays in the table, so
+  /// that elements() can still read it.
   void replace(llvm::StringRef name, mlir::Value value) { known[name] = value; }
   /// Returns whether `name` is defined as an SSA value, an initializer or a
   /// sequence.

@@ -121,14 +121,9 @@ bool Weights::becomesParameter(const onnx::Tensor &tensor) const {
          (tensor.external || model.fileOffset(tensor.raw));
 }
 
-/// Imports `tensor` as the first of these ops whose condition is true, and
-/// returns an SSA value with the elements of `tensor`:
-///
-///   1. A `graph.parameter` (weight) that refers to bytes in a file, if
-///      becomesParameter() returns true.
-///   2. A `graph.parameter` with one number as the initial value of all
-///      elements, if training changes `tensor`. Unequal elements are an error.
-///   3. A `graph.constant`.
+/// Imports `tensor` as a `graph.parameter` (weight) or a `graph.constant`, and
+/// returns its SSA value. A weight refers to bytes in a file, or stores one
+/// initial value for all its elements.
 Value Weights::make(const onnx::Tensor &tensor, Emitter &emitter) {
   RankedTensorType type = typeOf(tensor, emitter);
   if (!type)
@@ -252,12 +247,11 @@ Value Weights::readOf(const onnx::Tensor &tensor, RankedTensorType type,
   return read;
 }
 
-/// Computes the elements of `value` at compile time. `known` holds the elements
-/// of some SSA values. The function adds the elements of each op that it folds.
-/// For example, if `w` has the element 2, mul(w, constant 3) has the element 6.
-/// Returns null if `value` depends on unknown elements, such as an input of the
-/// model, or on an op that cannot be folded. An op with more than 16384
-/// elements in its result cannot be folded.
+/// Computes the elements of `value` at compile time: if `w` has the element 2,
+/// mul(w, constant 3) has the element 6. `known` holds the elements of some SSA
+/// values. The function adds the elements of each op that it folds. Returns
+/// null if `value` depends on unknown elements, such as an input of the model,
+/// or on an op that cannot be folded (for example, over 16384 result elements).
 static DenseElementsAttr evaluate(Value value,
                                   DenseMap<Value, DenseElementsAttr> &known) {
   if (auto found = known.lookup(value))

@@ -22,26 +22,15 @@ mlir::Type builtinType(onnx::DataType type, mlir::MLIRContext *context);
 /// ONNX type that pcc supports corresponds to `type`.
 onnx::DataType dataTypeOf(mlir::Type type);
 
-/// Turns each initializer or other tensor of an ONNX model into one of two ops:
-///
-///   graph.parameter   a weight: a tensor of several floats, a tensor of more
-///                     than `foldLimit` = 16384 elements, or a tensor that
-///                     training changes
-///   graph.constant    any other tensor
-///
-/// A parameter normally refers to raw bytes in a file.
+/// Turns each initializer or other tensor of an ONNX model into a
+/// `graph.parameter` (weight) or a `graph.constant`. A tensor that training
+/// changes is a weight. A tensor of several floats, or of more than `foldLimit`
+/// elements, is a weight if a file holds its raw bytes.
 class Weights {
 public:
-  /// Prepares to import the tensors of `model` into `module`. A tensor that is
-  /// a weight becomes a `graph.parameter`, an op that declares a weight. The
-  /// object reads three members of `options`:
-  ///
-  ///   externalDataRoot     directory with files that store weights
-  ///   allowAbsentWeights   whether such a file may be missing
-  ///   trains               function that tells which weights training may
-  ///                        change
-  ///
-  /// `model` must outlive the object.
+  /// Prepares to import the tensors of `model` into `module`. Reads the options
+  /// externalDataRoot, allowAbsentWeights and trains. `model` must outlive the
+  /// object.
   Weights(const onnx::Model &model, const ImportOptions &options,
           mlir::ModuleOp module);
 
@@ -57,16 +46,10 @@ public:
   /// Records that training steps write the initializer `name`. Its elements
   /// then count as unknown during the import.
   void markWritten(llvm::StringRef name) { written.insert(name); }
-  /// Imports `tensor` and returns an SSA value with the elements of `tensor`.
-  /// One of two ops defines the SSA value. The function creates this op at the
-  /// insertion point of `emitter`:
-  ///
-  ///   graph.constant        contains the elements of `tensor`
-  ///   graph.get_parameter   reads a weight. The function also adds the
-  ///                         declaration of the weight, a `graph.parameter`, to
-  ///                         the module.
-  ///
-  /// Returns null, with an error in `emitter`, on failure.
+  /// Imports `tensor` at the insertion point of `emitter`. Returns the SSA
+  /// value of a `graph.constant`, or of a `graph.get_parameter` that reads a
+  /// weight. The weight is declared in the module. Returns null, with an error
+  /// in `emitter`, on failure.
   mlir::Value make(const onnx::Tensor &tensor, Emitter &emitter);
   /// Returns the elements of `tensor`, read from its file if necessary. Returns
   /// null without an error if training writes the tensor, or if it has more
@@ -74,38 +57,22 @@ public:
   /// if pcc lacks the element type or cannot read the file.
   mlir::DenseElementsAttr elements(const onnx::Tensor &tensor,
                                    Emitter &emitter);
-  /// Creates an SSA value with the elements of `tensor`, an attribute of a node
-  /// such as Constant. A tensor of at most `foldLimit` = 16384 elements becomes
-  /// a `graph.constant`. A larger tensor becomes a `graph.parameter` (weight)
-  /// if a file holds the elements as raw bytes. Any other larger tensor becomes
-  /// a `graph.constant`. Returns null, with an error in `emitter`, on failure.
-  /// For example, the function fails if training changes a larger tensor
-  /// without raw bytes.
+  /// Imports `tensor`, an attribute of a node such as Constant. A tensor of at
+  /// most `foldLimit` elements becomes a `graph.constant`. A larger tensor is
+  /// imported by make(). Returns null, with an error in `emitter`, on failure.
   mlir::Value makeConstantNode(const onnx::Tensor &tensor, Emitter &emitter);
 
-  /// Computes the elements that `value` has before the first training step,
-  /// from constants and from the initial values of weights with one element.
-  /// For example, if the weight `w` initially has the element 2,
-  /// mul(w, constant 3) has the element 6.
-  ///
-  /// Returns null if `value` depends on an input of the model, on a weight with
-  /// several elements, on a weight that the model's TrainingInfo writes, on a
-  /// weight whose file is missing (--random-weights), or on an op that pcc
-  /// cannot fold.
+  /// Computes the elements of `value` before the first training step, from
+  /// constants and from the initial values of weights with one element. Returns
+  /// null if `value` depends on anything else, or on an op that pcc cannot
+  /// fold.
   mlir::DenseElementsAttr initialElements(mlir::Value value) const;
 
 private:
-  /// Returns whether training may change `tensor`. Returns true if all of these
-  /// conditions are met:
-  ///
-  ///  - pcc compiles for training, and the ONNX model does not define the
-  ///    training step itself (by a TrainingInfo).
-  ///  - `tensor` has floats as elements, and has at least one element.
-  ///  - The metadata that torch.export writes does not call `tensor` a buffer.
-  ///  - `tensor` has several elements, or the metadata calls `tensor` a
-  ///    parameter, or the metadata calls no tensor of the model a parameter.
-  ///  - The user does not exclude `tensor` from training by the option --freeze
-  ///    or --train-only.
+  /// Returns whether training may change `tensor`. The tensor must hold floats,
+  /// must not be a buffer of torch.export, and must not be excluded by the
+  /// user. If torch.export marks parameters, a tensor with one element must be
+  /// one. Returns false if `trains` is empty.
   bool isTrained(const onnx::Tensor &tensor) const;
   /// Returns whether `tensor` counts as a weight: it has more than `foldLimit`
   /// = 16384 elements, it has several floats, or training may change it.
@@ -115,13 +82,9 @@ private:
   /// elements. Returns null, with an error in `emitter`, on failure.
   mlir::DenseElementsAttr elementsOf(const onnx::Tensor &tensor,
                                      Emitter &emitter);
-  /// Creates a `graph.parameter`, an op that declares a weight, for `tensor`.
-  /// The op stores a single number in its attribute `fill`. This number is the
-  /// initial value of all elements. `type` is the type of `tensor`. Returns an
-  /// SSA value that reads the weight.
-  ///
-  /// If the elements of `tensor` are not all equal, a single number cannot
-  /// represent them. The function then records an error in `emitter` and
+  /// Creates a `graph.parameter` (weight) for `tensor`. The attribute `fill`
+  /// holds the initial value of all elements. Returns the SSA value that reads
+  /// the weight. If the elements are unknown or differ, records an error and
   /// returns null.
   mlir::Value makeFilled(const onnx::Tensor &tensor,
                          mlir::RankedTensorType type, Emitter &emitter);
@@ -133,16 +96,10 @@ private:
   /// `emitter`, on failure.
   mlir::Value makeParameter(const onnx::Tensor &tensor,
                             mlir::RankedTensorType type, Emitter &emitter);
-  /// Creates a `graph.get_parameter` and returns its result. A
-  /// `graph.get_parameter` is an op that reads a weight. `name` is the symbol
-  /// name of the weight. `tensor` is the ONNX tensor from which the weight was
-  /// created, and `type` is its type.
-  ///
-  /// If `tensor` has one element, the function also adds an entry to the map
-  /// `initial`. The key of the entry is the result of the new op. The value of
-  /// the entry is the element of `tensor`. The function adds no entry if a
-  /// training step in the model writes `tensor`, or if the file with the bytes
-  /// of `tensor` is missing.
+  /// Creates a `graph.get_parameter`, which reads the weight with the symbol
+  /// name `name`, and returns its result. Also stores the element of a
+  /// one-element `tensor` in `initial`, unless the model's TrainingInfo writes
+  /// the weight or the weight's file is missing.
   mlir::Value readOf(const onnx::Tensor &tensor, mlir::RankedTensorType type,
                      mlir::StringAttr name, Emitter &emitter);
   /// Returns a symbol name for `tensor` that the module does not use yet: its
@@ -170,14 +127,9 @@ private:
   /// `graph.parameter` is an op that declares a weight. No two of these ops may
   /// have the same symbol name.
   llvm::StringSet<> symbols;
-  /// Elements of weights before the first training step. Only a weight with
-  /// exactly one element has an entry. The key of the entry is the result of
-  /// the `graph.get_parameter` that reads the weight. For example, the weight
-  /// "scale" has the single element 0.5, and `%s = graph.get_parameter @scale`
-  /// reads it. The map then contains the key %s with the value 0.5.
-  ///
-  /// A weight has no entry if the TrainingInfo of the ONNX model changes the
-  /// weight, or if the file with the bytes of the weight is missing.
+  /// Initial elements of weights with exactly one element. The key is the
+  /// result of the `graph.get_parameter` that reads the weight. A weight has no
+  /// entry if the model's TrainingInfo writes it, or if its file is missing.
   llvm::DenseMap<mlir::Value, mlir::DenseElementsAttr> initial;
 };
 

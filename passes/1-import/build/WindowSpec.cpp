@@ -8,12 +8,11 @@ using namespace mlir;
 
 namespace pcc::onnx_import {
 
-/// Reads the attribute `name` of `node`, a list of integers. Returns exactly
-/// `count` entries. If `node` has no such attribute, each entry is `otherwise`.
-/// A valid list has `count` entries, and each entry is at least `least` and
-/// below 2^31. If the list is invalid, records an error in `node` and corrects
-/// the list: a bad entry becomes `least`, a missing entry becomes `otherwise`,
-/// and entries after the first `count` are dropped.
+/// Reads the attribute `name` of `node`, a list of `count` integers from
+/// `least` to 2^31 - 1. If `node` lacks the attribute, each integer is
+/// `otherwise`. If the list is invalid, records an error in `node` and returns
+/// a list of `count` integers: bad integers become `least`, and missing
+/// integers become `otherwise`.
 static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
                                      size_t count, int64_t otherwise,
                                      int64_t least) {
@@ -31,9 +30,9 @@ static SmallVector<int64_t> readList(NodeImport &node, StringRef name,
   return list;
 }
 
-/// Records an error in `node` if an entry of `sizes` is not below 2^31. `node`
-/// is a convolution or a pool. `sizes` contains the sizes of the spatial dims
-/// of the input, or the sizes of the window. If all sizes are below 2^31, the
+/// Records an error in `node` if a size in `sizes` is not below 2^31. `node` is
+/// a convolution or a pool. `sizes` contains the sizes of the spatial dims of
+/// the input, or the sizes of the window. If all sizes are below 2^31, the
 /// product of two sizes fits into an int64_t.
 static void boundSizes(NodeImport &node, ArrayRef<int64_t> sizes) {
   for (int64_t size : sizes)
@@ -57,18 +56,10 @@ static void padSame(WindowSpec &window, ArrayRef<int64_t> spatial, bool upper) {
   }
 }
 
-/// Applies the ONNX attribute ceil_mode to `window`. `spatial` holds the sizes
-/// of the spatial dims. Without ceil_mode, the last elements of a dim may lie
-/// in no window. With ceil_mode, the dim then gets one more window, unless this
-/// window would start in the high pad. The additional window may end beyond the
-/// padded input. The overhang of the dim is the distance from the end of the
-/// padded input to the end of this window. The function stores the overhang in
-/// `window` and adds it to the high pad. An example is a dim of 6 elements,
-/// numbered 0 to 5, with windows of 3 elements, a stride of 2 and no padding:
-///
-///   without ceil_mode   0 1 2, 2 3 4          element 5 lies in no window
-///   with ceil_mode      0 1 2, 2 3 4, 4 5 6   there is no element 6, so the
-///                                             overhang is 1
+/// Applies the ONNX attribute ceil_mode: a dim gets one more window if elements
+/// at the end of the dim lie in no window. The excess of this window beyond the
+/// padded input is the overhang, which is also added to the high pad. `spatial`
+/// holds the sizes of the spatial dims.
 static void addOverhang(WindowSpec &window, ArrayRef<int64_t> spatial) {
   for (auto [i, input] : llvm::enumerate(spatial)) {
     int64_t &high = window.pads[i + spatial.size()];
@@ -77,6 +68,7 @@ static void addOverhang(WindowSpec &window, ArrayRef<int64_t> spatial) {
       continue;
     int64_t last =
         llvm::divideCeil(room, window.strides[i]) * window.strides[i];
+    // A window must not start in the high pad.
     if (last >= input + window.pads[i])
       last -= window.strides[i];
     window.overhang[i] = std::max<int64_t>(0, last - room);

@@ -25,14 +25,9 @@ Value AnnotationImport::pin(const onnx::Node &node, Value value,
                              builder.getStringAttr(asRef(name)));
 }
 
-/// Creates a `dist.pin` of the operand `name` of `node`. A `dist.pin` is an op
-/// that returns its operand unchanged and fixes the sharding of the result.
-/// The function creates no `dist.pin` if the model requests no sharding for the
-/// operand, or if the operand already has the requested sharding.
-///
-/// The operand may be an ONNX initializer that has no SSA value yet. The
-/// function then creates an SSA value for the initializer, but only if it also
-/// creates a `dist.pin`.
+/// Creates a `dist.pin` (sharding constraint) for the operand `name` of `node`,
+/// if the model's annotations give it a sharding that it does not yet have.
+/// Creates an SSA value for an initializer only if it needs a `dist.pin`.
 Status AnnotationImport::pinOperand(const onnx::Node &node,
                                     std::string_view name, Emitter &emitter) {
   Value value = values.lookup(asRef(name));
@@ -45,17 +40,10 @@ Status AnnotationImport::pinOperand(const onnx::Node &node,
       annotations.shardingAtDefinition(name, shape, shardingAtDefinition));
   PCC_RETURN_IF_ERROR(
       annotations.shardingAtUse(node, name, shape, shardingAtUse));
-  // Decide whether a `dist.pin`, an op that fixes a sharding, is needed.
-  // `shardingAtDefinition` is the sharding that the model requests where the
-  // value is defined. `shardingAtUse` is the sharding that the model requests
-  // for the operand of `node`. Each of the two is empty if there is no such
-  // request.
-  //   - The value is a constant. Each device holds the whole constant without a
-  //     `dist.pin`. A `dist.pin` is only needed if a request splits the
-  //     constant. If both requests exist, `shardingAtUse` counts.
-  //   - The value is not a constant. The value already has the sharding
-  //     `shardingAtDefinition`. A `dist.pin` is only needed if `shardingAtUse`
-  //     is not empty and differs from `shardingAtDefinition`.
+  // Decide whether the value needs a `dist.pin` (sharding constraint). A
+  // constant is replicated, so it needs a `dist.pin` only if annotations split
+  // it. Any other value already has the sharding `shardingAtDefinition`, so it
+  // needs a `dist.pin` only if `shardingAtUse` is different.
   const bool isConstant =
       value ? isa_and_present<graph::ConstantOp>(value.getDefiningOp())
             : !values.weights.becomesParameter(*tensor);
@@ -91,9 +79,8 @@ Status AnnotationImport::pinResult(const onnx::Node &node,
   ShardingAnnotations::RequestedSharding asked;
   PCC_RETURN_IF_ERROR(
       annotations.shardingAtDefinition(name, sizesOf(value), asked));
-  // Each device holds a whole constant anyway. If the model requests to
-  // replicate a constant, the request is met without a pin (op that fixes a
-  // sharding).
+  // Each device holds a whole constant anyway. If annotations replicate a
+  // constant, it needs no `dist.pin` (sharding constraint).
   const bool isMet = asked && value.getDefiningOp<graph::ConstantOp>() &&
                      dist::isReplicated(*asked);
   if (asked && !isMet)

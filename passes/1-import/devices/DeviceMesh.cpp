@@ -33,10 +33,9 @@ static int64_t product(const std::vector<int64_t> &sizes) {
 }
 
 /// Returns the numbers of all devices that hold one shard of a tensor. `entry`
-/// is the entry for this shard in the device list of the ONNX annotation
-/// `spec`. If `entry` is the key of a device group in `spec`, the devices of
-/// the group hold the shard. Otherwise only the device with the number `entry`
-/// holds the shard.
+/// stands for this shard in the device list of the ONNX annotation `spec`. It
+/// is the key of a device group in `spec`, or the number of the only device
+/// that holds the shard.
 static std::vector<int64_t> devicesOf(const onnx::ShardingSpec &spec,
                                       int64_t entry) {
   for (const onnx::DeviceGroup &group : spec.groups)
@@ -80,14 +79,8 @@ StatusOr<ShardLayout> onnx_import::layoutOf(const onnx::ShardingSpec &spec,
 }
 
 /// Returns one list for each factor of a tensor's split dims. A dim is a
-/// product of factors: a dim of 768 may be 12 x 64. Entry d of a list is the
-/// number of the part of the factor that device d holds. Shards are numbered in
-/// row-major order: the part of the last factor changes first. Example for two
-/// factors that are each cut into 2 parts:
-///
-///   layout.shards       0 1 2 3
-///   list for factor 0   0 0 1 1
-///   list for factor 1   0 1 0 1
+/// product of factors: a dim of 768 may be 12 x 64. A factor is cut into equal
+/// parts. Element d of its list is the index of the part that device d holds.
 static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   std::vector<std::vector<int64_t>> parts(
       layout.counts.size(), std::vector<int64_t>(layout.shards.size()));
@@ -101,16 +94,9 @@ static std::vector<std::vector<int64_t>> partsOf(const ShardLayout &layout) {
   return parts;
 }
 
-/// Returns whether the part numbers grow by equal steps along a mesh axis. The
-/// entry part[d] is the number of the part of a tensor dim that device d holds.
-/// The axis has `count` devices. Their numbers are 0, stride, 2 * stride and so
-/// on. The step is part[stride], and part[i * stride] must be i * part[stride]
-/// for each i from 2 to count - 1. For example, the stride is 2 and the count
-/// is 3, so that the devices of the axis are 0, 2 and 4:
-///
-///   part {0 0 1 1 2 2}   ->   true: devices 0, 2, 4 hold the parts 0, 1, 2
-///   part {0 0 0 0 0 0}   ->   true: devices 0, 2, 4 hold the same part
-///   part {0 0 2 2 1 1}   ->   false: devices 0, 2, 4 hold the parts 0, 2, 1
+/// Returns whether the indices in `part` grow by equal steps along a mesh axis
+/// of `count` devices: part[i * stride] must be i * part[stride] for each i
+/// from 2 on. Device d holds the part of a tensor dim with the index part[d].
 static bool isLinear(const std::vector<int64_t> &part, int64_t stride,
                      int64_t count) {
   for (int64_t i = 2; i < count; ++i)
@@ -128,15 +114,10 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
       for (std::vector<int64_t> &part : partsOf(layout))
         if (std::find(parts.begin(), parts.end(), part) == parts.end())
           parts.push_back(std::move(part));
-  // Find the sizes of the mesh axes, minor axis first. `stride` is the distance
-  // between the numbers of two devices that are neighbors along the axis. The
-  // axis gets the largest size that divides numDevices / stride and for which
-  // isLinear() is true for all lists in `parts`. For example, the parts 0 0 1 1
-  // lead to the sizes 2, 2:
-  //
-  //   stride 1, size 4   devices 0 1 2 3 hold parts 0 0 1 1   not linear
-  //   stride 1, size 2   devices 0 1 hold parts 0 0           linear
-  //   stride 2, size 2   devices 0 2 hold parts 0 1           linear
+  // Find the sizes of the mesh axes, minor axis first. Device d holds the part
+  // of a dim with the index part[d]. Each axis gets the largest size along
+  // which these indices grow by equal steps. For example, 0 0 1 1 grow by 0
+  // along a minor axis of size 2, and by 1 along a major axis of size 2.
   std::vector<int64_t> sizes;
   for (int64_t stride = 1; stride < numDevices; stride *= sizes.back()) {
     int64_t size = numDevices / stride;
@@ -170,17 +151,9 @@ static dist::SubAxes primeParts(const dist::Axis &axis) {
   return parts;
 }
 
-/// Splits all axes of `mesh` into sub-axes of prime size. A sub-axis is a part
-/// of an axis. For example, an axis of size 4 has two sub-axes of size 2, as if
-/// it were reshaped to 2 x 2. Returns each sub-axis with its stride, the minor
-/// sub-axis first. The stride is the difference between the numbers of two
-/// devices that are neighbors along the sub-axis. For example, on the mesh
-/// dp=2,tp=4, device 4 * i + j has the coordinate i along dp and the coordinate
-/// j along tp. The result is:
-///
-///   minor sub-axis of tp   stride 1
-///   major sub-axis of tp   stride 2
-///   dp                     stride 4
+/// Splits all axes of `mesh` into sub-axes of prime size, as if they were
+/// reshaped. Returns each sub-axis with its stride, minor first. The stride is
+/// the difference of device numbers between neighbors along the sub-axis.
 static std::vector<std::pair<dist::SubAxis, int64_t>>
 stridesOf(const dist::Mesh &mesh) {
   std::vector<std::pair<dist::SubAxis, int64_t>> strides;
@@ -195,15 +168,10 @@ stridesOf(const dist::Mesh &mesh) {
   return strides;
 }
 
-/// Finds sub-axes of `mesh` such that device d holds part number part[d] of a
-/// tensor dim if the dim is split over these sub-axes. A sub-axis is a mesh
-/// axis or a part of one. Returns the sub-axes, major first, or an empty list
-/// if there are none. On the mesh dp=2,tp=2, device 2 * i + j has the
-/// coordinate i along dp and the coordinate j along tp:
-///
-///   part {0 1 0 1}   ->   tp       part number j
-///   part {0 1 2 3}   ->   dp, tp   part number 2 * i + j
-///   part {0 2 1 3}   ->   tp, dp   part number 2 * j + i
+/// Finds sub-axes (parts of axes) of `mesh` such that a split of a tensor dim
+/// over them puts the part with the index part[d] on device d. Returns the
+/// sub-axes, major first, or an empty list if there are none. On the mesh
+/// dp=2,tp=2, {0 1 0 1} is a split over tp.
 static dist::SubAxes countedBy(const std::vector<int64_t> &part,
                                const dist::Mesh &mesh) {
   std::vector<std::pair<int64_t, dist::SubAxis>> steps;
@@ -222,12 +190,11 @@ static dist::SubAxes countedBy(const std::vector<int64_t> &part,
   return axes;
 }
 
-/// Chooses a mesh axis for each factor of the split dims of a tensor. The ONNX
-/// annotation of the tensor lists no devices. layout.counts[f] is the number of
-/// equal parts into which factor f is cut. Factor f is split over the only axis
-/// of `mesh` that has this size. For example, on the mesh dp=2,tp=4, a factor
-/// with 4 parts is split over tp. A factor with one part is split over no axis.
-/// Returns an error if no axis or several axes have the size.
+/// Chooses a mesh axis for each factor (such as 12 in 12 x 64) of the split
+/// dims of a tensor whose ONNX annotation lists no devices. Factor f is split
+/// into layout.counts[f] equal parts, over the only axis of `mesh` with this
+/// size: 4 parts on the mesh dp=2,tp=4 are a split over tp. A factor with one
+/// part is not split. Returns an error if no or several axes fit.
 static StatusOr<std::vector<dist::SubAxes>>
 axesBySize(const ShardLayout &layout, const dist::Mesh &mesh) {
   std::vector<dist::SubAxes> axes;

@@ -30,15 +30,7 @@ namespace pcc::onnx_import {
 /// Assignment of the shards of one tensor to the devices of one pipeline stage.
 /// A split dim is a product of one or more factors: a dim of 768 may be
 /// 12 x 64. Each factor is cut into equal parts. A shard has one part of each
-/// factor. In the example, there are two factors, and each is cut into 2 parts:
-///
-///   device             4  5  6  7
-///   shard              0  1  2  3
-///   part of factor 0   0  0  1  1
-///   part of factor 1   0  1  0  1
-///
-/// The members then are `counts` = {2, 2}, `firstDevice` = 4 and
-/// `shards` = {0, 1, 2, 3}.
+/// factor. Shards are numbered in row-major order.
 struct ShardLayout {
   /// Number of equal parts into which each factor of a split dim is cut. A dim
   /// is a product of factors: a dim of 768 may be 12 x 64. The counts {2, 4}
@@ -58,36 +50,25 @@ struct ShardLayout {
   bool operator==(const ShardLayout &) const = default;
 };
 
-/// Converts the ONNX annotation `spec` to an assignment of shards to devices.
-/// For example, if `spec` lists the devices {0, 1} for shard 0 and the devices
-/// {2, 3} for shard 1, the result has the `shards` 0 0 1 1. `spec` must have
-/// passed checkDevices(), which checks all annotations of a model. Returns an
-/// error if the listed devices are not exactly those of one pipeline stage. The
-/// error message begins with a verb. The caller must prepend a subject, such as
-/// "the sharding of 'w'".
+/// Converts the ONNX annotation `spec`, which checkDevices() has accepted, to
+/// an assignment of shards to devices. Returns an error if the listed devices
+/// are not exactly those of one pipeline stage. The caller must prepend a
+/// subject to the error message.
 StatusOr<ShardLayout> layoutOf(const onnx::ShardingSpec &spec,
                                int64_t devicesPerStage);
 
-/// Returns the axis sizes of a mesh for the devices of one pipeline stage,
-/// major to minor. The product of the sizes is `numDevices`. On the mesh, each
-/// tensor in `layouts` is split over whole axes. The mesh has the fewest axes
-/// that permit this. Layouts without `shards` are ignored. If no mesh fits,
-/// returns an arbitrary mesh, for which axesOf() later returns an error.
-/// Examples for 4 devices, where entry i in braces is the shard on device i:
-///
-///   {0 1 2 3}   ->   4      a split over the only axis
-///   {0 0 1 1}   ->   2, 2   a split over the first axis
+/// Returns the axis sizes, major to minor, of a mesh for the `numDevices`
+/// devices of one pipeline stage. Each tensor in `layouts` is split over whole
+/// axes, and the axes are as few as possible. If no mesh fits, returns any
+/// mesh, for which axesOf() later returns an error.
 std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
                                 int64_t numDevices);
 
-/// Returns the axes of `mesh` over which a tensor is split: one list for each
-/// factor in `layout`, major to minor. For example, on the mesh dp=2,tp=2, the
-/// shards 0 0 1 1 on devices 0 to 3 mean a split over dp. If `layout` lists no
-/// devices, there are two cases. If there are as many shards as devices, device
-/// i is assumed to hold shard i. Otherwise each factor is split over the only
-/// axis whose size is the number of parts of the factor. Returns an error if no
-/// axes fit. The caller must prepend a subject to the error message, such as
-/// "the sharding of 'w'".
+/// Returns the axes of `mesh` over which each factor (such as 12 in 12 x 64) of
+/// the dims in `layout` is split, major to minor. A `layout` without devices
+/// puts shard i on device i if it has as many shards as `mesh` has devices.
+/// Otherwise it splits a factor of n parts over the only axis of size n.
+/// Returns an error if no axes fit; the caller adds the tensor's name.
 StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
                                             const dist::Mesh &mesh);
 
@@ -95,15 +76,11 @@ StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
 /// larger than 1.
 std::string textOf(const dist::Mesh &mesh);
 
-/// Fills the empty lists spec.devices and spec.groups. axes[f] contains the
-/// mesh axes over which factor f of a split dim is split. `mesh` has the
-/// devices of one pipeline stage, from number `firstDevice` on. Entry i of
-/// spec.devices is the device that holds shard i. If several devices hold shard
-/// i, the entry is -1 - i, the key of a group with these devices. Example for a
-/// split over dp, on the mesh dp=2,tp=2 with the devices 4 to 7:
-///
-///   shard 0   entry -1   group -1 has the devices 4 and 5
-///   shard 1   entry -2   group -2 has the devices 6 and 7
+/// Fills the empty lists spec.devices and spec.groups. axes[f] are the mesh
+/// axes over which factor f of the tensor's dims (such as 12 in 12 x 64) is
+/// split. The stage has the devices from `firstDevice` on. If several devices
+/// hold shard i, spec.devices has the number -1 - i, the key of a group in
+/// spec.groups.
 void setDevices(const std::vector<dist::SubAxes> &axes, const dist::Mesh &mesh,
                 int64_t firstDevice, onnx::ShardingSpec &spec);
 

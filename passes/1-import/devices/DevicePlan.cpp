@@ -75,13 +75,9 @@ static int64_t worldOf(const ImportOptions &options) {
   return world;
 }
 
-/// Chooses one device configuration (named set of devices) of the ONNX model,
-/// by the rules in the comment of DevicePlan. Returns an error in two cases:
-///
-///  - The user or the metadata give a name that no device configuration has.
-///  - No name is given, the annotations contain several names, and a mesh of
-///    the user does not select exactly one of them. The mesh selects the device
-///    configurations with worldOf(options) devices.
+/// Chooses one device configuration (named set of devices) by the rules in the
+/// comment of DevicePlan. Returns an error if a given name does not exist, or
+/// if the annotations contain several names and no rule selects one.
 Status DevicePlan::chooseConfiguration(const ImportOptions &options) {
   std::set<std::string_view> used;
   addConfigurations(model.graph.nodes, used);
@@ -123,13 +119,10 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// Divides the devices into groups of equal size. The number of groups is the
-/// value of --pp. Without --pp, it is the number of stages divided by
-/// --virtual-stages, but at least 1. Stage s runs on group s modulo the number
-/// of groups. For example, 8 devices, 4 stages and --virtual-stages 2 give two
-/// groups: devices 0 to 3 run stages 0 and 2, and devices 4 to 7 run stages 1
-/// and 3. Returns an error if the numbers of devices, stages and groups do not
-/// fit, or if two nodes with the same name have different stages.
+/// Divides the devices into --pp groups of equal size. The default number is
+/// the number of stages divided by --virtual-stages. Stage s runs on group s
+/// modulo the number of groups. Returns an error if the numbers do not fit, or
+/// if nodes with the same name have different stages.
 Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
@@ -167,12 +160,9 @@ Status DevicePlan::setStage(const onnx::Node &node, int64_t stage) {
 }
 
 /// Checks that the devices of `layout` run the pipeline stage of `node`.
-/// `layout` assigns the shards of one operand or result of `node` to a group of
-/// devices. All devices of a group run the same stages. If `node` has no stage
-/// and each group runs at most one stage, assigns `node` to the stage of the
-/// group. If `node` has no stage and each group runs several stages, returns an
-/// error. Does nothing if `layout` lists no devices, or if there is only one
-/// group.
+/// Assigns a node without a stage to the stage of these devices, or returns an
+/// error if they run several stages. Does nothing if `layout` lists no devices,
+/// or if all devices run all stages.
 Status DevicePlan::placeNode(const onnx::Node &node,
                              const ShardLayout &layout) {
   if (layout.shards.empty() || numPositions == 1)
@@ -222,8 +212,8 @@ Status DevicePlan::findLayouts() {
   return Status::success();
 }
 
-/// Parses a mesh such as "dp=2,tp=4". Returns nothing if the text has another
-/// form, names an axis twice or has a size outside of [1, 65536].
+/// Parses a mesh such as "dp=2,tp=4". Returns nothing if the text is malformed,
+/// names an axis twice or has a size outside of [1, 65536].
 static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   dist::Mesh mesh;
   while (!text.empty()) {
@@ -243,16 +233,13 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
   return mesh;
 }
 
-/// Sets `axes`, the mesh of one pipeline stage, to the first of these meshes:
-///  - The mesh in `options`.
-///  - The mesh in the metadata entry `pcc.mesh`, if no device configuration is
-///    chosen, or if `pcc.configuration` contains the name of the chosen one.
-///  - The mesh that commonAxes() derives from the sharding annotations for the
-///    chosen device configuration. Its axes are named a, b and so on.
-/// Returns an error if `pcc.mesh` has a wrong form or more than 65536 devices,
-/// or if `axes` does not have `devicesPerStage` devices.
+/// Sets `axes`, the mesh of one pipeline stage. The mesh comes from `options`,
+/// else from the metadata `pcc.mesh`, else from the sharding annotations.
+/// Returns an error if `pcc.mesh` is invalid, or if `axes` does not have
+/// `devicesPerStage` devices.
 Status DevicePlan::findMesh(const ImportOptions &options) {
   const std::string_view text = metadataOf(model.metadata, meshKey);
+  // The mesh in `pcc.mesh` is meant for the configuration `pcc.configuration`.
   const bool isOfText =
       !configuration ||
       configuration->name == metadataOf(model.metadata, configurationKey);

@@ -12,21 +12,22 @@
 
 namespace pcc::onnx_import {
 
-/// Key in the ONNX model's metadata_props. The entry names the device
-/// configuration to use if the user gives no --configuration.
+/// Key in the ONNX model's metadata_props. The text of this key is the name of
+/// the device configuration (named set of devices) to use if the user gives no
+/// --configuration.
 inline constexpr std::string_view configurationKey = "pcc.configuration";
-/// Key in the ONNX model's metadata_props. The entry is a mesh, such as
-/// `dp=2,tp=4`. The metadata entry `pcc.configuration` names the device
+/// Key in the ONNX model's metadata_props. The text of this key is a mesh, such
+/// as `dp=2,tp=4`. The metadata `pcc.configuration` name the device
 /// configuration (named set of devices) for which this mesh is meant. If pcc
 /// uses another device configuration, pcc ignores the mesh.
 inline constexpr std::string_view meshKey = "pcc.mesh";
-/// Key in the metadata_props of a ValueInfoProto or TensorProto. The entry is
-/// the sharding of the value or tensor, in the syntax of the option --shard.
-/// For example, the entry `[tp,-]` splits dim 0 over the mesh axis tp and does
-/// not split dim 1.
+/// Key in the metadata_props of a ValueInfoProto or TensorProto. The text of
+/// this key is the sharding of the tensor, in the syntax of the option --shard.
+/// For example, `[tp,-]` splits dim 0 over the mesh axis tp and does not split
+/// dim 1.
 inline constexpr std::string_view shardingKey = "pcc.sharding";
 
-/// Returns the entry of `metadata` with key `key`; empty if there is none.
+/// Returns the text of the key `key` in `metadata`; empty if there is none.
 std::string_view metadataOf(const onnx::Metadata &metadata,
                             std::string_view key);
 
@@ -44,18 +45,11 @@ Status refuse(const onnx::Node &node, std::string_view tensor,
               const std::string &what);
 
 /// Chooses one device configuration (named set of devices) of an ONNX model.
-/// Also determines the pipeline stages and the mesh of one stage. The number of
-/// a device is its rank. The first of these rules that applies decides:
-///
-///   1. --configuration gives the name, or "none" for no device configuration.
-///   2. The metadata entry `pcc.configuration` of the model contains the name.
-///   3. No node has a multi-device annotation: no device configuration is used.
-///   4. All annotations refer to the same device configuration.
-///   5. The user gives a mesh, and exactly one device configuration in the
-///      annotations has one device per rank. The number of ranks is the product
-///      of the axis sizes, times --pp (1 by default).
-///
-/// read() returns an error if the name does not exist or if no rule applies.
+/// Also determines the pipeline stages, and the mesh of one stage. The number
+/// of a device is its rank. The first of these rules decides: the name in
+/// --configuration ("none" for no configuration), the name in the metadata
+/// `pcc.configuration`, the only name in the annotations, or the only name
+/// whose number of devices equals the user's number of ranks.
 class DevicePlan {
 public:
   /// Creates an empty plan. `model` must outlive the plan.
@@ -89,32 +83,19 @@ public:
   /// subgraph come after the node whose attribute holds the subgraph.
   const std::vector<AnnotatedNode> &annotated() const { return nodes; }
 
-  /// Returns the mesh axes over which one tensor is split. The annotation
-  /// `spec` of a node describes the split of this tensor. `spec` writes each
-  /// split dim as a product of factors. For example, a dim of 768 may be 12 x
-  /// 64, with the factors 12 and 64. A split dim may also have only one factor.
-  /// The result contains one list of mesh axes for each factor. Each list is
-  /// ordered from major to minor. For example, the result {{tp}, {}} splits the
-  /// factor 12 over the axis tp, and does not split the factor 64.
-  ///
-  /// The node with the annotation `spec` must be in the list that annotated()
-  /// returns. The function returns an error if the mesh has no suitable axes.
-  /// The error message begins with a verb. The caller must prepend a subject,
-  /// such as "the sharding of 'w'".
+  /// Returns the mesh axes over which the tensor of the annotation `spec` is
+  /// split: one list for each factor of its split dims (such as 12 in 12 x 64),
+  /// major to minor. The list annotated() must have the node with `spec`.
+  /// Returns an error if no axes fit. The caller must prepend a subject to the
+  /// error message.
   StatusOr<std::vector<dist::SubAxes>>
   axesOf(const onnx::ShardingSpec &spec) const;
 
 private:
-  /// Sets the member `configuration` to the device configuration that pcc uses.
-  /// A device configuration is a named set of devices in an ONNX model. The
-  /// member becomes null if pcc uses no device configuration. Returns an error
-  /// in two cases:
-  ///
-  ///   - The user or the model's metadata gives a name, and the model has no
-  ///     device configuration with this name.
-  ///   - The user and the metadata give no name. The annotations of the nodes
-  ///     refer to several device configurations, and pcc cannot choose one of
-  ///     them.
+  /// Sets `configuration` to the device configuration (named set of devices)
+  /// that pcc uses, or to null for none. Returns an error if a given name does
+  /// not exist, or if pcc cannot choose one of several names in the
+  /// annotations.
   Status chooseConfiguration(const ImportOptions &options);
   /// Appends each multi-device annotation of the nodes in `nodesOfGraph` to the
   /// list `nodes`, together with its node. Ignores annotations for other device
@@ -122,17 +103,9 @@ private:
   /// subgraph, the function also appends the annotations of the nodes in the
   /// subgraph. For example, an If node contains two subgraphs.
   void collect(const std::vector<onnx::Node> &nodesOfGraph);
-  /// Divides the devices into groups. All devices of a group run the same
-  /// pipeline stages. The annotations of the nodes and `options` determine the
-  /// groups. The function sets these members:
-  ///
-  ///   stages            number of pipeline stages that the annotations assign
-  ///   numPositions      number of groups
-  ///   devicesPerStage   number of devices in each group
-  ///   nodeStages        pipeline stage of each node whose annotation states a
-  ///                     stage
-  ///
-  /// Returns an error if the annotations and `options` contradict each other.
+  /// Sets `stages`, `numPositions`, `devicesPerStage` and `nodeStages` from the
+  /// annotations of the nodes and from `options`. Returns an error if the
+  /// annotations and `options` contradict each other.
   Status findStages(const ImportOptions &options);
   /// Stores `stage` as the pipeline stage of `node`. Returns an error if
   /// another node with the same name has another stage.
@@ -144,13 +117,10 @@ private:
   /// function assigns `node` to this stage. If `node` has no stage, and the
   /// devices run several stages, the function returns an error.
   Status placeNode(const onnx::Node &node, const ShardLayout &layout);
-  /// Converts each sharding annotation of the model to a layout. A layout
-  /// assigns the shards of one tensor to the devices of one pipeline stage. The
-  /// function stores the layouts in the members `layouts` and `layoutOfSpec`.
-  /// The function also calls placeNode() for the node with the annotation.
-  /// placeNode() checks that the devices of the layout run the pipeline stage
-  /// of the node. Returns an error if this check fails, or if the annotation
-  /// lists other devices than the devices of one pipeline stage.
+  /// Stores the layout of each sharding annotation in `layouts` and
+  /// `layoutOfSpec`: which device holds which shard. Calls placeNode() for the
+  /// annotated node. Returns an error if the devices of an annotation are not
+  /// exactly those of one pipeline stage, or if placeNode() fails.
   Status findLayouts();
   /// Returns the index of `layout` in the list `layouts`. Appends `layout` if
   /// the list does not have it. A layout assigns the shards of a tensor to the
@@ -187,14 +157,13 @@ private:
   /// Nodes with annotations, in graph order. annotated() returns this list.
   std::vector<AnnotatedNode> nodes;
   /// Layouts of all sharding annotations, without duplicates. A layout assigns
-  /// the shards of a tensor to the devices of one pipeline stage. The list does
-  /// not record which stage: `firstDevice`, the number of the stage's first
-  /// device, is set to 0 in each entry. Layouts that differ only in the stage
-  /// therefore have the same entry.
+  /// the shards of a tensor to the devices of one pipeline stage. Two layouts
+  /// that differ only in the stage are stored once, because `firstDevice`, the
+  /// number of the stage's first device, is set to 0.
   std::vector<ShardLayout> layouts;
-  /// Maps each sharding annotation to an index in the list `layouts`. The entry
-  /// at this index tells which device holds which shard of the annotated
-  /// tensor.
+  /// Maps each sharding annotation to the index of its layout in the list
+  /// `layouts`. The layout tells which device holds which shard of the
+  /// annotated tensor.
   std::unordered_map<const onnx::ShardingSpec *, size_t> layoutOfSpec;
 };
 

@@ -56,14 +56,10 @@ ShardingAnnotations::sizeOf(const onnx::SimpleShardedDim &simple) const {
   return bound == dims.end() ? std::nullopt : std::optional(bound->second);
 }
 
-/// Appends the sizes of the factors of `dim` to `sizes`. `dim` is a split dim
-/// of `size` elements in an ONNX annotation. The annotation writes the dim as a
-/// product of factors, and may leave one factor without a size. The function
-/// computes this size. For example, the dim has 768 elements, and the
-/// annotation gives the size 12 for the first factor and no size for the second
-/// factor. The second size is then 768 / 12 = 64. Returns an empty string on
-/// success. Returns an error message if the product of the factors is not
-/// `size`, or if several factors have no size.
+/// Appends the sizes of the factors of `dim` to `sizes`. `dim` has `size`
+/// elements and is a product of factors, such as 768 = 12 x 64. Computes the
+/// size of one factor without a size. Returns an error message if the product
+/// is not `size`, or if several factors have no size; "" on success.
 std::string ShardingAnnotations::factorsOf(const onnx::ShardedDim &dim,
                                            int64_t size,
                                            std::vector<int64_t> &sizes) const {
@@ -99,17 +95,9 @@ static std::string shapeText(const dist::Shape &shape) {
   return text + "]";
 }
 
-/// Converts the annotation in `word` to a sharding, and sets `asked` to this
-/// sharding. `word` consists of a node and the node's annotation for one
-/// tensor. `shape` is the shape of the tensor. The annotation writes each split
-/// dim as a product of factors. For each factor, the sharding stores the size
-/// of the factor and the mesh axes over which the factor is split. For example,
-/// the annotation writes a dim of 768 elements as 12 x 64. It cuts the factor
-/// 12 into 4 parts and leaves the factor 64 whole. On the mesh tp=4, the
-/// sharding then stores:
-///
-///   first factor    size 12, split over tp
-///   second factor   size 64, not split
+/// Sets `asked` to the sharding that the annotation `word` of a node gives for
+/// one tensor. Each split dim is a product of factors, such as 768 = 12 x 64.
+/// The sharding holds the size and the mesh axes of each factor.
 Status ShardingAnnotations::convert(const NodeAnnotation &word,
                                     const Shape &shape,
                                     RequestedSharding &asked) const {

@@ -8,29 +8,23 @@
 
 namespace pcc::onnx_import {
 
-/// Collects the shardings that an ONNX model requests by multi-device
-/// annotations of nodes and by `pcc.sharding` metadata of values. Expresses
-/// each sharding by the axes of the mesh. Methods store the sharding in the
-/// parameter `asked`, which becomes empty if the model requests none. Methods
-/// return an error if the requested sharding is impossible.
-///
-/// Different forms of a sharding become the simplest form. For example, if the
-/// axis tp has size 2, a dim of 4 x 3 whose factor 4 is split over tp becomes a
-/// dim of 12 that is split over tp.
+/// Collects the shardings that an ONNX model specifies by multi-device
+/// annotations of nodes and by `pcc.sharding` metadata of values. A method
+/// stores a sharding in its parameter `asked`; empty if the model specifies
+/// none. A method returns an error if the sharding is impossible.
 class ShardingAnnotations {
 public:
-  /// Creates an object that collects the shardings that `model` requests.
-  /// `dims` maps the name of a dim to its size. For example, the model has the
-  /// input x[batch, 4], and the user gives the option --dim batch=8. `dims`
-  /// then maps "batch" to 8. The object stores references to `model` and
-  /// `dims`, which must outlive the object. The caller may fill `dims` after
-  /// this call.
+  /// Creates an object that collects the shardings that `model` specifies.
+  /// `dims` maps the name of a dim to its size: for the input x[batch, 4] and
+  /// the option --dim batch=8, it maps "batch" to 8. The object stores
+  /// references to `model` and `dims`, which must outlive the object. The
+  /// caller may fill `dims` after this call.
   ShardingAnnotations(const onnx::Model &model,
                       const std::map<std::string, int64_t> &dims)
       : model(model), dims(dims), plan(model) {}
 
   /// Determines the mesh and the pipeline stages. Then collects all annotations
-  /// and metadata that request shardings. Must be called once, before all other
+  /// and metadata that specify shardings. Must be called once, before all other
   /// methods.
   Status read(const ImportOptions &options);
 
@@ -38,56 +32,46 @@ public:
   const DevicePlan &devicePlan() const { return plan; }
 
   using Shape = dist::Shape;
-  /// A sharding, or nothing if the model requests none.
+  /// A sharding from annotations or metadata of the model; nothing if the model
+  /// specifies none.
   using RequestedSharding = std::optional<dist::Sharding>;
 
   /// Returns whether an annotation or metadata refers to the value `name`.
   bool isAnnotated(std::string_view name) const { return values.count(name); }
-  /// Sets `asked` to the sharding that the model requests for the value `name`
-  /// at its definition: a graph input, an initializer or a node output. `shape`
-  /// is the shape of the value. `pcc.sharding` metadata of the value, or an
-  /// annotation of the node that produces the value, decides first. Returns an
-  /// error if both exist and differ. Otherwise the annotations of the nodes
-  /// that read the value decide, if all of them request the same sharding. In
-  /// all other cases, `asked` becomes empty.
+  /// Sets `asked` to the sharding that the model specifies for the value `name`
+  /// at its definition: by metadata or by the node that produces it. Returns an
+  /// error if these two differ. If neither exists, `asked` is the sharding on
+  /// which all annotations of nodes that read the value agree, or empty.
   Status shardingAtDefinition(std::string_view name, const Shape &shape,
                               RequestedSharding &asked) const;
-  /// Sets `asked` to the sharding that `node` requests for its input `name`.
+  /// Sets `asked` to the sharding that the annotation of `node` gives for its
+  /// input `name`.
   Status shardingAtUse(const onnx::Node &node, std::string_view name,
                        const Shape &shape, RequestedSharding &asked) const;
-  /// Sets `asked` to the sharding that the model requests for its output
-  /// `name`. `shape` is the shape of the output. There are two cases:
-  ///
-  ///  - The output has `pcc.sharding` metadata. `asked` becomes the sharding in
-  ///    the metadata.
-  ///  - The output has no `pcc.sharding` metadata. The method calls
-  ///    shardingAtDefinition() for the value `name`. For example, the node that
-  ///    produces the value may have an annotation that splits the value over
-  ///    the mesh axis tp. `asked` then becomes this sharding.
+  /// Sets `asked` to the sharding that the model specifies for its output
+  /// `name` of the shape `shape`: the `pcc.sharding` metadata of the output, or
+  /// else the result of shardingAtDefinition().
   Status shardingAtOutput(std::string_view name, const Shape &shape,
                           RequestedSharding &asked) const;
 
 private:
-  /// A node, and the sharding that the node's annotation requests for one
-  /// tensor. Both pointers are null if there is no such annotation.
+  /// A node, and the node's annotation with the sharding of one tensor. Both
+  /// pointers are null if the tensor has no annotation.
   struct NodeAnnotation {
     const onnx::Node *node = nullptr;
     const onnx::ShardingSpec *spec = nullptr;
   };
-  /// All requests for the sharding of one value.
+  /// All annotations and metadata that specify a sharding of one value.
   struct ValueAnnotations {
-    /// Request by the node that produces a value "x" of the ONNX model. (The
-    /// struct belongs to one value, which is called "x" here.) The member
-    /// contains a pointer to the node, and a pointer to the annotation in which
-    /// the node requests a sharding of its result "x". Both pointers are null
-    /// if the node requests no sharding of "x", or if no node produces "x".
+    /// Annotation of the node that produces the value: the node, and its
+    /// annotation with the sharding of this result. Both pointers are null if
+    /// the node does not annotate this result, or if no node produces the
+    /// value.
     NodeAnnotation producer;
-    /// Requests by the nodes that read a value "x" of the ONNX model. (The
-    /// struct belongs to one value, which is called "x" here.) Each entry
-    /// contains a pointer to one of these nodes, and a pointer to the
-    /// annotation in which the node requests a sharding of its operand "x". A
-    /// node that requests no sharding of "x" has no entry. The entries are in
-    /// the order of the nodes in the graph.
+    /// Annotations of the nodes that read the value: each node, and its
+    /// annotation with the sharding of this operand. The list leaves out nodes
+    /// that do not annotate this operand. It has the order of the nodes in the
+    /// graph.
     std::vector<NodeAnnotation> users;
     /// `pcc.sharding` metadata of the value to which this struct belongs, such
     /// as "[tp,-]". `text` is the metadata of the graph input, initializer or
@@ -99,22 +83,20 @@ private:
 
   /// Returns the mesh to whose axes the shardings refer.
   const dist::Mesh &mesh() const { return plan.mesh(); }
-  /// Adds all sharding annotations of the nodes to the map `values`. The map
-  /// holds all requests for shardings, by the name of the value. For example,
-  /// if an annotation of a node requests to split the value "x", the annotation
-  /// is added to the entry for "x".
+  /// Adds all sharding annotations of the nodes to the map `values`, by the
+  /// name of the value. For example, if an annotation of a node splits the
+  /// value "x", the annotation is added to values["x"].
   void collectNodeAnnotations();
-  /// Adds all `pcc.sharding` metadata of the model to the map `values`. The map
-  /// holds all requests for shardings, by the name of the value. `pcc.sharding`
-  /// metadata requests a sharding of one value, such as an input, an output or
-  /// an initializer of the model.
+  /// Adds all `pcc.sharding` metadata of the model to the map `values`, by the
+  /// name of the value. `pcc.sharding` metadata specify the sharding of one
+  /// value, such as an input, an output or an initializer of the model.
   void collectMetadata();
 
   /// Parses `text`, the `pcc.sharding` metadata of the value `name`. `shape` is
-  /// the shape of the value. Sets `asked` to the sharding that `text` requests.
-  /// For example, the text "[tp,-]" requests to split dim 0 over the mesh axis
-  /// tp, and not to split dim 1. Returns an error if `text` has the wrong form,
-  /// or if the mesh or the shape does not allow the sharding.
+  /// the shape of the value. Sets `asked` to the sharding that `text`
+  /// specifies. For example, the text "[tp,-]" splits dim 0 over the mesh axis
+  /// tp, and does not split dim 1. Returns an error if `text` is malformed, or
+  /// if the mesh or the shape does not allow the sharding.
   Status parse(std::string_view name, std::string_view text, const Shape &shape,
                RequestedSharding &asked) const;
   /// Converts the annotation in `word` to a sharding, and sets `asked` to this
@@ -135,8 +117,8 @@ private:
   const onnx::Model &model;
   const std::map<std::string, int64_t> &dims;
   DevicePlan plan;
-  /// All shardings that the model requests. The key is the ONNX name of a
-  /// value. The entry contains all requests for a sharding of this value.
+  /// All annotations and metadata that specify shardings. The key is the ONNX
+  /// name of the sharded value.
   std::unordered_map<std::string_view, ValueAnnotations> values;
 };
 

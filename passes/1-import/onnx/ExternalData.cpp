@@ -65,13 +65,8 @@ static bool isExternal(const Tensor &tensor) {
   return tensor.external.has_value();
 }
 
-/// Returns whether one of `nodes` contains a tensor with external data. A
-/// tensor has external data if its elements lie in a file other than the model
-/// file. A node can contain a tensor in three places:
-///
-///  - as an attribute: a Constant has a tensor as its attribute `value`
-///  - as an initializer of a subgraph: an If has two subgraphs
-///  - inside a node of a subgraph: the three places apply to this node again
+/// Returns whether one of `nodes` contains a tensor with external data
+/// (elements in another file), in an attribute or in a subgraph.
 static bool holdsExternalData(const std::vector<Node> &nodes) {
   for (const Node &node : nodes)
     for (const Attribute &attribute : node.attributes) {

@@ -26,8 +26,7 @@ struct DataReference {
   /// Symlinks in the path are kept. A file in another directory has a path like
   /// "../weights/w.bin".
   std::string path;
-  /// Position of the tensor's first byte in the file. The first byte of the
-  /// file has position 0.
+  /// Offset of the tensor's first byte from the beginning of the file.
   uint64_t offset = 0;
   /// Number of bytes that the elements of the tensor occupy in the file.
   uint64_t length = 0;
@@ -59,33 +58,16 @@ struct ExternalDataOptions {
   bool allowAbsent = false;
 };
 
-/// Returns whether a tensor inside a node has external data. A tensor has
-/// external data if its elements lie in a file other than the model file. The
-/// function examines each node of the main graph and each node of the functions
-/// that the model defines. For each node, it examines these tensors:
-///
-///   - the tensors that are attributes of the node (a Constant has a tensor as
-///     its attribute `value`)
-///   - the initializers of the node's subgraphs (an If has two subgraphs)
-///   - the tensors inside the nodes of these subgraphs
-///
-/// The function ignores the initializers of the main graph.
+/// Returns whether a tensor inside a node has external data (elements in
+/// another file): in an attribute or in a subgraph. Examines the main graph and
+/// all functions. Ignores the initializers of the main graph.
 bool hasNestedExternalData(const Model &model);
 
-/// Finds data files: files outside of the model file that hold bytes of tensors
-/// ("external data"). Does not open the files. A model gives a relative path
-/// without ".." for each data file. Three directories are searched, in this
-/// order:
-///
-///   1. The directory of the path that the user gives for the model.
-///   2. The directory of the file to which this path leads, if it is a symlink.
-///   3. The directory that the user gives by --external-data-root.
-///
-/// With all symlinks resolved, a data file must be a readable regular file in
-/// one of these directories or a subdirectory. A file with several hard links
-/// must lie in directory 3 or a subdirectory. Elsewhere, the file could be a
-/// private file of the user, to which the author of the model has added a hard
-/// link.
+/// Finds the files with external data (tensor bytes outside of the model file).
+/// Searches the directory of the model's path, the directory to which a symlink
+/// at this path leads, and --external-data-root. With all symlinks resolved, a
+/// file must lie in one of them. A file with several hard links must lie in
+/// --external-data-root, because it could be a private file of the user.
 class ExternalData {
 public:
   /// Creates an object that finds the data files of the model at `modelPath`.
@@ -112,11 +94,10 @@ public:
   StatusOr<DataReference> resolve(const Model &model, const Tensor &tensor);
 
   /// Checks whether pcc may read the existing file at `path` as a data file.
-  /// The file must be a readable regular file. After all symlinks are resolved,
-  /// the file must lie in a directory that the class searches, or in a
-  /// subdirectory. A file with several hard links must lie in the directory of
-  /// --external-data-root or in a subdirectory. Error messages call the file
-  /// `name`.
+  /// After all symlinks are resolved, it must be a readable regular file in a
+  /// directory that the class searches, or in a subdirectory. A file with
+  /// several hard links must lie in --external-data-root or in a subdirectory.
+  /// Error messages call the file `name`.
   Status check(const std::filesystem::path &path, std::string_view name) const {
     return inspect(path, name).error;
   }
@@ -140,17 +121,15 @@ private:
   const File &lookUp(std::string_view location);
   /// Searches for a file that holds bytes of tensors outside of the model file.
   /// The model gives the relative path `location` for this file. The function
-  /// appends `location` to each entry of `directories`, in order. It stops at
-  /// the first path at which a file exists, and returns this file. For example,
-  /// if the directories are /a and /b and the location is w.bin, the function
+  /// tries this path in each of `directories`, in order, and returns the first
+  /// file that exists. For the directories /a and /b and the location w.bin, it
   /// tries /a/w.bin first and /b/w.bin second.
   File find(std::string_view location) const;
   /// Checks whether pcc may read the existing file at the path `found` as a
-  /// data file. After all symlinks in the path are resolved, the file must be a
-  /// readable regular file in one of `directories` or a subdirectory. A file
-  /// with several hard links must lie in `extraDirectory`
-  /// (--external-data-root) or a subdirectory. Error messages call the file
-  /// `location`.
+  /// data file. After all symlinks are resolved, it must be a readable regular
+  /// file in one of `directories` or a subdirectory. A file with several hard
+  /// links must lie in --external-data-root (`extraDirectory`) or a
+  /// subdirectory. Error messages call the file `location`.
   File inspect(const std::filesystem::path &found,
                std::string_view location) const;
   /// Returns where the elements of `tensor` lie in the model file. The result

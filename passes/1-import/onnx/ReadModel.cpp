@@ -15,17 +15,8 @@
 using namespace pcc;
 using namespace pcc::onnx;
 
-/// Returns the middle of an error message. `parser` could not parse a model
-/// file, and `error` is the error that stopped `parser`. The result is one of
-/// these texts:
-///
-///   " is not an ONNX model: "
-///   " is damaged: "
-///   " is truncated: "
-///
-/// The caller puts the name of the model before this text, and the message of
-/// `error` after it. The whole message is, for example, "model 'm.onnx' is
-/// truncated: an integer is cut off".
+/// Returns the middle of an error message about a file that `parser` could not
+/// parse, such as " is truncated: ".
 static std::string verdict(const ModelParser &parser, const WireError &error) {
   if (!parser.sawVersion())
     return " is not an ONNX model: ";

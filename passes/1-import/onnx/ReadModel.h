@@ -12,15 +12,10 @@
 
 namespace pcc::onnx {
 
-/// Maps the ONNX file at `path` into memory, parses it, sorts the nodes
-/// topologically, inlines calls of functions that the model defines, and sets
-/// the `opset` of each node. The returned model obeys the rules of
-/// validateModel() and checkDevices(). The bytes of weights are not read.
-/// External data files are not searched. If `trains` is true, the main graph
-/// also gets the nodes of the TrainingInfo, and computes one training step. An
-/// error has the exit code CannotRead (invalid model, or above one of the
-/// `limits`), Unsupported, CannotMeet (from checkDevices()), or InputOutput
-/// (the system refuses access or memory).
+/// Reads the ONNX file at `path`, checks it, sorts the nodes topologically,
+/// inlines functions and sets each node's `opset`. Does not read the bytes of
+/// weights. If `trains` is true, the main graph computes one training step.
+/// Exit codes are CannotRead, Unsupported, CannotMeet and InputOutput.
 StatusOr<Model> readModel(const std::string &path,
                           const ReadLimits &limits = {}, bool trains = false);
 
@@ -34,10 +29,9 @@ StatusOr<Model> readModelAsWritten(const std::string &path,
 
 /// Reads a model from `bytes`, the contents of an ONNX file. Checks and changes
 /// the model as readModel() does: sorts the nodes topologically, and inlines
-/// calls of functions that the model defines. The model refers to parts of
-/// `bytes`. The caller must therefore keep `bytes` alive as long as the model.
-/// Error messages call the model `path`. The function does not open a file at
-/// `path`.
+/// calls of functions that the model defines. The model refers to `bytes`, so
+/// the caller must keep `bytes` alive as long as the model. Error messages call
+/// the model `path`. The function does not open a file at `path`.
 StatusOr<Model> readModelFromBytes(std::string_view bytes,
                                    const std::string &path,
                                    const ReadLimits &limits = {});

@@ -26,8 +26,8 @@ static Value shift(NodeImport &n, Value x, double offset) {
   return n.add(x, n.scalarLike(x, offset));
 }
 
-/// Imports ONNX's Gelu (Hendrycks & Gimpel 2016): the exact form, or the tanh
-/// approximation if the attribute `approximate` is "tanh".
+/// Imports ONNX's Gelu (Hendrycks & Gimpel 2016): the exact function with erf,
+/// or the tanh approximation if the attribute `approximate` is "tanh".
 static Value gelu(NodeImport &n) {
   std::string approximation = n.text("approximate", "none");
   if (approximation != "none" && approximation != "tanh")
@@ -39,7 +39,7 @@ static Value gelu(NodeImport &n) {
 /// Imports the ops Gelu, BiasGelu and FastGelu of the domain com.microsoft. The
 /// result is gelu(operand 0 + operand 1). Operand 1, the bias, may be absent.
 /// `tanh` is true for FastGelu, which uses the tanh approximation of gelu. Gelu
-/// and BiasGelu use the exact form.
+/// and BiasGelu use the exact function with erf.
 template <bool tanh> static Value geluWithBias(NodeImport &n) {
   Value x = n.operand(0);
   return n.make<GeluOp>(n.has(1) ? n.add(x, n.operand(1)) : x, tanh);
@@ -82,14 +82,9 @@ static Value leakyRelu(NodeImport &n) {
   return n.add(positive(n, x), scale(n, negative(n, x), n.real("alpha", 0.01)));
 }
 
-/// Imports PRelu. Operand 0 is the tensor x, and operand 1 is the tensor
-/// `slope`. Where x is positive, the result is x. Elsewhere the result is slope
-/// · x.
-///
-/// The slope is broadcast to the shape of x. Before opset 7, there is a special
-/// case: a slope of rank 1 has one element for each channel, and dim 1 of x
-/// contains the channels. The function then reshapes the slope. Example: for x
-/// of shape [8, 3, 20, 20], a slope of shape [3] becomes [3, 1, 1].
+/// Imports PRelu: x where x is positive, and slope · x elsewhere. Before opset
+/// 7, a slope of rank 1 has one element per channel (dim 1 of x). The slope is
+/// then reshaped, for example from [3] to [3, 1, 1], so that it broadcasts.
 static Value prelu(NodeImport &n) {
   Value x = n.operand(0), slope = n.operand(1);
   if (n.opset() < 7 && shapeOf(slope).size() == 1 && shapeOf(x).size() > 2) {
@@ -156,18 +151,10 @@ static Value shrink(NodeImport &n) {
 // Along one dim
 //===----------------------------------------------------------------------===//
 
-/// Imports an op such as Softmax that works along one dim. The attribute `axis`
-/// of the node is the index of the dim. The function calls `make(x, dim)`,
-/// which creates the op along the dim with the index `dim` of the tensor `x`
-/// and returns the op's result. There are two cases:
-///
-///   opset 13 or later   `x` is operand 0, and `dim` is `axis`
-///   before opset 13     ONNX treats all dims from `axis` on as one dim
-///
-/// In the second case, the function reshapes operand 0 to a matrix, unless
-/// `axis` is the last dim. The function reshapes the result back. Example:
-/// operand 0 has the shape [2, 3, 4], and `axis` is 1. Then `x` has the shape
-/// [2, 12], `dim` is 1, and the result has the shape [2, 3, 4].
+/// Imports an op such as Softmax along the dim that the attribute `axis` names.
+/// `make(x, dim)` must create the op along dim `dim` of `x`. Before opset 13,
+/// ONNX treats all dims from `axis` on as one dim: `x` is then a reshaped
+/// matrix unless `axis` is the last dim.
 static Value alongDim(NodeImport &n,
                       llvm::function_ref<Value(Value, int64_t)> make) {
   Value x = n.operand(0);

@@ -15,15 +15,9 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Splits the last dim of `x` into `heads` attention heads. If `x` has rank 3,
-/// the shapes are:
-///
-///   `x`      [batch, sequence, heads · head size]
-///   result   [batch, heads, sequence, head size]
-///
-/// Example: with 4 heads, the shape [2, 10, 32] becomes [2, 4, 10, 8]. If `x`
-/// has rank 4, its heads are already in a separate dim, and the function
-/// returns `x`.
+/// Splits the last dim of `x` into `heads` attention heads:
+/// [batch, sequence, heads · head size] becomes
+/// [batch, heads, sequence, head size]. Returns `x` unchanged if it has rank 4.
 static Value splitHeads(NodeImport &n, Value x, int64_t heads) {
   if (n.failed() || shapeOf(x).size() == 4)
     return x;
@@ -62,18 +56,10 @@ class AttentionImport {
 public:
   explicit AttentionImport(NodeImport &n) : n(n) {}
 
-  /// Creates the ops for the Attention node, and defines these outputs of the
-  /// node:
-  ///
-  ///   0   the result of the attention
-  ///   1   all keys: the past keys (operand 4), then the keys of operand 1
-  ///   2   all values: the past values (operand 5), then those of operand 2
-  ///   3   the product of query and key, or a value that the attention computes
-  ///       from this product; the method defines it only if the model uses it
-  ///
-  /// The method always returns null. A caller that receives a value defines
-  /// output 0 as this value. Null means that output 0 is already defined, or
-  /// that an error was recorded.
+  /// Creates the ops for the Attention node and defines its outputs: the result
+  /// (0), all keys (1) and all values (2), past ones first. Defines output 3
+  /// (see writeOut()) only if the model uses it. Always returns null, because
+  /// output 0 is already defined.
   Value run() {
     readOperands();
     if (n.failed())
@@ -92,13 +78,8 @@ public:
 
 private:
   /// Sets all members except `n`, `mask` and `causal`. `query`, `key` and
-  /// `value` get the shape [batch, heads, sequence, head size]. An operand of
-  /// rank 3 is reshaped to this shape, and `threeDims` tells whether operand 0
-  /// has rank 3. If the node has past keys (operand 4) and past values (operand
-  /// 5), `key` and `value` begin with them along dim 2. `past` is the number of
-  /// past keys. `scale` is the factor of query · keyᵀ, by default
-  /// 1 / sqrt(head size). `softcap` limits the absolute value of
-  /// scale · query · keyᵀ, and 0 means no limit.
+  /// `value` get the shape [batch, heads, sequence, head size]. Past keys
+  /// (operand 4) and past values (operand 5) are put in front along dim 2.
   void readOperands() {
     query = n.operand(0);
     key = n.operand(1);
@@ -137,18 +118,17 @@ private:
   int64_t keys() const { return shapeOf(key)[2]; }
 
   /// Sets `mask` and `causal`, which determine the keys that each query attends
-  /// to. `mask` combines operand 3 (the mask), operand 6 (the number of valid
-  /// keys of each sequence), left_window_size and right_window_size. S is the
-  /// number of queries, and T is the number of keys, including P past keys.
-  /// With is_causal, query i attends to the keys 0 to i + P in ONNX, but to the
-  /// keys 0 to i + T - S in `graph.attention`. If P is not T - S, the method
-  /// therefore adds ONNX's rule to `mask` and sets `causal` to false.
+  /// to. `mask` combines the mask (operand 3), the number of valid keys of each
+  /// sequence (operand 6), and the window sizes.
   void readMask() {
     if (n.failed())
       return;
     causal = n.integer("is_causal", 0);
     if (n.has(3))
       mask = paddedMask(n.operand(3));
+    // With is_causal, query i attends to the keys 0 to i + past in ONNX, but to
+    // the keys 0 to i + keys() - queries() in `graph.attention`. If these
+    // differ, `mask` must express the rule of ONNX.
     if (causal && keys() - queries() != past) {
       Value rows = n.iota({queries(), 1}, 0), columns = n.iota({1, keys()}, 1);
       causal = false;
@@ -166,14 +146,9 @@ private:
   }
 
   /// Restricts `mask` to keys near the query. The attribute `name` is the
-  /// window size w. A query at position p attends only to the keys k for which
-  /// the comparison `predicate` of k with p + sign · w is true. p is the index
-  /// of the query plus the number of past keys. If w is negative, all keys stay
-  /// visible.
-  ///
-  ///   `name`              `predicate`      `sign`   visible keys
-  ///   left_window_size    GreaterOrEqual   -1       k >= p - w
-  ///   right_window_size   LessOrEqual      1        k <= p + w
+  /// window size w; a negative w hides no keys. The query of token p attends
+  /// only to keys k for which `predicate` of k and p + sign · w is true. Both p
+  /// and k are token indices that count from the first past key.
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
     int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())
@@ -199,15 +174,9 @@ private:
     return n.make<PadOp>(PadMode::Constant, given, fill, low, high);
   }
 
-  /// Changes the member `mask` so that a query does not attend to a key for
-  /// which `visible` is false. `visible` is a boolean tensor that can be
-  /// broadcast to the shape [batch, heads, queries, keys]. The keys that `mask`
-  /// hides before the call stay hidden. There are three cases:
-  ///
-  ///   `mask` is null            `mask` becomes `visible`
-  ///   `mask` is a bool tensor   `mask` becomes `mask` AND `visible`
-  ///   `mask` is a float tensor  entries become -infinity where `visible` is
-  ///                             false
+  /// Changes `mask` so that it also hides the keys for which the boolean tensor
+  /// `visible` is false. `visible` must be broadcastable to [batch, heads,
+  /// queries, keys]. In a float mask, the element of a hidden key is -infinity.
   void combine(Value visible) {
     if (n.failed())
       return;
@@ -222,9 +191,9 @@ private:
   }
 
   /// Returns `x` with each head repeated, so that the result has as many heads
-  /// as the query. `x` is the key tensor or the value tensor. Dim 1 of `x` has
-  /// one entry per head. Example: the query has 6 heads, and `x` has the heads
-  /// h0 and h1. Then the result has the heads h0, h0, h0, h1, h1, h1.
+  /// as the query. `x` is the key tensor or the value tensor, and its dim 1
+  /// counts heads. Example: the query has 6 heads, and `x` has the heads h0 and
+  /// h1. Then the result has the heads h0, h0, h0, h1, h1, h1.
   Value repeatHeads(Value x) {
     ArrayRef<int64_t> shape = shapeOf(x);
     int64_t times = shapeOf(query)[1] / std::max<int64_t>(1, shape[1]);
@@ -236,17 +205,9 @@ private:
     return n.reshape(n.broadcast(n.reshape(x, apart), wide), joined);
   }
 
-  /// Creates matmul and softmax ops that compute the attention in five steps:
-  ///
-  ///   0   x = scale · query · keyᵀ
-  ///   1   y = softcap · tanh(x / softcap), or y = x if softcap is 0
-  ///   2   z = y with the mask applied
-  ///   3   p = softmax(z) along the keys
-  ///   4   p · value
-  ///
-  /// Returns the result of step 4. Defines output 3 of the node as the result
-  /// of one of the steps 0 to 3. The attribute qk_matmul_output_mode is the
-  /// number of this step.
+  /// Creates matmul and softmax ops that compute the attention, and returns its
+  /// result. Defines output 3 as the scores that qk_matmul_output_mode selects:
+  /// scaled (0), limited by softcap (1), masked (2), or after the softmax (3).
   Value writeOut() {
     if (causal) {
       Value rows = n.iota({queries(), 1}, 0), columns = n.iota({1, keys()}, 1);
@@ -290,17 +251,9 @@ private:
   /// Query, key, value and attention mask. Query, key and value have rank 4.
   /// `mask` is null if every query attends to all keys.
   Value query, key, value, mask;
-  /// `threeDims` tells whether operand 0 of the Attention node has rank 3.
-  /// Operand 0 is the query tensor. If `threeDims` is false, operand 0 has rank
-  /// 4.
-  ///
-  /// `causal` tells whether the attention is causal: the last query attends to
-  /// all keys, the query before it to all keys but the last, and so on. S is
-  /// the number of queries, and T is the number of keys. Query i then attends
-  /// to the keys 0 to i + (T - S). Example: with 2 queries and 5 keys, query 0
-  /// attends to the keys 0 to 3, and query 1 attends to the keys 0 to 4. The
-  /// attention mask, which is the member `mask`, may hide some of these keys
-  /// from a query.
+  /// `threeDims` tells whether the query tensor, operand 0, has rank 3 instead
+  /// of 4. If `causal` is true, query i attends only to the keys 0 to i +
+  /// keys() - queries(). `mask` may hide some of these keys.
   bool threeDims = false, causal = false;
   /// Number of past keys: the keys in operand 4, which come before the new
   /// keys.
@@ -315,15 +268,10 @@ static Value attention(NodeImport &n) { return AttentionImport(n).run(); }
 // Rotary embedding
 //===----------------------------------------------------------------------===//
 
-/// Converts a table of cosines or sines to the form that `graph.rotary` reads.
-/// `table` has the shape [batch, sequence, D/2] or [sequence, D/2], with one
-/// number for each rotated pair of elements. The result has the shape
-/// [batch, 1, sequence, D], and has the number of a pair at both of its
-/// elements. Example for D = 4 and the numbers a and b:
-///
-///   `interleaved`   pairs of elements   numbers in the result
-///   true            0 and 1, 2 and 3    a a b b
-///   false           0 and 2, 1 and 3    a b a b
+/// Converts a table of cosines or sines from [batch, sequence, D/2] or
+/// [sequence, D/2] to [batch, 1, sequence, D], as `graph.rotary` expects. Each
+/// number stands for a pair of elements and is repeated at both: a b becomes a
+/// a b b if `interleaved` is true, otherwise a b a b.
 static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
   if (n.failed())
     return {};
@@ -342,13 +290,8 @@ static Value rotaryTable(NodeImport &n, Value table, bool interleaved) {
 }
 
 /// Applies rotary position embedding (RoPE) to the first `size` elements of the
-/// last dim of `x`. The remaining elements of the dim stay unchanged. Size 0
-/// stands for all elements. RoPE rotates each pair of elements by an angle.
-/// `cos` and `sin` hold the cosines and sines of the angles. `interleaved`
-/// tells which elements form a pair:
-///
-///   true    elements 2i and 2i + 1
-///   false   elements i and i + size / 2
+/// last dim of `x`; 0 means all. RoPE rotates the elements 2i and 2i + 1 as a
+/// pair if `interleaved` is true. Otherwise it rotates i and i + size / 2.
 static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
                     bool interleaved) {
   if (n.failed())
@@ -364,16 +307,10 @@ static Value rotate(NodeImport &n, Value x, Value cos, Value sin, int64_t size,
   return n.concat({turned, n.sliceDim(x, 3, size, whole - size)}, 3);
 }
 
-/// Imports RotaryEmbedding. Operands 1 and 2 are tables of cosines and sines.
-/// Operand 3, which may be absent, holds the position of each token. D is the
-/// number of elements that are rotated. The shape of each table depends on
-/// operand 3:
-///
-///   present   [positions, D/2]         row p of the table is for position p
-///   absent    [batch, sequence, D/2]   one row for each token
-///
-/// If operand 3 is present, the import gathers the row of each token's position
-/// first. The table then has the shape [batch, sequence, D/2].
+/// Imports RotaryEmbedding. Operands 1 and 2 are tables of cosines and sines
+/// with one row per token, [batch, sequence, D/2]. If operand 3 (the number of
+/// each token in its sequence) is present, the tables have one row per token
+/// number, [numbers, D/2].
 static Value rotaryEmbedding(NodeImport &n) {
   Value x = n.operand(0), cos = n.operand(1), sin = n.operand(2);
   if (n.failed())

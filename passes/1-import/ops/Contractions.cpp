@@ -69,15 +69,10 @@ static Value fusedMatmul(NodeImport &n) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Imports an Einsum node of ONNX as an op `graph.einsum`. ONNX allows more
-/// equations than `graph.einsum`. The class rewrites these equations, and
-/// changes the operands to match:
-///
-///   form that only ONNX allows           example          becomes
-///   no "->"                              "ij,jk"          "ij,jk->ik"
-///   "..." for dims without letters       "...ij->...ji"   "Zij->Zji"
-///   a letter twice in one operand        "ii->i"          "i->i"
-///   a dim of size 1 that is broadcast    "ij,ij->ij"      "j,ij->ij"
+/// Imports an Einsum node of ONNX as `graph.einsum`, which allows fewer
+/// equations. Rewrites an equation without "->", with "...", with a letter
+/// twice in one operand, or with a dim of size 1 that is broadcast. Changes the
+/// operands to match.
 class EinsumExpansion {
 public:
   /// Splits `equation`, such as "ij,jk->ik", into the letters of each operand
@@ -95,10 +90,10 @@ public:
   }
 
   /// Creates a `graph.einsum` op for the Einsum node, and returns the op's
-  /// result. First changes the equation and the operands to the form that
-  /// `graph.einsum` requires: the equation has a "->" and no "...", no operand
-  /// has a letter twice, and no dim of size 1 is broadcast to a larger size.
-  /// Returns null after an error.
+  /// result. First rewrites the equation and the operands as `graph.einsum`
+  /// requires: the equation has a "->" and no "...", no operand has a letter
+  /// twice, and no dim of size 1 is broadcast to a larger size. Returns null
+  /// after an error.
   Value run() {
     if (terms.size() != inputs.size())
       return n.invalid("has " + Twine(inputs.size()) +
@@ -123,14 +118,9 @@ public:
   }
 
 private:
-  /// Sets `result`, which holds the letters of the dims of the Einsum's result.
-  /// The method is called if the equation has no "->" and therefore does not
-  /// name the dims of the result. ONNX defines the letters for this case: the
-  /// result has each letter that occurs once in the equation, in alphabetical
-  /// order. If an operand has "...", the result begins with "...". Examples:
-  ///
-  ///   "jk,ij"        the result is "ik": j occurs twice
-  ///   "...jk,...ij"  the result is "...ik"
+  /// Sets `result` for an einsum equation without "->". ONNX defines the result
+  /// as the letters that occur once, in alphabetical order, after "..." if an
+  /// operand has it. Example: "...jk,...ij" has the result "...ik".
   void writeResult() {
     std::map<char, int> count;
     for (char letter : llvm::join(terms, ""))
@@ -142,18 +132,9 @@ private:
         result += letter;
   }
 
-  /// Returns all letters that the equation does not use: first Z to A, then z
-  /// to a. The text "..." in the equation stands for dims without letters. The
-  /// method expandEllipses gives these dims the returned letters, from the last
-  /// dim to the first. The last dim gets the first letter, usually Z, and the
-  /// dim before it gets the second letter, usually Y. Example for operands of
-  /// rank 4 and 3:
-  ///
-  ///   "...ij,...jk"  ->  "YZij,Zjk"
-  ///
-  /// In each operand, Z is the last of the dims without letters. ONNX
-  /// broadcasts these two dims against each other, so they need the same
-  /// letter.
+  /// Returns the letters that the einsum equation does not use, from Z to A and
+  /// then from z to a. The dims of "..." get these letters from the last dim to
+  /// the first, because ONNX aligns these dims at the last one.
   std::string freeLetters() {
     std::string used = llvm::join(terms, "") + result, free;
     for (char letter :
@@ -163,15 +144,9 @@ private:
     return free;
   }
 
-  /// Replaces "..." by letters in `terms` (the letters of each operand) and in
-  /// `result`. In an operand, "..." stands for all dims that have no letter.
-  /// Example: an operand with rank 4 and the letters "...ij" has 2 dims without
-  /// a letter. Each of these dims gets a letter that the equation does not use.
-  /// If the equation does not use Y and Z, "...ij" becomes "YZij". In the
-  /// result, "..." becomes the same text as in the operand in which "..."
-  /// stands for the most dims. Example for operands of rank 4 and 3:
-  ///
-  ///   "...ij,...jk->...ik"  ->  "YZij,Zjk->YZik"
+  /// Replaces "..." in `terms` and `result` by letters that the equation does
+  /// not use. Example for operands of rank 4 and 3: "...ij,...jk->...ik"
+  /// becomes "YZij,Zjk->YZik".
   void expandEllipses() {
     std::string letters = freeLetters();
     size_t most = 0;
@@ -198,16 +173,9 @@ private:
     return text;
   }
 
-  /// Replaces operand `i` of the Einsum node by its diagonal if two dims of the
-  /// operand have the same letter in the equation. The second of these dims is
-  /// removed, so that "ii" becomes "i". The matrix [[1, 2], [3, 4]] becomes the
-  /// vector [1, 4] in two steps:
-  ///
-  ///   1. set the elements off the diagonal to 0: [[1, 0], [0, 4]]
-  ///   2. sum over the second dim: [1, 4]
-  ///
-  /// The steps are repeated until all dims of the operand have different
-  /// letters.
+  /// Replaces operand `i` by its diagonal while two dims of the operand have
+  /// the same einsum letter: "ii" becomes "i", and [[1, 2], [3, 4]] becomes [1,
+  /// 4].
   void takeDiagonals(size_t i) {
     std::string &term = terms[i];
     for (size_t second = 1; second < term.size() && !n.failed();) {
@@ -228,16 +196,9 @@ private:
     }
   }
 
-  /// Removes dims of size 1 from the operands of the Einsum node. In the
-  /// equation of the node, such as "ij,ij->ij", each letter names a dim. A
-  /// letter may name a dim of size 1 in one operand, and a dim of a larger size
-  /// in another operand. The method then removes the dim of size 1 by a
-  /// reshape. The method also removes the letter of this dim from the equation.
-  /// Example:
-  ///
-  ///            equation       shape of operand 0   shape of operand 1
-  ///   before   "ij,ij->ij"    [1, 3]               [2, 3]
-  ///   after    "j,ij->ij"     [3]                  [2, 3]
+  /// Removes a dim of size 1 from an operand if a larger dim of another operand
+  /// has the same einsum letter. Example: "ij,ij->ij" becomes "j,ij->ij" for
+  /// operands of the shapes [1, 3] and [2, 3].
   void dropSizeOne() {
     if (n.failed())
       return;

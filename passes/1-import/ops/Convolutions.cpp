@@ -43,15 +43,8 @@ static bool divides(int64_t group, int64_t channels) {
          channels % group == 0;
 }
 
-/// Imports Conv. The input and the filter have one or more spatial dims. With
-/// two spatial dims, the shapes are:
-///
-///   input    [batch, channels, height, width]
-///   filter   [result channels, channels / group, height, width]
-///
-/// The attribute `group` splits the channels of the input and of the result
-/// into groups of equal size. Each channel of the result depends on only one
-/// group of channels of the input.
+/// Imports Conv. The input has the shape [batch, channels, spatial dims]. The
+/// filter has the shape [result channels, channels / group, spatial dims].
 static Value conv(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);
@@ -68,14 +61,9 @@ static Value conv(NodeImport &n) {
 }
 
 /// Sets `window.pads` of a ConvTranspose so that each spatial dim of the result
-/// has the size in `output`. Without pads, a dim has this size:
-///
-///   stride · (size in `spatial` - 1) + span of the filter + entry of `extra`
-///
-/// `extra` has ONNX's output_padding. Pads remove elements from the two ends of
-/// a dim. If they remove an odd number, the high end loses one more for
-/// SAME_UPPER, and the low end otherwise. If the size is too small, the pads
-/// are 0, and the function adds the missing number to `extra`.
+/// has the size in `output`. If the sum of a dim's pads is odd, the high pad is
+/// larger for SAME_UPPER, and the low pad otherwise. If the result is too
+/// small, adds the missing number to `extra` (ONNX's output_padding).
 static void padForOutput(NodeImport &n, WindowSpec &window,
                          ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
                          SmallVectorImpl<int64_t> &extra) {
@@ -98,14 +86,10 @@ static bool isOutOfRange(ArrayRef<int64_t> sizes) {
       sizes, [](int64_t size) { return size < 0 || size > INT32_MAX; });
 }
 
-/// Imports ConvTranspose. The input has the shape [batch, channels, spatial
-/// dims]. The filter has the shape [channels, result channels / group, spatial
-/// dims]. The first of these rules that applies gives the spatial sizes of the
-/// result:
-///
-/// - The attribute output_shape contains the sizes.
-/// - With auto_pad SAME_UPPER or SAME_LOWER, each size is input size · stride.
-/// - Otherwise, the sizes follow from strides, filter, pads and output_padding.
+/// Imports ConvTranspose. The filter has the shape
+/// [channels, result channels / group, spatial dims]. The spatial sizes of the
+/// result are output_shape if given. With auto_pad SAME_UPPER or SAME_LOWER,
+/// they are input size · stride.
 static Value convTranspose(NodeImport &n) {
   Value input = n.operand(0), filter = n.operand(1);
   int64_t group = n.integer("group", 1);

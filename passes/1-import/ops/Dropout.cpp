@@ -17,7 +17,7 @@ using namespace pcc::graph;
 
 namespace pcc::onnx_import {
 
-/// Returns whether the Dropout node requests training mode: its operand 2
+/// Returns whether the Dropout node is in training mode: its operand 2
 /// (training_mode) is present and true.
 static bool saysDropout(NodeImport &n) {
   if (!n.has(2))
@@ -104,18 +104,10 @@ static double ratioOf(NodeImport &n) {
   return n.real("ratio", 0.5);
 }
 
-/// Returns `input` with random elements set to 0, and with all other elements
-/// scaled. The ratio of the Dropout node is the probability that an element
-/// becomes 0. The first of these cases that applies determines the result:
-///
-/// - If the ratio is 0, the function returns `input` itself.
-/// - If the ratio is not in [0, 1), the function records an error.
-/// - If the model uses output 1 of the node, the function records an error.
-///   Output 1 is the mask, which tells which elements were kept. The import
-///   does not support the mask of a node that drops elements.
-/// - Otherwise the function creates the ops that drop and scale elements.
-///
-/// Returns null after an error.
+/// Returns `input` with random elements set to 0 and the remaining elements
+/// scaled. Returns `input` itself if the ratio of dropped elements is 0.
+/// Returns null, with an error, if the ratio is not in [0, 1) or if the model
+/// uses output 1 (the mask of kept elements).
 static Value dropSome(NodeImport &n, Value input) {
   const double ratio = ratioOf(n);
   if (!input || ratio == 0)
@@ -128,16 +120,8 @@ static Value dropSome(NodeImport &n, Value input) {
   return drop(n, input, ratio);
 }
 
-/// Imports a Dropout node. The option ImportOptions::dropout and operand 2 of
-/// the node (training_mode) decide whether the node drops elements:
-///
-///   option      training_mode is true   training_mode is false or absent
-///   Inference   error                   keeps all elements
-///   AsSaid      drops elements          keeps all elements
-///   Never       keeps all elements      keeps all elements
-///   Always      drops elements          drops elements
-///
-/// If the table has "keeps all elements", output 0 is operand 0, and output 1
+/// Imports a Dropout node. ImportOptions::dropout and operand 2 (training_mode)
+/// decide whether the node drops elements. If it keeps all elements, output 1
 /// (the mask) is all ones.
 static Value dropout(NodeImport &n) {
   using Dropout = ImportOptions::Dropout;

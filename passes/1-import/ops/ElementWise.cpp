@@ -12,15 +12,10 @@ template <typename Op> static Value unary(NodeImport &n) {
   return n.make<Op>(n.operand(0));
 }
 
-/// Reshapes `rhs` so that NumPy's rule broadcasts `rhs` to the shape of `lhs`.
-/// Before opset 7, a node may have the attribute `axis`, the dim of `lhs` that
-/// aligns with dim 0 of `rhs`. For such a node, the function appends dims of
-/// size 1 to `rhs` where necessary. For all other nodes, the function returns
-/// `rhs` unchanged. Here is an example with axis = 1:
-///
-///   lhs      [2, 3, 4]
-///   rhs      [3]          aligns with dim 1 of `lhs`, which has size 3
-///   result   [3, 1]       NumPy's rule broadcasts [3, 1] to [2, 3, 4]
+/// Reshapes `rhs` so that NumPy's rule broadcasts it to the shape of `lhs`.
+/// Before opset 7, the attribute `axis` is the dim of `lhs` that aligns with
+/// dim 0 of `rhs`. Example for axis 1 and `lhs` of shape [2, 3, 4]: [3] becomes
+/// [3, 1].
 static Value alignOld(NodeImport &n, Value lhs, Value rhs) {
   int64_t rank = shapeOf(lhs).size(), own = shapeOf(rhs).size();
   if (n.opset() >= 7 || !n.hasAttribute("axis") || own >= rank)
@@ -69,15 +64,9 @@ static Value power(NodeImport &n) {
   return n.make<PowOp>(base, n.cast(exponent, type));
 }
 
-/// Imports Mod, which computes the remainder of a division. The attribute fmod
-/// determines the sign of the remainder:
-///
-///   fmod   sign of the remainder         example
-///   0      the sign of the divisor       -7 mod 3 = 2
-///   1      the sign of the dividend      -7 mod 3 = -1
-///
-/// ONNX does not allow fmod = 0 for floats. The function records an error if a
-/// node with float operands has it.
+/// Imports Mod, the remainder of a division. The remainder has the sign of the
+/// divisor if fmod is 0, and of the dividend if fmod is 1. ONNX does not allow
+/// fmod 0 for floats.
 static Value remainder(NodeImport &n) {
   bool truncated = n.integer("fmod", 0);
   if (!truncated && isa<FloatType>(n.elementType(0)))

@@ -17,13 +17,9 @@ using namespace pcc::graph;
 namespace pcc::onnx_import {
 
 namespace {
-/// Layout of the weights of a gated linear unit (attribute swiglu_fusion). The
-/// unit has two weight matrices, one for the gate and one for the linear
-/// factor:
-///
-///   Apart        each matrix is an operand
-///   Interleaved  one operand holds both, in alternate rows
-///   Halves       one operand holds both, one after the other
+/// Layout of the two weight matrices of a gated linear unit (attribute
+/// swiglu_fusion). Apart: two operands. Interleaved: one operand with alternate
+/// rows. Halves: one operand with one matrix after the other.
 enum Fusion { Apart, Interleaved, Halves };
 
 /// Imports one MoE (mixture of experts) node as matmul, activation and gating
@@ -32,15 +28,9 @@ class MoeExpansion {
 public:
   explicit MoeExpansion(NodeImport &n) : n(n) {}
 
-  /// Creates ops that compute the MoE (mixture of experts) node. Returns the
-  /// node's result, or null after an error. Each expert has two linear layers:
-  ///
-  ///   hidden = act(x · fc1ᵀ + b1)     with swiglu, a gated linear unit
-  ///   result = sum over experts of gate · (hidden · fc2ᵀ + b2)
-  ///
-  /// The softmax of operand 1 gives a probability for each token and expert.
-  /// `gate` has the k highest probabilities of each token, and 0 for all other
-  /// experts.
+  /// Creates the ops for the MoE (mixture of experts) node, and returns its
+  /// result, or null after an error. The result is the sum over all experts of
+  /// gate · (act(x · fc1ᵀ + b1) · fc2ᵀ + b2). gates() computes `gate`.
   Value run() {
     if (!read())
       return {};
@@ -72,15 +62,9 @@ private:
     return !n.failed() && readSizes() && !n.failed();
   }
 
-  /// Sets `k` from the attribute k, and sets the other sizes from these shapes:
-  ///
-  ///   operand 0   tokens: [tokens, size] or [batch, sequence, size]
-  ///   operand 1   scores for routing: [tokens, experts]
-  ///   operand 4   weights of the second layers: [experts, size, inner]
-  ///
-  /// `shape` is the shape of operand 0. `input` is operand 0 in the shape
-  /// [1, tokens, size]. If an operand does not fit or `k` is not in the range
-  /// from 1 to `experts`, the method records an error and returns false.
+  /// Sets the sizes from operand 0 ([tokens, size] or [batch, sequence, size]),
+  /// operand 1 ([tokens, experts]) and operand 4 ([experts, size, inner]). Also
+  /// sets `k`, `shape` and `input`. Returns false after an error.
   bool readSizes() {
     if (!n.has(4))
       return n.invalid("lacks operand 4"), false;
@@ -107,18 +91,9 @@ private:
     return expect(1, {tokens, experts}) && checkGate();
   }
 
-  /// Checks operand 6 of an MoE node with the activation swiglu. A node with
-  /// another activation passes the check. The activation swiglu has two inputs.
-  /// The first layer of each expert therefore has two weight matrices, W and V,
-  /// one for each input. The member `fusion` tells which operands of the node
-  /// contain W and V:
-  ///
-  ///   `fusion`      operand 2                               operand 6
-  ///   Apart         W                                       V
-  ///   Interleaved   row 0 of W, row 0 of V, row 1 of W, …   must be absent
-  ///   Halves        all rows of W, then all rows of V       must be absent
-  ///
-  /// If the check fails, the method records an error and returns false.
+  /// Checks operand 6 of a node with the activation swiglu. If `fusion` is
+  /// Apart, operand 6 must be present, because it holds the second weight
+  /// matrix. Otherwise operand 6 must be absent. Returns false after an error.
   bool checkGate() {
     if (name == "swiglu" && n.has(6) == (fusion != Apart))
       n.invalid(fusion == Apart
@@ -140,15 +115,10 @@ private:
     return !n.failed();
   }
 
-  /// Creates ops that compute one linear layer of every expert, x · wᵀ + b.
-  /// Returns the result, which has the shape [experts, tokens, to]. The layer
-  /// maps a vector of `from` elements to a vector of `to` elements. x contains
-  /// one such vector for each token. The formula uses these tensors:
-  ///
-  ///   x   [experts, tokens, from] if each expert has a different input
-  ///       [1, tokens, from] if all experts have the same input
-  ///   w   [experts, to, from]: operand number `weight` of the MoE node
-  ///   b   [experts, to]: operand number `bias` of the MoE node, 0 if absent
+  /// Creates one linear layer of every expert, x · wᵀ + b, with a result of the
+  /// shape [experts, tokens, to]. `x` is [experts, tokens, from], or
+  /// [1, tokens, from] if all experts share it. Operand `weight` is w,
+  /// [experts, to, from]. Operand `bias` is b, [experts, to]; 0 if absent.
   Value linear(Value x, size_t weight, size_t bias, int64_t to, int64_t from) {
     if (n.failed() || !expect(weight, {experts, to, from}))
       return {};
@@ -175,13 +145,8 @@ private:
   }
 
   /// Creates the activation SwiGLU (Shazeer 2020) of the gate `g` and the
-  /// linear factor `l`. alpha and beta are the attributes activation_alpha and
-  /// activation_beta:
-  ///
-  ///   g · sigmoid(alpha · g) · (l + beta)
-  ///
-  /// If the node has the attribute swiglu_limit, `g` is first replaced by
-  /// min(g, limit), and `l` is first limited to [-limit, limit].
+  /// linear factor `l`: g · sigmoid(alpha · g) · (l + beta). The attribute
+  /// swiglu_limit limits `g` from above, and `l` from above and below.
   Value gatedUnit(Value g, Value l) {
     if (n.hasAttribute("swiglu_limit")) {
       double limit = n.real("swiglu_limit", 0);
@@ -195,16 +160,10 @@ private:
     return n.mul(swish(g, n.real("activation_alpha", 1)), l);
   }
 
-  /// Returns one of the two factors of a gated linear unit. The tensor `both`
-  /// contains the two factors, which are called the gate and the linear factor.
-  /// The shape of `both` depends on `dim`:
-  ///
-  ///   `dim` is 2   [experts, tokens, 2, inner]
-  ///   `dim` is 3   [experts, tokens, inner, 2]
-  ///
-  /// The function slices `both` at position `index` of the dim of size 2.
-  /// Position 0 contains the gate, and position 1 contains the linear factor.
-  /// The result has the shape [experts, tokens, inner].
+  /// Returns one operand of a gated linear unit: the gate (`index` 0) or the
+  /// linear factor (`index` 1). The result has the shape [experts, tokens,
+  /// inner]. Dim `dim` of `both` has size 2 and holds the gate before the
+  /// linear factor.
   Value part(Value both, int64_t dim, int64_t index) {
     return n.reshape(n.sliceDim(both, dim, index, 1), {experts, tokens, inner});
   }
@@ -229,18 +188,10 @@ private:
                             : n.mul(activate(first), third);
   }
 
-  /// Returns the gates, a tensor of shape [tokens, experts]. A gate is a factor
-  /// for the result that an expert computes for a token. Operand 1 of the MoE
-  /// node contains one score for each token and expert. A softmax converts the
-  /// scores of each token to probabilities. The attribute k of the node is the
-  /// number of experts that each token uses. The gates of a token are the k
-  /// highest probabilities, and 0 for all other experts. If the attribute
-  /// normalize_routing_weights is 1, the gates of each token are divided by
-  /// their sum. Example for one token, 3 experts and k = 2:
-  ///
-  ///   probabilities                      [0.5, 0.2, 0.3]
-  ///   gates                              [0.5, 0, 0.3]
-  ///   gates, divided by their sum, 0.8   [0.625, 0, 0.375]
+  /// Returns the gates, of the shape [tokens, experts]. The gates of a token
+  /// are the k highest probabilities in the softmax of operand 1, and 0 for all
+  /// other experts. If normalize_routing_weights is 1, the gates of each token
+  /// are divided by their sum.
   Value gates() {
     Value chance = n.make<SoftmaxOp>(n.operand(1), uint64_t(1));
     auto [values, places] = n.topK(chance, k, 1, /*largest=*/true);

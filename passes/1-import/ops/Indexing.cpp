@@ -84,38 +84,18 @@ namespace {
 /// vector. The indices are known during the import. For example, the elements
 /// of [[5, 5], [7, 7]] vary along dim 0, and the vector is [5, 7].
 struct IndexVector {
-  /// Dim along which the index tensor varies. The index tensor is the tensor
-  /// that this struct stores as a vector. The dim is -1 if all elements of the
-  /// index tensor are equal. Examples:
-  ///
-  ///   index tensor         dim
-  ///   [[5, 5], [7, 7]]     0
-  ///   [[5, 7], [5, 7]]     1
-  ///   [[5, 5], [5, 5]]     -1
+  /// Dim along which the index tensor varies, or -1 if all its elements are
+  /// equal. The dim is 0 for [[5, 5], [7, 7]].
   int64_t along;
-  /// Vector that replaces the index tensor. The index tensor is a constant
-  /// tensor of indices that varies along one dim at most. The vector holds the
-  /// elements along this dim. If all elements of the index tensor are equal,
-  /// the vector holds one element. Examples:
-  ///
-  ///   index tensor         vector
-  ///   [[5, 5], [7, 7]]     [5, 7]
-  ///   [[5, 7], [5, 7]]     [5, 7]
-  ///   [[5, 5], [5, 5]]     [5]
+  /// Elements of the index tensor along the dim `along`: [5, 7] for
+  /// [[5, 5], [7, 7]]. If all elements are equal, the vector has one element.
   DenseElementsAttr places;
 };
 } // namespace
 
-/// Converts `part`, a tensor of indices, to a vector. Examples:
-///
-///   part                 vector    dim along which `part` varies
-///   [[5, 5], [7, 7]]     [5, 7]    0
-///   [[5, 7], [5, 7]]     [5, 7]    1
-///   [[5, 5], [5, 5]]     [5]       none
-///   [[5, 6], [7, 8]]     nothing   0 and 1
-///
-/// Returns nothing if `part` varies along several dims, or if the elements are
-/// not known during the import.
+/// Converts `part`, a tensor of indices, to a vector. Returns nothing if `part`
+/// varies along several dims, or if the elements are not known during the
+/// import.
 static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
   auto repeated = part.getDefiningOp<BroadcastOp>();
   DenseElementsAttr known = n.known(repeated ? repeated.getInput() : part);
@@ -136,30 +116,16 @@ static std::optional<IndexVector> asVector(NodeImport &n, Value part) {
 }
 
 /// Splits the tuples in the last dim of `indices` into one vector for each
-/// entry of a tuple. For example, the tuples are (row, column), and the tuple
-/// at [i, j] is (r[i], c[j]). The function then returns the vectors r and c:
-///
-///   `indices`   (5, 0) (5, 1)      r = [5, 7]
-///               (7, 0) (7, 1)      c = [0, 1]
-///
-/// Returns std::nullopt if the tuples have another form, such as (r[j], c[i]),
-/// or if the import does not know the elements.
+/// element of a tuple. The tuple at [i, j] must be (r[i], c[j]); the result is
+/// then r and c. Returns nullopt if the tuples form no such grid, or if the
+/// import does not know the elements.
 static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
                                                             Value indices) {
   SmallVector<IndexVector> vectors;
   int64_t last = shapeOf(indices).size() - 1;
-  // Split the tuples, such as (row, column), into a tensor of rows and a tensor
-  // of columns. A tensor is of use here only if the import knows its elements.
-  // There are two ways to split:
-  //
-  // 1. If a concat along the last dim created `indices`, operand 0 of the
-  //    concat contains the rows, and operand 1 contains the columns.
-  // 2. Otherwise, a slice of `indices` contains the rows, and another slice
-  //    contains the columns.
-  //
-  // The first way is better if the concat has more than 16384 elements. The
-  // import does not compute the elements of such a concat, so it does not know
-  // the elements of the slices. It may know the elements of the operands.
+  // If a concat along the last dim created `indices`, use the operands of the
+  // concat instead of slices. The operands may be known even if the concat has
+  // too many elements to be folded.
   auto joined = indices.getDefiningOp<ConcatOp>();
   bool inParts = joined && static_cast<int64_t>(joined.getDim()) == last;
   for (int64_t i = 0; i < shapeOf(indices)[last]; ++i) {
@@ -182,15 +148,9 @@ static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
   return vectors;
 }
 
-/// Creates the result of a GatherND node whose index tuples form a grid.
-/// `vectors` comes from outerIndices(). With the vectors r and c, the tuple at
-/// [i, j] of `indices` is (r[i], c[j]), and the result is:
-///
-///   result[i, j] = data[r[i], c[j]]
-///
-/// The result is computed by one gather for each vector. If `data` has more
-/// dims than there are vectors, the result has the remaining dims at the end.
-/// For example, `data` of shape [9, 4, 6] gives a result of shape [2, 2, 6].
+/// Creates the result of a GatherND node whose index tuples form a grid:
+/// result[i, j] = data[r[i], c[j]]. `vectors` are r and c from outerIndices().
+/// The result ends in the dims of `data` for which there is no vector.
 static Value gatherOuter(NodeImport &n, Value data, Value indices,
                          ArrayRef<IndexVector> vectors) {
   SmallVector<int64_t> lined(shapeOf(indices).size() - 1, 1), whole;
@@ -209,10 +169,10 @@ static Value gatherOuter(NodeImport &n, Value data, Value indices,
   return n.broadcast(n.reshape(data, lined), whole);
 }
 
-/// Imports GatherND. The last dim of the indices (operand 1) holds tuples, such
-/// as (row, column). Each tuple is a position in the data (operand 0). Tuples
-/// that combine each row of a list with each column of a list form a grid, such
-/// as (5, 0), (5, 1), (7, 0) and (7, 1). If the tuples are a constant grid and
+/// Imports GatherND. The last dim of the indices (operand 1) holds tuples of
+/// indices into the data (operand 0), such as (row, column). Tuples that
+/// combine each row of a list with each column of a list form a grid, such as
+/// (5, 0), (5, 1), (7, 0) and (7, 1). If the tuples are a constant grid and
 /// batch_dims is 0, the function creates one gather or slice for the rows, and
 /// one for the columns. Otherwise, it creates one `graph.gather_nd`.
 static Value gatherNd(NodeImport &n) {

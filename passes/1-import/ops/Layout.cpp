@@ -162,15 +162,9 @@ static Value repeat(NodeImport &n, Value x, ArrayRef<int64_t> repeats) {
   return n.reshape(n.broadcast(n.reshape(x, apart), wide), shape);
 }
 
-/// Imports Tile, which repeats operand 0 along its dims. The other operands
-/// depend on the opset of the model:
-///
-///   6 or later   operand 1 contains the number of repeats of each dim
-///   before 6     operand 1 is the number of repeats of one dim; operand 2 is
-///                the index of this dim; all other dims are not repeated
-///
-/// Example for opset 6: if operand 0 is [[1, 2]] and operand 1 is [2, 3], the
-/// result is [[1, 2, 1, 2, 1, 2], [1, 2, 1, 2, 1, 2]].
+/// Imports Tile, which repeats operand 0 along its dims. Operand 1 holds the
+/// number of repeats of each dim. Before opset 6, operand 1 holds one number of
+/// repeats, and operand 2 holds the index of the repeated dim.
 static Value tile(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> repeats = n.integers(1);
@@ -200,17 +194,9 @@ static Value tile(NodeImport &n) {
 // Exchange of spatial blocks and channels
 //===----------------------------------------------------------------------===//
 
-/// Returns the attribute blocksize, B, of a DepthToSpace or SpaceToDepth node.
-/// `x` is the operand of the node, of shape [batch, channels, height, width].
-/// The function checks that `x` has rank 4, that B is 1 to 1024, and that the
-/// sizes of some dims of `x` are multiples of B or B². `dims` contains the
-/// indices of these dims. The callers pass these arguments:
-///
-///   node           `dims`   `squared`   the sizes must be multiples of
-///   DepthToSpace   1        true        B² (channels)
-///   SpaceToDepth   2, 3     false       B (height and width)
-///
-/// If a check fails, the function records an error and returns 0.
+/// Returns the attribute blocksize, B, of a DepthToSpace or SpaceToDepth node
+/// with the operand `x`. The sizes of the dims `dims` of `x` must be multiples
+/// of B, or of B² if `squared` is true. Returns 0 after an error.
 static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
                          bool squared) {
   int64_t block = n.integer("blocksize", 0);
@@ -225,18 +211,10 @@ static int64_t blockSize(NodeImport &n, Value x, ArrayRef<int64_t> dims,
   return fits ? block : 0;
 }
 
-/// Imports DepthToSpace with the block size b:
-///
-///   operand   [N, C · b², H, W]
-///   result    [N, C, H · b, W · b]
-///
-/// Each pixel of the operand becomes a block of b · b pixels in the result. The
-/// b² values of a block come from b² channels of the operand. The value in row
-/// r and column s of the block, in channel c of the result, comes from one of
-/// these channels. The attribute `mode` gives the number of this channel:
-///
-///   DCR   (r · b + s) · C + c
-///   CRD   (c · b + r) · b + s
+/// Imports DepthToSpace with block size b: [N, C · b², H, W] becomes
+/// [N, C, H · b, W · b]. Row r and column s of a block in channel c come from
+/// channel (r · b + s) · C + c of the operand in the mode DCR, and from channel
+/// (c · b + r) · b + s in the mode CRD.
 static Value depthToSpace(NodeImport &n) {
   Value x = n.operand(0);
   int64_t b = blockSize(n, x, {1}, /*squared=*/true);

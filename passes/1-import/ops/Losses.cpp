@@ -15,17 +15,10 @@ namespace {
 /// without dim 1. Example: 10 classes, scores of the shape [8, 10, 32, 32], and
 /// labels of the shape [8, 32, 32].
 struct Labels {
-  /// Sets `index` to operand 1 of the loss node, which contains the labels.
-  /// `scores` contains a score for each class. If the shape of the labels is
-  /// not the shape of `scores` without dim 1, the constructor records an error.
-  /// Then the constructor changes two kinds of labels in `index`:
-  ///
-  /// - A label that equals the attribute ignore_index of the node adds nothing
-  ///   to the loss. The constructor replaces this label by 0. It also sets
-  ///   `ignored` to a boolean tensor that is true for these labels. If the node
-  ///   does not have the attribute, `ignored` is null.
-  /// - All other negative labels are invalid. The constructor changes them so
-  ///   that they cause an error when the model runs.
+  /// Reads the labels (operand 1), which must have the shape of `scores`
+  /// without dim 1. Replaces labels that equal ignore_index by 0, and marks
+  /// them in `ignored`. Other negative labels cause an error when the model
+  /// runs.
   Labels(NodeImport &n, Value scores) : index(n.operand(1)) {
     check(n, shapeOf(scores), shapeOf(index));
     if (!n.failed() && n.hasAttribute("ignore_index")) {
@@ -37,13 +30,9 @@ struct Labels {
       refuseNegative(n, static_cast<double>(shapeOf(scores)[1]));
   }
 
-  /// Changes the negative labels, so that they cause an error when the model
-  /// runs. A negative label is not valid. However, the loss uses labels as
-  /// indices of classes, and a negative index counts from the end: -1 selects
-  /// the last class. The function therefore subtracts `numClasses`, the number
-  /// of classes, from each negative label. Example: for 10 classes, the label
-  /// -1 becomes -11. The valid indices are -10 to 9, so the index -11 causes an
-  /// error.
+  /// Subtracts `numClasses` from each negative label, so that the label causes
+  /// an error when the model runs. Otherwise the label -1 would select the last
+  /// class.
   void refuseNegative(NodeImport &n, double numClasses) {
     Value isNegative =
         n.compare(Predicate::Less, index, n.scalarLike(index, 0));
@@ -96,18 +85,10 @@ static Value lossPerLabel(NodeImport &n, Value logProb, const Labels &labels) {
   return labels.masked(n, n.make<NegOp>(n.reshape(chosen, shape)));
 }
 
-/// Returns a tensor with the weight of each label. A label is the index of a
-/// class. The first of these rules that applies determines the weight:
-///
-/// 1. If the label equals the attribute ignore_index of the node, the weight is
-///    0.
-/// 2. If the node has operand 2, operand 2 contains one weight for each class.
-///    The weight of a label is the weight of the label's class.
-/// 3. Otherwise the weight is 1.
-///
-/// If the node has neither operand 2 nor the attribute ignore_index, all
-/// weights are 1, and the function returns null. `type` is the element type of
-/// the weights if operand 2 is absent.
+/// Returns the weight of each label: 0 for an ignored label, otherwise the
+/// weight of the label's class in operand 2, by default 1. Returns null if the
+/// node has neither operand 2 nor ignore_index. `type` is the element type if
+/// operand 2 is absent.
 static Value weightPerLabel(NodeImport &n, const Labels &labels, Type type) {
   if (n.failed())
     return {};
@@ -119,13 +100,9 @@ static Value weightPerLabel(NodeImport &n, const Labels &labels, Type type) {
              : Value();
 }
 
-/// Multiplies losses by weights, and then reduces the products. `loss` holds
-/// one loss for each label. `weight` holds one weight for each label, or it is
-/// null if all weights are 1. The attribute `reduction` determines the result:
-///
-///   none   loss · weight, one product for each label
-///   sum    Σ loss · weight, the sum of all products
-///   mean   (Σ loss · weight) / (Σ weight), the weighted mean of the losses
+/// Multiplies `loss`, one loss for each label, by `weight` (null for 1).
+/// Reduces the products as the attribute `reduction` says: not at all, to their
+/// sum, or to the weighted mean of the losses.
 static Value reduced(NodeImport &n, Value loss, Value weight) {
   std::string reduction = n.text("reduction", "mean");
   if (weight)
@@ -151,9 +128,9 @@ static Value reduced(NodeImport &n, Value loss, Value weight) {
 }
 
 /// Returns operand 0 of the loss node, which contains a score for each class.
-/// Dim 0 is the batch, and dim 1 numbers the classes. There may be further
-/// dims, such as the height and width of an image. If the operand has fewer
-/// than 2 dims, the function records an error and returns null.
+/// Dim 0 is the batch, and dim 1 numbers the classes. More dims may follow,
+/// such as the height and width of an image. If the operand has fewer than 2
+/// dims, the function records an error and returns null.
 static Value scoresOf(NodeImport &n) {
   Value scores = n.operand(0);
   size_t rank = shapeOf(scores).size();
@@ -162,15 +139,9 @@ static Value scoresOf(NodeImport &n) {
                                              " dims, not 2 or more");
 }
 
-/// Returns output 0 of the loss node. Dim 1 of `logProb` has the
-/// log-probability of each class. The loss of a label (operand 1) is minus the
-/// log-probability of its class, multiplied by the weight of the class (operand
-/// 2, by default 1). A label equal to the attribute ignore_index has the loss 0
-/// and the weight 0. The attribute `reduction` determines the result:
-///
-///   none   the loss of each label
-///   sum    the sum of the losses
-///   mean   the sum of the losses, divided by the sum of the weights
+/// Returns output 0 of the loss node: minus the log-probability of each label's
+/// class, times the weight of the class, reduced as the attribute `reduction`
+/// says. Dim 1 of `logProb` numbers the classes.
 static Value lossOf(NodeImport &n, Value logProb) {
   if (n.failed())
     return {};

@@ -47,14 +47,9 @@ static Value inverseDeviation(NodeImport &n, Value variance, double epsilon) {
 }
 
 namespace {
-/// Statistics of a tensor x over some dims of x, which the list `dims` names.
-/// These dims have the size 1 in all members except `centred`. The last column
-/// shows the shapes for an example: x has the shape [8, 4], and `dims` is [1].
-///
-///   mean       mean of x over `dims`                 [8, 1]
-///   centred    x - mean                              [8, 4]
-///   variance   mean of (x - mean)² over `dims`       [8, 1]
-///   inverse    1 / √(variance + epsilon)             [8, 1]
+/// Mean, variance and inverse standard deviation of x over the dims `dims`,
+/// computed with at least 32 bits. `centred` is x - mean and has the shape of
+/// x. In the other members, the dims in `dims` have the size 1.
 struct Moments {
   Moments(NodeImport &n, Value x, ArrayRef<int64_t> dims, double epsilon) {
     Value wide = widen(n, x);
@@ -72,16 +67,9 @@ struct Moments {
 // Over the last dims
 //===----------------------------------------------------------------------===//
 
-/// Returns `weight`, broadcast to the shape `shape`. `weight` is the scale or
-/// the bias of a norm. A norm applies to the last dims of a tensor, and `shape`
-/// contains the sizes of these dims. If `weight` has more dims than `shape`,
-/// the function first removes leading dims of size 1. Examples for `shape` =
-/// [4, 8]:
-///
-///   shape of `weight`   effect
-///   [8]                 broadcast from [8] to [4, 8]
-///   [1, 4, 8]           reshaped to [4, 8]
-///   [3]                 the function records an error and returns null
+/// Returns `weight`, the scale or bias of a norm, broadcast to `shape`, the
+/// sizes of the normalized dims. `weight` may have extra leading dims of size
+/// 1. Records an error and returns null if `weight` does not fit.
 static Value fitWeight(NodeImport &n, Value weight, ArrayRef<int64_t> shape) {
   if (n.failed() || shapeOf(weight) == shape)
     return weight;
@@ -108,13 +96,9 @@ static Value layerNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
                              static_cast<uint64_t>(dim), APFloat(epsilon));
 }
 
-/// Imports LayerNormalization. Output 0 of the node is the normalized tensor.
-/// The op `graph.layer_norm` computes only this output. If the model uses
-/// output 1 or output 2, the function creates more ops, which compute these two
-/// outputs:
-///
-///   output 1   the mean over the normalized dims
-///   output 2   1 / √(variance + epsilon), the inverse standard deviation
+/// Imports LayerNormalization. Output 1 is the mean, and output 2 is the
+/// inverse standard deviation 1 / √(variance + epsilon). Extra ops compute
+/// these two outputs if the model uses them.
 static Value layerNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t rank = shapeOf(x).size(), dim = n.dim("axis", -1, rank);
@@ -147,15 +131,10 @@ static Value rmsNormalization(NodeImport &n) {
   return rmsNorm(n, x, dim, n.real("epsilon", 1e-5f), n.operand(1));
 }
 
-/// Imports two ops of the operator domain com.microsoft. Both ops add operand
-/// 0, operand 1 and an optional bias. Then they normalize this sum along its
-/// last dim:
-///
-///   `rms` is false   SkipLayerNormalization, by a layer norm
-///   `rms` is true    SkipSimplifiedLayerNormalization, by an RMS norm
-///
-/// Output 0 is the normalized sum. Output 3 is the sum before the
-/// normalization.
+/// Imports two ops of the domain com.microsoft:
+/// SkipSimplifiedLayerNormalization if `rms` is true, otherwise
+/// SkipLayerNormalization. Both normalize the sum of operand 0, operand 1 and
+/// an optional bias along the last dim. Output 3 is this sum.
 template <bool rms> static Value skipNormalization(NodeImport &n) {
   size_t biasAt = rms ? 3 : 4;
   Value sum = n.add(n.operand(0), n.operand(1));
@@ -310,23 +289,15 @@ static Value meanVarianceNormalization(NodeImport &n) {
   return n.div(centred, n.add(deviation, n.scalarLike(deviation, 1e-9)));
 }
 
-/// Imports LRN (local response normalization). `x` is operand 0. Dim 1 of `x`
-/// numbers the channels. `alpha`, `beta`, `bias` and `size` are attributes of
-/// the node. The result for an element of `x` is:
-///
-///   x / (bias + (alpha / size) · sum) ^ beta
-///
-/// `sum` is the sum of x² over `size` adjacent channels. The channel of the
-/// element is in the middle of these channels. The indices along all dims but
-/// dim 1 are the indices of the element. Example: if `size` is 3, the sum for
-/// an element of channel 5 is over the channels 4, 5 and 6. If `size` is 4, the
-/// sum is over the channels 4, 5, 6 and 7. A channel that does not exist adds 0
-/// to the sum.
+/// Imports LRN (local response normalization). It divides an element x by (bias
+/// + alpha / size · sum)^beta. `sum` adds the squares of `size` adjacent
+/// channels around the channel of x. Missing channels count as 0.
 static Value localResponseNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t size = n.integer("size", 0), rank = shapeOf(x).size();
   if (n.failed() || size < 1 || size > 1024 || rank < 2)
     return n.invalid("sums over " + Twine(size) + " channels");
+  // ONNX: for an even `size`, the window has one more channel above than below.
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   low[1] = (size - 1) / 2;
   high[1] = size - 1 - low[1];

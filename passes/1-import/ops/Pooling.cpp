@@ -40,14 +40,9 @@ static Value maxPool(NodeImport &n) {
   return pool(n, PoolKind::Max, input, windowOf(n, input));
 }
 
-/// Returns the factors that correct an average pool along spatial dim `i`. With
-/// ONNX's ceil_mode, the last window may reach beyond the padded input.
-/// `graph.pool` divides each sum by the window size, but ONNX does not count
-/// the elements beyond the padded input. If 1 of the 3 elements of a window is
-/// beyond, the factor of the window is 3/2. `input` is the size of the dim in
-/// the operand, and `outputs` is the number of windows along the dim. The
-/// result is a constant of the element type `type`, and broadcasts along the
-/// other dims.
+/// Returns a constant with one factor for each of the `outputs` windows along
+/// spatial dim `i`. The factor is the window size divided by the number of
+/// window elements inside the padded input. `input` is the size of the dim.
 static Value overhangFactors(NodeImport &n, const WindowSpec &window, size_t i,
                              int64_t input, Type type, int64_t outputs) {
   SmallVector<Attribute> factors;
@@ -62,15 +57,10 @@ static Value overhangFactors(NodeImport &n, const WindowSpec &window, size_t i,
       DenseElementsAttr::get(RankedTensorType::get(shape, type), factors));
 }
 
-/// Creates an average pool for a node with ceil_mode and count_include_pad. The
-/// last window may reach beyond the padded input. `graph.pool` divides each sum
-/// by the window size, but ONNX does not count the elements beyond the padded
-/// input. The function multiplies the result by a factor that corrects this.
-/// Example for the input [4, 6, 5], window size 2, stride 2 and no padding:
-///
-///   window          graph.pool          factor   result
-///   4, 6            (4 + 6) / 2 = 5     2/2      5
-///   5, one beyond   (5 + 0) / 2 = 2.5   2/1      5
+/// Creates an average pool for ceil_mode with count_include_pad. `graph.pool`
+/// divides each sum by the window size. ONNX divides by the number of window
+/// elements inside the padded input. A constant factor per window corrects
+/// this.
 static Value averageWithoutOverhang(NodeImport &n, Value input,
                                     const WindowSpec &window) {
   Type type = n.elementType(0);

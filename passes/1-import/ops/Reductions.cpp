@@ -21,15 +21,9 @@ static SmallVector<int64_t> reducedDims(NodeImport &n, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
-/// Creates the op that reduces `input`, and returns the op's result. `kind` is
-/// the kind of the reduction, such as Sum. The callers compute `input` from
-/// operand 0 of the node:
-///
-///   ReduceSum         `input` is operand 0
-///   ReduceSumSquare   `input` is the square of operand 0
-///
-/// The attributes and operands of the node determine the reduced dims. The
-/// function returns `input` unchanged if no dims are reduced.
+/// Reduces `input` with `kind` over the dims that the node lists. Returns
+/// `input` unchanged if no dims are reduced. `input` is operand 0 or is
+/// computed from operand 0, such as its square for ReduceSumSquare.
 static Value reduceBy(NodeImport &n, ReduceKind kind, Value input) {
   if (n.failed())
     return {};
@@ -72,13 +66,9 @@ static Value inReals(NodeImport &n, Value x) {
   return n.cast(x, n.getBuilder().getF64Type());
 }
 
-/// Imports ReduceMean. For integers, the created ops compute the sum and the
-/// mean in f64. Then the ops drop the fraction of the mean. For example, the
-/// mean of 1 and 2 is 1.5, and the result is 1.
-///
-/// A sum of integers in f64 is exact, in any order of the additions, if the
-/// absolute values of the integers add up to at most 2^53. An exact sum does
-/// not depend on the number of ranks (processes) that compute the sum.
+/// Imports ReduceMean. Integers are added and divided in f64, and the fraction
+/// of the mean is dropped. The f64 sum is exact if the absolute values add up
+/// to at most 2^53. The number of processes then does not change the result.
 static Value reduceMean(NodeImport &n) {
   Type type = n.elementType(0);
   if (n.failed() || isa<FloatType>(type))
@@ -109,16 +99,9 @@ static Value reduceLogSum(NodeImport &n) {
   return makeInReals<LogOp>(n, reduce<ReduceKind::Sum>(n));
 }
 
-/// Imports ReduceLogSumExp, which computes log(Σ exp(x)) over the reduced dims.
-/// The function exp may overflow for large x. Therefore, the created ops use
-/// this equivalent formula:
-///
-///   log(Σ exp(x - m)) + m
-///
-/// The number m is the maximum of x over the reduced dims, so x - m is at most
-/// 0. If the maximum is infinite, m is 0. An infinite m would give the result
-/// NaN, because infinity minus infinity is NaN. Integers are converted to f64,
-/// and the result is converted back.
+/// Imports ReduceLogSumExp as log(Σ exp(x - m)) + m, where m is the maximum of
+/// x over the reduced dims. The subtraction of m avoids an overflow in exp.
+/// Integers are computed in f64 and converted back.
 static Value reduceLogSumExp(NodeImport &n) {
   Value x = n.operand(0);
   if (n.failed())
@@ -129,6 +112,7 @@ static Value reduceLogSumExp(NodeImport &n) {
   if (dims.empty() || n.failed())
     return n.operand(0);
   Value largest = n.reduce(ReduceKind::Max, x, dims, /*keep=*/true);
+  // Replace an infinite maximum by 0, because infinity - infinity is NaN.
   Value infinite = n.make<IsInfOp>(largest, true, true);
   largest = n.select(infinite, n.scalarLike(x, 0), largest);
   Value sum = n.reduce(ReduceKind::Sum, n.make<ExpOp>(n.sub(x, largest)), dims,

@@ -55,15 +55,10 @@ static void applyScales(NodeImport &n, Resolution &to, ArrayRef<double> scales,
   }
 }
 
-/// Stores the new size and the scale of each dim of `axes` in `to`. Before the
-/// call, `to.shape` has the old sizes. Entry j of `sizes` is the requested size
-/// of dim axes[j]. The new size is old size · scale, rounded to the nearest
-/// integer. The attribute keep_aspect_ratio_policy determines the scale, which
-/// is computed from quotients requested size / old size:
-///
-///   stretch       quotient of the dim
-///   not_larger    smallest quotient of all dims in `axes`
-///   not_smaller   largest quotient of all dims in `axes`
+/// Computes the new sizes and the scales of the dims `axes`, and stores them in
+/// `to`. At the call, `to.shape` holds the old sizes. Entry j of `sizes` is the
+/// requested size of dim axes[j]. keep_aspect_ratio_policy may require one
+/// common scale for all these dims.
 static void applySizes(NodeImport &n, Resolution &to, ArrayRef<int64_t> sizes,
                        ArrayRef<int64_t> axes) {
   std::string policy = n.text("keep_aspect_ratio_policy", "stretch");

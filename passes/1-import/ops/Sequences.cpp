@@ -87,15 +87,9 @@ static SmallVector<int64_t> partSizes(NodeImport &n, int64_t whole) {
   return parts;
 }
 
-/// Imports SplitToSequence, which splits operand 0 along one dim into a
-/// sequence of tensors. The attribute `axis` is the index of this dim. Operand
-/// 1 determines the size of this dim in each tensor of the sequence. If operand
-/// 1 is absent, the size is 1. In this case, the attribute keepdims tells
-/// whether the tensors keep the dim of size 1. Example: operand 0 has the shape
-/// [3, 4], `axis` is 0, and operand 1 is absent. The sequence then contains:
-///
-///   keepdims = 1   3 tensors of the shape [1, 4]
-///   keepdims = 0   3 tensors of the shape [4]
+/// Imports SplitToSequence, which splits operand 0 along the dim `axis` into a
+/// sequence of tensors. Operand 1 gives the sizes along this dim. Without
+/// operand 1, each size is 1, and keepdims = 0 removes the dim.
 static Value splitToSequence(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", 0, shapeOf(x).size());

@@ -121,17 +121,9 @@ static Value eyeLike(NodeImport &n) {
                                              : n.elementType(0));
 }
 
-/// Imports ONNX's op NonZero, which returns the indices of all elements that
-/// are not 0. Each column of the result holds the indices of one element. Row d
-/// of the result holds the indices along dim d. An example:
-///
-///   operand       result
-///   [[5, 0, 7],   [[0, 0, 1],
-///    [0, 8, 0]]    [0, 2, 1]]
-///
-/// The elements 5, 7 and 8 are at the indices (0, 0), (0, 2) and (1, 1). The
-/// number of columns depends on the elements of the operand. The function
-/// therefore requires that these elements are known at compile time.
+/// Imports NonZero. Its result has one column for each element that is not 0,
+/// and row d holds the indices along dim d. The number of columns depends on
+/// the elements, so the operand must be known at compile time.
 static Value nonZero(NodeImport &n) {
   SmallVector<double> values = n.doubles(0);
   Value x = n.operand(0);

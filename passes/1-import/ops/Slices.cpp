@@ -17,17 +17,9 @@ struct DimSlice {
 };
 } // namespace
 
-/// Converts the NumPy slice start:end:step of a dim with `size` elements to a
-/// first index, a number of elements and a step. A negative bound counts from
-/// the end of the dim. A bound that is out of range is replaced by the nearest
-/// bound in range. NumPy has the same rules. Examples for a dim with 5
-/// elements:
-///
-///   slice            elements    `start`   `count`   `step`
-///   1:4:1            1, 2, 3     1         3         1
-///   -2:100:1         3, 4        3         2         1
-///   100:-100:-2      4, 2, 0     4         3         -2
-///   4:1:1            none        0         0         1
+/// Converts the NumPy slice start:end:step of a dim with `size` elements.
+/// Negative bounds count from the end, and bounds out of range are clamped. For
+/// a dim of 5 elements, -2:100:1 becomes start 3, count 2, step 1.
 static DimSlice clampRange(int64_t start, int64_t end, int64_t step,
                            int64_t size) {
   bool forward = step > 0;

@@ -62,15 +62,9 @@ struct Update {
 using Formula = SmallVector<Value, 3> (*)(Update &);
 } // namespace
 
-/// Creates the ops for one step of gradient descent with momentum. Returns the
-/// new tensor X and the new momentum V:
-///
-///   new V = alpha * V + b * G     (b is 1 in the first step, then `beta`)
-///   new X = X - R * (new V)                    if `mode` is "standard"
-///   new X = X - R * (G + alpha * (new V))      if `mode` is "nesterov"
-///
-/// R is the learning rate. G is the gradient of the loss for X, plus
-/// norm_coefficient * X (L2 regularization).
+/// Creates the ops for one step of ONNX's Momentum, standard or nesterov.
+/// Returns the new tensor and the new momentum. In the first step, the weight
+/// of the gradient is 1 instead of `beta`.
 static SmallVector<Value, 3> momentum(Update &u) {
   NodeImport &n = u.n;
   const std::string mode = n.text("mode", "");
@@ -85,13 +79,8 @@ static SmallVector<Value, 3> momentum(Update &u) {
 }
 
 /// Creates the ops for one step of Adagrad (Duchi et al. 2011). Returns the new
-/// tensor X and the new state H, the sum of all squared gradients so far:
-///
-///   new H = H + G * G
-///   new X = X - R / (1 + T * decay_factor) * G / (sqrt(new H) + epsilon)
-///
-/// R is the learning rate. T is the number of earlier steps. G is the gradient
-/// of the loss for X, plus norm_coefficient * X (L2 regularization).
+/// tensor and the new sum of squared gradients. The learning rate is divided by
+/// 1 + T * decay_factor, where T is the number of earlier steps.
 static SmallVector<Value, 3> adagrad(Update &u) {
   NodeImport &n = u.n;
   Value g = u.regularized(), count = u.as(u.count);
@@ -104,14 +93,8 @@ static SmallVector<Value, 3> adagrad(Update &u) {
 }
 
 /// Creates the ops for one step of Adam (Kingma & Ba 2015). Returns the new
-/// tensor X and the new states V and H. R, T and G have the same meaning as in
-/// adagrad(). r is R * sqrt(1 - beta^T) / (1 - alpha^T), or R in the first step
-/// (T = 0):
-///
-///   new V = alpha * V + (1 - alpha) * G
-///   new H = beta * H + (1 - beta) * G * G
-///   y     = X - r * (new V) / (sqrt(new H) + epsilon)
-///   new X = (1 - norm_coefficient_post) * y
+/// tensor and its two new moments. In ONNX, the first step has no bias
+/// correction of the learning rate.
 static SmallVector<Value, 3> adam(Update &u) {
   NodeImport &n = u.n;
   const double alpha = n.real("alpha", 0.9), beta = n.real("beta", 0.999);
@@ -132,15 +115,9 @@ static SmallVector<Value, 3> adam(Update &u) {
   return {n.mul(x, u.number(1 - n.real("norm_coefficient_post", 0))), v, h};
 }
 
-/// Imports an optimizer node, such as ONNX's op Adam. One node may update
-/// several tensors. Each call of `formula` creates the ops that update one
-/// tensor. The optimizer keeps `numStates` state tensors for each tensor, such
-/// as the moments V and H of Adam. An Adam node for X1 and X2, with the
-/// learning rate R, the number of earlier steps T, and the gradients G1 and G2,
-/// has this form:
-///
-///   operands   R, T, X1, X2, G1, G2, V1, V2, H1, H2
-///   outputs          X1, X2,         V1, V2, H1, H2     (the new values)
+/// Imports an optimizer node, such as Adam, which may update several tensors.
+/// `formula` creates the update of one tensor. Each tensor has `numStates`
+/// state tensors, such as the two moments of Adam.
 template <Formula formula, size_t numStates>
 static Value update(NodeImport &n) {
   constexpr size_t perTensor = 2 + numStates;
@@ -182,15 +159,10 @@ static SmallVector<Value> differentiated(NodeImport &n, Value y,
   return {};
 }
 
-/// Creates two placeholder ops for the gradient of the loss with respect to
-/// `weight`, the value of a parameter @w. %g is the gradient in one microbatch.
-/// Returns %s, the sum of %g over all microbatches:
-///
-///   %g = graph.loss_gradient {graph.gradient_of = @w}
-///   %s = graph.accumulate %g
-///
-/// Phase 2-prepare replaces %s by the computed sum. Records an error with
-/// `name` and returns null if `weight` is not read from a parameter.
+/// Creates a placeholder for the gradient of the loss with respect to `weight`,
+/// summed over all microbatches. Phase 2-prepare replaces the placeholder by
+/// the computed sum. Records an error that contains `name`, and returns null,
+/// if `weight` is not read from a parameter.
 static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   auto get = weight.getDefiningOp<GetParameterOp>();
   if (!get)
@@ -203,17 +175,10 @@ static Value gradientPlaceholder(NodeImport &n, Value weight, StringRef name) {
   return n.makeTyped<AccumulateOp>(tensorType(weight), seed);
 }
 
-/// Imports ONNX's op Gradient. Its attribute `y` is the name of a tensor. Its
-/// attributes `xs` and `zs` are lists of names of tensors. Output i of the node
-/// is the gradient of `y` with respect to entry i of `xs`. pcc requires that
-/// the operands are exactly the tensors named in `xs`, followed by the tensors
-/// named in `zs`.
-///
-/// Usually, the function creates the ops that compute the gradients. There is
-/// one exception: the user trains the model with the training step that the
-/// ONNX file contains (ONNX TrainingInfo). ImportOptions::trainingInfo is then
-/// true, and the function creates a placeholder op for each gradient. Phase
-/// 2-prepare later replaces each placeholder by the computed gradient.
+/// Imports Gradient: the gradients of the tensor `y` with respect to the
+/// tensors `xs`. The operands must be the tensors named in `xs`, then those
+/// named in `zs`. If ImportOptions::trainingInfo is set, creates placeholders,
+/// which phase 2-prepare replaces by the computed gradients.
 static Value gradient(NodeImport &n) {
   SmallVector<std::string_view> names = n.textList("xs");
   const size_t numWanted = names.size();

@@ -129,20 +129,17 @@ static bool isConstant(ConstantOp op, Is what, MaskRegion region) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Token position numbers that grow by equal steps along one dim: index i has
-/// the number first + step · i.
+/// Token indices that grow by equal steps along one dim of a tensor: index i of
+/// the dim has the token index first + step · i.
 struct Positions {
   double first = 0, step = 0;
 };
 } // namespace
 
-/// Returns the first number and the step of a tensor that holds one number for
-/// each key or query, such as the position. For the numbers 5, 7, 9, returns 5
-/// and 2. If `ofKeys` is true, the numbers lie along the last dim, for example
-/// in the shape [1, 3]. Otherwise, they lie along the dim before it, for
-/// example in the shape [3, 1]. `value` must be an iota op along this dim, or a
-/// constant of 2 to 2^24 equally spaced numbers whose other dims have size 1.
-/// Returns nullopt for all other tensors.
+/// Returns the first number and the step of equally spaced numbers, such as 5,
+/// 7, 9. The numbers lie along the last dim if `ofKeys` is true, otherwise
+/// along the dim before it. Returns nullopt unless `value` is an iota along
+/// this dim, or a constant whose other dims have size 1.
 static std::optional<Positions> positionsOf(Value value, bool ofKeys) {
   ArrayRef<int64_t> shape = shapeOf(value);
   const int64_t dim = static_cast<int64_t>(shape.size()) - (ofKeys ? 1 : 2);
@@ -187,14 +184,10 @@ static bool compares(Predicate predicate, double a, double b) {
   return false;
 }
 
-/// Returns whether all elements in a region of the mask provably have the
-/// property `what`. The mask is the result of `op` and has `size` x `size`
-/// elements. Element (s, t) must compare q + c · s for query s with k + c · t
-/// for key t. The function returns false for other operands and for the
-/// predicate Equal. The result depends only on the difference d = t - s. For
-/// the other predicates, the result changes at most once when d grows. The
-/// function therefore tests only the smallest and the largest d of the region.
-/// Equal could change twice.
+/// Returns whether the result of `op`, a mask of `size` x `size` elements,
+/// provably has the property `what` in all elements of `region`. `op` must
+/// compare one number per query with one number per key. Both series must be
+/// equally spaced with the same step.
 static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
   if (op.getPredicate() == Predicate::Equal)
     return false;
@@ -206,6 +199,8 @@ static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
     auto [from, to] = region == MaskRegion::Later
                           ? std::pair<int64_t, int64_t>(1, size - 1)
                           : std::pair<int64_t, int64_t>(1 - size, 0);
+    // The result depends only on t - s and, without Equal, changes at most once
+    // as t - s grows. The smallest and the largest t - s therefore suffice.
     for (int64_t distance : {from, to}) {
       const double key =
                        keys->first + keys->step * static_cast<double>(distance),
@@ -232,17 +227,9 @@ struct RegionCheck {
   MaskRegion region;
   int64_t size;
 
-  /// Returns whether all elements of `value` in the region `region` provably
-  /// have the property `what`. `value` is an attention mask or a tensor from
-  /// which the mask is computed. `region` is Later, the part above the
-  /// diagonal, or Others, the rest. For example, for the region Later and the
-  /// property Zero, the function returns whether all elements above the
-  /// diagonal are provably 0.
-  ///
-  /// The function considers the op that computes `value`, then the ops that
-  /// compute the operands of this op, and so on. `depth` limits the search: if
-  /// the proof needs a chain of more than `depth` ops, the function returns
-  /// false.
+  /// Returns whether all elements of `value` in `region` provably have the
+  /// property `what`. Searches the ops that compute `value`, in chains of at
+  /// most `depth` ops.
   bool all(Value value, Is what, int depth = maxDepth) const {
     auto of = [&](Value operand, Is other) {
       return all(operand, other, depth - 1);
@@ -273,15 +260,9 @@ struct RegionCheck {
   }
 
 private:
-  /// Returns whether the sum `op` = a + b provably has the property `what` in
-  /// the region. The call of(x, p) returns whether the tensor x provably has
-  /// the property p. The function uses three rules and otherwise returns false:
-  ///
-  ///   a or b is Infinite                             a + b is Infinite
-  ///   one operand is Low, the other Low or Zero      a + b is Low
-  ///   a and b are Zero                               a + b is Zero
-  ///
-  /// The first rule assumes that masks hold neither +infinity nor NaN.
+  /// Returns whether the sum `op` provably has the property `what` in the
+  /// region. of(x, p) returns whether the operand x provably has the property
+  /// p. Assumes that masks hold neither +infinity nor NaN.
   static bool isSum(Operation *op, Is what,
                     llvm::function_ref<bool(Value, Is)> of) {
     Value a = op->getOperand(0), b = op->getOperand(1);
@@ -300,16 +281,9 @@ private:
     }
   }
 
-  /// Combines the results of `test` for the operands of `op`. `op` is an `and`
-  /// op or an `or` op. The call test(x) returns whether the operand x provably
-  /// has a property. If `oneIsEnough` is true, the function returns whether at
-  /// least one operand has the property. If `oneIsEnough` is false, it returns
-  /// whether all operands have the property.
-  ///
-  /// For example, the result of an `and` op is false if one operand is false,
-  /// and is true if all operands are true. `oneIsEnough` is therefore true for
-  /// an `and` op and the property False. It is false for an `and` op and the
-  /// property True.
+  /// Returns whether `test` is true for at least one operand of `op` (if
+  /// `oneIsEnough`) or for all operands. One operand is enough to prove that an
+  /// `and` is false or that an `or` is true.
   static bool combined(Operation *op, bool oneIsEnough,
                        llvm::function_ref<bool(Value)> test) {
     return oneIsEnough ? llvm::any_of(op->getOperands(), test)

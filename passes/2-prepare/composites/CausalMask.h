@@ -13,15 +13,9 @@
 
 namespace pcc::prepare {
 
-/// Two facts about an attention mask with the query index s and the key index t
-/// in its last two dims. A member is true only if readCausalMask() has proved
-/// the fact. Both facts hold for this mask, which is added to the scores (-inf
-/// hides a key):
-///
-///   t:      0     1     2
-///   s = 0   0    -inf  -inf
-///   s = 1   0     0    -inf
-///   s = 2   0     0     0
+/// Facts that readCausalMask() has proved about an attention mask with the
+/// query index s and the key index t. Both are true if query s provably sees
+/// exactly the keys t <= s. A member is false if the proof fails.
 struct CausalMask {
   /// Whether the mask hides every key t > s from query s.
   bool hidesLater = false;
@@ -32,14 +26,10 @@ struct CausalMask {
   bool keepsOthers = false;
 };
 
-/// Tries to prove the two facts of CausalMask about an attention mask. A
-/// boolean mask keeps a key by true and hides it by false. A float mask is
-/// added to the scores: 0 keeps a key, and -infinity hides it. Exporters of f16
-/// models write -65504 in place of -infinity. If `keepsOthers` is proved, each
-/// query sees a key, and numbers of at most -65504 hide the other keys.
-/// Otherwise, a query may have -65504 for all keys, and the softmax still gives
-/// each key a weight. Both facts are false if the sizes of the last two dims
-/// differ or are less than 2.
+/// Tries to prove the facts of CausalMask. A float mask is added to the scores,
+/// and -infinity hides a key. If `keepsOthers` is proved, numbers of at most
+/// -65504 (lowest f16 number) also hide a key, because each query sees a key.
+/// Both facts are false if the last two dims differ in size or are less than 2.
 CausalMask readCausalMask(mlir::Value mask);
 
 } // namespace pcc::prepare

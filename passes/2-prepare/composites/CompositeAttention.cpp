@@ -42,10 +42,6 @@ namespace {
 ///
 ///   sum      result = scores + addend                    (`keep` is null)
 ///   select   result = (keep == kept) ? scores : fill     (`addend` is null)
-///
-/// `addend` is a float tensor. `keep` is a boolean tensor. `kept` is the
-/// boolean for which a score stays. `fill` is the number that replaces all
-/// other scores.
 struct Mask {
   Value addend, keep;
   bool kept = true;
@@ -139,15 +135,10 @@ static std::optional<Scores> masked(Value value, Value result, Mask mask,
   return scores;
 }
 
-/// Describes the result of the select `op`, which masks attention scores. `op`
-/// has one of these forms, with a constant `number` of at most -1e9:
-///
-///   condition ? scores : number
-///   condition ? number : scores
-///
-/// The first entry of `masks` in the result describes `op`. Returns nullopt if
-/// `op` has neither form, or if readScores() finds no matmul of query and key
-/// from `scores`. `depth` is the limit of this search.
+/// Describes masked scores: the result of the select `op`, which replaces some
+/// attention scores by a constant number of at most -1e9. Returns nullopt for
+/// any other `op`, or if readScores() finds no matmul of query and key. `depth`
+/// limits this search.
 static std::optional<Scores> readSelect(SelectOp op, int depth) {
   for (bool kept : {true, false}) {
     auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
@@ -177,16 +168,10 @@ static std::optional<Scores> readClip(MaxOp op, int depth) {
   return scores;
 }
 
-/// Describes the product of masked attention scores and the number `scale`. The
-/// parameter `scores` describes the scores before the multiplication. A mask
-/// may replace the scores of hidden keys by a fill value. The model multiplies
-/// this fill value too. For the fill value -1e30 and the scale 0.5, the new
-/// fill value is -5e29. Returns nullopt in these cases:
-///
-///   - `scores` is nullopt
-///   - `scale` is not positive
-///   - a mask is a tensor that the model adds to the scores
-///   - a new fill value is greater than -1e9 and would no longer hide keys
+/// Describes the product of `scores`, masked attention scores, and the number
+/// `scale`. Also scales the fill values of the masks. Returns nullopt if
+/// `scores` is nullopt, if `scale` is not positive, if a mask is a tensor added
+/// to the scores, or if a new fill value is greater than -1e9.
 static std::optional<Scores> scaled(std::optional<Scores> scores,
                                     double scale) {
   if (!scores || scale <= 0)
@@ -200,14 +185,10 @@ static std::optional<Scores> scaled(std::optional<Scores> scores,
   return scores;
 }
 
-/// Searches for the matmul of query and key from which `value` is computed.
-/// Returns a description of the matmul and of the ops between it and `value`.
-/// The search accepts casts to a float type of at least the same width,
-/// multiplications and divisions by a constant number, additions and selects
-/// that mask scores, and maximum ops that replace -infinity by a finite number.
-/// Returns nullopt for any other op, if the matmul has several uses, or if at
-/// least `depth` ops lie between the matmul and `value`. Casts do not count.
-/// Adjacent multiplications and divisions count as one op.
+/// Finds the matmul of query and key from which `value` is computed. Returns
+/// the matmul with the scale and the masks that the model applies to it.
+/// Returns nullopt if there is no such matmul, if the matmul has several uses,
+/// or if the search needs more than `depth` ops.
 static std::optional<Scores> readScores(Value value, int depth) {
   value = beforeWidening(value);
   if (depth == 0)
@@ -254,28 +235,17 @@ static RowMasking rowMaskingOf(const Mask &mask, int64_t rowSize) {
                  : RowMasking::Unknown;
 }
 
-/// Returns whether one `graph.attention` op provably computes the same result
-/// as the ops of the model. `masks` are the masks that the model applies to the
-/// scores. `rowSize` is the number of keys.
-///
-/// The results can differ for a query from which the masks hide all keys. For
-/// example, the masks replace all scores of the query by -infinity. The softmax
-/// of the model is then NaN. `graph.attention` returns 0 for this query. The
-/// results are equal if the model replaces the NaN by 0. `nanIsZero` must be
-/// true only if the model does so.
+/// Returns whether one `graph.attention` op provably computes the result of the
+/// model. For a query whose keys are all hidden by -infinity, the softmax of
+/// the model is NaN, but `graph.attention` returns 0. `nanIsZero` states that
+/// the model replaces NaN by 0. `rowSize` is the number of keys.
 static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
-    // The model replaces the score of a hidden key by a finite number f, but
-    // `graph.attention` adds f to it. Example with the scores 3 (a) and 1 (b):
-    //
-    //   hidden keys   softmax of the model   softmax of `graph.attention`
-    //   b             softmax([3, f])        softmax([3, f + 1])
-    //   a and b       softmax([f, f])        softmax([f + 3, f + 1])
-    //
-    // If f <= `absorbing`, f + 3 and f + 1 are rounded to f. For a greater f,
-    // each query must see a key.
+    // The model replaces a hidden score by a finite f, but `graph.attention`
+    // adds f to it. The sum is rounded to f if f <= `absorbing`. For a greater
+    // f, the softmax differs if all keys of a query are hidden.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;
@@ -310,13 +280,9 @@ public:
   }
 
 private:
-  /// Returns a float tensor that stands for `mask` in a sum with the scores. A
-  /// mask has one of two forms. In the first form, the model adds a tensor to
-  /// the scores. The function returns this tensor. In the second form, the
-  /// model replaces some scores by the number `mask.fill`. The function then
-  /// builds a tensor with two numbers. It has 0 for each score that stays, and
-  /// `mask.fill` for each score that the model replaces. For the fill -1e9, a
-  /// row of the tensor can be [0, 0, -1e9].
+  /// Returns a float tensor that has the effect of `mask` when added to the
+  /// scores. A select becomes a tensor with 0 for each kept score and
+  /// `mask.fill` for each replaced score.
   Value asAddend(const Mask &mask) {
     if (mask.addend)
       return mask.addend;
@@ -351,17 +317,9 @@ static Value oriented(Value heads, bool swapped, PatternRewriter &rewriter) {
                  : heads;
 }
 
-/// Undoes the repetition of key or value heads in grouped-query attention.
-/// There, R query heads use the same key head. A model may repeat each of the K
-/// key heads R times by these three ops:
-///
-///   reshape     [B, K, S, D]    → [B, K, 1, S, D]
-///   broadcast   [B, K, 1, S, D] → [B, K, R, S, D]
-///   reshape     [B, K, R, S, D] → [B, K·R, S, D]
-///
-/// B is the batch size, S is the sequence length, and D is the size of a head.
-/// If three such ops compute `heads`, the function returns the operand of the
-/// first reshape. Otherwise, it returns `heads`.
+/// Returns key or value heads before their repetition in grouped-query
+/// attention. Matches a reshape, a broadcast and a reshape that repeat each of
+/// the K heads of [B, K, S, D]. Returns `heads` if other ops compute `heads`.
 static Value beforeRepeat(Value heads) {
   auto merge = definedBy<ReshapeOp>(heads);
   auto repeat =
@@ -380,14 +338,10 @@ static Value beforeRepeat(Value heads) {
   return shapeOf(repeat) == ArrayRef(single) ? split.getInput() : heads;
 }
 
-/// Returns the query, the key and the value of an attention. `scores` is the
-/// matmul query · keyᵀ. `output` is the matmul softmax(scale · scores) · value.
-/// If the model multiplies or divides the query or the key by a constant
-/// number, the function returns the tensor before this op and changes `scale`
-/// by the number. If the model repeats the heads of the key and of the value
-/// (grouped-query attention), the function returns the heads before the
-/// repetition. Returns nullopt if `graph.attention` does not accept the shapes
-/// or the element types.
+/// Returns query, key and value of an attention. `scores` is the matmul query ·
+/// keyᵀ, and `output` is the matmul softmax · value. Moves constant factors of
+/// query and key into `scale`. Undoes the repetition of heads. Returns nullopt
+/// if `graph.attention` does not accept the operands.
 static std::optional<Heads> readHeads(MatmulOp scores, MatmulOp output,
                                       double &scale) {
   Heads heads{takeScale(scores.getLhs(), scale),
@@ -423,16 +377,10 @@ static bool fits(const Mask &mask, ArrayRef<int64_t> scores) {
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// Returns the softmax op of an attention. `weights` must be the result of this
-/// chain of ops:
-///
-///   y = softmax(x)
-///   z = isnan(y) ? 0 : y      may be missing
-///   weights = cast(z)         may be missing
-///
-/// `nanIsZero` must be false before the call. The function sets `nanIsZero` to
-/// true if the chain replaces NaN by 0. Returns null if the ops do not form
-/// this chain, or if an op outside the chain reads y or z.
+/// Returns the softmax that computes the attention weights `weights`. After the
+/// softmax, the model may replace NaN by 0 and then cast. Sets `nanIsZero`,
+/// which must be false, to true if NaN is replaced. Returns null for any other
+/// chain of ops, or if an op outside the chain reads its values.
 static SoftmaxOp readWeights(Value weights, bool &nanIsZero) {
   auto narrowed = definedBy<CastOp>(weights);
   if (narrowed && narrowed->hasOneUse())
@@ -451,17 +399,10 @@ static SoftmaxOp readWeights(Value weights, bool &nanIsZero) {
   return softmax && softmax.getResult().hasNUses(uses) ? softmax : SoftmaxOp();
 }
 
-/// Replaces an attention by the op `graph.attention`. The model computes the
-/// attention by several ops:
-///
-///   scores = query · keyᵀ
-///   p      = softmax(mask(scale · scores))
-///   result = p · value
-///
-/// `output` is the matmul in the last line. `graph.attention` computes all
-/// three lines. Returns the result of `graph.attention`, which replaces the
-/// result of `output`. Returns null if the ops do not form such an attention,
-/// or if `graph.attention` might compute another result.
+/// Returns a `graph.attention` that replaces the matmul `output` =
+/// softmax(mask(scale · query · keyᵀ)) · value. Returns null if the ops do not
+/// form such an attention, or if `graph.attention` might compute another
+/// result.
 static Value attention(MatmulOp output, PatternRewriter &rewriter) {
   bool nanIsZero = false;
   SoftmaxOp softmax = output.getTransposeLhs()

@@ -16,14 +16,10 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns a copy of `op` with the flag `causal`. The flag hides each key t > s
-/// from query s. The mask of `op` must hide these keys already. If the mask
-/// changes no score of a key t <= s, the copy has no mask. Otherwise, the copy
-/// has the flag and the mask. Returns null in these cases:
-///
-///   - `op` has the flag already
-///   - `op` has no mask, or the mask does not provably hide all keys t > s
-///   - the numbers of queries and keys differ
+/// Returns a copy of `op` with the flag `causal`, which hides each key t > s
+/// from query s. Drops the mask if it provably changes no other score. Returns
+/// null if the flag is set already, if the numbers of queries and keys differ,
+/// or if the mask does not provably hide all keys t > s.
 static Value causalAttention(AttentionOp op, PatternRewriter &rewriter) {
   if (op.getCausal() || !op.getMask() ||
       shapeOf(op.getQuery())[2] != shapeOf(op.getKey())[2])

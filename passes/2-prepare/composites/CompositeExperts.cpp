@@ -24,7 +24,7 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns whether `others` contains every character of `letters`.
+/// Returns whether the string `others` contains every character of `letters`.
 static bool areAllIn(StringRef letters, StringRef others) {
   return llvm::all_of(letters, [&](char c) { return others.contains(c); });
 }
@@ -42,18 +42,9 @@ static int64_t chosenBy(Value gate, int64_t dim) {
   return most < shapeOf(gate)[dim] ? most : 0;
 }
 
-/// Creates an einsum that adds the outputs of experts. Before the addition,
-/// each output is multiplied by a gate. A gate is the weight of one expert for
-/// one token. The parameters are:
-///
-///   op         op that the einsum will replace; the einsum gets its location
-///   equation   equation of the einsum, such as te,etd->td
-///   gate       first operand of the einsum: all gates
-///   outputs    second operand: the outputs of all experts for all tokens
-///   chosen     largest number of experts that one token can use
-///
-/// A token uses an expert if the gate is not 0. The attribute `graph.chosen` of
-/// the einsum is set to `chosen`.
+/// Creates an einsum that replaces `op` and adds expert outputs multiplied by
+/// gates, such as te,etd->td. The einsum gets `graph.chosen` = `chosen`, the
+/// largest number of experts with a non-zero gate for one token.
 static Value markedSum(Operation *op, const std::string &equation, Value gate,
                        Value outputs, int64_t chosen,
                        PatternRewriter &rewriter) {
@@ -63,9 +54,9 @@ static Value markedSum(Operation *op, const std::string &equation, Value gate,
   return sum;
 }
 
-/// Returns the only letter of `letters` that is not in `result`. For the
-/// operand abc of the einsum ab,abc->ac, this is b, the summed dim. Returns 0
-/// if no letter or several letters are not in `result`.
+/// Returns the only letter of the einsum term `letters` that is not in the term
+/// `result`. For the operand abc of the einsum ab,abc->ac, this is b, the
+/// summed dim. Returns 0 if no letter or several letters are not in `result`.
 static char summedLetter(StringRef letters, StringRef result) {
   char summed = 0;
   for (char letter : letters)
@@ -77,13 +68,10 @@ static char summedLetter(StringRef letters, StringRef result) {
   return summed;
 }
 
-/// Adds the attribute `graph.chosen` to an einsum that sums over experts, such
-/// as te,etd->td. The operand te holds a weight (gate) for each token t and
-/// expert e. The operand etd holds the outputs of all experts. `graph.chosen`
-/// is the largest number of experts with a non-zero gate for one token, such as
-/// 2 of 8. A later pass then computes each expert only for its tokens. Returns
-/// a new einsum that replaces `op`. Returns null if `op` is not such a sum, or
-/// if this number is not provably smaller than the number of experts.
+/// Returns a copy of an einsum over experts with the attribute `graph.chosen`.
+/// Example: te,etd->td with a gate for each token t and expert e.
+/// `graph.chosen` is the largest number of non-zero gates of one token. Returns
+/// null if this number is not provably smaller than the number of experts.
 static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   auto equation = EinsumEquation::parse(op.getEquation());
   if (op->hasAttr(chosenName) || op.getInputs().size() != 2)
@@ -103,18 +91,9 @@ static Value einsum(EinsumOp op, PatternRewriter &rewriter) {
   return {};
 }
 
-/// Returns the letters of all dims of `gate` with a size other than 1. An
-/// einsum names each dim of a tensor by a letter. The string `letters` names
-/// the dims of a tensor to which the model broadcasts `gate`. `gate` may have
-/// fewer dims than this tensor. The last dim of `gate` has the last letter, the
-/// dim before it has the letter before it, and so on. This is an example for a
-/// gate of shape [4, 1]:
-///
-///   letters           a   b   c
-///   dims of gate          4   1
-///
-/// The dim of size 4 has the letter b. The dim of size 1 has the letter c. The
-/// function returns b.
+/// Returns the einsum letters of the dims of `gate` whose size is not 1.
+/// `letters` names the dims of the tensor to which `gate` broadcasts. For a
+/// gate of shape [4, 1] and the letters abc, returns b.
 static std::string lettersOfGate(Value gate, StringRef letters) {
   ArrayRef<int64_t> shape = shapeOf(gate);
   std::string own;
@@ -125,15 +104,10 @@ static std::string lettersOfGate(Value gate, StringRef letters) {
   return own;
 }
 
-/// Replaces a sum over experts by an einsum. The gates are weights of E experts
-/// for T tokens. The outputs of the experts have D elements:
-///
-///   before:   reduce_sum over E of gates [T, E, 1] · outputs [T, E, D]
-///   after:    einsum ab,abc->ac of reshape(gates) [T, E] and outputs [T, E, D]
-///
-/// The einsum gets the attribute `graph.chosen`: the largest number of experts
-/// with a non-zero gate for one token. Returns null if `op` is not such a sum,
-/// or if this number is not provably smaller than E.
+/// Replaces a sum over E experts by an einsum with the attribute
+/// `graph.chosen`. reduce_sum over E of gates [T, E, 1] · outputs [T, E, D]
+/// becomes ab,abc->ac. Returns null if `op` is not such a sum, or if the number
+/// of non-zero gates of one token is not provably smaller than E.
 static Value reducedProduct(ReduceOp op, PatternRewriter &rewriter) {
   auto mul = definedBy<MulOp>(op.getInput());
   if (!mul || op.getKind() != ReduceKind::Sum || op.getKeep() ||

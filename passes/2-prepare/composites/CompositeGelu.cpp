@@ -57,16 +57,9 @@ static std::optional<Polynomial> sum(const std::optional<Polynomial> &a,
   return result;
 }
 
-/// Returns the polynomial that computes `value` from `x`, if its degree is at
-/// most 3. For example, if the model computes `value` as x · (1 + 0.04 · x²),
-/// the function returns the coefficients of x + 0.04 · x³: {0, 1, 0, 0.04}.
-///
-/// The function considers the op that computes `value`, then the ops that
-/// compute the operands of this op, and so on, back to `x` and to constant
-/// numbers. It accepts sums, products, divisions by a constant number, and
-/// powers with the exponent 2 or 3. It returns nullopt if it meets another op,
-/// if the degree exceeds 3, or if a chain between `x` and `value` has more than
-/// `depth` ops.
+/// Returns the polynomial in `x` that computes `value`. Accepts sums, products,
+/// divisions by a constant number, and the powers 2 and 3. Returns nullopt for
+/// any other op, for a degree above 3, and for chains of more than `depth` ops.
 static std::optional<Polynomial> polynomial(Value value, Value x, int depth) {
   if (value == x)
     return Polynomial{0, 1, 0, 0};
@@ -139,13 +132,10 @@ static Operation *curveOf(Value value) {
   return definedBy<TanhOp>(curve);
 }
 
-/// Adds to `candidates` all values that may be the input x of a gelu. `value`
-/// is the operand of the erf or tanh op of the gelu. The candidates are `value`
-/// and all values from which additions, multiplications, divisions and powers
-/// compute `value`, in chains of at most `depth` ops. For y / 1.414, these are
-/// y / 1.414 and y. Constant numbers are no candidates. The search does not
-/// pass an op with the attribute `graph.pinned`, whose sharding the user
-/// requests with --shard.
+/// Adds `value`, the operand of erf or tanh, to `candidates` for the input x of
+/// a gelu. Also adds the tensors from which additions, multiplications,
+/// divisions and powers compute `value`, but no constants. Stops after `depth`
+/// ops and at ops whose sharding the user fixes (`graph.pinned`).
 static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
                           int depth) {
   Operation *op = value.getDefiningOp();
@@ -175,17 +165,10 @@ static bool isHalfProduct(Value root, Value x, Value gate) {
 // Gelu
 //===----------------------------------------------------------------------===//
 
-/// Creates a gelu op for the product `root`. `root` is 0.5 · x · (1 + f), in
-/// which f is an erf or tanh op. The parameter `curve` is the op f. The operand
-/// of `curve` must have one of these forms, with constants k and c:
-///
-///   erf    k · x                 k is about 0.7071, which is 1 / sqrt(2)
-///   tanh   k · (x + c · x³)      k is about 0.7979, which is sqrt(2 / π)
-///                                c is about 0.044715
-///
-/// The numbers of the model may differ from the numbers in this table by less
-/// than 1 %. The gelu op gets the numbers of the model. Returns null if the
-/// operand has another form.
+/// Creates a gelu op for `root` = 0.5 · x · (1 + `curve`), where `curve` is
+/// erf(x / sqrt(2)) or tanh(sqrt(2 / π) · (x + 0.044715 · x³)). The constants
+/// of the model may differ by less than 1 %, and the gelu op keeps them.
+/// Returns null if the operand of `curve` is another formula.
 static Value makeGelu(MulOp root, Operation *curve, Value x,
                       PatternRewriter &rewriter) {
   auto argument = polynomial(curve->getOperand(0), x, maxDepth);

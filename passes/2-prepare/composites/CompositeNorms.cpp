@@ -23,14 +23,9 @@ using namespace pcc::prepare;
 //===----------------------------------------------------------------------===//
 
 /// Returns the reduce op that computes `value`, if it is a mean over the last
-/// dims of a tensor. The op must keep these dims with size 1. For example, the
-/// op computes a mean over the last two dims of a tensor of shape [2, 3, 4]. It
-/// must then have the result shape [2, 1, 1], and not [2]. Returns null for all
-/// other values.
-///
-/// A reduce op can have the attribute `divisor`. A mean then divides the sum of
-/// the elements by this number instead of the number of elements. The function
-/// returns null for an op with this attribute.
+/// dims of a tensor. The op must keep these dims with size 1. It must not
+/// divide the sum by another number than the number of elements (attribute
+/// `divisor`). Returns null for all other values.
 static ReduceOp meanOfLastDims(Value value) {
   auto mean = definedBy<ReduceOp>(value);
   if (!mean || mean.getKind() != ReduceKind::Mean || !mean.getKeep() ||
@@ -54,14 +49,9 @@ static Value squared(Value value) {
 }
 
 namespace {
-/// Describes an expression sqrt(mean(x²) + epsilon) in the model. A norm op,
-/// such as rms_norm, divides x by this expression. The members are:
-///
-///   of        the tensor x
-///   dim       index of the first dim over which the mean is taken
-///   epsilon   the constant number epsilon
-///
-/// The mean is taken over the dim `dim` of x and over all later dims.
+/// Describes an expression mean(x²) + epsilon in the model. A norm divides x by
+/// the root of this expression. `of` is the tensor x. The mean is over the dim
+/// `dim` and all later dims.
 struct Deviation {
   Value of;
   int64_t dim;
@@ -119,15 +109,10 @@ static Value ones(Type elementType, ArrayRef<int64_t> shape, Location loc,
       DenseElementsAttr::get(type, rewriter.getFloatAttr(elementType, 1)));
 }
 
-/// Creates the norm op that replaces `op`, with a scale of ones. `op` computes
-/// x / sqrt(mean(x²) + epsilon) or x · (1 / sqrt(mean(x²) + epsilon)). `value`
-/// is the operand x, and `found` describes the other operand. The new op is:
-///
-///   layer_norm(y)   if `value` is y - mean(y), with a mean over the same dims
-///   rms_norm(x)     otherwise
-///
-/// Returns null if `found` is nullopt or describes another tensor than `value`,
-/// or if `value` and the result of `op` have different types.
+/// Returns the norm op, with a scale of ones, that replaces `op` = x /
+/// sqrt(mean(x²) + epsilon). `value` is x, and `found` describes the divisor.
+/// If x is y - mean(y), the norm is layer_norm(y), otherwise rms_norm(x).
+/// Returns null if `found` is not about x or x and `op` differ in type.
 static Value makeNorm(Operation *op, Value value,
                       std::optional<Deviation> found,
                       PatternRewriter &rewriter) {
@@ -147,29 +132,15 @@ static Value makeNorm(Operation *op, Value value,
                            APFloat(found->epsilon));
 }
 
-/// Replaces the quotient x / sqrt(mean(x²) + epsilon) by a norm op. The form of
-/// x determines the norm op:
-///
-///   layer_norm(y)   if x is y - mean(y), and the mean of y is over the same
-///                   dims as the mean of x²
-///   rms_norm(x)     if x has any other form
-///
-/// All elements of the scale of the norm op are 1. Returns null if `op`
-/// computes any other quotient.
+/// Replaces x / sqrt(mean(x²) + epsilon) by a layer_norm or an rms_norm.
+/// Returns null for other quotients.
 static Value divided(DivOp op, PatternRewriter &rewriter) {
   return makeNorm(op, op.getLhs(), deviationUnderRoot(op.getRhs()), rewriter);
 }
 
-/// Replaces the product x · (1 / sqrt(mean(x²) + epsilon)) by a norm op. The
-/// product may have its two factors in either order. The form of x determines
-/// the norm op:
-///
-///   layer_norm(y)   if x is y - mean(y), and the mean of y is over the same
-///                   dims as the mean of x²
-///   rms_norm(x)     if x has any other form
-///
-/// All elements of the scale of the norm op are 1. Returns null if `op`
-/// computes any other product.
+/// Replaces x · (1 / sqrt(mean(x²) + epsilon)), with the operands of the
+/// product in either order, by a layer_norm or an rms_norm. Returns null for
+/// any other product.
 static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   if (Value norm =
           makeNorm(op, op.getLhs(), inverseDeviation(op.getRhs()), rewriter))
@@ -251,15 +222,9 @@ static Value biasedLayerNorm(AddOp op, PatternRewriter &rewriter) {
               : Value();
 }
 
-/// Returns the tensor x if the model computes cast(norm(cast(x))) by these
-/// three ops:
-///
-///   a = cast(x)   from a float type narrower than f32, such as f16, to f32
-///   b = norm(a)   in f32; this op is the parameter `norm`
-///   c = cast(b)   from f32 to the type of x; this op is the parameter `op`
-///
-/// Returns null if the ops have another form, if another op uses b, or if an
-/// element of the scale of `norm` is not 1.
+/// Returns x if the model computes cast(norm(cast(x))) with a norm in f32, and
+/// x has a narrower float type. `op` is the outer cast. Returns null for other
+/// ops, if `norm` has several uses, or if its scale is not 1.
 template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   auto widened =
       norm && norm->hasOneUse() ? definedBy<CastOp>(norm.getInput()) : CastOp();
@@ -272,15 +237,9 @@ template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   return widened.getInput();
 }
 
-/// Replaces three ops by one op. The tensor x has a float type that is narrower
-/// than f32, such as f16. The ops are a cast of x to f32, an rms_norm in f32,
-/// and a cast of the result to the type of x:
-///
-///   cast(rms_norm(cast(x)))  ->  rms_norm(x)
-///
-/// The new rms_norm takes x without a cast. Its result has the type of x.
-/// Returns null if the ops have another form. Also returns null if an element
-/// of the scale of the rms_norm is not 1.
+/// Replaces cast(rms_norm(cast(x))) by rms_norm(x). x must have a float type
+/// narrower than f32, and the old norm must compute in f32. Returns null for
+/// other ops, or if the scale is not 1.
 static Value narrowRmsNorm(CastOp op, PatternRewriter &rewriter) {
   auto norm = definedBy<RmsNormOp>(op.getInput());
   Value x = narrowInput(op, norm);
@@ -292,15 +251,9 @@ static Value narrowRmsNorm(CastOp op, PatternRewriter &rewriter) {
       norm.getDim(), norm.getEpsilon());
 }
 
-/// Replaces three ops by one op. The tensor x has a float type that is narrower
-/// than f32, such as f16. The ops are a cast of x to f32, a layer_norm in f32,
-/// and a cast of the result to the type of x:
-///
-///   cast(layer_norm(cast(x)))  ->  layer_norm(x)
-///
-/// The new layer_norm takes x without a cast. Its result has the type of x.
-/// Returns null if the ops have another form. Also returns null if the
-/// layer_norm has a bias, or if an element of its scale is not 1.
+/// Replaces cast(layer_norm(cast(x))) by layer_norm(x). x must have a float
+/// type narrower than f32, and the old norm must compute in f32. Returns null
+/// for other ops, if the scale is not 1, or if there is a bias.
 static Value narrowLayerNorm(CastOp op, PatternRewriter &rewriter) {
   auto norm = definedBy<LayerNormOp>(op.getInput());
   Value x = norm && !norm.getBias() ? narrowInput(op, norm) : Value();

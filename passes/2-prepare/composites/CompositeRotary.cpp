@@ -36,14 +36,9 @@ struct SlicedValue {
     steps.assign(slice.getSteps().begin(), slice.getSteps().end());
   }
 
-  /// Returns half of this slice along the last dim: the elements with the
-  /// indices `first`, `first` + `step`, `first` + 2 · `step` and so on. If the
-  /// last dim has size 4, there are these four cases:
-  ///
-  ///   half(0, 1)   elements 0 and 1
-  ///   half(2, 1)   elements 2 and 3
-  ///   half(0, 2)   elements 0 and 2
-  ///   half(1, 2)   elements 1 and 3
+  /// Returns half of this slice along the last dim: every `step`-th element,
+  /// from index `first`. For a last dim of size 4, half(1, 2) has the elements
+  /// 1 and 3.
   SlicedValue half(int64_t first, int64_t step) const {
     SlicedValue result = *this;
     result.starts.back() += first * steps.back();
@@ -61,15 +56,10 @@ struct SlicedValue {
   SmallVector<int64_t> starts, sizes, steps;
 };
 
-/// The two halves of a tensor x to which a rotary embedding is applied. The
-/// embedding computes a tensor r from x: it exchanges the two halves and
-/// negates one of them. The member `negated` is the half that is negated in r,
-/// without the minus sign. The member `plain` is the other half. There are two
-/// forms of r. This is an example with x = [1, 2, 3, 4]:
-///
-///   form          r                  negated   plain
-///   split         [−3, −4, 1, 2]     [3, 4]    [1, 2]
-///   interleaved   [−2, 1, −4, 3]     [2, 4]    [1, 3]
+/// The two halves of a tensor x from which a rotary embedding builds a tensor
+/// r. For x = [1, 2, 3, 4], r is [−3, −4, 1, 2] or, interleaved, [−2, 1, −4,
+/// 3]. `negated` is the half with a minus sign in r: [3, 4] or [2, 4]. `plain`
+/// is the other half.
 struct RotatedHalves {
   Value negated, plain;
 };
@@ -98,15 +88,10 @@ static Value withoutLastDim(Value value) {
   return reshape.getInput();
 }
 
-/// Matches the rotated tensor of an interleaved rotary embedding. For the
-/// operand [a0, b0, a1, b1], the rotated tensor is [−b0, a0, −b1, a1]. The
-/// model must compute it from a = [a0, a1] and b = [b0, b1] by these ops:
-///
-///   neg and reshape   b      → [[−b0], [−b1]]
-///   reshape           a      → [[a0], [a1]]
-///   concat, reshape   both   → [[−b0, a0], [−b1, a1]] → [−b0, a0, −b1, a1]
-///
-/// Returns b and a. Returns nullopt if `value` is not such a tensor.
+/// Matches the tensor [−b0, a0, −b1, a1] of an interleaved rotary embedding,
+/// and returns b and a. The model must reshape −b and a to a last dim of size
+/// 1, concatenate them along this dim, and reshape the result. Returns nullopt
+/// for other tensors.
 static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   auto merge = definedBy<ReshapeOp>(value);
   auto concat = merge ? definedBy<ConcatOp>(merge.getInput()) : ConcatOp();
@@ -123,15 +108,9 @@ static std::optional<RotatedHalves> matchRotatedPairs(Value value) {
   return {};
 }
 
-/// Returns whether the tensors in `found` are the two halves of `x` along the
-/// last dim. A rotary embedding negates one half and exchanges the two, which
-/// gives the tensor r. For x = [x0, x1, x2, x3], the halves must be:
-///
-///   interleaved   found.negated   found.plain   r
-///   false         [x2, x3]        [x0, x1]      [−x2, −x3, x0, x1]
-///   true          [x1, x3]        [x0, x2]      [−x1, x0, −x3, x2]
-///
-/// Returns false if the size of the last dim is odd.
+/// Returns whether `found` holds the two halves of `x` along the last dim. For
+/// x = [x0, x1, x2, x3], `found.negated` must be [x2, x3], or [x1, x3] if
+/// `interleaved` is true. Returns false if the last dim has an odd size.
 static bool isRotated(Value x, const RotatedHalves &found, bool interleaved) {
   int64_t size = shapeOf(x).back(), half = size / 2;
   if (size % 2)
@@ -151,15 +130,10 @@ static bool broadcastsTo(Value table, Value x) {
   return succeeded(shape) && ArrayRef<int64_t>(*shape) == shapeOf(x);
 }
 
-/// Creates the rotary op that replaces `op` = x · cos + r · sin. The tensor r
-/// must be a rearrangement of x along the last dim, with half of the elements
-/// negated. For x = [x0, x1, x2, x3], there are two forms of r:
-///
-///   split         [−x2, −x3, x0, x1]
-///   interleaved   [−x1, x0, −x3, x2]
-///
-/// Returns null if r has another form, if cos or sin cannot be broadcast to the
-/// shape of x, or if x and `op` have different types.
+/// Returns the rotary op that replaces `op` = x · cos + r · sin. For x = [x0,
+/// x1, x2, x3], r must be [−x2, −x3, x0, x1] or, interleaved, [−x1, x0, −x3,
+/// x2]. Returns null for any other r, if cos or sin cannot be broadcast to the
+/// shape of x, or if x and `op` differ in type.
 static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
                         PatternRewriter &rewriter) {
   if (x.getType() != op.getType() || shapeOf(x).empty() ||
@@ -173,15 +147,9 @@ static Value makeRotary(AddOp op, Value x, Value cos, Value r, Value sin,
   return {};
 }
 
-/// Replaces x · cos + r · sin by a rotary op. The tensor r must be a
-/// rearrangement of x along the last dim, with half of the elements negated.
-/// For x = [x0, x1, x2, x3], there are two forms of r:
-///
-///   split         [−x2, −x3, x0, x1]
-///   interleaved   [−x1, x0, −x3, x2]
-///
-/// The two products may have either order, and so may the factors of each
-/// product. The function tries all orders. Returns null if `op` is no such sum.
+/// Replaces x · cos + r · sin by a rotary op, in any order of the products and
+/// of their factors. The tensor r rearranges x along the last dim and negates
+/// half of the elements. Returns null for other sums.
 static Value rotary(AddOp op, PatternRewriter &rewriter) {
   auto lhs = definedBy<MulOp>(op.getLhs()), rhs = definedBy<MulOp>(op.getRhs());
   if (!lhs || !rhs)

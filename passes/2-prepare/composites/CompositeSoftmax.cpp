@@ -52,14 +52,14 @@ static Value makeSoftmax(Operation *op, Value exponential, Value sum,
 }
 
 /// Replaces the quotient e / sum(e), where e = exp(x − max(x)), by a softmax.
-/// Returns null if the quotient has another form.
+/// Returns null for any other quotient.
 static Value divided(DivOp op, PatternRewriter &rewriter) {
   return makeSoftmax(op, op.getLhs(), op.getRhs(), rewriter);
 }
 
 /// Replaces the product e · (1 / sum(e)), where e = exp(x − max(x)), by a
-/// softmax. The factors may have either order. Returns null if the product has
-/// another form.
+/// softmax. The two operands may have either order. Returns null for any other
+/// product.
 static Value multiplied(MulOp op, PatternRewriter &rewriter) {
   for (auto [exponential, inverse] : {std::pair(op.getLhs(), op.getRhs()),
                                       std::pair(op.getRhs(), op.getLhs())})
@@ -71,7 +71,7 @@ static Value multiplied(MulOp op, PatternRewriter &rewriter) {
 }
 
 /// Replaces z − log(sum(exp(z))) by a log_softmax, where z = x − max(x).
-/// Returns null if the difference has another form.
+/// Returns null for any other difference.
 static Value logarithm(SubOp op, PatternRewriter &rewriter) {
   auto log = definedBy<LogOp>(op.getRhs());
   auto sum = log ? definedBy<ReduceOp>(log.getInput()) : ReduceOp();

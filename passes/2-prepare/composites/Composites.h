@@ -19,8 +19,8 @@
 
 namespace pcc::prepare {
 
-/// Adds the pattern that creates gelu ops, from the erf and the tanh form
-/// (CompositeGelu.cpp).
+/// Adds the pattern that creates gelu ops, from the exact formula with erf and
+/// from the tanh approximation (CompositeGelu.cpp).
 void addGeluPatterns(mlir::RewritePatternSet &patterns);
 /// Adds patterns that create layer_norm and rms_norm ops (CompositeNorms.cpp).
 /// Other patterns in the set fuse a scale, a bias and casts around a norm into
@@ -30,12 +30,8 @@ void addNormPatterns(mlir::RewritePatternSet &patterns);
 /// − max(x) (CompositeSoftmax.cpp).
 void addSoftmaxPatterns(mlir::RewritePatternSet &patterns);
 /// Adds the pattern that creates rotary position embedding ops (RoPE, Su et al.
-/// 2021) from x · cos + r · sin (CompositeRotary.cpp). The tensor r holds the
-/// elements of x in another order, and half of them are negated. The pattern
-/// accepts two forms of r. For x = [x0, x1, x2, x3], these are the two forms:
-///
-///   split         [−x2, −x3, x0, x1]
-///   interleaved   [−x1, x0, −x3, x2]
+/// 2021) from x · cos + r · sin (CompositeRotary.cpp). For x = [x0, x1, x2,
+/// x3], r is [−x2, −x3, x0, x1] or, interleaved, [−x1, x0, −x3, x2].
 void addRotaryPatterns(mlir::RewritePatternSet &patterns);
 /// Adds the pattern that creates `graph.attention` ops
 /// (CompositeAttention.cpp). The pattern matches `graph.softmax` ops. Therefore

@@ -20,17 +20,9 @@ RowMasking pcc::prepare::combineMasks(RowMasking a, RowMasking b) {
 }
 
 /// Calls `visit(index, visible)` for each element of the constant attention
-/// mask `dense`, in row-major order. `index` is the position of the element in
-/// this order, from 0. `visible` is false if the element hides a key from a
-/// query:
-///
-///   element type      elements for which `visible` is false
-///   float             infinity and NaN
-///   boolean           false
-///   other integers    none
-///
-/// Returns true for these element types. For all other element types, returns
-/// false and does not call `visit`.
+/// mask `dense`, in row-major order. `visible` is false for an infinity, a NaN
+/// and the boolean false. Returns false, without a call, if the elements are
+/// neither floats nor integers.
 static bool visitElements(DenseElementsAttr dense,
                           llvm::function_ref<void(size_t, bool)> visit) {
   size_t index = 0;
@@ -47,16 +39,9 @@ static bool visitElements(DenseElementsAttr dense,
   return true;
 }
 
-/// Finds out how many keys a constant attention mask can hide from a query:
-///
-///   HideNothing   the mask hides no key
-///   KeepOne       the mask hides keys, but each query sees at least one key
-///   Unknown       the mask hides all keys of a query, or the function has not
-///                 examined the mask
-///
-/// `rowSize` is the number of keys. The last dim of the mask has the size
-/// `rowSize`, or has the size 1 if a later op broadcasts the mask. The function
-/// does not examine constants of more than 2^24 elements.
+/// Finds out how many keys a constant attention mask can hide from a query.
+/// `rowSize` is the number of keys. The last dim of the mask has this size or
+/// 1. Returns Unknown for constants of more than 2^24 elements.
 static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   auto shape = shapeOf(op.getResult());
@@ -95,13 +80,9 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
   if (isa<FloatType>(type) && op->hasTrait<GivesFinite>())
     return RowMasking::HideNothing;
   auto of = [&](Value operand) { return search(operand, rowSize, depth - 1); };
-  // Consider a broadcast or a reshape that keeps the size of the last dim. A
-  // row of a mask contains all elements of one query. For example, a mask for 4
-  // queries and 8 keys has the shape [4, 8]: it has 4 rows of 8 elements. A
-  // broadcast to [2, 4, 8] copies the rows. A reshape to [2, 2, 8] arranges the
-  // rows in another way. Neither op changes the elements within a row. If each
-  // row of the operand keeps a key, each row of the result keeps a key, too.
-  // The answer for the operand is therefore the answer for the result.
+  // A row of a mask holds all elements of one query. A broadcast or reshape
+  // that keeps the size of the last dim only copies or regroups rows. Each row
+  // of the result is therefore a row of the operand.
   if (isa<BroadcastOp, ReshapeOp>(op) && !shapeOf(op->getOperand(0)).empty() &&
       !shapeOf(mask).empty() && shapeOf(op->getOperand(0)).back() == rowSize &&
       shapeOf(mask).back() == rowSize)
@@ -110,17 +91,9 @@ static RowMasking search(Value mask, int64_t rowSize, int depth) {
     return combineMasks(of(op->getOperand(0)), of(op->getOperand(1)));
   if (!isa<FloatType>(type) || !op->hasTrait<KeepsFinite>())
     return RowMasking::Unknown;
-  // Test whether all elements of the float mask are finite. A float mask hides
-  // a key only by an infinite element or by NaN. A finite mask therefore hides
-  // no key.
-  //
-  // The mask is the result of `op`. `op` has the trait KeepsFinite. The trait
-  // means that pcc makes this assumption: if all float operands of `op` are
-  // finite, the result of `op` is finite. The loop therefore calls search() for
-  // each float operand. If search() returns HideNothing for a float operand,
-  // all elements of the operand are finite. The loop skips operands that are
-  // not float, such as the boolean condition of a select or the integer indices
-  // of a gather.
+  // A float mask hides a key only by an infinity or NaN. pcc assumes that an op
+  // with the trait KeepsFinite has a finite result if all its float operands
+  // are finite. Other operands, such as indices, do not matter.
   for (Value operand : op->getOperands())
     if (isa<FloatType>(elementTypeOf(operand)) &&
         of(operand) != RowMasking::HideNothing)

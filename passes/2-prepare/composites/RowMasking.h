@@ -27,27 +27,15 @@ enum class RowMasking : uint8_t {
   Unknown,
 };
 
-/// Finds out how many keys the attention mask `mask` can hide from a query. A
-/// boolean mask hides a key by false. A float mask is added to the attention
-/// scores, and hides a key by an infinite element or NaN. `rowSize` is the
-/// number of keys. The last dim of the mask has this size or 1. The function
-/// assumes that all weights are finite, and that the results of some ops, such
-/// as matmuls and norms, are finite. It does not assume that an input of the
-/// model is finite.
+/// Finds out how many keys the attention mask `mask` can hide from a query.
+/// `rowSize` is the number of keys. The last dim of the mask has this size or
+/// 1. Assumes that weights and the results of some ops, such as matmuls, are
+/// finite, but not that model inputs are finite.
 RowMasking rowMaskingOf(mlir::Value mask, int64_t rowSize);
 
-/// Finds out how many keys two masks of the same scores can hide together. A
-/// key is hidden if at least one of the two masks hides the key. `a` describes
-/// the first mask, and `b` describes the second mask:
-///
-///   a             b             result
-///   HideNothing   any           b
-///   any           HideNothing   a
-///   other cases                 Unknown
-///
-/// KeepOne and KeepOne give Unknown. For example, a query has two keys. The
-/// first mask hides key 0 and keeps key 1. The second mask hides key 1 and
-/// keeps key 0. Then both keys are hidden.
+/// Returns how many keys two masks of the same scores, described by `a` and
+/// `b`, can hide together. Two masks with KeepOne give Unknown, because
+/// together they may hide all keys of a query.
 RowMasking combineMasks(RowMasking a, RowMasking b);
 
 } // namespace pcc::prepare

@@ -35,26 +35,14 @@ struct Query {
   /// is a column. Therefore the size is an upper bound on the number of
   /// non-zero elements in the line.
   int64_t size() const { return shapeOf(value)[dim]; }
-  /// Returns a query for dim `otherDim` of the tensor `other`. `other` must be
-  /// an operand of the op that defines `value`. A query for a dim of a tensor
-  /// asks: how many non-zero elements can a line of the tensor along the dim
-  /// contain at most? For example, a line of a matrix along dim 0 is a column.
-  /// The function `count` answers the query. To answer it, `count` can create
-  /// queries for the operands of the op that defines the tensor. In each new
-  /// query, the member `steps` is smaller by 1. If `steps` is 0, then `count`
-  /// creates no new query.
+  /// Returns a query for dim `otherDim` of `other`, an operand of the op that
+  /// defines `value`. The new query may look at one op less.
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
-  /// Returns a query for the dim of `operand` that becomes dim `dim` of
-  /// `value`. The op that defines `value` broadcasts `operand` to the shape of
-  /// `value`. The dims match from the end, as in NumPy. Example for dim 1 of
-  /// `value` of the shape [2, 8, 5]:
-  ///
-  ///   shape of `operand`   result
-  ///   [8, 5]               query for dim 0 of `operand`
-  ///   [5]                  nullopt, because no dim becomes dim 1 of `value`
-  ///   [1, 5]               nullopt, because dim 0 of `operand` has the size 1
+  /// Returns the question (Query) for the dim of `operand` that becomes dim
+  /// `dim` of `value` by a NumPy broadcast. Returns nullopt if `operand` has no
+  /// such dim, or if the broadcast repeats one element along it.
   std::optional<Query> ofBroadcast(Value operand) const {
     const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
                         static_cast<int64_t>(shapeOf(value).size());
@@ -74,29 +62,17 @@ using Bound = int64_t (*)(Operation *, const Query &);
 
 static int64_t count(const Query &query);
 
-/// Returns an upper bound on the number of non-zero elements in a line of a
-/// tensor. The tensor is `operand`, broadcast to the shape of `query.value`.
-/// The line is along dim `query.dim`. For example, a line of a matrix along dim
-/// 0 is a column. If the broadcast repeats one element along the line, the
-/// bound is the size of the dim. Otherwise, the function computes the bound
-/// from `operand`. In this example, the shape of `query.value` is [8, 5], and
-/// `query.dim` is 0:
-///
-///   shape of `operand`   bound
-///   [8, 5] or [8, 1]     bound of `operand` along dim 0
-///   [1, 5] or [5]        8, because a column repeats one element 8 times
+/// Returns an upper bound on the non-zero elements along dim `query.dim` of
+/// `operand`, broadcast to the shape of `query.value`. If the broadcast repeats
+/// one element along this dim, the bound is the size of the dim.
 static int64_t countBroadcast(Value operand, const Query &query) {
   auto own = query.ofBroadcast(operand);
   return own ? count(*own) : query.size();
 }
 
-/// Returns an upper bound on the number of non-zero elements in a line of the
-/// result of `op`. The line is along dim `query.dim`. For example, a line of a
-/// matrix along dim 0 is a column. An element of the result is 0 if the element
-/// of any operand at the same position is 0. An example is mul(x, y). If each
-/// column of x has at most 2 non-zero elements, and each column of y has at
-/// most 5, then each column of the result has at most 2. The function returns
-/// the smallest one of the operands' bounds.
+/// Returns an upper bound on the non-zero elements along dim `query.dim` of an
+/// op such as mul. An element of the result is 0 if any operand is 0 there. The
+/// bound is the smallest bound of the operands.
 static int64_t countProduct(Operation *op, const Query &query) {
   int64_t least = query.size();
   for (Value operand : op->getOperands())
@@ -104,13 +80,9 @@ static int64_t countProduct(Operation *op, const Query &query) {
   return least;
 }
 
-/// Returns an upper bound on the number of non-zero elements in a line of the
-/// result of `op`. The line is along dim `query.dim`. For example, a line of a
-/// matrix along dim 0 is a column. An element of the result is 0 if the
-/// elements of all operands at the same position are 0. An example is
-/// add(x, y). If each column of x has at most 2 non-zero elements, and each
-/// column of y has at most 5, then each column of the result has at most
-/// 2 + 5 = 7. The function returns the sum of the operands' bounds.
+/// Returns an upper bound on the non-zero elements along dim `query.dim` of an
+/// op such as add. An element of the result is 0 if all operands are 0 there.
+/// The bound is the sum of the operands' bounds.
 static int64_t countSum(Operation *op, const Query &query) {
   int64_t sum = 0;
   for (Value operand : op->getOperands())
@@ -128,18 +100,9 @@ static int64_t countFirst(Operation *op, const Query &query) {
   return countBroadcast(op->getOperand(0), query);
 }
 
-/// Returns an upper bound on the number of non-zero elements in a line of
-/// select(c, a, b). The line is along dim `query.dim`. For example, a line of a
-/// matrix along dim 0 is a column. There are two cases:
-///
-///   operand b              bound
-///   constant zeros         smaller one of the bounds of a and c
-///   any other tensor       bound of a + bound of b
-///
-/// In the first case, an element of the result can differ from 0 only if the
-/// element of c is true and the element of a differs from 0. For example, each
-/// column of c has at most 1 true element, and each column of a has at most 4
-/// non-zero elements. Then the bound is 1.
+/// Returns an upper bound on the non-zero elements along dim `query.dim` of
+/// select(c, a, b). If b is 0 everywhere, it is the smaller of the bounds of a
+/// and c. Otherwise, it is the sum of the bounds of a and b.
 static int64_t countSelect(Operation *op, const Query &query) {
   auto select = cast<SelectOp>(op);
   const int64_t onTrue = countBroadcast(select.getOnTrue(), query),
@@ -149,13 +112,9 @@ static int64_t countSelect(Operation *op, const Query &query) {
   return onTrue + onFalse;
 }
 
-/// Returns whether the function can prove that all elements of `value` along
-/// dim `dim` are different. It returns true only in these two cases:
-///
-///  - `value` is an iota, and its numbers increase along `dim`. For dim 1, an
-///    example is [[0, 1, 2], [0, 1, 2]].
-///  - `value` is an integer constant without equal elements, and all other dims
-///    have size 1. For dim 1, an example is [[5, 9, 7]].
+/// Returns whether all elements of `value` along dim `dim` are provably
+/// different. `value` must be an iota along this dim, or an integer constant
+/// whose other dims have size 1.
 static bool areDistinct(Value value, int64_t dim) {
   if (auto iota = definedBy<IotaOp>(value))
     return static_cast<int64_t>(iota.getDim()) == dim;
@@ -170,13 +129,10 @@ static bool areDistinct(Value value, int64_t dim) {
   });
 }
 
-/// Returns an upper bound on the number of true elements in a line of the
-/// result of the comparison `op`. The line is along dim `query.dim`. For
-/// example, a line of a matrix along dim 0 is a column. The bound is 1 if `op`
-/// is equal(x, y) or equal(y, x), x repeats one element along the line, and the
-/// elements of y along the line are provably different, as for x of the shape
-/// [5, 1] and y = [0, 1, 2, 3]. Otherwise, the bound is the size of dim
-/// `query.dim`.
+/// Returns an upper bound on the true elements along dim `query.dim` of a
+/// comparison. The bound is 1 if `op` compares, by equality, one repeated
+/// element with provably different elements along this dim. Otherwise, the
+/// bound is the size of the dim.
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -190,17 +146,9 @@ static int64_t countEqual(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Returns an upper bound on the number of non-zero elements in a line of the
-/// result of the one_hot `op`. The line is along dim `query.dim`. For example,
-/// a line of a matrix along dim 0 is a column. A one_hot replaces each index by
-/// a vector. In this vector, at most one element has the on value, and all
-/// others have the off value. For example, the on value is 1, and the off
-/// value is 0. Then the index 2 becomes the vector [0, 0, 1, 0]. There are two
-/// cases:
-///
-///   case                                             bound
-///   the line is such a vector, the off value is 0    1
-///   all other cases                                  size of dim `query.dim`
+/// Returns an upper bound on the non-zero elements along dim `query.dim` of a
+/// one_hot. The bound is 1 along the dim of the one-hot vectors, if the off
+/// value is 0. Otherwise, the bound is the size of the dim.
 static int64_t countOneHot(Operation *op, const Query &query) {
   auto hot = cast<OneHotOp>(op);
   return static_cast<int64_t>(hot.getDim()) == query.dim &&
@@ -209,14 +157,10 @@ static int64_t countOneHot(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Returns an upper bound on the number of non-zero elements in a line of the
-/// result of `op` along dim `query.dim`. For example, a line of a matrix along
-/// dim 0 is a column. `op` is scatter_elements(data, indices, updates). If
-/// `query.dim` is the attribute `dim` of `op`, the bound is the bound of `data`
-/// plus the size of this dim of `updates`. For example, each column of `data`
-/// has at most 1 non-zero element, and `op` writes 2 updates into each column.
-/// The bound is then 1 + 2. For other dims, the bound is the size of dim
-/// `query.dim`.
+/// Returns an upper bound on the non-zero elements along dim `query.dim` of
+/// scatter_elements(data, indices, updates). Along the scattered dim, it is the
+/// bound of `data` plus the size of `updates`. Otherwise, it is the size of the
+/// dim.
 static int64_t countScattered(Operation *op, const Query &query) {
   auto scatter = cast<ScatterElementsOp>(op);
   if (static_cast<int64_t>(scatter.getDim()) != query.dim)
@@ -225,13 +169,9 @@ static int64_t countScattered(Operation *op, const Query &query) {
          shapeOf(scatter.getUpdates())[query.dim];
 }
 
-/// Returns an upper bound on the number of non-zero elements in a line of the
-/// result of the reshape `op` along dim `query.dim`. For example, a line of a
-/// matrix along dim 0 is a column. If a dim of the input has the same size and
-/// the same stride (the product of the sizes of all later dims), both lines
-/// have the same elements, and the bound is that of the input. Otherwise, the
-/// bound is the size of the dim. For a reshape from [2, 3, 8] to [6, 8], dim 1
-/// of the result has the bound of dim 2 of the input. The bound for dim 0 is 6.
+/// Returns an upper bound on the non-zero elements along dim `query.dim` of a
+/// reshape. If the input has a dim of equal size and stride, the bound is that
+/// of the input along this dim. Otherwise, it is the size of the dim.
 static int64_t countReshaped(Operation *op, const Query &query) {
   auto behind = [](ArrayRef<int64_t> shape, int64_t dim) {
     return ShapedType::getNumElements(shape.drop_front(dim));
@@ -245,28 +185,16 @@ static int64_t countReshaped(Operation *op, const Query &query) {
   return query.size();
 }
 
-/// Returns an upper bound on the number of non-zero elements in a line of the
-/// result of the transpose `op`. The line is along dim `query.dim` of the
-/// result. For example, a line of a matrix along dim 0 is a column. A transpose
-/// copies each line of its input to a line of the result. For example, the
-/// transpose of a matrix copies each row to a column. Dim i of the result is
-/// dim perm[i] of the input, where perm is an attribute of the transpose. The
-/// function therefore returns the bound of the input along dim
-/// perm[`query.dim`].
+/// Returns an upper bound on the non-zero elements along dim `query.dim` of a
+/// transpose: the bound of the input along the dim that becomes this dim.
 static int64_t countTransposed(Operation *op, const Query &query) {
   auto transpose = cast<TransposeOp>(op);
   return count(query.of(transpose.getInput(), transpose.getPerm()[query.dim]));
 }
 
-/// Returns an upper bound on the number of non-zero elements in a line of the
-/// result of the reduction `op` along dim `query.dim` of the result. A line of
-/// a matrix along dim 0 is a column:
-///
-///   sum over other dims            n · (bound of the input along this dim)
-///   sum over this dim              1, because the dim then has size 1
-///   other reduction, such as max   size of this dim
-///
-/// n is the number of elements in each sum: 3 if [8, 3] is summed over dim 1.
+/// Returns an upper bound on the non-zero elements along dim `query.dim` of a
+/// reduction. For a sum over other dims, it is the bound of the input times the
+/// number of elements in each sum. Otherwise, it is the size of the dim.
 static int64_t countReduced(Operation *op, const Query &query) {
   auto reduce = cast<ReduceOp>(op);
   ArrayRef<int64_t> shape = shapeOf(reduce.getInput());
@@ -282,17 +210,10 @@ static int64_t countReduced(Operation *op, const Query &query) {
              : query.size();
 }
 
-/// Bounds the number of non-zero elements of an einsum along dim `query.dim`.
-/// An example is the bound along i of the matrix product ij,jk->ik:
-///
-///   result[i, k] = sum over j of left[i, j] · right[j, k]
-///
-/// The dim j has the size 3. For each j, at most 2 elements left[i, j] differ
-/// from 0. An element result[i, k] can differ from 0 only if left[i, j] differs
-/// from 0 for some j. There are at most 3 · 2 = 6 such indices i, so the bound
-/// is 6. If an einsum sums over several dims, the factor 3 is replaced by the
-/// product of their sizes. If several operands have the dim i, the function
-/// computes a bound from each of these operands and returns the smallest bound.
+/// Returns an upper bound on the non-zero elements along dim `query.dim` of an
+/// einsum. Example for dim i of ij,jk->ik: the size of j times the bound of the
+/// first operand along i. If several operands have the dim, the smallest bound
+/// counts.
 static int64_t countEinsum(Operation *op, const Query &query) {
   auto equation = EinsumEquation::parse(cast<EinsumOp>(op).getEquation());
   auto sizes = equation->sizes(op->getOperandTypes());
@@ -308,14 +229,10 @@ static int64_t countEinsum(Operation *op, const Query &query) {
   return least;
 }
 
-/// Returns an upper bound on the number of non-zero elements in a line of the
-/// matmul `op` along dim `query.dim`. For example, a line of a matrix along dim
-/// 0 is a column. The shapes are [m, k] · [k, n] = [m, n], after optional batch
-/// dims:
-///
-///   line along m           k times the bound of the left operand along m
-///   line along n           k times the bound of the right operand along n
-///   line along batch dim   size of the batch dim
+/// Returns an upper bound on the non-zero elements along dim `query.dim` of a
+/// matmul [m, k] · [k, n]. Along m, it is k times the bound of the left
+/// operand, and along n, k times that of the right operand. Along a batch dim,
+/// it is the size of the dim.
 static int64_t countMatmul(Operation *op, const Query &query) {
   auto matmul = cast<MatmulOp>(op);
   const int64_t fromEnd =
@@ -357,13 +274,10 @@ static const llvm::StringMap<Bound> &bounds() {
   return table;
 }
 
-/// Returns an upper bound on the number of non-zero elements in a line of the
-/// tensor `query.value` along dim `query.dim`. For example, a line of a matrix
-/// along dim 0 is a column. The table bounds() has a function for each
-/// supported kind of op. The bound is the size of the dim if the table has no
-/// entry for the op that defines the tensor, if the tensor is a function
-/// argument, if the op has the attribute `graph.pinned` (the user fixes its
-/// sharding), or if `query.steps` is 0.
+/// Returns an upper bound on the number of non-zero elements of `query.value`
+/// along dim `query.dim`. The bound is the size of this dim in three cases: the
+/// table bounds() lacks the op that defines the value, the user fixes the
+/// sharding of this op (`graph.pinned`), or `query.steps` is 0.
 static int64_t count(const Query &query) {
   if (isUniform(query.value, 0))
     return 0;

@@ -13,15 +13,10 @@
 
 namespace pcc::prepare {
 
-/// Returns an upper bound on the number of non-zero elements in each line of
-/// `value` along dim `dim`. For example, the lines of a matrix along dim 1 are
-/// its rows. If no smaller bound can be proven, returns the size of dim `dim`.
-/// Example: if each row of a and of b is one-hot, 2 · a + 3 · b has the bound 2
-/// along dim 1.
-///
-/// Assumes that 0 · x and 0 / x are 0 for each x, although 0 · infinity and
-/// 0 / 0 are NaN. If the user fixes the sharding of a value (--shard), assumes
-/// that all its elements can be non-zero.
+/// Returns an upper bound on the number of non-zero elements of `value` along
+/// dim `dim`. For dim 1 of a matrix, it bounds the non-zeros of each row.
+/// Returns the size of the dim if no smaller bound can be proven. Assumes that
+/// 0 · x and 0 / x are 0, although they may be NaN.
 int64_t maxNonZeros(mlir::Value value, int64_t dim);
 
 } // namespace pcc::prepare

@@ -14,7 +14,7 @@ namespace pcc::prepare {
 
 /// Scope guard for rewrites of `function`. While it exists, ops whose sharding
 /// the user fixes with --shard have the attribute `graph.pinned`. Rewrites
-/// neither erase nor match pinned ops (see `definedBy`). `function` may change,
+/// neither erase nor match these ops (see `definedBy`). `function` may change,
 /// but must outlive the guard.
 class Pins {
 public:

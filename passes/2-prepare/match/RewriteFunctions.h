@@ -23,7 +23,7 @@
 
 namespace pcc::prepare {
 
-/// Returns a dictionary with the one entry `name` = `value`.
+/// Returns a dictionary attribute with the one pair `name` = `value`.
 inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
                                      mlir::Attribute value) {
   mlir::MLIRContext *context = value.getContext();
@@ -32,13 +32,10 @@ inline mlir::DictionaryAttr onlyAttr(llvm::StringRef name,
       mlir::NamedAttribute(mlir::StringAttr::get(context, name), value));
 }
 
-/// Returns the op that defines `value` if it is an `Op` and is not pinned.
-/// Returns null otherwise. The user fixes the sharding of a pinned op, so a
-/// rewrite must not remove the op. An example is the rewrite of -(-x) to x.
-/// This rewrite removes both negations. If the inner negation is pinned,
-/// definedBy() returns null for it, and the rewrite does not match. For this
-/// reason, rewrites must always find the op that defines an operand with this
-/// function.
+/// Returns the op that defines `value` if it is an `Op` and has no attribute
+/// `graph.pinned`, otherwise null. The attribute marks ops whose sharding the
+/// user fixes (--shard), so rewrites must not remove them. Rewrites must
+/// therefore use this function to find the ops that define operands.
 template <typename Op> Op definedBy(mlir::Value value) {
   auto op = value.getDefiningOp<Op>();
   return op && !op->hasAttr(graph::pinnedName) ? op : Op();
@@ -71,27 +68,18 @@ bool isUniform(mlir::Value value, double number);
 mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Type elementType, double number);
 
-/// Searches a binary op for an operand for which `accepts` returns true.
-/// Returns the other operand of the op. The function tests the right operand
-/// first. Returns null if `accepts` returns false for both operands. An example
-/// is an `accepts` that returns true for constants:
-///
-///   op            result
-///   mul(x, 0.5)   x
-///   mul(0.5, x)   x
-///   mul(x, y)     null
+/// Tests the operands of a binary op with `accepts`, the right operand first.
+/// Returns the operand beside the first accepted one, or null if none is
+/// accepted. If `accepts` is true for constants, mul(x, 0.5) and mul(0.5, x)
+/// give x.
 mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
-/// Replaces `op`, which has one result, by `value`. Moves the attributes
-/// `graph.name` and `graph.pinned` (the user fixes the sharding) from `op` to
-/// the op that defines `value`. If this op is a constant without a name, both
-/// attributes are lost.
-///
-/// A function argument, a parameter, a value with a name, and one of several
-/// results cannot take the attributes. The name is then lost, and the function
-/// fails if `op` is pinned. The function also fails if the types of `value` and
-/// of the result differ. A failed call changes nothing.
+/// Replaces `op`, which has one result, by `value`. Moves `graph.name` and
+/// `graph.pinned` (the user fixes the sharding) to the op that defines `value`.
+/// A constant without a name drops both. Fails, without changes, if the types
+/// differ, or if `op` has `graph.pinned` and the op that defines `value` cannot
+/// take it.
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
                                  mlir::RewriterBase &rewriter);
 
@@ -103,16 +91,10 @@ mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
 template <typename Op>
 using Rewrite = mlir::Value (*)(Op, mlir::PatternRewriter &);
 
-/// MLIR pattern that calls the function `rewrite` for each op of type `Op`. If
-/// `rewrite` returns a value, the pattern calls the function `replaceNamed`,
-/// which replaces the op by this value. If `rewrite` returns null or
-/// `replaceNamed` fails, the pattern does not match.
-///
-/// The replaced op can have the attribute `graph.name`, which is its name. It
-/// can also have the attribute `graph.pinned`, which says that the user fixes
-/// the sharding of the op. In most cases, `replaceNamed` copies both attributes
-/// to the op that defines the new value. The comment of `replaceNamed` lists
-/// the exceptions.
+/// MLIR pattern that replaces an op of type `Op` by the value that `rewrite`
+/// returns. replaceNamed() keeps the name and the fixed sharding where
+/// possible. The pattern does not match if `rewrite` returns null or if
+/// replaceNamed() fails.
 template <typename Op> struct RewritePatternOf : mlir::OpRewritePattern<Op> {
   RewritePatternOf(mlir::MLIRContext *context, Rewrite<Op> rewrite)
       : mlir::OpRewritePattern<Op>(context), rewrite(rewrite) {}

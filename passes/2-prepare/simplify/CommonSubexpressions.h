@@ -7,18 +7,10 @@
 
 namespace pcc::prepare {
 
-/// Merges equal ops in `block` (common subexpression elimination). The later
-/// one of two equal ops is erased, and the result of the earlier op replaces
-/// the result of the erased op. Returns the number of erased ops.
-///
-/// Two ops are equal if they have the same op name, operands, properties and
-/// result types. Their locations and discardable attributes may differ. An
-/// example of a discardable attribute is `graph.name`. MLIR's CSE pass, in
-/// contrast, does not merge ops with different discardable attributes.
-///
-/// The function does not erase terminators, ops with memory effects and pinned
-/// ops. A pinned op has the attribute `graph.pinned`, which says that the user
-/// fixes the sharding of the op.
+/// Merges equal ops in `block` (common subexpression elimination), and returns
+/// the number of erased ops. Unlike MLIR's CSE pass, ignores discardable
+/// attributes, such as `graph.name`. Does not erase terminators, ops with
+/// memory effects, and ops whose sharding the user fixes (`graph.pinned`).
 int64_t eliminateCommonSubexpressions(mlir::Block &block);
 
 } // namespace pcc::prepare

@@ -20,15 +20,9 @@ static Value ifSameType(Operation *op, Value value) {
                                                                 : Value();
 }
 
-/// Returns one operand of `op` if all elements of the other operand are equal
-/// to the number `neutral`:
-///
-///   `Op`    `neutral`   `op`      result
-///   AddOp   0           x + 0     x
-///   MulOp   1           1 · x     x
-///
-/// Returns null if neither operand consists of this number. Also returns null
-/// if `op` broadcasts x to a larger shape.
+/// Replaces `op` by one operand if the other operand is the neutral number,
+/// such as x + 0 or 1 · x. Returns null if neither operand consists of this
+/// number, or if `op` broadcasts x.
 template <typename Op, int neutral>
 static Value dropNeutral(Op op, PatternRewriter &) {
   return ifSameType(op, otherOperand(op, [](Value value) {
@@ -36,15 +30,9 @@ static Value dropNeutral(Op op, PatternRewriter &) {
                     }));
 }
 
-/// Returns the left operand of `op` if all elements of the right operand are
-/// equal to the number `neutral`:
-///
-///   `Op`    `neutral`   `op`      result
-///   SubOp   0           x - 0     x
-///   DivOp   1           x / 1     x
-///
-/// Returns null if the right operand has other elements. Also returns null if
-/// `op` broadcasts x to a larger shape.
+/// Replaces `op` by the left operand x if the right operand is the neutral
+/// number, such as x - 0 or x / 1. Returns null if the right operand has other
+/// elements, or if `op` broadcasts x.
 template <typename Op, int neutral>
 static Value dropNeutralRight(Op op, PatternRewriter &) {
   return isUniform(op.getRhs(), neutral) ? ifSameType(op, op.getLhs())
@@ -104,13 +92,9 @@ static bool holds(Type to, Type from) {
          to.getIntOrFloatBitWidth() >= from.getIntOrFloatBitWidth();
 }
 
-/// Replaces two casts of x, one after the other, by one cast of x. For example,
-/// the first cast changes the element type from f16 to f32, and the second cast
-/// changes it from f32 to i32. The new cast changes it from f16 to i32. If x
-/// already has the type of the result, the function returns x itself.
-///
-/// Returns null if `op` is not a cast of a cast. Also returns null if the first
-/// cast may change a number, such as a cast from f32 to f16.
+/// Replaces two successive casts of x by one cast, or by x if x already has the
+/// type of the result. Returns null if the first cast may change a number, such
+/// as f32 to f16.
 static Value composeCasts(CastOp op, PatternRewriter &rewriter) {
   auto inner = definedBy<CastOp>(op.getInput());
   if (!inner || !holds(elementTypeOf(inner), elementTypeOf(inner.getInput())))
@@ -133,15 +117,9 @@ static Value broadcastTo(Value value, Type type, Location loc,
              : Value(BroadcastOp::create(rewriter, loc, type, value));
 }
 
-/// Replaces select(c, a, b) by a or by b:
-///
-///   case                                           result
-///   all elements of c are known to be true         a
-///   all elements of c are known to be false        b
-///   a and b are the same value                     a
-///
-/// If the select broadcasts a or b to a larger shape, the function broadcasts
-/// the result to this shape. Returns null in all other cases.
+/// Replaces select(c, a, b) by a if c is known to be true everywhere, or if a
+/// and b are one value. Replaces it by b if c is known to be false everywhere.
+/// Broadcasts the result to the type of `op`. Returns null otherwise.
 static Value decideSelect(SelectOp op, PatternRewriter &rewriter) {
   Value chosen;
   if (auto condition = uniformValue(op.getCondition()))
@@ -186,17 +164,10 @@ static Value unrepeated(Value value, PatternRewriter &rewriter) {
 }
 
 namespace {
-/// Removes broadcasts from the operands of an element-wise op. An element-wise
-/// op broadcasts its operands itself, so it can read the input of a broadcast.
-/// In this example, x and z have the shape [5], and y has the shape [8, 5]:
-///
-///   before                            after
-///   add(broadcast(x), y)              add(x, y)
-///   add(broadcast(x), broadcast(z))   broadcast(add(x, z))
-///
-/// In the second line, the new add computes a tensor of the shape [5]. The new
-/// broadcast repeats this tensor to the shape [8, 5]. A constant with equal
-/// elements is treated as a broadcast of a scalar.
+/// Removes broadcasts from the operands of element-wise ops, which broadcast
+/// operands themselves. add(broadcast(x), y) becomes add(x, y). If all operands
+/// are broadcast, add(broadcast(x), broadcast(y)) becomes broadcast(add(x, y)).
+/// A constant with equal elements counts as a broadcast of a scalar.
 struct AbsorbBroadcasts : RewritePattern {
   explicit AbsorbBroadcasts(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}

@@ -32,13 +32,10 @@ bool pcc::prepare::isFoldWanted(Operation *op) {
 }
 
 namespace {
-/// Pattern that folds each op for which isFoldWanted() returns true: a constant
-/// or another existing value replaces the result of the op. If the op has one
-/// result, replaceNamed() moves the attributes `graph.name` and `graph.pinned`
-/// of the op to the new value where possible. MLIR's greedy rewrite driver
-/// folds ops without this step. Therefore passes that use the pattern must turn
-/// off the driver's own folding. The benefit 10 makes the driver try this
-/// pattern before the others, which have the benefit 1.
+/// Pattern that folds each op for which isFoldWanted() returns true.
+/// replaceNamed() keeps the attributes `graph.name` and `graph.pinned`. MLIR's
+/// greedy driver folds without this step, so passes must turn off its folding.
+/// The benefit 10 makes the driver try this pattern before the others.
 struct Fold : RewritePattern {
   explicit Fold(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/10, context) {}

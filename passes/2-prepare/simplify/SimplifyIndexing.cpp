@@ -20,18 +20,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns the new number of dim `dim` after a reshape. The reshape changes the
-/// shape `from` to the shape `to`. The function handles only reshapes that add
-/// or remove dims of size 1. For example, a reshape changes [1, 4, 5] to
-/// [4, 1, 5]:
-///
-///   `dim`   result
-///   0       nullopt, because dim 0 of `from` has size 1
-///   1       0, because the dim of size 4 is dim 0 of `to`
-///   2       2, because the dim of size 5 is dim 2 of `to`
-///
-/// Returns nullopt if the reshape changes other dims. An example is a reshape
-/// from [4, 5] to [20].
+/// Returns the dim of `to` that dim `dim` of `from` becomes by a reshape that
+/// only adds or removes dims of size 1. Returns nullopt for other reshapes, or
+/// if dim `dim` has size 1.
 static std::optional<int64_t>
 throughUnitDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, int64_t dim) {
   auto isUnit = [](int64_t size) { return size == 1; };
@@ -90,15 +81,10 @@ static bool countsAlong(Value value, int64_t dim) {
   return false;
 }
 
-/// Removes the row numbers from the indices of a gather_nd that reads one
-/// vector from each row of a tensor. The rows become a batch dim. Example for x
-/// of shape [3, 4, 5], which has 3 rows of 4 vectors:
-///
-///   before  gather_nd(x, [[0, 2], [1, 0], [2, 1]])
-///   after   gather_nd(x, [[2], [0], [1]], batch_dims = 1)
-///
-/// Returns null unless the indices are a concat whose first operand contains
-/// the row numbers.
+/// Replaces the row numbers in the indices of a gather_nd by a batch dim.
+/// gather_nd(x, [[0, 2], [1, 0], [2, 1]]) becomes gather_nd(x, [[2], [0], [1]],
+/// batch_dims = 1). Returns null unless the indices are a concat whose first
+/// operand contains the row numbers.
 static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
   auto concat = definedBy<ConcatOp>(op.getIndices());
   int64_t batch = op.getBatchDims(),
@@ -120,10 +106,10 @@ static Value takeRowsAsBatch(GatherNdOp op, PatternRewriter &rewriter) {
 }
 
 /// Returns whether each element of `value` is known to be at least 0 and less
-/// than `size`. The function recognizes positions that an arg_reduce (ONNX
-/// ArgMax or ArgMin) has computed. An arg_reduce along a dim of size n gives
-/// positions from 0 to n - 1, so n must be at most `size`. `value` may also be
-/// a reshape of the positions, or a cast of the positions to i64.
+/// than `size`. The function recognizes indices that an arg_reduce (ONNX ArgMax
+/// or ArgMin) has computed. An arg_reduce along a dim of size n gives indices
+/// from 0 to n - 1, so n must be at most `size`. `value` may also be a reshape
+/// of the indices, or a cast of the indices to i64.
 static bool isPositionWithin(Value value, int64_t size) {
   if (auto reshape = definedBy<ReshapeOp>(value))
     return isPositionWithin(reshape.getInput(), size);
@@ -134,15 +120,10 @@ static bool isPositionWithin(Value value, int64_t size) {
   return position && shapeOf(position.getInput())[position.getDim()] <= size;
 }
 
-/// Removes the row numbers from the indices of a gather that reads the vector
-/// x[r, i[r]] from each row r. The tensor x has the shape [n, s, d]. In the old
-/// gather, a reshape merges the first two dims of x, so the vector has the
-/// index r · s + i[r]. In the new gather, the rows are a batch dim:
-///
-///   before  gather(reshape(x) [n·s, d], i + s · iota(n))
-///   after   gather_nd(x, i, batch_dims = 1)
-///
-/// Returns null for other gathers, and if i may have elements outside [0, s).
+/// Replaces a gather of x[r, i[r]] for each row r by a gather_nd with a batch
+/// dim. For x of shape [n, s, d], gather(reshape(x) [n·s, d], i + s · iota(n))
+/// becomes gather_nd(x, i, batch_dims = 1). Returns null for other gathers, and
+/// if i may have elements outside [0, s).
 static Value takeFlatRowsAsBatch(GatherOp op, PatternRewriter &rewriter) {
   auto merge = definedBy<ReshapeOp>(op.getData());
   auto add = definedBy<AddOp>(op.getIndices());

@@ -50,18 +50,9 @@ static Value reshapeInsteadOfTranspose(TransposeOp op,
   return ReshapeOp::create(rewriter, op.getLoc(), op.getType(), op.getInput());
 }
 
-/// Returns which dims a reshape merges. `from` is the shape before the reshape,
-/// and `to` is the shape after the reshape. The result contains one list for
-/// each dim of `to`. The list contains the dims of `from` that are merged into
-/// the dim of `to`. For example, a reshape changes [2, 3, 4] to [6, 1, 4]. The
-/// result is {{0, 1}, {}, {2}}:
-///
-///   dim of `to`     list
-///   0, of size 6    {0, 1}, because dims 0 and 1 of `from` have sizes 2 and 3
-///   1, of size 1    {}, because the reshape adds this dim
-///   2, of size 4    {2}, because dim 2 of `from` has size 4
-///
-/// Fails if the reshape splits a dim of `from`. Also fails if a dim has size 0.
+/// Returns, for each dim of `to`, the dims of `from` that a reshape merges into
+/// it. For a reshape from [2, 3, 4] to [6, 1, 4], returns {{0, 1}, {}, {2}}.
+/// Fails if the reshape splits a dim, or if a dim has size 0.
 static FailureOr<SmallVector<SmallVector<int64_t>>>
 mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   SmallVector<SmallVector<int64_t>> groups;
@@ -71,13 +62,8 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
     int64_t product = 1;
     while (next < from.size() && (product < to[dim] || from[next] == 1) &&
            (to[dim] != 1 || from[next] == 1)) {
-      // `from` and `to` are the shapes before and after a reshape. The reshape
-      // merges dim `next` of `from` into dim `dim` of `to`. Therefore `next`
-      // belongs to `group`, the list of all dims that are merged into dim
-      // `dim`. A dim of size 1 can sometimes belong to two lists. For example,
-      // a reshape from [2, 1, 3] to [2, 3] can merge dim 1 with the dim of size
-      // 2 or with the dim of size 3. The loop then adds dim 1 to the first
-      // list. Both choices are correct.
+      // A dim of size 1 between two larger dims can be merged with either of
+      // them. The loop adds it to the list of the first dim.
       product *= from[next];
       group.push_back(static_cast<int64_t>(next++));
     }
@@ -90,16 +76,8 @@ mergedDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   return groups;
 }
 
-/// Replaces transpose(reshape(x)) by reshape(transpose(x)). In this example,
-/// the reshape merges the dims of sizes 2 and 3, and the transpose swaps the
-/// dims of sizes 4 and 5:
-///
-///   before  [2, 3, 4, 5] -reshape-> [6, 4, 5] -transpose-> [6, 5, 4]
-///   after   [2, 3, 4, 5] -transpose-> [2, 3, 5, 4] -reshape-> [6, 5, 4]
-///
-/// Returns null for other ops. Also returns null if the reshape splits a dim of
-/// x. An example is a reshape from [6, 4] to [2, 3, 4]. Also returns null if x
-/// has no elements.
+/// Replaces transpose(reshape(x)) by reshape(transpose(x)). Returns null for
+/// other ops, if the reshape splits a dim of x, or if x has no elements.
 static Value transposeBeforeMerging(TransposeOp op, PatternRewriter &rewriter) {
   auto reshape = definedBy<ReshapeOp>(op.getInput());
   if (!reshape || llvm::is_contained(shapeOf(reshape), 0))
@@ -116,12 +94,8 @@ static Value transposeBeforeMerging(TransposeOp op, PatternRewriter &rewriter) {
 }
 
 /// Replaces transpose(broadcast(x)) by broadcast(transpose(x)). The transpose
-/// then moves only the elements of x, and not their copies:
-///
-///   before  [1, 3] -broadcast-> [8, 3] -transpose-> [3, 8]
-///   after   [1, 3] -transpose-> [3, 1] -broadcast-> [3, 8]
-///
-/// Returns null for other ops. Also returns null if the broadcast adds dims.
+/// then moves only the elements of x, and not their broadcast copies. Returns
+/// null if the operand is no broadcast, or if the broadcast adds dims.
 static Value transposeBeforeBroadcast(TransposeOp op,
                                       PatternRewriter &rewriter) {
   auto broadcast = definedBy<BroadcastOp>(op.getInput());
@@ -202,17 +176,9 @@ static Value sliceOneInput(SliceOp op, PatternRewriter &rewriter) {
 // Matmuls
 //===----------------------------------------------------------------------===//
 
-/// Returns the tensor that a matmul can read in place of its operand `operand`.
-/// `transposed` is a flag of the matmul for this operand. If the flag is true,
-/// the matmul itself swaps the last two dims of the operand. If `operand` is a
-/// transpose of a tensor x that swaps only the last two dims, the function
-/// returns x and inverts the flag:
-///
-///            the matmul reads   `transposed`
-///   before   transpose(x)       false
-///   after    x                  true
-///
-/// For all other operands, the function returns null and keeps the flag.
+/// Returns x if `operand` is a transpose of x that swaps only the last two
+/// dims. Then inverts `transposed`, the flag that makes the matmul swap these
+/// dims. Returns null for other operands.
 static Value absorbedTranspose(Value operand, bool &transposed) {
   auto transpose = definedBy<TransposeOp>(operand);
   if (!transpose)
@@ -229,13 +195,10 @@ static Value absorbedTranspose(Value operand, bool &transposed) {
   return transpose.getInput();
 }
 
-/// Returns the input of the broadcast that computes `operand`, an operand of a
-/// matmul. The matmul can read this input instead, because a matmul broadcasts
-/// its batch dims (all dims but the last two). Returns null if `operand` is no
-/// broadcast, or if the broadcast changes one of the last two dims. Also
-/// returns null if the batch dims of the matmul's result would change. This
-/// happens if the input has the shape [1, 4, 5], `operand` the shape [8, 4, 5],
-/// and `other`, the other operand, the shape [1, 5, 6].
+/// Returns the input of the broadcast that computes the matmul operand
+/// `operand`. The matmul can read this input, because a matmul broadcasts its
+/// batch dims (all but the last two). Returns null if there is no broadcast, or
+/// if the result of the matmul would change.
 static Value absorbedBroadcast(Value operand, Value other) {
   auto broadcast = definedBy<BroadcastOp>(operand);
   if (!broadcast)
@@ -249,16 +212,9 @@ static Value absorbedBroadcast(Value operand, Value other) {
   return succeeded(batch) && *batch == *wanted ? input : Value();
 }
 
-/// Replaces a matmul that reads the result of a transpose or of a broadcast.
-/// The new matmul reads the input of the transpose or of the broadcast:
-///
-///   before                    after
-///   matmul(transpose(x), y)   matmul(x, y), with a flag that transposes x
-///   matmul(broadcast(x), y)   matmul(x, y), which broadcasts x itself
-///
-/// The transpose must swap only the last two dims. The broadcast must change
-/// only dims before the last two. Returns null if neither operand is the result
-/// of one of these ops.
+/// Replaces matmul(transpose(x), y) or matmul(broadcast(x), y) by a matmul that
+/// reads x, and transposes or broadcasts x itself. The right operand is treated
+/// alike. Returns null if no operand can be replaced.
 static Value absorbIntoMatmul(MatmulOp op, PatternRewriter &rewriter) {
   bool transposeLhs = op.getTransposeLhs(), transposeRhs = op.getTransposeRhs();
   Value lhs = absorbedTranspose(op.getLhs(), transposeLhs),
@@ -289,8 +245,8 @@ static Value asMatrix(PatternRewriter &rewriter, Location loc, Value value,
 }
 
 /// Replaces a matmul whose contracted dim has size 1 (an outer product) by an
-/// element-wise product. An example is positions times frequencies in rotary
-/// embeddings. Returns null for other matmuls.
+/// element-wise product. An example is token indices times frequencies in
+/// rotary embeddings. Returns null for any other matmul.
 static Value outerProduct(MatmulOp op, PatternRewriter &rewriter) {
   if (shapeOf(op.getLhs()).end()[op.getTransposeLhs() ? -2 : -1] != 1)
     return {};

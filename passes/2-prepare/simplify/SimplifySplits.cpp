@@ -18,38 +18,20 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Largest number of ops on a path that moveSplitUp() may change. moveSplitUp()
-/// removes a reshape that splits dim 0 of a tensor, such as [8, 5] to
-/// [2, 4, 5]. To do so, it changes the ops before the reshape. These ops then
-/// compute [2, 4, 5] directly. A path begins at the op that computes the input
-/// of the reshape. It continues with an op that computes an operand of this op,
-/// and so on. For example, reshape(relu(add(x, y))) has a path of two ops, the
-/// relu and the add. If moveSplitUp() would have to change more than 8 ops on a
-/// path, then it changes nothing.
+/// Largest number of ops that moveSplitUp() may clone on one path upward from
+/// the reshape.
 static constexpr int maxDepth = 8;
 
 namespace {
-/// Split of dim 0 of a tensor into several dims, performed by a reshape. For
-/// example, a reshape changes the shape [8, 5] to [2, 4, 5]. The class changes
-/// the ops before the reshape. These ops then compute a tensor of the shape
-/// [2, 4, 5] directly, and the reshape is not needed. For example, the op
-/// before the reshape is an add. The shape of each operand of the add changes
-/// in one of these ways:
-///
-///   before    after
-///   [8, 5]    [2, 4, 5]    the dim of size 8 becomes dims of sizes 2 and 4
-///   [1, 5]    [1, 1, 5]    the add broadcasts the operand, as before
-///   [5]       [5]          the operand has no dim of size 8
+/// Split of dim 0 of a tensor into several dims by a reshape, such as [8, 5] to
+/// [2, 4, 5]. The class clones the ops before the reshape so that they compute
+/// the split shape directly. An operand [8, 5] of these ops becomes [2, 4, 5],
+/// an operand [1, 5] becomes [1, 1, 5], and an operand [5] stays.
 class Split {
 public:
-  /// Describes how the reshape `op` splits dim 0 of its input. Returns nullopt
-  /// if `op` does more than this, or does not split dim 0:
-  ///
-  ///   reshape                  dim 0 is split
-  ///   [8, 5] to [2, 4, 5]      yes, into sizes 2 and 4
-  ///   [8, 5] to [2, 2, 2, 5]   yes, into sizes 2, 2 and 2
-  ///   [2, 6] to [2, 2, 3]      no, because the reshape splits dim 1
-  ///   [8, 5] to [40]           no, because the reshape merges dims
+  /// Describes how the reshape `op` splits dim 0 of its input, such as [8, 5]
+  /// to [2, 2, 2, 5]. Returns nullopt if `op` does not split dim 0, or if it
+  /// also changes other dims.
   static std::optional<Split> of(ReshapeOp op) {
     auto from = shapeOf(op.getInput()), to = shapeOf(op);
     if (from.empty() || to.size() <= from.size() || from[0] == 0 ||
@@ -62,14 +44,11 @@ public:
     return split;
   }
 
-  /// Returns whether `value` can be computed with dim 0 split, such as
-  /// [2, 4, 5] in place of [8, 5], without an additional reshape. A constant
-  /// and the result of a reshape can take the new shape. A value with fewer
-  /// dims than the input of the reshape, such as a bias [5], keeps its shape.
-  /// Any other value must have only one use, and a clone of its op must be able
-  /// to compute the new shape. The op must not be pinned: the user fixes the
-  /// sharding of a pinned op. Clones of at most `depth` ops on a path are
-  /// permitted. For relu(add(a, b)) and depth 1, this is the relu.
+  /// Returns whether `value` can be computed with dim 0 split, without an
+  /// additional reshape. Constants and results of reshapes take the new shape.
+  /// Values of lower rank keep their shape. Any other value must have only one
+  /// use, and the op that computes it must be one that can be cloned. At most
+  /// `depth` ops on a path are cloned.
   bool vanishesIn(Value value, int depth) const {
     if (isUntouched(value))
       return true;
@@ -85,15 +64,8 @@ public:
            movesUp(op, depth - 1);
   }
 
-  /// Returns a tensor that has the elements of `value`, with dim 0 split. The
-  /// ops that compute `value` are cloned for this. May only be called if
-  /// vanishesIn() returns true for `value`. Example for a split of 8 into 2 and
-  /// 4:
-  ///
-  ///   shape of `value`   shape of the result
-  ///   [8, 5]             [2, 4, 5]
-  ///   [1, 5]             [1, 1, 5], which can be broadcast to [2, 4, 5]
-  ///   [5]                [5]
+  /// Returns a tensor with the elements of `value` and with dim 0 split. Clones
+  /// the ops that compute `value`. vanishesIn() must return true for `value`.
   Value apply(Value value, PatternRewriter &rewriter) const {
     if (isUntouched(value))
       return value;
@@ -102,16 +74,9 @@ public:
       return rewriter.createOrFold<ReshapeOp>(value.getLoc(), type, value);
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands(op->getOperands());
-    // The clone of `op` must compute a result with a split dim 0, such as
-    // [2, 4, 5] in place of [8, 5]. The loop computes the operands of the
-    // clone. There are two cases:
-    //
-    //  - `op` is a product of two matrices, such as [8, 3] · [3, 5] = [8, 5].
-    //    Only the left operand has the dim of size 8. The loop changes only
-    //    this operand. The clone then computes [2, 4, 3] · [3, 5] = [2, 4, 5].
-    //  - `op` is any other op, such as an add of [8, 5] and a bias [5]. The
-    //    loop calls apply() for each operand. In this example, apply() changes
-    //    [8, 5] to [2, 4, 5] and returns the bias unchanged.
+    // In a product of two matrices, such as [8, 3] · [3, 5], only the left
+    // operand has the dim of size 8. The clone computes [2, 4, 3] · [3, 5]. For
+    // all other ops, apply() handles each operand.
     bool isPlainProduct = isa<MatmulOp>(op) && rank == 2;
     for (size_t i = 0; i < (isPlainProduct ? 1 : operands.size()); ++i)
       operands[i] = apply(operands[i], rewriter);
@@ -130,16 +95,8 @@ private:
   /// so it adds 1 dim.
   int64_t numAdded() const { return static_cast<int64_t>(parts.size()) - 1; }
 
-  /// Returns whether `value` keeps its shape when the class Split removes a
-  /// reshape. This is the case if `value` has fewer dims than the input of the
-  /// reshape. For example, the reshape changes the shape [8, 5] to [2, 4, 5].
-  /// The class replaces the add before the reshape by a new add:
-  ///
-  ///   before   [8, 5] + [5] = [8, 5] -reshape-> [2, 4, 5]
-  ///   after    [2, 4, 5] + [5] = [2, 4, 5]
-  ///
-  /// The operand [5] of the add has one dim, and the input [8, 5] of the
-  /// reshape has two dims. Therefore the operand [5] keeps its shape.
+  /// Returns whether `value` keeps its shape, because it has fewer dims than
+  /// the input of the reshape. An example is a bias [5] for an input [8, 5].
   bool isUntouched(Value value) const { return shapeOf(value).size() < rank; }
 
   /// Returns the shape of `value` after its dim 0 is split. The member `parts`
@@ -158,29 +115,17 @@ private:
   }
 
   /// Returns whether a clone of `op` can compute the result of `op` with dim 0
-  /// split, such as [2, 4, 5] in place of [8, 5]. `op` must be element-wise, a
-  /// softmax along another dim than dim 0, a product of two matrices whose left
-  /// operand is not transposed, or a matmul for which dim 0 is a batch dim. In
-  /// addition, vanishesIn() must return true for all operands and for `depth`.
-  /// For a product of two matrices, only the left operand must meet this
-  /// condition, because the right operand keeps its shape.
+  /// split. `op` must be element-wise, a softmax along another dim, or a
+  /// matmul. vanishesIn() must return true for its operands (for two matrices,
+  /// only for the left operand) with the limit `depth`.
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)
       return false;
     if (auto matmul = dyn_cast<MatmulOp>(op)) {
-      // A reshape splits dim 0 of a tensor that has `rank` dims. An example
-      // with a `rank` of 2 is a reshape of [8, 5] to [2, 4, 5]. A clone of the
-      // matmul must compute the new shape. There are two cases:
-      //
-      //  - `rank` is 2. The matmul must be a product of two matrices, such as
-      //    [8, 3] · [3, 5] = [8, 5]. The clone computes [2, 4, 3] · [3, 5] =
-      //    [2, 4, 5]. The left operand must not be transposed. A transposed
-      //    left operand has the shape [3, 8], and its dim 0 is not the dim of
-      //    size 8.
-      //  - `rank` is larger than 2. Dim 0 of the result is a batch dim. For
-      //    example, the clone of [8, 2, 3] · [8, 3, 5] computes [2, 4, 2, 3] ·
-      //    [2, 4, 3, 5].
+      // For `rank` 2, the matmul must be a product of two matrices, such as [8,
+      // 3] · [3, 5]. Its left operand must not be transposed: dim 0 of [3, 8]
+      // is not the dim of size 8. For a larger `rank`, dim 0 is a batch dim.
       size_t rhs = shapeOf(matmul.getRhs()).size();
       if (shapeOf(matmul.getLhs()).size() != rank ||
           (rank == 2 && (matmul.getTransposeLhs() || rhs != 2)))
@@ -208,15 +153,10 @@ private:
 };
 } // namespace
 
-/// Removes the reshape `op` if it splits dim 0 of a tensor, such as [8, 5] to
-/// [2, 4, 5]. Returns the tensor that clones of the ops before the reshape
-/// compute. Example, in which both reshapes vanish:
-///
-///   before  [2, 4, 5] -reshape-> [8, 5] -relu-> [8, 5] -reshape-> [2, 4, 5]
-///   after   [2, 4, 5] -relu-> [2, 4, 5]
-///
-/// Returns null if `op` does not split dim 0, or if the rewrite needs a new
-/// reshape, as it would if the relu read a model input of shape [8, 5].
+/// Removes the reshape `op` if it splits dim 0, as in [2, 4, 5] -reshape-> [8,
+/// 5] -relu-> [8, 5] -reshape-> [2, 4, 5]. Both reshapes vanish in this
+/// example. Returns null if `op` does not split dim 0, or if the rewrite would
+/// need a new reshape.
 static Value moveSplitUp(ReshapeOp op, PatternRewriter &rewriter) {
   auto split = Split::of(op);
   Operation *source = op.getInput().getDefiningOp();

@@ -13,13 +13,9 @@
 
 namespace pcc::prepare {
 
-/// Builder of ops that compute with tensors. For example, add(a, b) creates an
-/// op that adds the tensors a and b. The builder inserts all new ops before one
-/// op of the graph, which the caller chooses. The operands of a new op are
-/// broadcast as in NumPy. The two operands of an arithmetic op must have the
-/// same element type. One operand can also be a C++ number, as in add(a, 0.5).
-/// The builder then creates a constant 0.5 of rank 0 with the element type of
-/// a.
+/// Builder of tensor ops, such as add(a, b), which it inserts before one op of
+/// the graph. The operands are broadcast as in NumPy and must have equal
+/// element types. A C++ number as an operand becomes a scalar constant.
 class ArithmeticBuilder : public graph::TensorBuilder {
 public:
   using TensorBuilder::TensorBuilder;

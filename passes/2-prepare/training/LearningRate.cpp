@@ -62,15 +62,9 @@ static Value fallen(ArithmeticBuilder &b, Value step,
   return b.make<graph::MinOp>(share, b.scalarLike(share, 1));
 }
 
-// Builds the factor by which the learning rate is multiplied in step s, counted
-// from 0. The factor is the product of two terms:
-//
-//   warmup term   min((s + 1) / warmup, 1), or 1 if warmup is 0
-//   decay term    final + (1 - final) · h
-//
-// Here, h is 1 (constant), 1 - p (linear) or (1 - cos(π · (1 - p))) / 2
-// (cosine). The progress p of the decay goes linearly from 0 in step `warmup`
-// to 1 in step `steps`. It is 0 before and 1 after these steps.
+// Builds the factor in step s, counted from 0: min((s + 1) / warmup, 1) times
+// (final + (1 - final) · h). h falls from 1 in step `warmup` to 0 in step
+// `steps`, along a line or half a cosine wave. For a constant schedule, h is 1.
 Value pcc::prepare::buildLearningRateFactor(ArithmeticBuilder &b, Value step,
                                             const Schedule &schedule) {
   Value share;

@@ -13,8 +13,7 @@
 namespace pcc::prepare {
 
 /// A learning-rate schedule: `--lr-schedule NAME(steps=N, warmup=K, final=F)`.
-/// In each step, the learning rate is --lr times a factor. The factor grows to
-/// 1 in K steps, and then decays to F, which it reaches in step N:
+/// In each step, the learning rate is --lr times this factor:
 ///
 ///   factor       warmup       decay (linear or cosine)
 ///      1 |         /----------.___
@@ -23,30 +22,15 @@ namespace pcc::prepare {
 ///      0 +---/--------------------------------------------- step
 ///            0     K                       N
 ///
-/// In step s < K, counted from 0, the factor is (s + 1) / K. The cosine decay
-/// is SGDR without restarts (Loshchilov and Hutter 2017). A constant schedule
-/// has no decay.
+/// The cosine decay is SGDR without restarts (Loshchilov and Hutter 2017).
 struct LearningRateSchedule {
-  /// Curve of the learning rate after the warmup. The warmup is the first part
-  /// of the training. The learning rate of a step is --lr times a factor.
-  /// `final` is a setting of the schedule. There are three curves:
-  ///
-  ///   Constant   the factor stays 1
-  ///   Linear     the factor goes from 1 to `final` along a straight line
-  ///   Cosine     the factor goes from 1 to `final` along half a cosine wave
+  /// Curve of the factor after the warmup. The factor stays 1 (Constant), or it
+  /// goes from 1 to `final` along a line (Linear) or half a cosine wave
+  /// (Cosine).
   enum Kind { Constant, Linear, Cosine } kind = Constant;
-  /// Settings of the schedule. The learning rate of a step is --lr times a
-  /// factor:
-  ///
-  ///   warmup   number of steps in which the factor grows to 1
-  ///   steps    step in which the decay of the factor ends
-  ///   final    factor after the decay
-  ///
-  /// Steps are counted from 0, at the start of training. For example, with
-  /// `warmup` = 10 and `steps` = 100, the factor is 1 in step 10, and is
-  /// `final` from step 100 on. No setting may be negative. The kinds Linear and
-  /// Cosine require that `steps` is greater than `warmup`. The kind Constant
-  /// has no decay, and does not use `steps` and `final`.
+  /// Number of warmup steps, step in which the decay ends (counted from 0), and
+  /// factor after the decay. No setting may be negative. Linear and Cosine need
+  /// `steps` > `warmup`. Constant has no decay.
   double warmup = 0, steps = 0, final = 0;
 };
 

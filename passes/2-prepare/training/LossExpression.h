@@ -12,12 +12,8 @@
 
 namespace pcc::prepare {
 
-/// Parsed text of the option `--loss`. The text is either the name of a model
-/// output that already is the loss, or a call of a loss function. The arguments
-/// of a call are names of tensors, and settings:
-///
-///   cross_entropy(logits, labels, ignore_index=-100)
-///
+/// Parsed text of the option `--loss`: the name of a model output that is the
+/// loss, or a call such as cross_entropy(logits, labels, ignore_index=-100).
 /// The options `--lr-schedule` and `--loss-scale` have the same syntax.
 struct LossExpression {
   /// Name at the start of the parsed text. If the text is a call such as
@@ -36,13 +32,9 @@ struct LossExpression {
   std::map<std::string, double> settings;
 };
 
-/// Parses a text that is either a name, such as "loss", or a call, such as
-/// "cross_entropy(logits, labels, ignore_index=-100)". The argument
-/// `ignore_index=-100` is a setting. Returns an error if the syntax is wrong,
-/// or if the text has two settings with equal names. The function does not
-/// check whether there is a loss function called "cross_entropy". The function
-/// also does not check whether the model has tensors called "logits" and
-/// "labels".
+/// Parses a name, such as "loss", or a call, such as "cross_entropy(logits,
+/// labels, ignore_index=-100)". Returns an error if the syntax is wrong or if a
+/// setting occurs twice. Does not check that the names exist.
 StatusOr<LossExpression> parseLossExpression(llvm::StringRef text);
 
 } // namespace pcc::prepare

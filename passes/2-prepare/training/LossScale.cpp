@@ -75,14 +75,9 @@ Value LossScale::build(ArithmeticBuilder &b, ModuleOp module) const {
                    : b.scalar(b.getF32Type(), initial);
 }
 
-// Builds the update of a dynamic loss scale at the end of a training step. The
-// update computes the loss scale of the next step. It also counts the
-// successive steps with finite gradients since the scale last changed:
-//
-//   gradients of this step                  new scale   new counter
-//   all finite, counter + 1 >= `interval`   scale · 2   0
-//   all finite, counter + 1 < `interval`    scale       counter + 1
-//   one or more infinite or NaN             scale / 2   0
+// Builds ops that double a dynamic loss scale after `interval` successive steps
+// with finite gradients. The ops halve it after a step with an infinite or NaN
+// gradient. The counter of finite steps then restarts at 0 in both cases.
 void LossScale::update(ArithmeticBuilder &b, ModuleOp module,
                        Value isFinite) const {
   if (!isDynamic)

@@ -65,15 +65,9 @@ static RankedTensorType classIndices(RankedTensorType output) {
 }
 
 namespace {
-/// Builds one cross-entropy loss, a scalar. A label is the index of a class.
-/// The model's output has one score per class for each label. For example,
-/// scores of shape [2, 3, 10] belong to labels of shape [2, 3] and 10 classes.
-/// The softmax of the scores gives a probability p[c] for each class c.
-///
-/// The function perLabel() builds one term for each label. With the default
-/// settings, the term is -log(p[label]). The function mean() builds the loss.
-/// The loss is the mean of the terms of all labels that are not ignored. A
-/// label is ignored if it equals the setting `ignore_index`, such as -100.
+/// Builds one cross-entropy loss, a scalar. A label is the index of a class,
+/// and the last dim of the scores counts the classes. mean() averages the terms
+/// of perLabel() over all labels that differ from the setting `ignore_index`.
 class CrossEntropy {
 public:
   CrossEntropy(ArithmeticBuilder &builder, Value scores, Value labels,
@@ -92,14 +86,8 @@ public:
     logProb = b.make<LogSoftmaxOp>(this->scores, lastDim);
   }
 
-  /// Builds the cross-entropy loss, a scalar. The function perLabel() builds
-  /// one term for each label. With the default settings, the term is -log(p).
-  /// Here, p is the probability that the model computes for the label. The loss
-  /// is the mean of the terms of all labels that are not ignored. A label is
-  /// ignored if it equals the setting `ignore_index`. For example, three labels
-  /// have the terms 3, 5 and 7, and the third label is ignored. The loss is
-  /// then (3 + 5) / 2 = 4. If all labels are ignored, the loss is NaN (0 / 0),
-  /// as in PyTorch.
+  /// Builds the loss: the mean of the terms of all labels that are not ignored.
+  /// If all labels are ignored, the loss is NaN (0 / 0), as in PyTorch.
   Value mean() {
     Value one = b.scalar(b.getF32Type(), 1), zero = b.scalar(b.getF32Type(), 0);
     Value count = b.sum(b.select(ignored, zero, one));
@@ -110,17 +98,10 @@ public:
   }
 
 private:
-  /// Builds one term of the loss for each label. A term is the sum of three
-  /// parts:
-  ///
-  ///   (1 - e) · (-log p[label])
-  ///   e · (mean of -log p[c] over all classes c)
-  ///   z · (log of the sum of exp(score[c]) over all classes c)²
-  ///
-  /// Here, score[c] is the model's output for class c, and p is the softmax of
-  /// the scores. The number e is the setting `label_smoothing` (Szegedy et al.
-  /// 2016). The number z is the setting `z_loss` (Chowdhery et al. 2022). Both
-  /// settings are 0 by default.
+  /// Builds the loss of each label: -log(p[label]), where p is the softmax of
+  /// the scores. The setting `label_smoothing` (Szegedy et al. 2016) mixes in
+  /// the mean over all classes. The setting `z_loss` (Chowdhery et al. 2022)
+  /// adds a multiple of (log of the sum of exp(score))².
   Value perLabel() {
     const double smoothing = settingOr(expression, "label_smoothing", 0),
                  zLoss = settingOr(expression, "z_loss", 0);
@@ -130,19 +111,16 @@ private:
       term = b.sub(term, b.mul(b.reduce(ReduceKind::Mean, logProb,
                                         static_cast<int64_t>(lastDim)),
                                smoothing));
+    // score[label] - log(p[label]) is the log of the sum of exp(score).
     if (zLoss != 0)
       term =
           b.add(term, b.mul(b.square(b.sub(ofLabel(scores), chosen)), zLoss));
     return term;
   }
 
-  /// Returns one element of `values` for each label. A label is the index of a
-  /// class. The last dim of `values` has one element per class. For example,
-  /// `values` is [[5, 6], [7, 8]] and the labels are [1, 0]. Label 1 selects 6
-  /// from [5, 6], and label 0 selects 7 from [7, 8]. The result is [6, 7].
-  ///
-  /// A label is ignored if it equals the setting `ignore_index`, such as -100.
-  /// An ignored label selects element 0, because -100 is not a valid index.
+  /// Returns the element of `values` at each label, a class index. For [[5, 6],
+  /// [7, 8]] and the labels [1, 0], returns [6, 7]. An ignored label selects
+  /// element 0.
   Value ofLabel(Value values) {
     return b.reshape(b.make<GatherElementsOp>(values, indices, lastDim),
                      tensorType(ignored).getShape());
@@ -152,15 +130,10 @@ private:
   Value scores;
   uint64_t lastDim;
   const LossExpression &expression;
-  /// Tensors from which the loss is computed. The table shows their shapes for
-  /// labels of shape [2, 3] and 10 classes:
-  ///
-  ///   ignored   [2, 3]       true if the label equals setting `ignore_index`
-  ///   indices   [2, 3, 1]    label (index of a class), or 0 if it is ignored
-  ///   logProb   [2, 3, 10]   log-probabilities of all classes
-  ///
-  /// The last dim of `indices` must stay, because gather_elements requires that
-  /// `indices` and `logProb` have equal ranks.
+  /// Mask of ignored labels, labels (0 in place of ignored ones), and
+  /// log-probabilities of all classes. `indices` has an extra last dim of size
+  /// 1, because gather_elements requires that `indices` and `logProb` have
+  /// equal ranks.
   Value ignored, indices, logProb;
 };
 } // namespace

@@ -9,14 +9,9 @@
 namespace pcc::prepare {
 
 /// Loss function. The loss is a scalar: the mean of one number per label over
-/// the whole batch. With the default settings, the numbers are:
-///
-///   loss function   label              number for the label
-///   cross_entropy   index of a class   -log(probability of this class)
-///   mse             float number       (output - label)²
-///
-/// cross_entropy leaves out labels that equal the setting `ignore_index`.
-/// Invariant: microbatches and shards of the batch do not change the loss.
+/// the whole batch. The number is -log(probability of the class) for
+/// cross_entropy and (output - label)² for mse. Invariant: microbatches and
+/// shards of the batch do not change the loss.
 struct Loss {
   /// Name of the function in `--loss`, such as "cross_entropy".
   llvm::StringRef name;

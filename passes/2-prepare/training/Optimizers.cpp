@@ -14,18 +14,8 @@ static Value withDecay(ArithmeticBuilder &b, const UpdateInputs &in) {
                        : b.add(in.gradient, b.mul(in.weight, in.decay));
 }
 
-/// Builds a step of SGD with momentum, and returns the new weight. The names in
-/// the formulas are:
-///
-///   w, v    weight and optimizer state before the step
-///   g       gradient, plus the coefficient of weight decay times w
-///   mu      setting `momentum`, 0 by default
-///   rate    learning rate
-///
-/// The step computes the new state v' and the new weight w':
-///
-///   v' = mu · v + g
-///   w' = w - rate · v'
+/// Builds a step of SGD with optional momentum, as in torch.optim.SGD, and
+/// returns the new weight. Weight decay is added to the gradient.
 static Value sgd(ArithmeticBuilder &b, const TrainingRequest &request,
                  const UpdateInputs &in) {
   Value direction = withDecay(b, in);
@@ -42,14 +32,10 @@ static Value bias(ArithmeticBuilder &b, double beta, Value step) {
   return b.subFrom(1, b.make<graph::PowOp>(b.scalarLike(step, beta), step));
 }
 
-/// Builds step t of Adam (Kingma and Ba 2015), and returns the new weight w'.
-/// The first step has t = 1. The inputs w and g are `weight` and `gradient`.
-/// The optimizer states m and v are running averages of g and g². The settings
-/// `beta1`, `beta2` and `eps` are b1, b2 and eps:
-///
-///   m' = b1 · m + (1 - b1) · g
-///   v' = b2 · v + (1 - b2) · g²
-///   w' = w - (rate / (1 - b1^t)) · m' / (sqrt(v') / sqrt(1 - b2^t) + eps)
+/// Builds one step of Adam (Kingma and Ba 2015), and returns the new weight.
+/// Updates the states exp_avg and exp_avg_sq, which are running averages of the
+/// gradient and of its square. `weight` is `in.weight`, or the decayed weight
+/// for AdamW.
 static Value adamStep(ArithmeticBuilder &b, const TrainingRequest &request,
                       const UpdateInputs &in, Value gradient, Value weight) {
   const double beta1 = request.number("beta1", 0.9),
@@ -91,13 +77,9 @@ static Value adamW(ArithmeticBuilder &b, const TrainingRequest &request,
   return adamStep(b, request, in, in.gradient, weight);
 }
 
-/// Builds step t of Adagrad (Duchi, Hazan and Singer 2011), and returns the new
-/// weight w'. The first step has t = 1. The gradient g contains weight decay:
-/// the coefficient of weight decay times w is added. The optimizer state s is
-/// the sum of g² over all earlier steps. `lr_decay` and `eps` are settings:
-///
-///   s' = s + g²
-///   w' = w - (rate / (1 + (t - 1) · lr_decay)) · g / (sqrt(s') + eps)
+/// Builds one step of Adagrad (Duchi, Hazan and Singer 2011), and returns the
+/// new weight. Weight decay is added to the gradient. The learning rate of step
+/// t, counted from 1, is divided by 1 + (t - 1) · `lr_decay`.
 static Value adagrad(ArithmeticBuilder &b, const TrainingRequest &request,
                      const UpdateInputs &in) {
   Value gradient = withDecay(b, in);

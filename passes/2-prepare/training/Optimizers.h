@@ -21,26 +21,13 @@ struct UpdateInputs {
   mlir::Value step;
   /// Coefficient of weight decay; 0 if the weight is excluded from decay.
   double decay = 0;
-  /// Function that the optimizer calls to read an optimizer state. An optimizer
-  /// state is a tensor that the optimizer keeps for one weight from one
-  /// training step to the next. For example, SGD with momentum keeps the
-  /// optimizer state "momentum". The call `state("momentum")` builds an op that
-  /// reads this tensor. The call returns the result of the op, which is the
-  /// value before the current training step. An optimizer state has the type of
-  /// the weight, and is zero in the first training step. The optimizer may call
-  /// `state` at most once for each name.
+  /// Builds a read of an optimizer state, such as "momentum", and returns the
+  /// value before this training step. The state has the type of the weight, and
+  /// is zero in the first step. May be called at most once for each name.
   llvm::function_ref<mlir::Value(llvm::StringRef)> state;
-  /// Function that the optimizer calls to write an optimizer state. An
-  /// optimizer state is a tensor that the optimizer keeps for one weight from
-  /// one training step to the next. For example, SGD with momentum keeps the
-  /// optimizer state "momentum". The call `keep("momentum", value)` builds an
-  /// op that writes `value` to this tensor. `value` is then the optimizer state
-  /// at the start of the next training step.
-  ///
-  /// The member `state` is a function that builds an op that reads an optimizer
-  /// state. The optimizer must call `state("momentum")` before it calls
-  /// `keep("momentum", value)`. If training uses a loss scale, a training step
-  /// with an infinite or NaN gradient does not change the optimizer state.
+  /// Builds a write of an optimizer state, such as "momentum", for the next
+  /// training step. `state` must be called for this name first. With a loss
+  /// scale, a step with an infinite or NaN gradient leaves the state unchanged.
   llvm::function_ref<void(llvm::StringRef, mlir::Value)> keep;
 };
 

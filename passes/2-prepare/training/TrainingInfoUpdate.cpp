@@ -12,14 +12,9 @@ using namespace pcc::prepare;
 TrainingInfoUpdate::TrainingInfoUpdate(func::FuncOp model)
     : model(model), sets(model.getOps<graph::SetParameterOp>()) {}
 
-// Replaces placeholders by gradients. An op `graph.loss_gradient` is a
-// placeholder for the gradient of a weight in one microbatch. The op
-// `graph.accumulate` that reads it is erased, too, because the gradient %dw in
-// the map `gradients` is already the sum over all microbatches:
-//
-//   before   %sum = graph.accumulate %placeholder
-//            %x = graph.mul %sum, %rate
-//   after    %x = graph.mul %dw, %rate
+// Replaces each placeholder `graph.loss_gradient` by the gradient of its
+// weight. Also erases the `graph.accumulate` that reads the placeholder,
+// because `gradients` holds sums over all microbatches.
 void TrainingInfoUpdate::substituteGradients(
     const llvm::MapVector<StringAttr, Value> &gradients,
     ArithmeticBuilder &builder) {
@@ -43,14 +38,8 @@ void TrainingInfoUpdate::substituteGradients(
   mark();
 }
 
-// Finds, for each op, the weights whose gradients the op depends on. The ops in
-// @main are sorted topologically: the op that computes a value comes before the
-// ops that read the value. Therefore, one loop over all ops is enough. For
-// example, let %du and %dw be the gradients of the weights u and w:
-//
-//   op                     weights
-//   %a = mul %du, %scale   u      the op reads %du
-//   %b = add %a, %dw       u, w   the op reads %dw, and %a depends on %du
+// Finds, for each op, the weights whose gradients the op depends on. One loop
+// over @main is enough, because its ops are sorted topologically.
 void TrainingInfoUpdate::findWeights(
     const llvm::MapVector<StringAttr, Value> &gradients) {
   llvm::DenseMap<Value, StringAttr> known;
@@ -83,13 +72,9 @@ static Attribute onlyReader(Operation &op) {
   return only;
 }
 
-// The attribute `graph.updates` = @w on an op says that only the update of the
-// weight w needs the op. This function sets the attribute on ops that depend on
-// no gradient. An example is the product of w and the coefficient of weight
-// decay. An op gets `graph.updates` = @w only if all ops that read its result
-// already have `graph.updates` = @w. In the function @main, an op comes before
-// the ops that read its result. The loop therefore visits the ops in reverse
-// order.
+// Sets `graph.updates` = @w on each op without gradients whose readers all have
+// `graph.updates` = @w. An example is the product of w and the weight decay.
+// The loop runs in reverse, because the readers need the attribute first.
 void TrainingInfoUpdate::markOperands() {
   for (Operation &op : llvm::reverse(model.front()))
     if (op.getNumOperands() > 0 && !weights.contains(&op) &&
@@ -99,18 +84,15 @@ void TrainingInfoUpdate::markOperands() {
         op.setAttr(graph::updatesName, weight);
 }
 
-// Sets two attributes to the name of a weight w. An op that depends on the
-// gradient of w and on no other gradient gets `graph.updates`. So do ops
-// without gradients that only these ops need. The attribute `state_of` marks
-// optimizer state of w, such as its momentum. A parameter other than w gets
-// `state_of` if it has the type of w, and its new value depends on the gradient
-// of w and on no other gradient. markOperands() must follow the first loop,
-// because it reads the attributes that this loop sets.
+// Sets `graph.updates` = @w on ops that only the update of the weight w needs.
+// Sets `state_of` on optimizer state of w: parameters of the type of w whose
+// new value depends on the gradient of w and on no other gradient.
 void TrainingInfoUpdate::mark() {
   SymbolTable symbols(model->getParentOfType<ModuleOp>());
   for (auto &[op, names] : weights)
     if (names.size() == 1 && !op->hasAttr(graph::updatesName))
       op->setAttr(graph::updatesName, FlatSymbolRefAttr::get(names.front()));
+  // Reads the attributes that the loop above has set.
   markOperands();
   for (graph::SetParameterOp set : sets) {
     auto made = weights.find(set);

@@ -15,17 +15,12 @@
 
 namespace pcc::prepare {
 
-/// Completes the weight update of a model with an ONNX TrainingInfo. A
-/// TrainingInfo is a part of an ONNX model. It computes new weights from
-/// gradients. Phase 1-import translates the TrainingInfo into ops of @main.
-/// Where these ops need the gradient of a weight, they read a placeholder. This
-/// class replaces each placeholder by the gradient that the backward pass
-/// computes. The class then sets two attributes. The value of both attributes
-/// is the name of a weight:
-///
-///   attribute       set on
-///   graph.updates   each op that only the update of this weight needs
-///   state_of        each parameter that holds optimizer state of this weight
+/// Completes the weight update of a model with an ONNX TrainingInfo. Phase
+/// 1-import has translated the TrainingInfo into ops of @main that read a
+/// placeholder for each gradient. This class replaces the placeholders by
+/// gradients. It marks ops that only the update of one weight needs
+/// (`graph.updates`) and parameters that hold optimizer state of a weight
+/// (`state_of`).
 class TrainingInfoUpdate {
 public:
   /// Collects the writes of parameters (`graph.set_parameter` ops) in `model`,
@@ -38,17 +33,10 @@ public:
   /// calls substituteGradients().
   llvm::ArrayRef<graph::SetParameterOp> writes() const { return sets; }
 
-  /// Replaces placeholders by gradients. A placeholder is an op
-  /// `graph.loss_gradient` whose attribute `graph.gradient_of` names a weight.
-  /// The map `gradients` gives the gradient of each weight by the name of the
-  /// weight. A gradient in the map is a sum over all microbatches. If a weight
-  /// is missing in the map, its gradient is zero. `builder` builds this zero.
-  ///
-  /// Afterwards, the function sorts the ops topologically. Then it sets two
-  /// attributes to the name of a weight:
-  ///
-  ///   graph.updates   on ops that only the update of this weight needs
-  ///   state_of        on parameters that hold optimizer state of this weight
+  /// Replaces each placeholder (`graph.loss_gradient` of a weight) by the
+  /// gradient of the weight, or by zero if `gradients` lacks the weight. The
+  /// gradients are sums over all microbatches. Then sorts the ops and sets the
+  /// attributes `graph.updates` and `state_of`.
   void substituteGradients(
       const llvm::MapVector<mlir::StringAttr, mlir::Value> &gradients,
       ArithmeticBuilder &builder);

@@ -37,15 +37,13 @@ using namespace pcc::shard;
 using graph::Predicate;
 
 namespace {
-/// State of the online softmax in ring attention, for all queries of one stripe
-/// (contiguous piece of the sequence). The shape of each member is [batch, key
-/// heads, ranks, query heads per key head, queries of a rank, last dim]. All
-/// members are null before the first step:
+/// Running sums of the online softmax, for all queries of one stripe of the
+/// sequence. All members are null before the first step. The shape is [batch,
+/// key heads, ranks, query heads per key head, queries of a rank, last dim].
+/// The last dim is the width of the values in `out`, and 1 in `top` and `sum`:
 ///
-///   member   for each query                   last dim
-///   top      largest score so far             1
-///   sum      sum of exp(score - top)          1
-///   out      sum of exp(score - top) · value  width of the values
+///   top = largest score    sum = Σ exp(score - top)
+///   out = Σ exp(score - top) · value
 struct OnlineSoftmaxState {
   Value top, sum, out;
 };
@@ -68,9 +66,7 @@ public:
         attention.getMask() || attention.getCausal() || count * size != length;
   }
 
-  /// Builds new ops, such as matmuls and exponentials, that compute the result
-  /// of the attention op in the steps of ring attention. In each step, a rank
-  /// computes with another part of the keys and values. Returns the value that
+  /// Builds the ops of all steps of ring attention. Returns the value that
   /// replaces the result of the attention op.
   Value expand() {
     SmallVector<Value> queries, masks, results;
@@ -82,11 +78,9 @@ public:
     SmallVector<Value, 2> keyValues = makeKeyValues();
     SmallVector<OnlineSoftmaxState> rows(stripes);
     for (int64_t step = 0; step < count; ++step) {
-      // Each step of ring attention computes with one part of the keys and
-      // values. Between two steps, each rank receives the next part from the
-      // rank after it, and the last rank receives it from rank 0. Create the
-      // ops that send the part of the next step before the ops that compute
-      // this step, so that ranks can send and compute at the same time.
+      // Create the ops that move keys and values for the next step before the
+      // ops that compute this step. Communication and computation can then
+      // overlap.
       SmallVector<Value, 2> next;
       if (step + 1 < count)
         for (Value keyValue : keyValues)
@@ -117,12 +111,9 @@ private:
   // Operands
   //===--------------------------------------------------------------------===//
 
-  /// Cuts the tokens of queries into parts, one per rank of a ring attention:
-  ///
-  ///   from [batch, query heads, tokens, head size]
-  ///   to   [batch, key heads, parts, group · tokens per part, head size]
-  ///
-  /// where `group` is the number of query heads per key head.
+  /// Reshapes queries [batch, query heads, tokens, head size] to [batch, key
+  /// heads, ranks, group · tokens per rank, head size]. `group` is the number
+  /// of query heads per key head. The tokens are padded.
   Value cutQueries(Value query) {
     Value whole = b.padDim(query, 2, count * size, 0);
     const int64_t depth = dimOf(whole, 3);
@@ -132,18 +123,9 @@ private:
     return b.reshape(cut, {batch, keyHeads, count, group * size, depth});
   }
 
-  /// Returns the keys and values that ranks send to each other in ring
-  /// attention. If no mesh axis splits the last dim of the values, returns one
-  /// tensor, in which keys and values are joined along their last dim.
-  /// Otherwise returns two tensors: the keys, then the values. The shape of
-  /// each tensor is
-  ///
-  ///   [batch, key heads, stripes, tokens of a stripe with padding, last dim]
-  ///
-  /// A stripe is a contiguous piece of the sequence. The tokens of each stripe
-  /// are padded so that each rank gets an equal part. If the keys have 64
-  /// elements per token and the values have 32, the last dim of the joined
-  /// tensor has size 96.
+  /// Returns the keys and the values that ranks send to each other. Both are
+  /// concatenated along the last dim if ringPacksKeysAndValues() is true. The
+  /// shape is [batch, key heads, stripes, padded tokens of a stripe, last dim].
   SmallVector<Value, 2> makeKeyValues() {
     SmallVector<Value, 2> keyValues{attention.getKey(), attention.getValue()};
     if (ringPacksKeysAndValues(ring))
@@ -157,15 +139,9 @@ private:
     return keyValues;
   }
 
-  /// Returns `keyValue` (keys, values, or both) after its tokens have moved by
-  /// one rank, as between two steps of ring attention. In each stripe, rank r
-  /// gets the part of rank r + 1, and the last rank gets the part of rank 0.
-  /// The shape is [batch, key heads, stripes, padded tokens, last dim]. Example
-  /// with a stripe (piece of the sequence) of 6 tokens on 3 ranks:
-  ///
-  ///   rank            0     1     2
-  ///   tokens before   0 1   2 3   4 5
-  ///   tokens after    2 3   4 5   0 1
+  /// Rotates the tokens of `keyValue` (keys, values, or both) by one rank: each
+  /// rank gets the tokens of the next rank, and the last rank gets those of
+  /// rank 0. Dim 3 counts the tokens of a stripe.
   Value moved(Value keyValue) {
     SmallVector<int64_t> from;
     for (int64_t i = 0; i < count * size; ++i)
@@ -173,12 +149,8 @@ private:
     return b.takeAlong(keyValue, 3, from);
   }
 
-  /// Returns the keys and the values of an attention as two tensors.
-  /// `keyValues` contains either these two tensors, or one tensor in which keys
-  /// and values are joined along the last dim. The one tensor is cut by two
-  /// slices. For example, keys with 64 elements per token and values with 32
-  /// elements per token are joined to 96 elements per token. The slices then
-  /// return elements 0 to 63 and elements 64 to 95.
+  /// Returns the keys and the values as two tensors. `keyValues` contains these
+  /// two, or one tensor with both concatenated along the last dim.
   std::pair<Value, Value> separate(ArrayRef<Value> keyValues) {
     if (keyValues.size() == 2)
       return {keyValues[0], keyValues[1]};
@@ -188,14 +160,10 @@ private:
             b.sliceDim(keyValues[0], 4, depth, width)};
   }
 
-  /// Returns the keys or values `keyValue` of stripes 0 to `stripe`, sorted by
-  /// rank. A stripe is a contiguous piece of the sequence. The causal mask
-  /// hides later stripes from the queries of stripe `stripe`. Changes [batch,
-  /// key heads, stripes, tokens, last dim] to [batch, key heads, ranks, tokens
-  /// of a rank, last dim]. Example with `stripe` = 1, 2 ranks and 3 stripes:
-  ///
-  ///   tokens of stripes 0, 1 and 2   0 1 2 3 | 4 5 6 7 | 8 9 10 11
-  ///   result, for ranks 0 and 1      0 1 4 5 | 2 3 6 7
+  /// Returns the keys or values of stripes 0 to `stripe` of the sequence. The
+  /// causal mask hides later stripes. Changes the shape from [batch, key heads,
+  /// stripes, tokens, last dim] to [batch, key heads, ranks, tokens of a rank,
+  /// last dim].
   Value seenBy(int64_t stripe, Value keyValue) {
     const int64_t seen = stripe + 1, depth = dimOf(keyValue, 4);
     Value value = b.sliceDim(keyValue, 2, 0, seen);
@@ -210,13 +178,8 @@ private:
   // Masks
   //===--------------------------------------------------------------------===//
 
-  /// Stores the user's attention mask, reshaped to nine dims, in the member
-  /// `mask`. The member becomes null if there is no mask. The dim of query
-  /// heads becomes key heads, and query heads per key head. The dims of queries
-  /// and of keys become stripes (pieces of the sequence), parts of a stripe
-  /// (one per rank), and tokens of a part. A dim of size 1 broadcasts, and
-  /// becomes dims of size 1. For example, with 2 key heads and 4 stripes on 2
-  /// ranks, [batch, 8, 16, 16] becomes [batch, 2, 4, 4, 2, 2, 4, 2, 2].
+  /// Sets the member `mask` to the user's attention mask, reshaped to nine
+  /// dims, or to null.
   void makeMask() {
     mask = attention.getMask();
     if (!mask)
@@ -226,13 +189,8 @@ private:
     mask = b.reshape(mask, shape);
     hasRows = shape[2] > 1;
     hasKeys = shape[3] > 1;
-    // Pad the dim of queries (if `hasRows`) and the dim of keys (if `hasKeys`),
-    // so that each rank gets the same number of tokens. For example, 10 tokens
-    // on 4 ranks are padded to 12 tokens, 3 per rank.
-    //
-    // If the sequence is cut into several stripes (contiguous pieces), the
-    // calls of padDim add nothing. pcc cuts a sequence into stripes only if
-    // ranks can divide each stripe evenly.
+    // Pad the tokens to the same number on each rank. With several stripes, no
+    // padding is needed: ranks then divide each stripe evenly.
     if (hasRows)
       mask = b.padDim(mask, 2, stripes * count * size, 0);
     if (hasKeys)
@@ -247,13 +205,9 @@ private:
   }
 
   /// Returns the user's mask for the queries of stripe `stripe` and the keys of
-  /// stripes 0 to `stripe`. Returns null if there is no mask. A stripe is a
-  /// piece of the sequence, and each of the c ranks has one part of it. The
-  /// shape is [batch, key heads, pairs, query heads per key head, queries of a
-  /// part, keys of a part]. A dim has size 1 if the mask broadcasts along it.
-  /// The pairs are (part of queries, part of keys), in the order (0,0), (0,1)
-  /// and so on. There are c · c pairs if the mask depends on query and key.
-  /// There are c if it depends on only one of them, and 1 if on neither.
+  /// stripes 0 to `stripe` of the sequence, or null. The shape is [batch, key
+  /// heads, (query rank, key rank) pairs, query heads per key head, queries of
+  /// a rank, keys of a rank]. A dim has size 1 if the mask broadcasts along it.
   Value maskOf(int64_t stripe) {
     if (!mask)
       return {};
@@ -268,15 +222,9 @@ private:
                            size(6), size(7) * size(8)});
   }
 
-  /// Returns the part of the mask `own`, which maskOf returns, for step `step`
-  /// of ring attention. On c ranks, rank p then has part p of the queries and
-  /// part (p + step) mod c of the keys. A mask of queries and keys has c · c
-  /// such pairs of parts, and the result has the c pairs of this step. A mask
-  /// of keys has c parts, and the result has them in the order of the ranks.
-  /// Any other mask is returned as it is. Example for c = 3 and step = 1:
-  ///
-  ///   `own`    (0,0) (0,1) (0,2) (1,0) (1,1) (1,2) (2,0) (2,1) (2,2)
-  ///   result   (0,1) (1,2) (2,0)
+  /// Selects from `own`, a result of maskOf(), the masks for step `step` of
+  /// ring attention. Rank p then has its own queries and the keys of rank
+  /// (p + step) mod `count`.
   Value maskIn(int64_t step, Value own) {
     if (!hasKeys)
       return own;
@@ -286,13 +234,9 @@ private:
     return b.takeAlong(own, 2, from);
   }
 
-  /// Returns the numbers 0, 1, …, length - 1 along dim `dim` of a tensor of six
-  /// dims. Every other dim has size 1. The tensor broadcasts to the scores of
-  /// one step of ring attention:
-  ///
-  ///   [batch, key heads, parts, query heads per key head, queries, keys]
-  ///
-  /// Dim 2 (parts, one per rank) is split over the ranks.
+  /// Returns 0, 1, …, length - 1 along dim `dim` of a tensor with six dims. It
+  /// broadcasts to scores [batch, key heads, ranks, query heads per key head,
+  /// queries, keys]. Mesh axes split dim 2.
   Value index(int64_t length, int64_t dim) {
     dist::DimSharding split;
     if (dim == 2)
@@ -303,13 +247,10 @@ private:
   /// Returns `value` as a scalar constant of type i64.
   Value number(int64_t value) { return b.scalar(b.getI64Type(), value); }
 
-  /// Returns the causal mask for step `step` of ring attention. The mask is
-  /// true where the key is not after the query in the sequence. The queries are
-  /// those of stripe `stripe` (piece of the sequence), and the keys are those
-  /// of stripes 0 to `stripe`. On c ranks, rank p has part p of the queries and
-  /// part (p + step) mod c of the keys of each stripe. The mask broadcasts to
-  /// the scores [batch, key heads, ranks, query heads per key head, queries,
-  /// keys]. Returns null if the attention is not causal.
+  /// Returns the causal mask for the queries of stripe `stripe` in step `step`
+  /// of ring attention, or null. It is true where a query sees a key of stripes
+  /// 0 to `stripe`. It broadcasts to scores [batch, key heads, ranks, query
+  /// heads per key head, queries, keys].
   Value seenInOrder(int64_t step, int64_t stripe) {
     if (!attention.getCausal())
       return {};
@@ -321,11 +262,9 @@ private:
         last = b.make<graph::AddOp>(last, number(before));
       return b.compare(Predicate::LessOrEqual, key, last);
     }
-    // After step 0, rank p has part p of the queries and part (p + step) mod c
-    // of the keys of each stripe. A query sees all keys of earlier stripes. It
-    // sees the keys of its own stripe only if their part is before the part of
-    // the query. This is so if p + step >= c. For c = 4 and step 1, only rank 3
-    // sees them: its queries are in part 3, and its keys are in part 0.
+    // Keys of earlier stripes are visible. Within the stripe of the queries,
+    // rank p has the keys of rank (p + step) mod count. They precede the
+    // queries of rank p only if p + step >= count.
     Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
                                  number(count - step));
     return stripe == 0
@@ -334,14 +273,9 @@ private:
                                                            number(before)));
   }
 
-  /// Returns a Boolean mask of keys. It is true for the keys of the sequence,
-  /// and false for padding. Padding is added after the last key, so that each
-  /// rank gets an equal part of the keys. In each step of ring attention, a
-  /// rank has another part. The mask is for the parts in step number `step`.
-  ///
-  /// Returns null if there is no padding. Also returns null if the attention is
-  /// causal, because the causal mask hides the padding: padding comes after all
-  /// queries.
+  /// Returns a Boolean mask that is false for padding among the keys of step
+  /// `step`. Returns null if there is no padding, or if the causal mask hides
+  /// it.
   Value isKey(int64_t step) {
     if (count * size == length || attention.getCausal())
       return {};
@@ -365,10 +299,9 @@ private:
                    : scores;
   }
 
-  /// Applies all masks to `scores`: the causal mask, the mask of padding and
-  /// the user's `mask`. The scores are those of one step of ring attention and
-  /// one stripe (piece of the sequence) of queries. A user's mask of Booleans
-  /// hides scores where it is false. A mask of numbers is added to the scores.
+  /// Applies the causal mask, the padding mask and the user's `mask` to the
+  /// scores of one step of ring attention. A user's mask of Booleans hides
+  /// scores where it is false. A mask of numbers is added to the scores.
   Value masked(Value scores, Value mask, int64_t step, int64_t stripe) {
     scores = hideUnless(seenInOrder(step, stripe), scores);
     scores = hideUnless(isKey(step), scores);
@@ -386,14 +319,9 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// Returns `value` times `factor`. The elements of `value` are f32 or f64. If
-  /// they are f32, the constant in the IR is `factor` rounded to f32. If this
-  /// rounding changes `factor`, the function returns the sum of two products:
-  ///
-  ///   value · rounded + value · (factor - rounded)
-  ///
-  /// The second product cancels the error of the rounding. This matters for
-  /// `pcc verify`, which computes all ops in f64.
+  /// Returns `value` times `factor`. For f32, adds `value` times the rounding
+  /// error of `factor`. `pcc verify` would see this error, because it computes
+  /// in f64.
   Value scaled(Value value, double factor) {
     Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
     const double rest = factor - static_cast<float>(factor);
@@ -403,10 +331,9 @@ private:
         product, b.make<graph::MulOp>(value, b.scalarLike(value, rest)));
   }
 
-  /// Returns the scores of one step of ring attention: query times key, times
-  /// the scale of the attention op. With a soft cap, each score becomes cap ·
-  /// tanh(score / cap). `group` is the number of query heads per key head. The
-  /// dims `queries` and `keys` count the tokens of one rank:
+  /// Returns the scaled and soft-capped scores of one step of ring attention.
+  /// The dims `queries` and `keys` are per rank, and `group` is the query heads
+  /// per key head:
   ///
   ///   `query`   [batch, key heads, ranks, group · queries, head size]
   ///   `key`     [batch, key heads, ranks, keys, head size]
@@ -456,15 +383,12 @@ private:
     return rows;
   }
 
-  /// Returns, for each query, the sum over all keys of the vector `value` of
-  /// the key times its weight `power`. For example, the weights 0.5 and 1 and
-  /// the vectors (2, 4) and (1, 1) give (2, 3). A vector has n elements.
-  /// `group` is the number of query heads per key head. The dims `queries` and
-  /// `keys` count the tokens of one rank in one step:
+  /// Returns, for each query, the sum of the values of all keys, weighted by
+  /// `power`. `group` is the number of query heads per key head:
   ///
   ///   `power`   [batch, key heads, ranks, group, queries, keys]
-  ///   `value`   [batch, key heads, ranks, keys, n]
-  ///   result    [batch, key heads, ranks, group, queries, n]
+  ///   `value`   [batch, key heads, ranks, keys, width]
+  ///   result    [batch, key heads, ranks, group, queries, width]
   Value weighted(Value power, Value value) {
     Type element = graph::tensorType(value).getElementType();
     Value flat =
@@ -476,11 +400,9 @@ private:
                      {batch, keyHeads, count, group, size, dimOf(value, 4)});
   }
 
-  /// Returns the attention result for one stripe (piece of the sequence), from
-  /// the last state `rows` of the online softmax. A query that sees no key has
-  /// the result 0. The shape is
-  ///
-  ///   [batch, query heads, tokens of the stripe, width of the values]
+  /// Returns the attention result of one stripe of the sequence from the final
+  /// online softmax `rows`: [batch, query heads, tokens of the stripe, width of
+  /// the values]. A query that sees no key has the result 0.
   Value finish(const OnlineSoftmaxState &rows) {
     Value mean = b.make<graph::DivOp>(rows.out, rows.sum);
     if (hides)
@@ -498,33 +420,19 @@ private:
 
   /// The attention op that is replaced, and the mesh axes that split its dims.
   const ShardedOp &ring;
-  /// Mesh axes (or parts of them) that split the queries and the keys. In each
-  /// step of ring attention, ranks along these axes send their keys and values
-  /// to each other.
+  /// Mesh axes or sub-axes that split the queries and the keys. In each step of
+  /// ring attention, ranks along these axes send their keys and values to each
+  /// other.
   dist::SubAxes axes;
-  /// Sizes in ring attention. A stripe is a piece of the sequence. Each stripe
-  /// is cut into equal parts, one per rank:
-  ///
-  ///   batch      size of the batch
-  ///   keyHeads   number of key heads
-  ///   group      number of query heads per key head
-  ///   count      number of parts, and of ranks
-  ///   size       tokens in one part of one stripe, with padding
+  /// Sizes: the batch, key heads, query heads per key head (`group`), ranks in
+  /// the ring (`count`), and padded tokens per rank and stripe (`size`).
   int64_t batch, keyHeads, group, count, size;
   /// Whether masks or padding may hide all keys from some query in some step of
   /// ring attention.
   bool hides;
-  /// The user's attention mask, reshaped to nine dims by makeMask. Null if the
-  /// user gives no mask. The dims are
-  ///
-  ///   dims 0 to 2   batch, key heads, query heads per key head
-  ///   dims 3 to 5   queries: stripes, parts of a stripe, tokens of a part
-  ///   dims 6 to 8   keys:    stripes, parts of a stripe, tokens of a part
-  ///
-  /// A stripe is a contiguous piece of the sequence. Each stripe is cut into
-  /// equal parts, one part per rank. For example, 16 queries in 4 stripes on 2
-  /// ranks have 4 stripes, 2 parts per stripe and 2 tokens per part. A dim has
-  /// size 1 if the mask broadcasts along this dim.
+  /// User's attention mask, or null. The shape is [batch, key heads, query
+  /// heads per key head, query stripes, ranks, queries of a rank, key stripes,
+  /// ranks, keys of a rank]. A dim has size 1 if the mask broadcasts along it.
   Value mask;
   /// Whether the user's mask has a dim of queries (`hasRows`), and whether it
   /// has a dim of keys (`hasKeys`). A dim of size 1 does not count.
@@ -532,17 +440,9 @@ private:
 };
 } // namespace
 
-/// Builds ordinary ops that replace the split attention op `op`. Returns the
-/// value that replaces the result of `op`. There are two kinds of `op`:
-///
-/// - Ring attention: the keys move from rank to rank. The new ops compute all
-///   steps of the ring. Each rank computes with another part of the keys in
-///   each step.
-/// - Attention in stripes (contiguous pieces of the sequence), where each rank
-///   has all keys. The new ops are one attention op per stripe, and ops that
-///   join the results.
-///
-/// `b` is the builder that creates the new ops.
+/// Replaces the split attention op `op` by ordinary ops. They compute ring
+/// attention, or one attention per stripe of the sequence if each rank has all
+/// keys.
 static SmallVector<Value, 2> expandAttention(const ShardedOp &op,
                                              ShardedBuilder &b) {
   return {ringAxes(op).empty() ? StripedAttention(op, b).expand()

@@ -17,11 +17,8 @@ struct NormDims {
       count *= graph::tensorType(input).getDimSize(dim);
   }
 
-  /// Returns the mean of `value` over the dims in the member `dims`. Ranks
-  /// split these dims, so each rank has only a part of the elements. The
-  /// function sums the elements of all these ranks, and divides the sum by
-  /// `count`, the number of elements in these dims. Padding does not count as
-  /// an element.
+  /// Returns the mean of `value` over `dims`, across all ranks that split these
+  /// dims. Padding does not count.
   Value mean(ShardedBuilder &b, Value value) const {
     Value sum = b.reduce(graph::ReduceKind::Sum, value, dims);
     return b.make<graph::DivOp>(sum, b.scalarLike(sum, count));
@@ -34,14 +31,9 @@ struct NormDims {
 };
 } // namespace
 
-/// Returns value / √(square + epsilon) · scale + bias, converted to the element
-/// type `type`. This is the last step of a layer norm or an RMS norm. `scale`
-/// and `bias` are weights of the norm, and `bias` may be null. The other
-/// parameters for a norm of x are:
-///
-///   norm         `value`    `square`
-///   layer norm   x - mean   variance of x
-///   RMS norm     x          mean of x²
+/// Returns value / √(square + epsilon) · scale + bias in the element type
+/// `type`. In an RMS norm of x, `value` is x and `square` is the mean of x². In
+/// a layer norm, they are x - mean and the variance of x. `bias` may be null.
 static Value scaled(ShardedBuilder &b, Value value, Value square,
                     double epsilon, Value scale, Value bias, Type type) {
   Value shifted = b.make<graph::AddOp>(square, b.scalarLike(square, epsilon));
@@ -54,16 +46,9 @@ static Value scaled(ShardedBuilder &b, Value value, Value square,
   return b.cast(y, type);
 }
 
-/// Replaces a layer norm by several simpler ops. Ranks split the dims over
-/// which the norm computes the mean and the variance. These dims have n
-/// elements together:
-///
-///   mean = Σ x / n    variance = Σ (x - mean)² / n
-///
-/// Each rank has only a part of the elements. Two all-reduces therefore add the
-/// values of all ranks: one for Σ x, and one for Σ (x - mean)². One all-reduce
-/// of Σ x and Σ x² would be enough, but the variance would be inaccurate if the
-/// mean is large.
+/// Replaces a layer norm over split dims by simpler ops. They need two
+/// all-reduces: for Σ x, then for Σ (x - mean)². One all-reduce of Σ x and Σ x²
+/// would be inaccurate for a large mean.
 static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
                                              ShardedBuilder &b) {
   auto norm = cast<graph::LayerNormOp>(op.op);

@@ -6,15 +6,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Replaces a cumulative sum along a dim that ranks split. The cumulative sum
-/// of each part alone gets the total of all earlier parts added (of all later
-/// parts with the attribute `reverse`):
-///
-///            part 0   part 1
-///   input    1  2     3  4
-///   own      1  3     3  7
-///   before   0        3
-///   result   1  3     6 10
+/// Replaces a cumulative sum along a split dim. The new ops add the total of
+/// all earlier shards to the cumulative sum within each shard (of all later
+/// shards, with the attribute `reverse`).
 static SmallVector<Value, 2> expandCumSum(const ShardedOp &op,
                                           ShardedBuilder &b) {
   auto scan = cast<graph::CumSumOp>(op.op);

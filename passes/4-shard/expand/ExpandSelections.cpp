@@ -26,17 +26,9 @@ static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
                                  b.make<graph::IsNanOp>(x), equal);
 }
 
-/// Replaces an arg-reduce (arg-max or arg-min) along a split dim by ordinary
-/// ops. Example of an arg-max with two parts:
-///
-///                                        part 0   part 1
-///   input                                3  7     7  1
-///   1. largest value over all parts      7        7
-///   2. indices where the input is 7      -  1     2  -
-///   3. result: smallest of the indices   1        1
-///
-/// With the attribute `last`, the result is the largest of the indices, 2.
-/// Steps 1 and 3 are all-reduces.
+/// Replaces an arg-max or arg-min along a split dim by simpler ops. They need
+/// two all-reduces: for the extreme value, then for its smallest index. The
+/// attribute `last` selects the largest index instead.
 static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
                                              ShardedBuilder &b) {
   auto arg = cast<graph::ArgReduceOp>(op.op);
@@ -53,15 +45,9 @@ static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
       b.cast(b.reduce(nearest, found, cut.dim, arg.getKeep()), b.getI64Type())};
 }
 
-/// Returns the indices in a split dim of the k elements that a top-k selects. A
-/// top-k of each part has selected candidates, and `index` has their indices in
-/// their part. The candidates of all parts form a list of shape `flat`.
-/// `winners` has the positions of the k winners in this list. Example with 2
-/// parts of 4 elements, in which the winners 3 and 0 give the result 6 and 1:
-///
-///                        part 0   part 1
-///   `index`              1  3     0  2
-///   indices in the dim   1  3     4  6
+/// Returns the global indices of the elements that a top-k selects. `index` has
+/// the index of each candidate within its shard. `winners` has indices into the
+/// list of all candidates, whose shape is `flat`.
 static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
                             Value winners, ArrayRef<int64_t> flat) {
   Type type = indexType(b, cut.count * cut.size);
@@ -76,13 +62,9 @@ static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
   return b.cast(chosen, b.getI64Type());
 }
 
-/// Replaces a top-k along a dim that ranks split. A top-k of each part selects
-/// candidates, and a top-k of all candidates selects the result. If a part has
-/// fewer than k elements, all of them are candidates. For k = 2 and 8 elements
-/// on 2 ranks, each part of 4 elements gives 2 candidates. If elements are
-/// equal, the element with the lowest index is selected first, as in the
-/// original top-k. Padding follows the last element, so it is selected after
-/// all elements that are equal to it.
+/// Replaces a top-k along a split dim by a top-k of each shard and a top-k of
+/// all candidates. Padding is never selected: it comes last, and of equal
+/// elements the first is selected.
 static SmallVector<Value, 2> expandTopK(const ShardedOp &op,
                                         ShardedBuilder &b) {
   auto topK = cast<graph::TopKOp>(op.op);

@@ -6,16 +6,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Replaces a softmax or a log-softmax by several simpler ops. Ranks split the
-/// dim along which the softmax works. The maximum and the sum Σ run over the
-/// elements of this dim:
-///
-///   top = max(x)    sum = Σ exp(x - top)
-///   softmax = exp(x - top) / sum    log-softmax = x - top - log(sum)
-///
-/// Each rank has only a part of the elements. Two all-reduces therefore combine
-/// the values of all ranks: one for `top`, and one for `sum`. Later passes
-/// insert these all-reduces.
+/// Replaces a softmax or a log-softmax along a split dim by simpler ops. Later
+/// passes insert two all-reduces: for the maximum and for the sum of
+/// exponentials.
 template <typename Op, bool logarithm>
 static SmallVector<Value, 2> expandSoftmax(const ShardedOp &op,
                                            ShardedBuilder &b) {

@@ -8,30 +8,23 @@
 
 namespace pcc::shard {
 
-/// Type of a function that replaces one op by simpler ops of the dialect
-/// `graph`. For example, a maximum, a subtraction, an exponential, a sum and a
-/// division replace a softmax. The parameters are the op with the mesh axes
-/// that split it, and the builder of the new ops. Returns one value per result
-/// of the op, with the shape of the whole tensor. The value may be null if no
-/// op reads the result. The op is a ring attention, an attention in stripes
-/// (Stripes.h), or an op whose ranks exchange values while it runs, such as a
-/// softmax along a dim that ranks split.
+/// Function that replaces one op by simpler ops of the dialect `graph`. Returns
+/// one value with the global shape per result of the op. A value may be null if
+/// no op reads the result.
 using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 
-/// Table of functions of type Expansion. Each function replaces one kind of op
-/// by several simpler ops. The key is the name of the op, such as
-/// "graph.softmax". The table has an entry for attention, and for each other op
-/// whose ranks must exchange values if they split certain dims. For example, if
-/// ranks split the dim of a softmax, they must exchange maxima and sums.
+/// Table from op names to functions that replace an op by simpler ops. It has
+/// attention, and ops whose ranks exchange values while the op runs, such as a
+/// softmax along a split dim.
 class Expansions {
 public:
   /// Creates the table and fills it. The table has one function for each kind
   /// of op that pcc can replace by several simpler ops, such as softmax, top-k
   /// and attention.
   Expansions();
-  /// Adds an entry to the table. The key is the name of the op class `Op`, such
-  /// as "graph.softmax" for graph::SoftmaxOp. The value is the function
+  /// Adds a row to the table. The key is the name of the op class `Op`, such as
+  /// "graph.softmax" for graph::SoftmaxOp. The value is the function
   /// `expansion`, which replaces an op of this class by several simpler ops.
   template <typename Op> void add(Expansion expansion) {
     table[Op::getOperationName()] = expansion;
@@ -49,7 +42,7 @@ private:
 
 /// Adds a function to the table `expansions`. The function replaces a ring
 /// attention, or an attention in stripes, by several simpler ops. A stripe is a
-/// contiguous piece of the sequence.
+/// range of consecutive tokens.
 void addAttentionExpansions(Expansions &expansions);
 /// Adds functions to the table `expansions`. The functions replace a softmax or
 /// a log-softmax by several simpler ops. pcc calls them if ranks split the dim
@@ -68,32 +61,15 @@ void addSelectionExpansions(Expansions &expansions);
 /// along which the op adds elements.
 void addScanExpansions(Expansions &expansions);
 
-/// A dim that is cut into equal parts, one for each rank along the mesh axes
-/// that split it. The last parts may have padding:
-///
-///   10@t with t = 4:  4 parts of 3, so 12 elements of which 2 are padding
+/// Dim that is cut into equal shards, with padding at the end. For example, 10
+/// elements on 4 ranks become 4 shards of 3, with 2 elements of padding.
 struct CutDim {
-  /// Describes how `op` splits dim number `dim` of its first operand. `op` must
-  /// work along this dim. For example, if `op` is a cumulative sum, it adds the
-  /// elements along this dim. `op` decides which mesh axes split the dim, even
-  /// if the operand has another sharding in the IR.
-  ///
-  /// In other shardings, a dim may consist of several factors. For example, a
-  /// dim of size 12 may consist of the factors 3 and 4, and a mesh axis splits
-  /// only the factor 3. Here, the dim must consist of one factor, so that each
-  /// part is a contiguous range of the dim.
+  /// Describes how `op` splits dim `dim` of its first operand, which may differ
+  /// from the operand's sharding in the IR. Each rank's shard of the dim must
+  /// be contiguous.
   CutDim(const ShardedOp &op, int64_t dim);
 
-  /// Returns a copy of `shape` in which dim `dim` is replaced by two dims: the
-  /// number of parts (`count`), and `size`. Example with dim = 1, count = 4 and
-  /// size = 3:
-  ///
-  ///   `shape`   [8, 10]
-  ///   result    [8, 4, 3]
-  ///
-  /// In the example, a dim of 10 elements is padded to 12 elements, and then
-  /// cut into 4 parts of 3 elements. The function does not check that `size`
-  /// fits the old size of the dim.
+  /// Returns `shape` with dim `dim` replaced by two dims: `count` and `size`.
   llvm::SmallVector<int64_t> cut(llvm::ArrayRef<int64_t> shape,
                                  int64_t size) const;
 

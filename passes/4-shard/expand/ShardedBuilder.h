@@ -10,13 +10,9 @@
 
 namespace pcc::shard {
 
-/// Builds several new ops that replace one op of a function. Each new op gets
-/// the MLIR location and the pipeline stage of the replaced op. The builder
-/// also decides which mesh axes split each new op. For most ops, this follows
-/// from the shardings of the operands. For example, if the axis t splits the
-/// rows of both operands of an add, then t also splits the rows of the result.
-/// The builder inserts no communication. The pass `insert-reshards` inserts it
-/// later.
+/// Builds the ops that replace one op. New ops get its location, its pipeline
+/// stage, and shardings that follow from their operands. The builder inserts no
+/// communication: the pass `insert-reshards` does so later.
 class ShardedBuilder : public graph::TensorBuilder {
 public:
   /// Prepares to replace the IR op `op.op`, which must not be null.
@@ -27,11 +23,8 @@ public:
   mlir::Value scalarLike(mlir::Value like, double value) {
     return scalar(graph::tensorType(like).getElementType(), value);
   }
-  /// Returns a tensor with the numbers 0, 1, …, size - 1 along dim `dim`. The
-  /// tensor has `rank` dims. All dims except `dim` have size 1. `type` is the
-  /// element type, and `split` says which mesh axes split dim `dim`. For
-  /// example, with size = 4, dim = 1 and rank = 3, the shape is [1, 4, 1], and
-  /// the elements are 0, 1, 2 and 3.
+  /// Returns 0, 1, …, size - 1 along dim `dim` of a tensor with `rank` dims.
+  /// All other dims have size 1. `split` is the sharding of dim `dim`.
   mlir::Value iota(int64_t size, int64_t dim, int64_t rank, mlir::Type type,
                    const dist::DimSharding &split);
   /// Returns `value` converted to f32 if its element type is narrower, so that
@@ -48,9 +41,8 @@ public:
   mlir::Value sliceDim(mlir::Value value, int64_t dim, int64_t start,
                        int64_t size);
   /// Builds a gather along dim `dim`: element i of the result is element
-  /// indices[i] of `value`. For example, the indices [1, 2, 0] turn
-  /// [10, 20, 30] into [20, 30, 10]. Mesh axes that split this dim of `value`
-  /// also split it in the result.
+  /// indices[i] of `value`. Mesh axes that split this dim of `value` also split
+  /// it in the result.
   mlir::Value takeAlong(mlir::Value value, int64_t dim,
                         llvm::ArrayRef<int64_t> indices);
   /// Returns `value` after dim `dim` is padded at its end to `size` elements
@@ -60,36 +52,17 @@ public:
                      double filling);
 
 private:
-  /// Decides how ranks split `op`, stores this split in attributes of `op`, and
-  /// returns the first result of `op`. `op` must be a slice, a pad or a gather
-  /// of `value` that changes only the size of dim `dim`. Each dim of the result
-  /// is split by the mesh axes that split this dim of `value`. Example, where
-  /// 8@t is a dim of size 8 that the axis t splits:
-  ///
-  ///   value                [8@t, 6]
-  ///   slice with 4 rows    [4@t, 6]
+  /// Splits each dim of the result of `op` over the mesh axes that split this
+  /// dim of `value`. Returns the result. `op` must be a slice, pad or gather of
+  /// `value` that changes only the size of dim `dim`.
   mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
-  /// Returns the sharding of `value` that the builder uses when it decides how
-  /// ranks split a new op that reads `value`. The builder replaces one old op
-  /// by new ops. There are three cases:
-  ///
-  /// - If `value` is an operand of the old op, returns the sharding in which
-  ///   the old op needs this operand.
-  /// - Otherwise, returns the sharding that the IR stores for `value`.
-  /// - If the IR stores none, returns a sharding that splits no dim.
+  /// Returns the sharding in which new ops read `value`. For an operand of the
+  /// replaced op, it is the sharding in which the replaced op needs the
+  /// operand. Otherwise it is the sharding in the IR, or replicated.
   dist::Sharding shardingOf(mlir::Value value) const;
-  /// Sets two kinds of attributes on the new op `op`:
-  ///
-  /// - The pipeline stage. It is the stage of the op that `op` replaces. It is
-  ///   not set if that op has no stage.
-  /// - The mesh axes that split each dim of `op`. They follow from the
-  ///   shardings of the operands. For example, if the axis t splits the rows of
-  ///   both operands of an add, then t also splits the rows of the result.
-  ///
-  /// An operand may be incomplete. For example, each rank has one addend of a
-  /// sum over ranks. The attributes then say that `op` needs the complete sum.
-  /// The pass `insert-reshards` later inserts an op that adds the addends of
-  /// all ranks.
+  /// Sets the pipeline stage of the new op `op`, and infers its sharding from
+  /// its operands. If an operand is a partial sum, `op` asks for the complete
+  /// sum, and the pass `insert-reshards` adds the reduction.
   void finish(mlir::Operation *op) override;
 
   /// Stage of the op that the new ops replace; null if it has no stage.

@@ -56,15 +56,9 @@ Value StripedAttention::joined(ArrayRef<Value> results) {
   if (results.size() == 1)
     return results.front();
   SmallVector<int64_t> shape(graph::tensorType(results.front()).getShape());
-  // Join the results of all stripes along a new dim, which counts stripes. A
-  // stripe is a contiguous piece of the sequence. Ranks may split the tokens
-  // of each stripe. A join along the new dim then moves no tokens between
-  // ranks. A join along the tokens would move some. Example with 2 ranks and 2
-  // stripes of 4 tokens:
-  //
-  //                           rank 0    rank 1
-  //   tokens of the results   0 1 4 5   2 3 6 7
-  //   after a join of tokens  0 1 2 3   4 5 6 7
+  // Concatenate along a new dim that counts stripes. Ranks may split the tokens
+  // of each stripe, and a concatenation along the tokens would move tokens
+  // between ranks.
   shape.insert(shape.begin() + 2, 1);
   auto stacked = llvm::map_to_vector(
       results, [&](Value result) { return b.reshape(result, shape); });

@@ -15,9 +15,9 @@ AxisRole pcc::shard::roleOf(StringRef axis) {
 }
 
 AxisRole pcc::shard::withExperts(AxisRole role, bool divides) {
-  // The axes dp and mb have the role Batch, and the axis cp has the role
-  // Sequence. Replace these two roles. An axis with another role, such as tp
-  // with the role Tensor, never divides experts, so its role stays the same.
+  // Batch is the role of dp and mb, and Sequence is the role of cp. Replace
+  // these two roles. Any other axis, such as tp, never divides experts, so its
+  // role stays the same.
   if (role == AxisRole::Batch)
     return divides ? AxisRole::BatchAndExperts : AxisRole::BatchOutsideExperts;
   if (role == AxisRole::Sequence)

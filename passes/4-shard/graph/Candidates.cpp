@@ -7,12 +7,9 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns whether a split of a factor of the kind `kind` is excluded by the
-/// splits that `op` already has. A factor is a dim, or part of a dim. After a
-/// split of the kind Sum, Max, Min or Prod, each rank has a partial result, so
-/// a split of one of these kinds excludes the other three. The kinds Max, Min,
-/// Prod and Inner (ranks exchange values while the op runs) are also excluded
-/// if an operand is a partial sum (each rank has one addend).
+/// Returns whether a split of a dim with the kind `kind` conflicts with a
+/// reduction that `op` already has: a partial result of another kind, or an
+/// operand that is a partial sum.
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (kind == FactorKind::Inner)
     return !op.through.empty();
@@ -48,39 +45,25 @@ SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
 }
 
 namespace {
-/// One way to split a factor over sub-axes of one mesh axis. A factor is a dim,
-/// or part of a dim. A sub-axis is a part of a mesh axis. For example, the mesh
-/// axis tp of size 4 has the sub-axes tp:(1)2 and tp:(2)2. Each of them has
-/// size 2.
+/// One way to split a loop dim of an op over sub-axes of one mesh axis. For
+/// example, tp:(1)2 and tp:(2)2 are the sub-axes of an axis tp of size 4.
 struct FillMode {
-  /// Whether the factor (dim, or part of a dim) may be split over more ranks
-  /// than it has elements.
+  /// Whether the loop dim may be split over more ranks than it has elements.
   bool overfill = false;
-  /// Whether the sub-axes (parts of a mesh axis) may come before an axis that
-  /// already splits the factor (dim, or part of a dim). If false, the sub-axes
-  /// come last. If true, a requested sharding can change this. For example, dp
-  /// splits the factor already, and the search adds sub-axes of tp. If a
-  /// request such as [8@tp+dp] splits some dim first over tp and then over dp,
-  /// the sub-axes of tp come before dp. Without this request, they come last.
+  /// Whether the sub-axes come before an axis that already splits the dim, if
+  /// the user sets this order in a sharding: [8@tp+dp] puts tp before dp. If
+  /// false, the sub-axes come last.
   bool reorder = false;
-  /// Range of the sub-axes that may split the factor (dim, or part of a dim).
-  /// A sub-axis is a part of a mesh axis. A mesh axis of size 8 has three
-  /// sub-axes of size 2, with the numbers 0, 1 and 2. The sub-axes with the
-  /// numbers `first` to `end` - 1 may split the factor. If `first` is 1 and
-  /// `end` is 3, the sub-axes 1 and 2 may split the factor. By default, all
-  /// sub-axes may split the factor.
+  /// Range of the sub-axes that may split the dim: numbers `first` to
+  /// `end` - 1.
   size_t first = 0, end = SIZE_MAX;
 };
 } // namespace
 
-/// Splits the factor number `factor` of `op` over the first n sub-axes in
-/// `parts`, and returns n. A factor is a dim, or part of a dim. `parts` are
-/// sub-axes (parts) of one mesh axis. The first is added if the factor has more
-/// elements than ranks. A further one is added if the factor then has at least
-/// as many elements as ranks. For example, 3 elements take one sub-axis of 5
-/// ranks, but only one of two sub-axes of 2 ranks. With `how.overfill`, all
-/// sub-axes are added. They come last, or before an axis as `how.reorder`
-/// allows for requests in `seeds`. `how.first` and `how.end` are not read.
+/// Splits the loop dim `factor` of `op` (Shardy's factor) over as many sub-axes
+/// in `parts` as it has elements for, or over all with `how.overfill`. Returns
+/// the number of sub-axes used, counted from the front. Does not read
+/// `how.first` and `how.end`.
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
                    const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
@@ -91,15 +74,8 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
       return seeds.isBefore(parts.front().axis, other.axis);
     });
   size_t at = place - axes.begin(), used = 0;
-  // If `how.overfill` is false, the loop stops in two cases:
-  //
-  // - The factor (dim, or part of a dim) already has as many ranks as elements.
-  // - The loop has added a sub-axis, and one more sub-axis would give the
-  //   factor more ranks than elements.
-  //
-  // The second case does not apply to the first sub-axis in `parts`. For
-  // example, a first sub-axis of 5 ranks may split a factor of 3 elements. Two
-  // of the 5 ranks then have no element.
+  // The first sub-axis may exceed the number of elements: 5 ranks may split 3
+  // elements. A sub-axis after the first may not.
   for (const dist::SubAxis &part : parts) {
     int64_t before = dist::numParts(axes), after = before * part.size;
     bool isFull = before >= size || (used > 0 && after > size);
@@ -111,23 +87,17 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
   return used;
 }
 
-/// Returns the ways to split the factor number `factor` (dim, or part of a dim)
-/// of `op` over `parts`, the sub-axes of one mesh axis. The first way adds
-/// sub-axes while the factor has enough elements (see `fill`). Requests for
-/// shardings of any tensor, in `seeds`, add further ways. A request for a part
-/// of the mesh axis, such as [8@tp:(1)2], adds ways with only some of `parts`.
-/// A request with more ranks than elements, such as [3@tp] on 4 ranks, adds a
-/// way with all of `parts` for factors of 3 elements. A request such as
-/// [8@tp+dp] adds ways with tp before dp, if dp already splits the factor.
+/// Returns ways to split the loop dim `factor` of `op` over `parts`, the
+/// sub-axes of one mesh axis. User-set shardings in `seeds` add ways: over some
+/// sub-axes only, over more ranks than elements, or in another order of mesh
+/// axes.
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
   SmallVector<FillMode, 4> fillings{{}};
   const int64_t size = op.rule->factors[factor].size;
-  // A requested sharding may name a part of an axis. For example, the axis tp
-  // of size 4 consists of the sub-axes tp:(1)2 and tp:(2)2, and a request may
-  // name only tp:(1)2. In this case, add two ways to split the factor: over
-  // tp:(1)2 alone, and over tp:(2)2 alone.
+  // A user-set sharding may name a sub-axis, such as tp:(1)2. Add ways with
+  // only the elements of `parts` inside or outside of this sub-axis.
   SmallVector<size_t, 4> cuts{0};
   for (auto [i, part] : llvm::enumerate(parts))
     if (seeds.cutsAt(part.axis, part.end()))
@@ -151,8 +121,9 @@ static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
   return fillings;
 }
 
-/// Returns whether `major` and `minor` are neighboring factors (parts) of some
-/// dim of an operand or result: `minor` comes directly after `major`.
+/// Returns whether some dim of an operand or result is a product in which the
+/// loop dim `minor` comes directly after `major`. In a reshape from [12, 64] to
+/// [768], the dim of size 768 is 12 · 64.
 static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
   return llvm::any_of(
       llvm::concat<const graph::ShardingRule::TensorFactors>(rule.operands,
@@ -166,12 +137,10 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
       });
 }
 
-/// Returns the factors that can take the rest of a mesh axis if the factor
-/// `first` is too small for the whole axis. A factor is a dim, or part of a
-/// dim. For example, half of an axis of 4 ranks splits a `first` of 2 elements.
-/// The other half can split one of the returned factors. These are the factors
-/// that `strategies` may split, without `first`. If `mixesDims` is false, only
-/// factors that come directly after `first` in a dim of `rule` are returned.
+/// Returns the loop dims of an op that can take the rest of a mesh axis if
+/// `first` has too few elements. They are the loop dims that `strategies` may
+/// split, without `first`. If `mixesDims` is false, a returned loop dim comes
+/// directly after `first` in a dim of a tensor, such as 64 in 12 · 64.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -183,14 +152,10 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
   return factors;
 }
 
-/// Appends copies of `op` to `candidates`, in which all sub-axes in `parts`
-/// split factors. A factor is a dim, or part of a dim. `parts` are sub-axes of
-/// one mesh axis that `op` does not use yet. Each factor A in `others` takes as
-/// many sub-axes as it has elements for (see `fill`). If some sub-axes remain,
-/// a factor B must take them. B comes directly after A in a dim, `strategies`
-/// contains its split, and the mesh axis does not split B yet. There is one
-/// copy for each B. For example, two sub-axes of 2 ranks split the neighboring
-/// factors 2 and 8.
+/// Appends copies of `op` in which the sub-axes in `parts` split loop dims.
+/// Each copy begins with one loop dim of `others`. If it has too few elements,
+/// the remaining sub-axes must split the next factor of the same tensor dim,
+/// such as 64 after 12 in 12 · 64.
 static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     ArrayRef<int> others, ArrayRef<Strategy> strategies,
                     const Seeds &seeds,
@@ -213,14 +178,9 @@ static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
   }
 }
 
-/// Appends copies of `op` to `candidates`. In the first copy, sub-axes in
-/// `parts` (parts of one mesh axis) split only the factor number `factor` (dim,
-/// or part of a dim). `how` says which sub-axes may do so (see `fill`). If no
-/// sub-axis fits, no copy is appended. In further copies, all remaining
-/// sub-axes split factors in `others`, and factors directly after these (see
-/// `addRest`). For example, t0 and t1 are sub-axes of 2 ranks, and `factor` has
-/// 2 elements. In the first copy, t1 splits no factor. In a further copy, t1
-/// splits a factor A in `others`.
+/// Appends a copy of `op` in which sub-axes of one mesh axis (`parts`) split
+/// only the loop dim `factor`. If sub-axes remain, also appends copies in which
+/// they split loop dims in `others`. Appends none if no sub-axis fits.
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       ArrayRef<Strategy> strategies, const Seeds &seeds,
@@ -236,16 +196,9 @@ static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
     addRest(candidate, rest, others, strategies, seeds, candidates);
 }
 
-/// Appends a copy of `op`, an attention, to `candidates`. The copy computes
-/// ring attention: all sub-axes in `parts` split the tokens of the queries, and
-/// also the tokens of the keys. If the tokens are cut into stripes (contiguous
-/// pieces of the sequence), the sub-axes split the tokens of each stripe.
-/// `parts` are the sub-axes of one mesh axis. A sub-axis is a part of a mesh
-/// axis.
-///
-/// Appends nothing if there are too few tokens for all sub-axes in `parts`
-/// (`fill` states the exact condition). For example, 3 tokens are too few for
-/// two sub-axes of 2 ranks each.
+/// Appends a copy of the attention `op` that computes ring attention over all
+/// of `parts`, the sub-axes of one mesh axis. Appends none if there are too few
+/// tokens for all sub-axes (see fill()).
 static void addRing(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     const Seeds &seeds,
                     SmallVectorImpl<ShardedOp> &candidates) {
@@ -281,18 +234,9 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
       candidate = candidate.with(part, strategy);
     candidates.push_back(std::move(candidate));
   }
-  // `candidates` contains copies of `op`. Each copy is another way to compute
-  // `op` on ranks, such as a split of another dim. Some ops read only a part of
-  // an operand's dim. For example, the slice x[64:128] reads 64 elements of a
-  // dim of 1000 elements. The member `usesAllWindows` of a copy decides what a
-  // rank receives of x:
-  //
-  // - false: the rank may receive all 1000 elements.
-  // - true: the rank receives only elements that the slice reads. The rank then
-  //   may need less memory.
-  //
-  // In all copies so far, `usesAllWindows` is false. Append each copy once
-  // more, with `usesAllWindows` = true.
+  // Some ops read only a window of an operand, such as the slice x[64:128].
+  // Append each candidate once more with `usesAllWindows`: a rank then receives
+  // only elements that the op reads.
   if (llvm::any_of(op.rule->windows,
                    [](const auto &window) { return window.narrows; }) &&
       !op.usesAllWindows)
@@ -303,9 +247,9 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
   return candidates;
 }
 
-/// Returns the parts of `axes` that the search has already assigned. `decided`
-/// lists the assigned sub-axes. For an axis tp of size 4 in `axes`, and its
-/// sub-axis tp:(1)2 in `decided`, the result is tp:(1)2.
+/// Returns the overlap of `axes` with `decided`, the sub-axes that the search
+/// has already assigned. For an axis tp of size 4 in `axes`, and its sub-axis
+/// tp:(1)2 in `decided`, the result is tp:(1)2.
 static dist::SubAxes decidedOf(const dist::SubAxes &axes,
                                const dist::SubAxes &decided) {
   dist::SubAxes kept;
@@ -316,13 +260,9 @@ static dist::SubAxes decidedOf(const dist::SubAxes &axes,
   return kept;
 }
 
-/// Pairs factors (parts) of one dim: those of an op's sharding rule with those
-/// of `split`, a sharding of the dim. Each factor of the rule must lie within
-/// one factor of the sharding. Example for a dim of 24:
-///
-///   factors of the rule       3, 4, 2
-///   factors of the sharding   12, 2
-///   pairs                     (3, 12), (4, 12), (2, 2)
+/// Pairs the loop dims in the tensor dim `dim` of `rule` with the factors of
+/// the sharding `split` that contain them. Example: `dim` is 3 · 4 · 2, and the
+/// sharding divides 12 · 2. The pairs have the sizes (3, 12), (4, 12), (2, 2).
 static SmallVector<std::pair<int, dist::Factor>>
 factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
             const dist::DimSharding &split) {
@@ -340,14 +280,9 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
   return pairs;
 }
 
-/// Returns a copy of `op` that is split as the requested sharding `seed` asks,
-/// as far as the search has assigned the axes of `seed` (`decided`). Only the
-/// first result changes, or the first operand of an op without results. These
-/// axes split a factor (dim, or part of a dim) in the copy, major first:
-///
-///  - `mb` (axis of microbatches), if it splits the factor in `op`
-///  - axes of the factor in `seed`, if they are in `decided`
-///  - axes of the factor in `op` that split no dim in `seed`
+/// Returns a copy of `op` whose first result has the user-set sharding `seed`,
+/// for axes in `decided` only. The axis `mb`, and axes that `seed` does not
+/// use, stay. An op without results changes in its first operand.
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);
@@ -381,15 +316,9 @@ SmallVector<ShardedOp, 0> pcc::shard::pinnedCandidatesOf(
   const ShardedOp forced = splitLike(op, seed, decided);
   SmallVector<ShardedOp, 0> candidates{forced};
   const bool inTime = parts.front().axis == dist::timeAxis;
-  // `candidates` contains one copy of `op`, which is split as the requested
-  // sharding `seed` asks. The code below this `if` appends more copies, in
-  // which `parts` split one more factor (dim, or part of a dim). `parts` are
-  // sub-axes of one mesh axis.
-  //
-  // If `seed` splits a dim over this mesh axis or over a part of it, append no
-  // more copies: the op must use the mesh axis exactly as `seed` requests. For
-  // example, if `seed` uses one half of the mesh axis, the op must not use the
-  // other half.
+  // Add no candidates if `seed`, which the user sets, uses the mesh axis of
+  // `parts` or a sub-axis of it. The op must then use the axis exactly as in
+  // `seed`.
   if (llvm::any_of(dist::splitAxes(seed), [&](const dist::SubAxis &axis) {
         return axis.axis == parts.front().axis;
       }))

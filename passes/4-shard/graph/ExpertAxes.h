@@ -7,15 +7,10 @@
 
 namespace pcc::shard {
 
-/// Returns the sub-axes of the mesh axes dp and cp that divide the experts into
-/// `numParts` parts. Uses as much of dp as possible, and cp for the rest. From
-/// each axis, takes the minor sub-axis, because ranks along it are close to
-/// each other. For example, dp:(2)2 is the minor half of an axis dp of size 4:
-///
-///   dp = 4, 2 parts:           dp:(2)2
-///   dp = 2, cp = 4, 4 parts:   dp:(1)2, cp:(2)2
-///
-/// `numParts` must divide dp times cp.
+/// Returns sub-axes of the mesh axes dp and cp along which ranks divide the
+/// experts into `numParts` groups. Uses as much of dp as possible, then cp.
+/// Takes minor sub-axes, because ranks along them are close. `numParts` must
+/// divide dp · cp.
 dist::SubAxes expertAxes(const dist::Mesh &mesh, int64_t numParts);
 
 } // namespace pcc::shard

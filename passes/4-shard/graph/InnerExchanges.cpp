@@ -10,11 +10,9 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns the size of the largest part that a rank has of one dim of `op`. The
-/// dim is the dim with the kind Inner: if ranks split this dim, they exchange
-/// values while the op runs. For example, a topk along a dim of 10 elements has
-/// this dim as its Inner dim. If 4 ranks split the dim, the largest part has 3
-/// elements. If `op` has several Inner dims, returns the product of the sizes.
+/// Returns the size of a rank's largest shard of the loop dim of kind Inner:
+/// ranks that split this dim exchange values while `op` runs. If `op` has
+/// several dims of kind Inner, returns the product of their sizes.
 static int64_t largestPart(const ShardedOp &op) {
   int64_t size = 1;
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
@@ -23,11 +21,8 @@ static int64_t largestPart(const ShardedOp &op) {
   return size;
 }
 
-/// Appends one dim to the tensor that `reshard` describes. A reshard is a
-/// change of the sharding of a tensor. Before the reshard, each rank along the
-/// mesh axes `axes` has `perPart` elements of the new dim. After the reshard,
-/// each rank has the whole dim. Example with 4 ranks along `axes` and `perPart`
-/// = 3: the new dim has 4 · 3 = 12 elements.
+/// Appends a dim to the tensor of `reshard`, which gathers this dim over
+/// `axes`. Each rank contributes `perPart` elements.
 static void addParts(InnerReshard &reshard, int64_t perPart,
                      const dist::SubAxes &axes) {
   int64_t parts = dist::numParts(axes);
@@ -36,13 +31,9 @@ static void addParts(InnerReshard &reshard, int64_t perPart,
   reshard.from.dims.push_back({{{parts, axes}, {perPart, {}}}});
 }
 
-/// Returns one reshard (change of sharding) that ranks need while `op` runs.
-/// Each rank along `axes` has computed a tensor from its part of the operand,
-/// such as the row maxima of a softmax. `value` describes this tensor. After
-/// the reshard, each rank has the combination of the tensors of all ranks. The
-/// kind `value.kind` selects the collective: an all-gather for Inner, or an
-/// all-reduce for Sum, Max, Min and Prod. For example, 2 ranks with the maxima
-/// 5 and 3 of a row both have 5 after the reshard.
+/// Returns the collective that combines the tensor `value` over `axes` while
+/// `op` runs, such as the row maxima of a softmax. It is an all-gather for the
+/// kind Inner, and an all-reduce for any other kind.
 static InnerReshard reshardOf(const ShardedOp &op,
                               const graph::ShardingRule::InnerValue &value,
                               const dist::SubAxes &axes) {
@@ -84,10 +75,8 @@ plan::Cost pcc::shard::innerCost(const ShardedOp &op,
   return cost;
 }
 
-/// Multiplies the sizes that the dims of the tensor `value` have on one rank,
-/// and returns the product. `sharding` is the sharding of the tensor. The dims
-/// before dim number `begin` are left out. Example: the part of one rank has
-/// the shape [2, 4, 8], and `begin` is 1. The result is 4 · 8 = 32.
+/// Returns the number of elements of `value` on one rank, without the dims
+/// before dim `begin`. `sharding` is the sharding of `value`.
 static double localElements(const dist::Sharding &sharding, Value value,
                             size_t begin = 0) {
   double elements = 1;
@@ -97,16 +86,9 @@ static double localElements(const dist::Sharding &sharding, Value value,
   return elements;
 }
 
-/// Adds up the bytes that three tensors of the attention `op` have on one rank:
-/// the scores, the keys and the values. A score is the product of one query and
-/// one key. The shapes for S queries and T keys are
-///
-///   queries   [batch, heads, S, depth]
-///   keys      [batch, key heads, T, depth]
-///   values    [batch, key heads, T, width]
-///   scores    [batch, heads, S, T]
-///
-/// The elements of all three tensors count as many bytes as those of the keys.
+/// Returns the bytes that the scores, keys and values of an attention need on
+/// one rank. Counts all elements with the size of the keys' elements. Returns 0
+/// for any other op.
 double pcc::shard::workspaceBytes(const ShardedOp &op) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op.op);
   if (!attention)

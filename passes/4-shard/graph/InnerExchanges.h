@@ -9,12 +9,9 @@
 
 namespace pcc::shard {
 
-/// A reshard (change of sharding) that ranks need while one split op runs.
-/// Examples:
-///
-/// - softmax along a split dim: an all-reduce, after which each rank has the
-///   maximum over the whole dim
-/// - ring attention: each rank receives the keys or values of the next rank
+/// Communication among ranks while a split op runs. It is described as a change
+/// of a tensor's sharding. For a softmax along a split dim, an all-reduce of
+/// the row maxima is one InnerReshard.
 struct InnerReshard {
   /// Shardings before and after the reshard (change of sharding).
   dist::Sharding from, to;
@@ -24,33 +21,19 @@ struct InnerReshard {
   int64_t elementBytes;
 };
 
-/// Returns the reshards (changes of sharding) that ranks need while the split
-/// op `op` runs. Examples for 4 ranks that split one dim:
-///
-///  - softmax: all-reduces of the row maxima and of the row sums
-///  - topk: an all-gather of the top elements of each rank, and an all-reduce
-///    of the indices if another op reads them
-///  - ring attention: 3 moves of keys and values to the previous rank. A move
-///    is one reshard, or two if keys and values are separate tensors.
-///  - addition: no reshard
+/// Returns all communication that ranks need while the split op `op` runs.
+/// Empty if they need none, as for an addition. A softmax along a split dim
+/// needs two all-reduces: one of the row maxima, and one of the row sums.
 llvm::SmallVector<InnerReshard, 2> innerReshards(const ShardedOp &op);
 
-/// Returns the cost of the communication inside of the split op `op`. Ranks may
-/// exchange values while `op` runs. For example, in a softmax along a split
-/// dim, an all-reduce computes the row maxima, and another all-reduce computes
-/// the row sums. The cost is the sum over all exchanges of `op`. It contains
-///
-/// - the bytes that one rank receives
-/// - the number of communication calls: 2 for the two all-reduces
-/// - the time in picoseconds. The time is 0 if `planner` has no cluster
-///   profile. A cluster profile contains the bandwidths and the speeds of the
-///   hardware.
+/// Returns the cost of all communication that ranks need while the split op
+/// `op` runs: bytes received by one rank, collective calls, and picoseconds.
+/// The time is 0 if `planner` has no cluster profile (bandwidths and speeds).
 plan::Cost innerCost(const ShardedOp &op, plan::ReshardPlanner &planner);
 
-/// Returns how many bytes the scores, the keys and the values of the attention
-/// `op` have on one rank. Scores are the products of queries and keys. The
-/// search counts these bytes as memory that the rank needs while the op runs.
-/// If `op` is not a `graph.attention`, returns 0.
+/// Returns the bytes on one rank of the scores, keys and values of the
+/// attention `op`. Scores are the products of queries and keys. Returns 0 if
+/// `op` is not a `graph.attention`.
 double workspaceBytes(const ShardedOp &op);
 
 } // namespace pcc::shard

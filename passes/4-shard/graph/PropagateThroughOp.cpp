@@ -8,8 +8,8 @@ using namespace pcc::shard;
 using graph::FactorKind;
 using DimFactors = graph::ShardingRule::DimFactors;
 
-/// Returns whether no factor (dim, or part of a dim) of `op` is split over an
-/// axis that overlaps one of `axes`.
+/// Returns whether no loop dim of `op` is split over an axis that overlaps one
+/// of `axes`.
 static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   return llvm::none_of(op.axes, [&](const dist::SubAxes &used) {
     return llvm::any_of(used, [&](const dist::SubAxis &one) {
@@ -20,14 +20,10 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   });
 }
 
-/// Splits the first factor in `covering` over the mesh axes `axes`. A factor is
-/// a dim, or part of a dim. `covering` lists consecutive factors of one dim of
-/// `op`, major first. For example, an axis of 3 ranks splits 12 elements in the
-/// sharding of an operand. If `covering` has the factors 6 and 2, the axis
-/// splits the factor 6. Does nothing if `covering` has several factors and the
-/// ranks do not divide the first one evenly, if this factor is split already or
-/// has the kind Whole or Inner (its split is forbidden or needs communication),
-/// or if `op` uses one of `axes` already.
+/// Splits the first of the adjacent loop dims (Shardy's factors) `covering` of
+/// `op` over `axes`. Does nothing if this loop dim is split already, `op` uses
+/// one of the axes, the split needs communication, or the axes divide several
+/// loop dims unevenly.
 static void give(ShardedOp &op, ArrayRef<int> covering,
                  const dist::SubAxes &axes) {
   const auto &major = op.rule->factors[covering.front()];
@@ -38,15 +34,12 @@ static void give(ShardedOp &op, ArrayRef<int> covering,
     op.axes[covering.front()] = axes;
 }
 
-/// Splits one dim of a tensor of `op` over the axes that split it in
-/// `sharding`. A factor is part of a dim, and `dim` lists those of `op`. For
-/// each factor of `sharding`, the next factors of `op` with the same product
-/// are searched. The first one is split (see `give`). If the products never
-/// match, the function stops. Examples in which the axis t splits 12 elements:
+/// Splits the dim `dim` of `op` as `sharding` splits a dim of the same size.
+/// `dim` lists the loop dims (Shardy's factors) of the dim, major first. Stops
+/// at the first factor of `sharding` that is no product of sizes of loop dims:
 ///
-///   factors of `sharding`   factors of `op`   result
-///   12@t, 5                 3, 4, 5           3@t, 4, 5 (12 = 3 · 4)
-///   12@t, 10                3, 8, 5           3, 8, 5 (3 · 8 is not 12)
+///   12@t, 5  on the loop dims  3, 4, 5   gives  3@t, 4, 5
+///   12@t, 10 on the loop dims  3, 8, 5   gives  3, 8, 5
 static void followDim(ShardedOp &op, ArrayRef<int> dim,
                       const dist::DimSharding &sharding) {
   for (const dist::Factor &factor : sharding.factors) {
@@ -63,7 +56,8 @@ static void followDim(ShardedOp &op, ArrayRef<int> dim,
 }
 
 /// Splits `op` in the way in which `sharding` splits one of its operands or
-/// results. `tensor` lists the factors (dims, or parts of dims) of this tensor.
+/// results. `tensor` lists the loop dims (Shardy's factors) of each dim of this
+/// tensor.
 static void followTensor(ShardedOp &op,
                          const graph::ShardingRule::TensorFactors &tensor,
                          const dist::Sharding &sharding) {
@@ -72,11 +66,8 @@ static void followTensor(ShardedOp &op,
 }
 
 /// Marks the results of `op` as partial sums along each axis along which an
-/// operand is a partial sum. A partial sum is a value of which each rank has
-/// one addend. The function considers only operands in which the op is linear.
-/// For example, if the operand of a transpose is a partial sum along tp, the
-/// result is a partial sum along tp. `operands` are the shardings of the
-/// operands.
+/// operand is a partial sum. Considers only operands in which `op` is linear
+/// (`partialThrough`). `operands` are the shardings of the operands.
 static void passPartials(ShardedOp &op, ArrayRef<dist::Sharding> operands) {
   for (int operand : op.rule->partialThrough)
     for (const dist::Partial &partial : operands[operand].partials)

@@ -20,8 +20,8 @@ using namespace pcc::shard;
 
 using DimFactors = graph::ShardingRule::DimFactors;
 
-/// Returns the products of the sizes of the first 0, 1, 2, … factors (parts) of
-/// `dim`. For a dim of 192 elements with the factors 3, 8 and 8, these are 1,
+/// Returns the products of the sizes of the first 0, 1, 2, … loop dims of
+/// `dim`. For a dim of 192 elements with the loop dims 3, 8 and 8, these are 1,
 /// 3, 24 and 192.
 static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
                                          const DimFactors &dim) {
@@ -31,28 +31,17 @@ static SmallVector<int64_t> boundariesOf(const RefinedRule &rule,
   return boundaries;
 }
 
-/// Returns whether `factor` may be divided into smaller factors. A factor is a
-/// dim, or part of a dim. The result is false in two cases:
-///
-/// - `factor` has the kind Whole: ranks must never split it.
-/// - `factor.mustBeContiguous` is true: if ranks split the factor, each rank
-///   must have one contiguous range of its elements. Example: a factor of 8
-///   elements is divided into the factors 2 and 4, and 2 ranks split the factor
-///   4. Rank 0 then has the elements 0, 1, 4 and 5. These elements are not one
-///   contiguous range.
+/// Returns whether the loop dim `factor` may be divided into smaller ones.
+/// `mustBeContiguous` forbids it: if 8 becomes 2 · 4, and 2 ranks split the 4,
+/// rank 0 has the elements 0, 1, 4 and 5.
 static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
   return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
 
-/// Divides a factor (dim, or part of a dim) at `boundaries`, and returns the
-/// sizes of the new factors. `begin` is the product of the sizes of all factors
-/// before the factor in the dim. `end` is `begin` times the size of the factor.
-/// A number in `boundaries` is ignored unless it lies between `begin` and
-/// `end`, divides `end`, and is a multiple of the last number used, or of
-/// `begin`:
-///
-///   `begin` 2, `end` 24, boundary 6         3, 4
-///   `begin` 1, `end` 24, boundaries 2, 6    2, 3, 4
+/// Returns the sizes into which `boundaries` divide a loop dim. `begin` is the
+/// product of the sizes of the loop dims before it, and `end` is `begin` times
+/// its own size. From 2 to 24, the boundary 6 gives 3 and 4. Boundaries that do
+/// not divide evenly are ignored.
 static SmallVector<int64_t> cut(int64_t begin, int64_t end,
                                 ArrayRef<int64_t> boundaries) {
   SmallVector<int64_t> sizes;
@@ -66,18 +55,10 @@ static SmallVector<int64_t> cut(int64_t begin, int64_t end,
   return sizes;
 }
 
-/// Divides factors of `dim` so that a factor begins at each boundary in
-/// `boundaries`, where this is possible. A factor is a dim, or part of a dim.
-/// A boundary is a number. A factor begins at the boundary 8 if the product of
-/// the sizes of all factors before this factor is 8. Example with the boundary
-/// 8 and a dim of 24 elements:
-///
-///   before   4, 6      no factor begins at 8
-///   after    4, 2, 3   the factor 3 begins at 4 · 2 = 8
-///
-/// Some factors are never divided: a factor that ranks must not split, and a
-/// factor of which each rank must have a contiguous range (mayRefine). Returns
-/// whether any factor was divided.
+/// Divides loop dims (Shardy's factors) of `dim` so that one begins at each of
+/// `boundaries`, where possible. A boundary is the product of the sizes of the
+/// loop dims before it. The boundary 8 turns 4, 6 into 4, 2, 3. Returns whether
+/// any loop dim was divided.
 static bool refineDim(RefinedRule &rule, const DimFactors &dim,
                       ArrayRef<int64_t> boundaries) {
   bool changed = false;
@@ -94,13 +75,9 @@ static bool refineDim(RefinedRule &rule, const DimFactors &dim,
   return changed;
 }
 
-/// Divides factors of two ops so that both have the same factors of one value.
-/// Returns whether any factor was divided. A factor is a dim, or part of a dim.
-/// `producer` is the sharding rule of the op with the value as result number
-/// `result`. `user` is the rule of an op with the value as operand number
-/// `operand`. For example, the factors 6, 4 and 3, 8 both become 3, 2, 4.
-/// Factors stay different if one must not be divided (mayRefine), or if no
-/// division makes them equal, as for 4, 6 and 6, 4.
+/// Divides loop dims so that the rules `producer` and `user` have the same loop
+/// dims (Shardy's factors) for one value, where possible. Both 6, 4 and 3, 8
+/// become 3, 2, 4. Returns whether any loop dim was divided.
 static bool refineEdge(RefinedRule &producer, unsigned result,
                        RefinedRule &user, unsigned operand) {
   bool changed = false;
@@ -128,14 +105,9 @@ void pcc::shard::refineLike(RefinedRule &rule,
   }
 }
 
-/// Copies tags along one dim of a value from its producer to a user. A factor
-/// is a dim, or part of a dim. A tag says what a factor counts, such as Batch
-/// (samples). `from` and `to` list the factors of the dim in the producer and
-/// in the user. A factor of the user gets the tag of the producer's factor with
-/// the same product of sizes before it. A factor of the kind Whole or Inner
-/// gets the tag of the last factor that begins within it. If the producer has 2
-/// (Stripe) and 12 (Sequence), a factor 24 of kind Inner gets Sequence. A
-/// factor 24 of another kind gets Stripe. The tag Head needs `withHeads`.
+/// Assigns tags, such as Batch, of the loop dims `from` of a dim in the
+/// producer to the loop dims `to` of this dim in a user. The tag Head is passed
+/// on only if `withHeads` is true.
 static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
                      const RefinedRule &user, MutableArrayRef<FactorTag> tags,
@@ -145,6 +117,8 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
   for (auto [i, factor] : llvm::enumerate(from))
     for (auto [j, other] : llvm::enumerate(to)) {
       graph::FactorKind kind = user.factors[other].kind;
+      // A loop dim of kind Whole or Inner may cover several loop dims of the
+      // producer. It takes the last tag among them.
       bool uncut =
           kind == graph::FactorKind::Whole || kind == graph::FactorKind::Inner;
       bool within = begins[i] >= ends[j] && begins[i] < ends[j + 1];
@@ -155,13 +129,9 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
     }
 }
 
-/// Copies the tag Sequence (dim of tokens) along one dim of a value from a user
-/// back to the producer. A factor is a dim, or part of a dim. `from` and `to`
-/// list the factors of the dim in the producer and in the user. A factor of the
-/// producer without a tag gets it if a factor of the user with the tag has the
-/// same size and the same product of sizes before it. For example, an attention
-/// reads a mask as 6 and 4, and its factor 4 has the tag. The producer has 2, 3
-/// and 4. Its factor 4 gets the tag, because 2 · 3 = 6.
+/// Assigns the tag Sequence of loop dims `to` of a dim in a user to the equal
+/// loop dims `from` of this dim in the producer. Loop dims that have a tag keep
+/// it.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
                          const DimFactors &from, const RefinedRule &user,
@@ -230,12 +200,9 @@ bool ShardedGraph::refine(int64_t sequenceParts, int64_t microbatches) {
                             edge.operand);
     return changed;
   };
-  // The op that produces a tensor and the ops that read it should divide each
-  // dim into the same factors. If a reshape reads 24 elements as 3 and 8, the
-  // producer divides its factor 24, and so do the producers of its operands.
-  // Therefore the loop visits all ops forward and backward, until no factor
-  // changes. `readsAndWrites` has pairs of an op that reads a weight and an op
-  // that writes it. Both get the same factors.
+  // Visit all ops forward and backward until no loop dim changes, because a
+  // division spreads to producers and users. `readsAndWrites` has pairs of ops
+  // that read and write one weight.
   for (bool changed = true; changed;) {
     changed = false;
     for (auto [read, write] : readsAndWrites)
@@ -268,15 +235,9 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// Returns the factor of a dim of tokens that ranks may split. A factor is a
-/// dim, or part of a dim. `dim` lists the factors of the dim. The result is the
-/// first factor, with one exception: if the dim is cut into stripes (contiguous
-/// pieces of the sequence), it is the second factor, the tokens of one stripe.
-/// `numParts` ranks share each stripe, or `numParts` is 1 if there are no
-/// stripes. The dim is cut into stripes if its first factor is greater than 1
-/// and is the number that stripesFor() returns for `numParts`. For example,
-/// stripesFor(32, 2) is 4. The factors 4, 8 then give 8, and the factors 2, 16
-/// give 2.
+/// Returns the loop dim of the token dim `dim` that ranks may split. It is the
+/// second one if the dim is cut into stripes (contiguous ranges of tokens) and
+/// `numParts` ranks share each stripe. Otherwise it is the first one.
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)
@@ -287,8 +248,8 @@ static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
 }
 
 /// Returns whether `op` is the product of queries and keys: [queries, d] x
-/// [keys, d], with the result [queries, keys]. Queries and keys are factors
-/// (dims, or parts of dims) with the tag Sequence.
+/// [keys, d], with the result [queries, keys]. The loop dims of the queries and
+/// of the keys must have the tag Sequence.
 static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
   if (!isa_and_nonnull<graph::MatmulOp, graph::EinsumOp>(op.op) ||
       op.rule->operands.size() != 2)
@@ -305,12 +266,9 @@ static bool isScores(const ShardedOp &op, ArrayRef<FactorTag> tags) {
   return hasOwn(0) && hasOwn(1);
 }
 
-/// Gives the tag Head to dims that count attention heads. They are found in two
-/// kinds of ops:
-///
-/// - fused attention: dim 1 of the queries
-/// - product of queries and keys: dims that occur in both operands and in the
-///   result, and have no other tag, such as Batch
+/// Tags the attention heads: dim 1 of the queries in a fused attention, or the
+/// batch-like dims in a product of queries and keys. Batch-like dims occur in
+/// both operands and in the result. Existing tags are kept.
 void ShardedGraph::tagHeads(unsigned index) {
   const ShardedOp &op = ops[index];
   const bool isAttention = isa_and_nonnull<graph::AttentionOpInterface>(op.op);
@@ -365,6 +323,8 @@ void ShardedGraph::tagBatchAndSequence(int64_t sequenceParts) {
     }
     tagHeads(user);
   }
+  // Masks and position embeddings may depend on no argument. They get the tag
+  // Sequence from their users.
   for (unsigned user = ops.size(); user-- > numArguments;)
     for (const OperandEdge &edge : operands[user]) {
       const auto &from = ops[edge.producer].rule->results[edge.result];

@@ -20,10 +20,8 @@ std::optional<Ring> pcc::shard::ringOf(const ShardedOp &op) {
     return llvm::map_to_vector(
         dim, [&](int factor) { return op.rule->factors[factor].size; });
   };
-  // Stripes are contiguous pieces of a sequence. If a sequence of 16 tokens is
-  // cut into 4 stripes, its dim has two factors (parts of a dim): 4 stripes,
-  // and 4 tokens per stripe. Ring attention then splits the second factor. With
-  // 2 ranks, each rank has 2 tokens of every stripe.
+  // With stripes (contiguous ranges of tokens), the token dim has two loop
+  // dims: stripes, and tokens of one stripe. Ranks must not split the first.
   const bool inStripes = queries.size() == 2 &&
                          cast<graph::AttentionOp>(op.op).getCausal() &&
                          keys.size() == 2 && op.axes[queries.front()].empty() &&
@@ -44,15 +42,10 @@ bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
                       [&](int factor) { return op.axes[factor].empty(); });
 }
 
-/// Returns one exchange of ring attention as a reshard (change of sharding) of
-/// the keys or of the values. Each rank receives the part of the next rank, and
-/// the last rank receives the part of rank 0. `shape` is [batch, heads, tokens,
-/// width], and `bytes` is the size of one element. `axes` split the tokens of
-/// each stripe (contiguous piece of the sequence).
-///
-/// In the returned reshard, the dim of tokens is two dims: stripes, and tokens
-/// per stripe, rounded up to a multiple of the number of ranks. For example,
-/// [1, 16, 12, 64] in 2 stripes on 4 ranks becomes [1, 16, 2, 8, 64].
+/// Returns one move of keys or values to the neighbor rank, as a reshard.
+/// `shape` is [batch, heads, tokens, width]. The tokens consist of `stripes`
+/// contiguous ranges, and `axes` split each range. The reshard has [batch,
+/// heads, stripes, tokens, width].
 static InnerReshard oneStep(dist::Sharding sharding, dist::Shape shape,
                             int64_t stripes, const dist::SubAxes &axes,
                             int64_t bytes) {
@@ -64,6 +57,8 @@ static InnerReshard oneStep(dist::Sharding sharding, dist::Shape shape,
   sharding.dims[2] = dist::splitOver(all, axes);
   sharding.dims.insert(sharding.dims.begin() + 2, dist::DimSharding());
   InnerReshard step{sharding, sharding, shape, bytes};
+  // Each rank receives the shard of the next rank, and the last rank receives
+  // the shard of rank 0.
   step.to.dims[3].view = {
       1, all, 0, all, {{0, all - size, size, 1}, {all - size, all, 0, 1}}};
   step.from = canonical(step.from);
@@ -82,10 +77,8 @@ SmallVector<InnerReshard, 2> pcc::shard::ringReshards(const ShardedOp &op) {
                    stripesOf(op), axes, graph::elementBytes(type));
   };
   SmallVector<InnerReshard, 2> step{messageOf(1), messageOf(2)};
-  // If no mesh axis splits the last dim of the values, keys and values have the
-  // same sharding. They are then sent as one tensor, in which they are joined
-  // along the last dim. For example, keys with 64 elements per token and values
-  // with 32 elements per token become one tensor with 96 elements per token.
+  // Keys and values are joined along their last dim. Widths of 64 and 32 become
+  // 96.
   if (ringPacksKeysAndValues(op)) {
     step[0].shape[4] += step[1].shape[4];
     step.pop_back();

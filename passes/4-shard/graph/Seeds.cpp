@@ -13,9 +13,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns a suffix for error messages about a requested sharding that the
-/// compiler cannot use. The suffix is a space and, in brackets, the code of
-/// this kind of error: " [PCC-L006]".
+/// Returns a suffix for error messages about a sharding that the user asked for
+/// (--shard or an annotation) and that the compiler cannot use. The suffix is a
+/// space and, in brackets, the code of the error: " [PCC-L006]".
 static std::string code() {
   return " [" + std::string(dist::codeOf(dist::Lint::UnmetRequest)) + "]";
 }
@@ -33,15 +33,7 @@ static StringRef nameOf(Operation *op) {
   return textOf(op->getAttr(graph::nameName));
 }
 
-/// Returns whether `function` returns `value` as a function result with the
-/// name `name`. For example, a function may return the result of a matmul as
-/// its output "y". If `value` is the result of this matmul and `name` is "y",
-/// isOutputOf returns true.
-///
-/// The caller passes an op result and the name of this op result. If isOutputOf
-/// returns true, the op result and a function result have one name. A request
-/// for a sharding of this name then fits both results. The caller stores the
-/// request for the function result only.
+/// Returns whether `value` is also a function result with the name `name`.
 static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   for (auto [i, result] :
        llvm::enumerate(function.front().getTerminator()->getOperands()))
@@ -51,9 +43,9 @@ static bool isOutputOf(func::FuncOp function, Value value, StringRef name) {
   return false;
 }
 
-/// Returns `annotation`, the sharding that the model requests for `value`, as a
-/// seed (requested sharding). If that sharding does not fit the mesh or the
-/// shape, emits an error and returns std::nullopt.
+/// Returns `annotation`, the sharding that the model sets for `value`, as a
+/// Seed. If that sharding does not fit the mesh or the shape, emits an error
+/// and returns std::nullopt.
 static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
                                   Value value, const dist::Mesh &mesh) {
   const dist::Sharding &sharding = annotation.getSharding();
@@ -70,15 +62,9 @@ static std::optional<Seed> seedOf(dist::ShardingAttr annotation, StringRef name,
               /*isAnnotation=*/true};
 }
 
-/// Returns the sharding that the model requests for the result of `op`. There
-/// are two ops for which the model can request one:
-///
-/// - A `dist.pin` has the requested sharding as its attribute `to`.
-/// - A `graph.get_parameter` reads a parameter, such as a weight. The parameter
-///   may have the attribute `dist.sharding`, which is the requested sharding.
-///   `parameters` is the symbol table in which the parameter is found by name.
-///
-/// If there is no request, returns null.
+/// Returns the sharding that the model sets for the result of `op`, or null.
+/// Only a `dist.pin` and a `graph.get_parameter` can have one. `parameters` is
+/// the symbol table of the module.
 static dist::ShardingAttr annotationOf(Operation &op,
                                        const SymbolTable &parameters) {
   if (auto pin = dyn_cast<dist::PinOp>(op))
@@ -121,20 +107,17 @@ LogicalResult Seeds::takeAnnotations(func::FuncOp function,
   return success(isSound);
 }
 
-/// Returns the location for an error about a requested sharding of `value`: the
-/// location of the op that computes `value`. Returns an unknown location for an
-/// input, because no ONNX node computes it.
+/// Returns the location for an error about the sharding that the user asked
+/// for: the location of the op that computes `value`. Returns an unknown
+/// location for an input, because no ONNX node computes it.
 static Location locationOf(Value value) {
   Operation *op = value.getDefiningOp();
   return op ? op->getLoc() : UnknownLoc::get(value.getContext());
 }
 
-/// Checks that the user does not request another sharding of `value` than the
-/// model does. If the two shardings differ, emits an error and fails.
-///
-/// - `asked` is the sharding that the model requests.
-/// - `seed` is the sharding that the user requests. If the user requests no
-///   sharding of `value`, `seed` is equal to `asked`, and the check succeeds.
+/// Checks that the sharding of `value` in `seed`, from --shard, is the same as
+/// `asked`, from an annotation of the model. If the two shardings differ, emits
+/// an error and fails.
 static LogicalResult checkSame(const Seed &asked, const Seed &seed,
                                Value value) {
   if (dist::samePlacement(asked.sharding, seed.sharding))
@@ -145,14 +128,8 @@ static LogicalResult checkSame(const Seed &asked, const Seed &seed,
          << ": the model asks for '" << asked.text << "'" << code();
 }
 
-/// Parses `text`, a request of the user in the form NAME=[…]. Stores the
-/// requested sharding for each function argument, op result and function
-/// result with a name that NAME matches.
-///
-/// There is one exception. An op result is skipped if the function returns it
-/// under the name of the op result. Example: a matmul has a result "y", and the
-/// function returns it as its output "y". The request y=[tp,-] is then stored
-/// for the output "y" only, and not for the result of the matmul.
+/// If a function output has the name of the op result that it returns, a
+/// --shard for this name applies to the output only, not to the op result.
 LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
@@ -219,11 +196,6 @@ FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {
   return seeds;
 }
 
-/// Fills `overfull`, `order`, `priorities` and `cuts` from all requested
-/// shardings. Emits an error and fails if two requests cut one mesh axis into
-/// sub-axes (parts) that do not fit together. `cuts` also gets the begin and
-/// the end of each whole mesh axis, and of each sub-axis that divides the
-/// experts of a mixture-of-experts layer (option `--ep`).
 LogicalResult Seeds::collectFacts(func::FuncOp function,
                                   const dist::Mesh &mesh) {
   for (const dist::Axis &axis : mesh.axes)
@@ -242,15 +214,6 @@ LogicalResult Seeds::collectFacts(func::FuncOp function,
   return success();
 }
 
-/// Adds entries for the requested sharding `seed` of `value` to the members
-/// `overfull`, `order`, `cuts` and `priorities`. Seeds.h describes these
-/// members.
-///
-/// Emits an error and fails if `seed` and another request divide one mesh axis
-/// into parts that do not fit together. For example, x is an axis of size 6.
-/// One request uses x:(1)2, a part of x of size 2. Another request uses x:(1)3,
-/// a part of x of size 3. Both parts begin at the beginning of x. They do not
-/// fit together, because 2 does not divide 3.
 LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
   for (const dist::DimSharding &dim : seed.sharding.dims)
     for (const dist::Factor &factor : dim.factors) {
@@ -275,18 +238,9 @@ LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
   return success();
 }
 
-/// Returns whether the ranks cannot divide the samples of one microbatch
-/// evenly. `dim` is the sharding of one dim of a tensor. The first factor in
-/// `dim` must count the samples of the batch. A factor is a dim, or part of a
-/// dim. `microbatches` is the number of microbatches. Examples with a factor of
-/// the batch that the axis dp of 2 ranks splits, and with 2 microbatches:
-///
-///   samples   samples per microbatch   result
-///   6         3                        true, because 2 does not divide 3
-///   8         4                        false
-///
-/// If no axis splits the first factor, or if `microbatches` does not divide the
-/// number of samples, the result is false.
+/// Returns whether ranks split the batch so that they cannot share one
+/// microbatch evenly. The first factor in `dim` is the number of samples. With
+/// 2 microbatches and 2 ranks, [6@dp] is uneven: 3 samples per microbatch.
 static bool isUnevenIn(const dist::DimSharding &dim, int64_t microbatches) {
   if (dim.factors.empty() || dim.factors.front().axes.empty())
     return false;
@@ -298,15 +252,9 @@ static bool isUnevenIn(const dist::DimSharding &dim, int64_t microbatches) {
 void Seeds::cutBatch(const ShardedGraph &graph, int64_t microbatches) {
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     const graph::ShardingRule &rule = *graph.ops[i].rule;
-    // Skip these vertices of the graph:
-    //
-    // - a vertex without a seed (requested sharding)
-    // - a vertex with a seed that writes a weight, because a weight has no
-    //   batch dim
-    //
-    // A vertex that writes a weight has no results. Among the vertices with a
-    // seed, only one other kind has no results: a sink, which stands for a
-    // result of the function. Do not skip a sink.
+    // Skip nodes whose sharding the user did not set, and writes of weights,
+    // which have no batch dim. A sink (function result) has no results either.
+    // Keep it.
     if (!graph.seedOf(i) || (rule.results.empty() && !graph.isSink(i)))
       continue;
     Seed &seed = graph.isSink(i) ? outputs[graph.sinkIndex(i)]

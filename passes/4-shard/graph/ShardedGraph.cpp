@@ -23,12 +23,6 @@ ShardedGraph::ShardedGraph(func::FuncOp function, const Seeds &seeds)
   findWrites();
 }
 
-/// Fills `sumsInTime` with the vertices whose result may be a sum over the
-/// samples of one microbatch only, such as the gradient of a weight. The op of
-/// the vertex sums over samples, or it reads a result of another vertex in the
-/// set and may pass a partial sum on (`partialThrough` is not empty). A
-/// `graph.accumulate` is never in the set, because it adds the sums of all
-/// microbatches. The set is empty if the function is not a training step.
 void ShardedGraph::findSumsInTime() {
   sumsInTime.resize(ops.size());
   for (unsigned i = 0; trains && i < ops.size(); ++i) {
@@ -79,10 +73,8 @@ Value ShardedGraph::valueOf(unsigned op, unsigned result) const {
                         : Value(ops[op].op->getResult(result));
 }
 
-/// Adds the dims of a tensor to `rule`, as factors (dims, or parts of dims).
-/// Returns the factors of each dim. If `seed` (a requested sharding) divides a
-/// dim of 12 into parts of 3 and 4, its factors are 3 and 4. Otherwise the dim
-/// is one factor of 12.
+/// Adds the dims of a tensor to `rule`, and returns the loop dims of each dim.
+/// A dim has several loop dims only if the user-set sharding `seed` divides it.
 static graph::ShardingRule::TensorFactors
 addDims(graph::ShardingRule &rule, RankedTensorType type, const Seed *seed) {
   if (!seed)
@@ -103,13 +95,9 @@ void ShardedGraph::addVertex(Operation *op, RefinedRule rule,
                              unsigned numResults, const Seed *seed) {
   if (seed) {
     pins[ops.size()] = seed;
-    // A seed is a requested sharding. If an axis splits a factor (dim, or part
-    // of a dim) in `seed`, each rank must have one contiguous range of this
-    // factor. Example: 2 ranks split 8 elements, and rank 0 must have elements
-    // 0 to 3. If the function `refine` divided the factor 8 into 2 and 4, the
-    // ranks could split the factor 4 instead. Rank 0 would then have elements
-    // 0, 1, 4 and 5. Therefore the factor is marked with `mustBeContiguous`,
-    // and `refine` does not divide it.
+    // refine() must not divide a loop dim that the user's sharding splits. If
+    // it cut 8 into 2 and 4, ranks that split the 4 would not have contiguous
+    // elements.
     const auto &dims =
         rule.results.empty() ? rule.operands[0] : rule.results[0];
     for (auto [dim, wanted] : llvm::zip_equal(dims, seed->sharding.dims))

@@ -17,8 +17,8 @@ RefinedRule::RefinedRule(graph::ShardingRule rule)
     parts.push_back({static_cast<int>(i)});
 }
 
-/// Inserts the factors `more` (parts of a dim) into `list`, the factors of a
-/// dim, right after the first occurrence of factor `id`. Does nothing if `list`
+/// Inserts the loop dims `more` into `list`, the loop dims of a tensor dim,
+/// right after the first occurrence of loop dim `id`. Does nothing if `list`
 /// does not contain `id`.
 static void insertBehind(graph::ShardingRule::DimFactors &list, int id,
                          ArrayRef<int> more) {
@@ -33,8 +33,7 @@ void RefinedRule::refine(int id, ArrayRef<int64_t> sizes) {
   assert(std::accumulate(sizes.begin(), sizes.end(), int64_t{1},
                          std::multiplies<>()) == factors[id].size &&
          "the parts do not form the factor");
-  // The new factors (parts of a dim) have the kind and the flags of the factor
-  // that is cut.
+  // The new loop dims have the kind and the flags of the loop dim that is cut.
   factors[id].size = sizes.front();
   SmallVector<int> more;
   for (int64_t size : sizes.drop_front()) {
@@ -88,14 +87,9 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// Returns the sharding of dim `window.dim` of operand `window.operand`. Its
-/// view lists the operand elements that each rank needs. If `window.extent` is
-/// 0, as for a slice, the view has one block, with one operand element for each
-/// result element, and ranks split it like the result. Otherwise, as for a
-/// convolution, the view has one block for each part of the result. The block
-/// contains all elements that the part needs, including elements of other ranks
-/// (halo). `window.extent` is the number of operand elements for one result
-/// element.
+/// Returns the sharding of the operand dim that `window` describes. Its `view`
+/// lists the operand elements that each rank needs. For a convolution, they
+/// include elements of neighbor ranks (halo).
 dist::DimSharding
 ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   int64_t dimSize = 1;
@@ -119,17 +113,8 @@ ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   view.blocks = split.numParts();
   view.length = (split.localSize() - 1) * step + window.extent;
   view.pitch = split.localSize() * step;
-  // No rank reads the operand element with the index `view.limit` or a later
-  // one. The limit is the index of the last operand element that the last
-  // result element needs, plus 1. It is at most the size of the operand's dim.
-  // Example: a convolution has 3 filter rows and a step of 2 rows. Its operand
-  // has 8 rows, and its result has 3 rows. Result row 2 is the last one, and
-  // needs the operand rows 4 to 6. The limit is therefore 7.
-  //
-  // Without a limit, ranks might read elements that no result element needs.
-  // For example, 2 ranks split the 3 result rows. Both ranks have room for 2
-  // rows, so the second row of rank 1 is padding. This row would need the
-  // operand rows 6 to 8. Because of the limit, rank 1 does not read row 7.
+  // No rank reads elements from index `view.limit` on. Without this limit, the
+  // last rank would read elements that only its padded result rows need.
   view.limit = std::max<int64_t>(
       0, std::min(dimSize, source + (split.size - 1) * step + window.extent));
   view.pieces = {{0, view.length, source, 1}};

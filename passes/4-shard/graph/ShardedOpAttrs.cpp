@@ -15,14 +15,7 @@ static SmallVector<int64_t> sizesOf(const dist::DimSharding &dim) {
   return sizes;
 }
 
-/// Returns the windows that `op` uses, as indices into the list `windows` of
-/// its sharding rule. A window says which elements of an operand's dim the op
-/// needs for each part of its result. For example, the first 4 elements of the
-/// slice x[3:11] need the elements 3 to 6 of x.
-///
-/// `op` uses a window, or does not use it. If `op` uses the window, each rank
-/// receives only the elements that the rank needs for its part of the result.
-/// If `op` does not use the window, a rank may receive all elements of the dim.
+/// Returns the windows that `op` uses, as indices into `op.rule->windows`.
 static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   SmallVector<int64_t> windows;
   for (auto [i, window] : llvm::enumerate(op.rule->windows))
@@ -31,12 +24,9 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   return windows;
 }
 
-/// Sets `op.usesAllWindows` from the attribute `dist.windows`. The attribute
-/// lists the windows that the op uses, as indices into the windows of its
-/// sharding rule. A window is the range of an operand's dim that the op reads.
-/// Without the attribute, the op uses no window. `usesAllWindows` becomes true
-/// if the attribute lists all windows. Fails if ShardedOp::uses then disagrees
-/// with the attribute about any window.
+/// Sets `op.usesAllWindows` from the attribute `dist.windows`, the list of
+/// windows that the op uses. Fails if ShardedOp::uses then disagrees with the
+/// attribute.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =
@@ -53,13 +43,8 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   std::vector<dist::DimSharding> dims = split.getSharding().dims;
   if (dims.size() != rule->parts.size())
     return std::nullopt;
-  // A factor is a loop index of the op. `rule` lists the factors, and the
-  // attribute `dist.split` has one dim for each of them. When the attribute was
-  // stored, the factor may have been cut into smaller factors. The dim then
-  // lists the smaller factors. Cut the factor in `rule` in the same way.
-  // Example: a factor in `rule` has 12 elements, and the dim has two factors,
-  // of 3 and of 4 elements. The factor in `rule` is then cut into factors of 3
-  // and of 4 elements.
+  // A dim of `dist.split` may have several factors, such as [3|4] for 12
+  // elements. Cut the loop dim of `rule` in the same way.
   for (auto [id, dim] : llvm::enumerate(dims))
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));
@@ -80,10 +65,8 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   return recorded;
 }
 
-/// Sorts `op.through`, and `op.throughOperand` in the same way. Ops with the
-/// same sub-axes (parts of mesh axes) in different orders then store equal
-/// attributes. Also joins neighboring sub-axes of one mesh axis and one
-/// operand: the two halves of tp become the one entry tp.
+/// Sorts `op.through` together with `op.throughOperand`, and merges neighboring
+/// sub-axes of one mesh axis. Equal splits then store equal attributes.
 static void sortThrough(ShardedOp &op) {
   std::vector<std::pair<dist::Partial, int>> entries;
   for (auto [axis, operand] : llvm::zip_equal(op.through, op.throughOperand))

@@ -13,15 +13,9 @@ namespace pcc::shard {
 /// attributes do not fit the sharding rule of the op.
 std::optional<ShardedOp> readShardedOp(mlir::Operation *op);
 
-/// Stores how `op` is split, as attributes of `op.op`, which must not be null:
-///
-/// - the sharding of each result
-/// - `dist.split`: the axes that split dims, and the axes of partial sums (each
-///   rank has one addend of an operand)
-/// - `dist.through`: for each axis of partial sums, the index of the operand,
-///   or -1 for several operands
-/// - `dist.windows`: the windows (ranges of operand dims) that `op` uses
-/// - `sums`: whether a `graph.accumulate` adds sums of microbatches
+/// Stores how `op` is split as attributes of `op.op`, which must not be null:
+/// the sharding of each result, `dist.split`, `dist.through`, `dist.windows`,
+/// and `sums` of a `graph.accumulate`.
 void record(ShardedOp op);
 
 } // namespace pcc::shard

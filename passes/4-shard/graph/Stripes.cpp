@@ -7,13 +7,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Largest number of stripes (contiguous pieces) into which a sequence is cut.
-/// Under a causal mask, the queries of a stripe need only the keys of the same
-/// stripe and of earlier stripes. With 4 stripes, 10 of 16 pairs of a query
-/// stripe and a key stripe are needed (63 %). With 8 stripes, 36 of 64 pairs
-/// would be needed (56 %). However, attention multiplies queries and keys once
-/// for each stripe of queries, so 8 stripes would need twice as many matrix
-/// products as 4 stripes.
+/// Largest number of stripes (contiguous ranges of tokens) of a sequence. Under
+/// a causal mask, 4 stripes need 63 % of all query-key pairs. With 8 stripes,
+/// 56 % would remain, but in twice as many matrix products.
 static constexpr int64_t mostStripes = 4;
 
 int64_t pcc::shard::stripesFor(int64_t numTokens, int64_t numParts) {
@@ -23,14 +19,9 @@ int64_t pcc::shard::stripesFor(int64_t numTokens, int64_t numParts) {
   return 1;
 }
 
-/// Returns two lists: the factors of the token dim of the queries, and the
-/// factors of the token dim of the keys. `op` is an attention, and `rule` is
-/// its sharding rule. The rule cuts a dim into one or more factors. For
-/// example, the dim of 16 tokens may have the factors 4 and 4. Each list
-/// contains indices into `rule.factors`.
-///
-/// Returns std::nullopt if `op` is null, is no attention, has no causal mask,
-/// or has different numbers of queries and keys.
+/// Returns the loop dims of the token dims of queries and keys, as indices into
+/// `rule.factors`. Returns std::nullopt if `op` is no causal attention, or has
+/// different numbers of queries and keys. `op` may be null.
 static std::optional<std::pair<ArrayRef<int>, ArrayRef<int>>>
 tokensOf(Operation *op, const RefinedRule &rule) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op);

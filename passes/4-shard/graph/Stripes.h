@@ -23,29 +23,19 @@
 
 namespace pcc::shard {
 
-/// Returns the number of stripes (contiguous pieces) into which a sequence of
-/// `numTokens` tokens is cut, so that `numParts` ranks can share each stripe
-/// evenly. Returns 4 if `numTokens` is a multiple of 4 · `numParts`, otherwise
-/// 2 if it is a multiple of 2 · `numParts`, and otherwise 1. Returns 1 for 0
-/// tokens.
+/// Returns the number of stripes (contiguous ranges of tokens) for a sequence
+/// of `numTokens` tokens: the larger of 4 and 2 for which `numParts` ranks can
+/// share each stripe evenly, or else 1.
 int64_t stripesFor(int64_t numTokens, int64_t numParts);
 
-/// Cuts the tokens of a causal attention into stripes (contiguous pieces). In
-/// `rule`, the sharding rule of `op`, the token factor of the queries becomes
-/// two factors: the number of stripes (stripesFor), and the tokens of one
-/// stripe. The factor of the keys is cut in the same way. For 2 ranks
-/// (`numParts`), 16 tokens become the factors 4 and 4. Returns whether `rule`
-/// was changed. Changes nothing if `op` is null or not a causal
-/// `graph.attention`, if the numbers of queries and keys differ, if a token dim
-/// has several factors, or if stripesFor returns 1.
+/// Cuts the token dims of a causal attention in `rule` into stripes (contiguous
+/// ranges of tokens). Example for 2 ranks (`numParts`): 16 tokens become 4
+/// stripes of 4 tokens. Returns false, and changes nothing, if `op` is null or
+/// its tokens cannot be cut.
 bool cutInStripes(mlir::Operation *op, RefinedRule &rule, int64_t numParts);
 
-/// Returns the number of stripes (contiguous pieces) into which the tokens of
-/// the attention `op` are cut. Returns 1 unless three conditions hold. The op
-/// is a causal `graph.attention` with as many queries as keys. The token dim
-/// has two factors: stripes, and tokens of one stripe. Mesh axes split the
-/// second factor and not the first, so that each rank has a part of each
-/// stripe.
+/// Returns the number of stripes (contiguous ranges) into which the attention
+/// `op` cuts its tokens, if mesh axes split each stripe. Otherwise returns 1.
 int64_t stripesOf(const ShardedOp &op);
 
 } // namespace pcc::shard

@@ -19,10 +19,7 @@ bool pcc::shard::isReadByWholeBatchOp(Value argument) {
 }
 
 /// Returns whether the op `graph.ops[index]` reduces over the samples of the
-/// batch. An example is an op that adds up a value of all samples. A factor is
-/// a dim of the op, or part of a dim. The tag Batch marks the factors that
-/// count samples. The function returns true if the op computes a reduction,
-/// such as a sum, over a factor with this tag.
+/// batch, for example by a sum.
 static bool reducesBatch(const ShardedGraph &graph, unsigned index) {
   return llvm::any_of(
       llvm::zip_equal(graph.tags[index], graph.ops[index].rule->factors),
@@ -33,11 +30,9 @@ static bool reducesBatch(const ShardedGraph &graph, unsigned index) {
 }
 
 namespace {
-/// Replaces reductions over the batch that depend only on inputs and constants.
-/// An example is the number of labels by which a loss is divided. Each
-/// reduction is replaced by a clone with a mark. The mark says that the clone
-/// runs once for all microbatches. The clone reads the inputs of the whole
-/// batch, and not of one microbatch only.
+/// Replaces reductions over the batch that depend only on inputs and constants,
+/// such as the number of labels in a loss. Each replacement is a clone that
+/// reads the whole batch and runs once for all microbatches.
 class WholeBatchSeparator {
 public:
   explicit WholeBatchSeparator(const ShardedGraph &graph) : graph(graph) {}
@@ -56,18 +51,9 @@ public:
   }
 
 private:
-  /// Returns whether `op` computes its results only from inputs of the model
-  /// and from constants. Returns false in these cases:
-  ///
-  /// - `op` reads a weight, or an operand of `op` is computed from a weight.
-  /// - `op` has side effects, or has no sharding rule.
-  /// - `op` is a `graph.loss_gradient`, or an operand is computed from one.
-  ///
-  /// The function does not look at the operands of operands. Instead, it tests
-  /// whether each operand is a function argument or the result of an op in the
-  /// set `ofInputs`. The caller must therefore call the function for all ops in
-  /// program order. If the function returns true for an op, the caller must add
-  /// the op to `ofInputs`.
+  /// Returns whether `op` computes its results only from model inputs and
+  /// constants. `ofInputs` must contain each op before `op` in program order
+  /// for which the result is true.
   bool dependsOnInputs(Operation *op) const {
     return isa<graph::ShardingRuleOpInterface>(op) && isPure(op) &&
            !isa<graph::GetParameterOp, graph::LossGradientOp>(op) &&
@@ -77,11 +63,8 @@ private:
            });
   }
 
-  /// Returns a clone of `op` that runs once for all microbatches and reads the
-  /// whole batch. The attribute `dist.once_per_step` marks the clone. Also
-  /// clones the ops that compute the operands of `op`, and marks these clones
-  /// in the same way. If `op` has been cloned before, returns the clone that
-  /// exists already.
+  /// Clones `op` and all ops that compute its operands, each of them only once.
+  /// `dist.once_per_step` marks the clones: they run once for all microbatches.
   Operation *cloneWhole(Operation *op) {
     if (Operation *known = clones.lookup(op))
       return known;

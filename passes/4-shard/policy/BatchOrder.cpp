@@ -14,14 +14,9 @@ BatchOrder::BatchOrder(const ShardedGraph &graph, const dist::Mesh &mesh)
       time{std::string(dist::timeAxis),
            mesh.sizeOf(std::string(dist::timeAxis))} {}
 
-/// Returns whether a sub-axis in `axes` is more major than a sub-axis in
-/// `before` of the same mesh axis. `axes` split one factor of a batch dim, and
-/// `before` split the factors to its left. Example: the axis dp of size 4 has a
-/// major and a minor part of size 2, and the batch dim has the factors [2|2]:
-///
-///   splits the left 2   splits the right 2   result
-///   major part          minor part           false
-///   minor part          major part           true
+/// Returns whether `axes` has a more major sub-axis of some mesh axis than
+/// `before`. `axes` split one factor of a batch dim, such as the 4 in 2·4, and
+/// `before` split the factors to its left.
 static bool comesTooLate(const dist::SubAxes &axes,
                          const dist::SubAxes &before) {
   return llvm::any_of(axes, [&](const dist::SubAxis &part) {
@@ -31,18 +26,9 @@ static bool comesTooLate(const dist::SubAxes &axes,
   });
 }
 
-/// Returns whether `op` splits the factors of the batch in a forbidden order.
-/// `dim` lists the factors (parts) of one dim of a tensor, major first. `tags`
-/// contains one tag for each factor of `op`. A factor belongs to the batch if
-/// its tag is Batch. Two orders are forbidden:
-///
-/// - A mesh axis splits a factor, and a factor to the left is not split
-///   completely. An example is [2|2@dp]: the mesh axis dp splits the second
-///   factor, and no axis splits the first factor.
-/// - A part of a mesh axis splits a factor, and a more minor part of this axis
-///   splits a factor to the left. An example is a mesh axis dp of size 4 whose
-///   minor half splits the first factor of [2|2], and whose major half splits
-///   the second factor.
+/// Returns whether the batch factors of `dim`, such as 2·2, are split in an
+/// order that BatchOrder forbids, such as [2|2@dp]. `dim` lists loop dims of
+/// `op`, major first. `tags` has one tag for each loop dim of `op`.
 static bool splitsOutOfOrder(const ShardedOp &op, ArrayRef<FactorTag> tags,
                              ArrayRef<int> dim) {
   bool isUnfilled = false;

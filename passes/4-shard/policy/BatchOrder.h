@@ -7,36 +7,26 @@
 
 namespace pcc::shard {
 
-/// A rule about the order in which mesh axes split the factors of a batch dim,
-/// such as [2|2|2] for 8 samples. An axis may split a factor only if each
-/// factor to its left is split completely: [2@dp|2|2] is allowed, and
-/// [2|2@dp|2] is not. If two parts of one axis split two factors, the more
-/// major part must split the left one. The rule applies with `--reproducible`,
-/// because the samples of a rank must form a subtree of the tree of additions
-/// (OrderedSums.h). It also applies if ranks cannot divide the samples of one
-/// microbatch evenly (ShardedGraph::unevenMicrobatches).
+/// The order in which mesh axes may split a batch dim of several factors, such
+/// as 8 = 2·2·2. An axis may split a factor only if all factors to its left are
+/// completely split: [2@dp|2|2], but not [2|2@dp|2]. If an axis splits two
+/// factors, its major sub-axis splits the left one. With `--reproducible`, the
+/// samples of a rank then form a subtree of the additions (OrderedSums.h).
 class BatchOrder {
 public:
-  /// Creates the rule for `graph`. The rule says in which order mesh axes may
-  /// split a batch dim. The constructor finds out whether the rule applies to
-  /// the graph. It reads the number of microbatches from `mesh`, which contains
-  /// the names and sizes of all mesh axes. The object keeps a reference to
-  /// `graph`. The caller must therefore not destroy `graph` before this object.
+  /// Keeps a reference to `graph`, which must outlive this object. `mesh` gives
+  /// the number of microbatches.
   BatchOrder(const ShardedGraph &graph, const dist::Mesh &mesh);
 
-  /// Returns whether `op` follows the rule about the order of mesh axes in a
-  /// batch dim (see BatchOrder). `op` is vertex `index` of the graph, with the
-  /// mesh axes that split it. Returns true if the rule does not apply to the
-  /// graph. Also returns true if there are several microbatches and `mb` splits
-  /// no dim of `op`.
+  /// Returns whether axes split the batch of `op`, node `index` of the graph,
+  /// in the allowed order. Always true if no order is required (`holds`), or if
+  /// there are several microbatches and `mb` does not split `op`.
   bool isKept(unsigned index, const ShardedOp &op) const;
 
 private:
   const ShardedGraph &graph;
-  /// Whether BatchOrder applies its rule to this graph. The rule says in which
-  /// order mesh axes may split the factors of a batch dim. It applies if the
-  /// user gave `--reproducible`, or if ranks cannot divide the samples of one
-  /// microbatch evenly. If `holds` is false, any order is allowed.
+  /// Whether the order is required: with `--reproducible`, or if ranks cannot
+  /// divide the samples of a microbatch evenly.
   bool holds;
   /// The mesh axis `mb`. Its size is the number of microbatches. It is called
   /// the time axis, because a rank computes one microbatch after another.

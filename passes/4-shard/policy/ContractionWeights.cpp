@@ -41,11 +41,9 @@ ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
         repeats = std::max(repeats, ++shapes[type.getShape().vec()]);
       }
   }
-  // A weight is large if it has more than 1 % of the bytes of all contraction
-  // weights in one transformer block. `total` is the number of bytes of the
-  // weights in all blocks, and `repeats` is the estimated number of blocks. If
-  // a weight is not large, its member `bytes` is set to 0. mustSplit then does
-  // not require a split of this weight.
+  // mustSplit ignores weights of 0 bytes. Ignore a weight that has at most 1 %
+  // of the weight bytes of one transformer block. `repeats` is the estimated
+  // number of blocks.
   for (auto &[index, weight] : weights)
     if (weight.bytes <= 0.01 * total / repeats)
       weight.bytes = 0;

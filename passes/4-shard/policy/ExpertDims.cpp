@@ -21,11 +21,8 @@ using DimFactors = graph::ShardingRule::DimFactors;
 // Which dims are experts
 //===----------------------------------------------------------------------===//
 
-/// Returns whether `value` depends on indices that a topk or an arg_reduce has
-/// chosen. For example, topk returns the indices of the largest scores, and
-/// `value` is a reshape of these indices. The function goes backward from
-/// `value` to the operands of the op that computes it, then to their operands,
-/// and so on. It follows only operands with integer elements.
+/// Returns whether `value` is computed from indices that a topk or an
+/// arg_reduce has chosen. Follows only integer operands.
 static bool isSelection(Value value) {
   SmallVector<Value> open{value};
   llvm::DenseSet<Value> seen;
@@ -48,15 +45,9 @@ static bool isSelection(Value value) {
   return false;
 }
 
-/// Returns the factors (dims or parts of dims) of `op` along which a router may
-/// have chosen experts. Chosen indices come from a topk or an arg_reduce.
-///
-///   op                                     returned factors
-///   softmax, topk, arg_reduce              the dim along which the op works
-///   one_hot of chosen indices              the new dim of the result
-///   scatter_elements with chosen indices   the dim to which the indices refer
-///   scatter_nd with chosen indices         all dims to which the indices refer
-///   compare of numbers, chosen indices     the dims that only the numbers have
+/// Returns the loop dims of `op` along which a router may have chosen experts.
+/// They are the dim of a softmax, topk or arg_reduce, or dims to which indices
+/// from a topk or arg_reduce refer.
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
@@ -91,10 +82,9 @@ static SmallVector<int> routedFactors(const ShardedOp &op) {
   return routed;
 }
 
-/// Returns the factors (dims, or parts of dims) that a weight, the other
-/// operand and the result of the contraction `op` have in common. An example is
-/// E in [E, C, D] x [E, D, F]. Returns none if `op` is no contraction with a
-/// weight.
+/// Returns the batch dims of a contraction with a weight, such as E in [E,C,D]
+/// x [E,D,F], as loop dims of `op`. Returns none if `op` is no contraction with
+/// a weight.
 static SmallVector<int> weightBatches(const ShardedOp &op) {
   SmallVector<int> batches;
   if (!isContraction(op.op) || op.op->getNumOperands() < 2)
@@ -112,10 +102,8 @@ static SmallVector<int> weightBatches(const ShardedOp &op) {
 }
 
 namespace {
-/// Groups the factors (dims, or parts of dims) of all ops into classes. Two
-/// factors are in one class if they stand for the same dim of a value that one
-/// op produces and another op reads. For example, the expert dim of a weight
-/// and the expert dim of the matmul that reads it are in one class.
+/// Groups dims of different ops that stand for the same dim of a value, such as
+/// the expert dim of a weight and of the matmul that reads it.
 class JoinedFactors {
 public:
   explicit JoinedFactors(const ShardedGraph &graph) : graph(graph) {
@@ -131,29 +119,19 @@ public:
     classes.compress();
   }
 
-  /// Returns the number of classes. A class is a set of factors (dims, or parts
-  /// of dims) of different ops that stand for the same dim of a value.
+  /// Returns the number of classes. A class is a set of loop dims of different
+  /// ops that stand for the same dim of a value.
   unsigned numClasses() const { return classes.getNumClasses(); }
-  /// Returns the index of the class that contains factor number `factor` of
-  /// vertex `op` of the graph. A factor is a dim of an op, or part of a dim. A
-  /// class is a set of factors of several ops that stand for the same dim of a
-  /// value. For example, the result of a matmul is the operand of a softmax.
-  /// The dim of tokens is a factor of both ops, and the function returns one
-  /// index for both factors. The indices are 0 to numClasses() - 1.
+  /// Returns the class, 0 to numClasses() - 1, of loop dim number `factor` of
+  /// node `op`. Loop dims of one class stand for the same dim of a value.
   unsigned of(unsigned op, int factor) const {
     return classes[first[op] + factor];
   }
 
 private:
-  /// Compares the two ops of `edge`, the producer and a user of a value. Each
-  /// op cuts a dim of the value into factors. The function puts equal factors
-  /// into one class, which is a set of factors. Two factors of one dim are
-  /// equal if they have the same size, and if the factors to their left have
-  /// the same product.
-  ///
-  /// Example: a dim of 24 elements has the factors 4 and 6 in the producer, and
-  /// the factors 4, 2 and 3 in the user. The two factors of size 4 are equal.
-  /// The factors 6, 2 and 3 are equal to no other factor.
+  /// Joins the classes of equal loop dims of the producer and the user of a
+  /// value. Two loop dims are equal if they have the same size, and the loop
+  /// dims to their left in the dim of the value have the same product.
   void join(const ShardedGraph::OperandEdge &edge) {
     const RefinedRule &from = *graph.ops[edge.producer].rule,
                       &to = *graph.ops[edge.user].rule;
@@ -174,8 +152,8 @@ private:
   }
 
   const ShardedGraph &graph;
-  /// first[v] is the number of the first factor (dim, or part of a dim) of
-  /// vertex v. The factors of all vertices are numbered one after another.
+  /// first[v] is the number of the first loop dim of node v. The loop dims of
+  /// all nodes are numbered one after another.
   std::vector<unsigned> first;
   llvm::IntEqClasses classes;
 };
@@ -214,15 +192,9 @@ static size_t numDims(const RefinedRule &rule,
   });
 }
 
-/// Returns the sizes that determine how many bytes ranks exchange when they
-/// send tokens to experts and back. Examples are the number of experts and the
-/// bytes of one token. Vertex `index` of the graph is the op that adds the
-/// weighted outputs of the experts. Returns std::nullopt in two cases:
-///
-/// - The vertex has no attribute `graph.chosen`. The attribute is the largest
-///   number of experts that one token chooses.
-/// - The user did not give the option `--ep`. The option is the number of parts
-///   into which ranks divide the experts.
+/// Returns the sizes that determine the traffic between tokens and experts.
+/// Node `index` is the op that adds the weighted expert outputs. Returns
+/// std::nullopt for any other node, and without the option `--ep`.
 static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
                                                     unsigned index) {
   Operation *sum = graph.ops[index].op;
@@ -246,15 +218,9 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
   return traffic;
 }
 
-/// Removes the ops that compute gates from `inside`, the set of the ops in the
-/// expert region. Gates are the weights in a weighted sum of the outputs of
-/// experts. Vertex `sum` is this weighted sum, and its operand 0 contains the
-/// gates.
-///
-/// The function visits the op that produces operand 0, then the ops that
-/// produce the operands of the visited op, and so on backward. It removes each
-/// visited op from `inside`. It does not visit ops that are not in `inside`. It
-/// does not visit the weighted sums of earlier mixture-of-experts layers.
+/// Removes the ops that compute gates from `inside`. Gates are the weights of
+/// expert outputs, operand 0 of node `sum`. Stops at ops outside of the region,
+/// and at the weighted sums of earlier layers.
 void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   SmallVector<unsigned> open;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[sum])
@@ -271,11 +237,9 @@ void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   }
 }
 
-/// Finds the vertices in the expert region (see ExpertRegion). Visits the users
-/// of a vertex before the vertex, because a vertex without a dim that counts
-/// experts is in the region only if all its users are. Then removes the ops
-/// that compute gates if ranks exchange fewer bytes without them. Gates are the
-/// weights in a weighted sum of the outputs of experts.
+/// Visits users before producers, because an op without an expert dim is in the
+/// region only if all its users are. Then removes ops that compute gates
+/// (weights of expert outputs) if ranks exchange fewer bytes without them.
 ExpertRegion::ExpertRegion(const ShardedGraph &graph)
     : inside(graph.ops.size()) {
   auto isInside = [&](const ShardedGraph::OperandEdge &edge) {
@@ -300,14 +264,9 @@ ExpertRegion::ExpertRegion(const ShardedGraph &graph)
   addWeights(graph);
 }
 
-/// Finds three kinds of ops. Each of them must split a tensor along the dim
-/// that counts experts. An expert weight is a weight tensor that has such a
-/// dim, for example [8 experts, 64, 256].
-///
-///   op                                           tensor that the op must split
-///   weighted sum of the outputs of experts       the outputs of the experts
-///   contraction (matmul) with an expert weight   the expert weight
-///   `graph.get_parameter` of an expert weight    the expert weight
+/// Finds the ops that must split a tensor along its expert dim. They are the
+/// weighted sum of expert outputs, a contraction with an expert weight, and the
+/// `graph.get_parameter` of an expert weight.
 void ExpertRegion::addWeights(const ShardedGraph &graph) {
   auto expertsIn = [&](unsigned index,
                        const graph::ShardingRule::TensorFactors &dims) {
@@ -321,10 +280,9 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     const ShardedOp &op = graph.ops[i];
     if (!isContraction(op.op))
       continue;
-    // The attribute `graph.chosen` marks an op that adds the weighted outputs
-    // of the experts that a token chose. Operand 1 contains the outputs of all
-    // experts. Ranks must split this operand along the dim that counts experts.
-    // Otherwise ranks would exchange the outputs of all experts.
+    // `graph.chosen` marks the weighted sum of expert outputs. Operand 1
+    // contains the outputs. If ranks did not split operand 1 by experts, they
+    // would exchange the outputs of all experts.
     if (op.op->hasAttr(graph::chosenName))
       if (int factor = expertsIn(i, op.rule->operands[0]); factor >= 0)
         weights[i] = {graph::numBytes(graph::tensorType(op.op->getOperand(1))),
@@ -332,11 +290,8 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     for (OpOperand &operand : op.op->getOpOperands()) {
       graph::GetParameterOp weight = weightOf(operand.get());
       const auto &dims = op.rule->operands[operand.getOperandNumber()];
-      // A router computes a score of each expert. A matmul with a weight of
-      // shape [features, experts] computes the scores. Like a weight of the
-      // experts, this weight has a dim that counts experts. The test of numDims
-      // skips it, because it has only two dims. A weight of the experts has at
-      // least three dims, for example [8 experts, 64, 256].
+      // The test of numDims skips the weight of a router, [features, experts].
+      // An expert weight has at least three dims.
       int factor = expertsIn(i, dims);
       if (!weight || factor < 0 || numDims(*op.rule, dims) < 3)
         continue;

@@ -23,19 +23,17 @@ static bool dependsOnInputs(Value value) {
 }
 
 /// Returns whether `op` looks up rows of a weight by indices that depend on an
-/// input of the model. A table of positions does not count, because its indices
-/// are constant.
+/// input of the model. A lookup of position embeddings does not count, because
+/// its indices are constant.
 static bool isLookup(Operation *op) {
   auto gather = dyn_cast_or_null<graph::GatherOp>(op);
   return gather && weightOf(gather.getData()) &&
          dependsOnInputs(gather.getIndices());
 }
 
-/// Returns the index of the operand of `op` that is a large weight. `op` is
-/// vertex `index` of the graph. Returns std::nullopt if `op` has no large
-/// weight, or is no contraction (matmul, einsum or convolution). A weight is
-/// large if it has more than 1 % of the bytes of all contraction weights in one
-/// transformer block.
+/// Returns the index of the large weight among the operands of `op`, node
+/// `index` of the graph. Returns std::nullopt if `op` has no large weight, or
+/// is no contraction.
 static std::optional<unsigned> weightOperand(const ContractionWeights &weights,
                                              unsigned index, Operation *op) {
   if (!isContraction(op) || weights.bytes(index) == 0)
@@ -60,11 +58,10 @@ MegatronLayout::MegatronLayout(const ShardedGraph &graph,
       before.push_back(states[edge.producer]);
     states.push_back(stateOf(graph, i, before));
     const bool isOpen = llvm::is_contained(before, ValueState::Open);
-    // With `--preset megatron`, a contraction with a large weight splits it by
-    // rows if an operand is in the state Open (ValueState), and by columns
-    // otherwise. An embedding lookup splits its table by rows. With `--preset
-    // sequence`, any other op splits the sequence if an operand is in the state
-    // Stream and no operand is in the state Open.
+    // `--preset megatron`: split a large weight by rows if an operand is Open,
+    // else by columns. Split the table of a lookup by rows. `--preset
+    // sequence`: split the sequence of any other op with a Stream operand and
+    // no Open operand.
     if (weightOperand(weights, i, graph.ops[i].op) ||
         isLookup(graph.ops[i].op)) {
       if (splitsWeights)
@@ -87,13 +84,9 @@ MegatronLayout::stateOf(const ShardedGraph &graph, unsigned index,
   return isLookup(graph.ops[index].op) ? ValueState::Stream : most;
 }
 
-/// Adds factors (dims or parts of dims) of the weight of vertex `index` to
-/// `required[index]`: the rows if `isRows` is true, and else the columns. The
-/// rows are the factors over which the op sums, such as k in the matmul [m,k] x
-/// [k,n]. The columns are the factors of kind Parallel, such as n. The weight
-/// of an embedding lookup is operand 0, the table. If ranks split its rows,
-/// each rank returns 0 for rows that it does not have, and the ranks add the
-/// results. The rows therefore count as a dim over which the lookup sums.
+/// Adds the rows or the columns of a weight to `required[index]`. Rows are the
+/// dims over which the op sums. A lookup sums over the rows of its table
+/// (operand 0), because each rank returns 0 for rows that it lacks.
 void MegatronLayout::requireWeightSplit(const ShardedGraph &graph,
                                         unsigned index, bool isRows) {
   const ShardedOp &op = graph.ops[index];

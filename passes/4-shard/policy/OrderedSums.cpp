@@ -34,29 +34,14 @@ namespace {
 /// Shape of the tree in which a batch is summed: m microbatches, each with 2^k
 /// blocks of q samples.
 struct SumTree {
-  /// Three numbers that describe the order of the additions in a sum over the
-  /// batch:
-  ///
-  /// - `microbatches`: the number of microbatches.
-  /// - `levels`: the number of levels of the binary tree. The tree adds the
-  ///   2^levels blocks of one microbatch. A block is a group of samples.
-  /// - `samples`: the number of samples in one block. This number is odd,
-  ///   because blocks are halved until their number of samples is odd.
-  ///
-  /// For example, a batch of 24 samples in 2 microbatches has 12 samples in
-  /// each microbatch. 12 samples are 4 blocks of 3 samples. So `microbatches`
-  /// is 2, `levels` is 2, and `samples` is 3.
+  /// Number of microbatches, number of levels (each microbatch has 2^levels
+  /// blocks), and number of samples in a block, which is odd. For 24 samples in
+  /// 2 microbatches, they are 2, 2 and 3.
   int64_t microbatches, levels, samples;
 
-  /// Returns the tree of additions for a batch of `batch` samples.
-  /// `microbatches` must divide `batch`. The samples of one microbatch begin as
-  /// one block. If the block has an even number of samples, it is cut into two
-  /// halves. These two blocks are cut again, and so on, until a block has an
-  /// odd number of samples. Each round of cuts adds one level to the tree.
-  ///
-  /// Example: 24 samples in 2 microbatches. Each microbatch has 12 samples. The
-  /// first round gives 2 blocks of 6 samples. The second round gives 4 blocks
-  /// of 3 samples, and 3 is odd. The tree therefore has 2 levels.
+  /// Returns the tree for `batch` samples, which `microbatches` must divide.
+  /// The samples of a microbatch are halved until a block has an odd number of
+  /// samples.
   static SumTree of(int64_t batch, int64_t microbatches) {
     const int64_t rows = batch / microbatches;
     const int64_t levels = llvm::countr_zero(static_cast<uint64_t>(rows));
@@ -67,13 +52,9 @@ struct SumTree {
   int64_t blocks() const { return microbatches << levels; }
 };
 
-/// A factor of an op that counts samples, or samples and the elements of each
-/// sample. A factor is a dim, or part of a dim. For example, a factor of 128
-/// elements counts 8 samples of 16 tokens. Elements 0 to 15 are the tokens of
-/// sample 0, elements 16 to 31 are the tokens of sample 1, and so on.
-///
-/// The sharding rule of the op has a list of factors. `id` is the index of the
-/// factor in this list.
+/// A loop dim of an op that counts samples, or samples and the elements of each
+/// sample, such as 8 samples · 16 tokens. `id` is the index of the loop dim in
+/// the sharding rule.
 struct BatchFactor {
   int id;
   /// Number of samples: 8 for a dim of [8 samples · 16 tokens].
@@ -107,14 +88,10 @@ private:
 };
 } // namespace
 
-/// Returns the factors (dims or parts of dims) of an op that count at least two
-/// samples, and possibly the elements of each sample. `rule` may cut a factor
-/// into pieces, and `tags` has one tag per piece. The pieces with the tag Batch
-/// must come first:
-///
-///   pieces of the factor                               returned
-///   2 groups (Batch), 4 samples (Batch), 16 tokens     yes
-///   16 tokens, 8 samples (Batch)                       no
+/// Returns the loop dims of the original rule of an op that count at least two
+/// samples, and possibly the elements of each sample. `rule` may cut such a
+/// loop dim in several. The ones with the tag Batch must then come first: 8
+/// samples · 16 tokens, but not 16 tokens · 8 samples.
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
                                                ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
@@ -138,12 +115,9 @@ static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
 
 namespace {
 /// Replaces one op by ops whose result has the same bits for any number of
-/// ranks that divide the batch. The caller must call exactly one of three
-/// functions, which also erases the op. orderProduct is for a matmul or einsum
-/// that sums over the batch. orderReduction is for a sum or mean over the
-/// batch. productPerSample is for a matmul whose left operand has the rows of
-/// all samples. A rank has fewer of these rows, and a library may use another
-/// algorithm for fewer rows. The new matmul computes one product per sample.
+/// ranks that divide the batch. The caller must call exactly one of
+/// orderProduct, orderReduction and productPerSample. Each of them erases the
+/// op.
 class SumRewrite {
 public:
   SumRewrite(Operation *op, BatchFactor factor, const SumTree &tree)
@@ -188,10 +162,9 @@ public:
     finish(summed(builder.reduceSum(value, dims), kept));
   }
 
-  /// Replaces one product of the rows of all samples by one product for each
-  /// sample. Example for 8 samples of 4 rows:
-  ///
-  ///   [32, k] x [k, n]   becomes   [8, 4, k] x [k, n]
+  /// Replaces a matmul on the rows of all samples by one product per sample:
+  /// [32, k] x [k, n] becomes [8, 4, k] x [k, n]. Otherwise a library may use
+  /// another algorithm, with other bits, if a rank has fewer rows.
   void productPerSample() {
     auto matmul = cast<graph::MatmulOp>(op);
     auto type = graph::tensorType(matmul.getLhs());
@@ -203,19 +176,13 @@ public:
   }
 
 private:
-  /// Letter in einsum equations for the dim that counts the blocks (groups of
-  /// samples).
+  /// Einsum letter of the dim that counts the blocks (groups of samples).
   static constexpr char blockLetter = 'A';
 
-  /// Returns the letters of one tensor in the new einsum. `dims` lists the
-  /// factors (dims or parts of dims) of each dim of the tensor. Factor i has
-  /// the letter 'B' + i. The factor that counts samples has the letter A, for
-  /// blocks (groups of samples), and its own letter, for the elements of one
-  /// block. A block of one element has only the A. `taken` must make the same
-  /// dims.
-  ///
-  /// For 4 blocks, a tensor [12 samples, 3 features] with the factors 0 and 1
-  /// has the letters "ABC". A tensor [4 samples, 3 features] has "AC".
+  /// Returns the einsum letters of one tensor: 'B' + i for loop dim i. The loop
+  /// dim that counts samples has A for the blocks (groups of samples), and its
+  /// own letter only if a block has several elements. The letters must match
+  /// the dims of the result of `taken`.
   std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
     std::string letters;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -228,12 +195,10 @@ private:
     return letters;
   }
 
-  /// Returns `value`, an operand of the op, reshaped to one dim per factor (dim
-  /// or part of a dim) in `dims`. The factor that counts samples becomes two
-  /// dims: blocks (groups of samples), and elements of one block. A block of
-  /// one element has no second dim. The dims must match lettersOf. For 4
-  /// blocks, [12 samples, 3 features] becomes [4 blocks, 3 samples, 3
-  /// features].
+  /// Returns operand `value`, reshaped to one dim per loop dim in `dims`. The
+  /// loop dim that counts samples becomes blocks (groups of samples), and
+  /// elements of a block if there are several. The dims must match the letters
+  /// of lettersOf.
   Value taken(Value value, const ShardingRule::TensorFactors &dims) {
     SmallVector<int64_t> shape;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -259,12 +224,10 @@ private:
                : value;
   }
 
-  /// Returns the sum of `value` over dim `at`, which counts the blocks (groups
-  /// of samples) of all microbatches. The blocks of a microbatch are added in a
-  /// binary tree: 4 blocks as (0 + 1) + (2 + 3). For a mean, the sum of each
-  /// microbatch is divided by the divisor of the whole batch, before the
-  /// microbatches are added. The sums have the element type of the op's result
-  /// when microbatches are added.
+  /// Returns the sum of `value` over dim `at`, the blocks of all microbatches.
+  /// The blocks of a microbatch are added in a binary tree: (0 + 1) + (2 + 3).
+  /// Then a mean is divided, and the microbatches are added in the element type
+  /// of the op's result.
   Value summed(Value value, int64_t at) {
     SmallVector<int64_t> shape(graph::tensorType(value).getShape());
     shape[at] = tree.microbatches;
@@ -280,14 +243,9 @@ private:
     return tree.microbatches > 1 ? builder.reduceSum(value, at) : value;
   }
 
-  /// Returns the number by which a mean divides its sum, as a scalar constant.
-  /// `reduce` is the op that computes the mean. The constant has the element
-  /// type of `sum`.
-  ///
-  /// If `reduce` has the attribute `divisor`, the number is the value of this
-  /// attribute. Otherwise, the number is the product of the sizes of the dims
-  /// over which `reduce` computes the mean. For example, a mean over two dims
-  /// of sizes 8 and 16 divides by 128.
+  /// Returns the divisor of the mean `reduce`, as a scalar constant with the
+  /// element type of `sum`. It is the attribute `divisor`, or else the number
+  /// of elements that are averaged.
   Value divisor(graph::ReduceOp reduce, Value sum) {
     int64_t count = reduce.getDivisor().value_or(0);
     if (count == 0) {
@@ -331,11 +289,9 @@ public:
         divisions *= axis.size;
   }
 
-  /// Rewrites the ops. First, the function collects one rewrite for each op
-  /// that must be rewritten. Only then does it apply the rewrites. The two
-  /// phases are needed because a rewrite erases its op, and the function still
-  /// reads pointers to the ops while it collects. `seeds` contains the
-  /// shardings that the user requests. Fails if `collect` fails for an op.
+  /// Collects a rewrite for each op that needs one, and then applies all
+  /// rewrites, because a rewrite erases its op. `seeds` contains the shardings
+  /// that the user asked for. Fails if `collect` fails for an op.
   LogicalResult run(const Seeds &seeds) {
     ShardedGraph graph(function, seeds);
     graph.refine();
@@ -350,11 +306,9 @@ public:
   }
 
 private:
-  /// Adds a rewrite function for `op` to the list `rewrites`. Adds no function
-  /// if `op` needs no rewrite. `factors` lists the factors (dims) of `op` that
-  /// count samples, such as a dim of 8 samples with 16 tokens each. Emits an
-  /// error and fails if the ranks cannot divide the blocks of a microbatch
-  /// evenly. A block is a group of samples.
+  /// Adds a rewrite of `op` to `rewrites` if `op` needs one. `factors` are the
+  /// loop dims of `op` that count samples. Emits an error and fails if ranks
+  /// cannot divide the samples evenly.
   LogicalResult collect(Operation *op, ArrayRef<BatchFactor> factors) {
     if (factors.size() != 1 || factors[0].batch % microbatches != 0)
       return success();
@@ -386,14 +340,9 @@ private:
            llvm::is_contained(rule.operands[0][0], factor.id);
   }
 
-  /// Emits an error at `op`, and fails, if ranks cannot share the blocks of a
-  /// microbatch evenly. A block is a group of samples. `tree` cuts each
-  /// microbatch into 2^levels blocks. Ranks divide the batch into a number of
-  /// parts. Each part must have the same number of whole blocks. For example, 4
-  /// blocks can be divided into 2 parts, but not into 3 parts.
-  ///
-  /// `batch` is the number of samples in all microbatches. The function needs
-  /// it only for the error message.
+  /// Emits an error at `op`, and fails, if ranks cannot share the 2^levels
+  /// blocks (groups of samples) of a microbatch evenly. `batch`, the number of
+  /// all samples, is used only for the message.
   LogicalResult check(Operation *op, int64_t batch, const SumTree &tree) const {
     if ((int64_t(1) << tree.levels) % divisions == 0)
       return success();
@@ -404,8 +353,8 @@ private:
   }
 
   func::FuncOp function;
-  /// Number of microbatches, and number of parts into which ranks divide the
-  /// batch.
+  /// Number of microbatches, and number of ranks among which the batch is
+  /// divided.
   int64_t microbatches, divisions = 1;
   /// The rewrites to apply, in the order of the ops.
   std::vector<std::function<void()>> rewrites;

@@ -7,10 +7,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns whether `op` is a `graph.get_parameter` that reads a weight. A
-/// weight is a parameter of the model whose elements are floats. A parameter of
-/// integers, such as a table of positions, is not a weight. `op` may be null;
-/// the function then returns false.
+/// Returns whether `op` reads a parameter of floats. Integer parameters, such
+/// as constant position ids, are not weights. `op` may be null.
 static bool isWeight(Operation *op) {
   auto get = dyn_cast_or_null<graph::GetParameterOp>(op);
   return get &&

@@ -8,12 +8,10 @@
 
 namespace pcc::shard {
 
-/// The ops that context parallelism (mesh axis `cp`) must split along the
-/// sequence, if they have a sequence dim: contractions (such as a matmul),
-/// attention, reads of float weights, and all ops that depend on them.
-/// Exception: an op that only changes the layout or the element type of its one
-/// operand. Each rank may compute other ops, such as the mask in the picture,
-/// for the whole sequence. All other ops in the picture must be split:
+/// The ops that context parallelism (`cp`) must split along the sequence, if
+/// they have one: contractions, attention, reads of float weights, and all ops
+/// that depend on them. An op that only changes layout or element type is
+/// exempt. In the picture, only `mask` need not be split:
 ///
 ///   ids       -> embedding -> norm -> query, key, value -> attention
 ///   positions -> mask ---------------------------------^
@@ -23,11 +21,11 @@ public:
   /// destroyed before this object.
   explicit SequenceOps(const ShardedGraph &graph);
 
-  /// Returns whether vertex `op` (an op of the graph) must split the sequence.
+  /// Returns whether node `op` of the graph must split the sequence.
   bool contains(unsigned op) const { return ops.test(op); }
 
 private:
-  /// Set of the vertices (ops of the graph) that must split the sequence.
+  /// Set of the nodes (ops of the graph) that must split the sequence.
   llvm::BitVector ops;
 };
 

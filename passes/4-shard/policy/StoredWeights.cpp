@@ -8,13 +8,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns whether at least two dims of a tensor have more than one element.
-/// For example, the function returns true for the matrix [64, 256]. It returns
-/// false for the bias [256] and for the scale [1, 256].
-///
-/// The option `--preset` does not divide a tensor among ranks if the function
-/// returns false. The tensor is small, so each rank would save little memory,
-/// but the ranks would need an all-gather for the tensor.
+/// Returns whether at least two dims have more than one element. `--preset`
+/// divides no other tensors among ranks: they are small, and each would need an
+/// all-gather.
 static bool hasTwoDims(RankedTensorType type) {
   return llvm::count_if(type.getShape(),
                         [](int64_t size) { return size > 1; }) >= 2;
@@ -27,8 +23,8 @@ static bool isNarrowing(Operation *op) {
                      graph::tensorType(cast).getElementTypeBitWidth();
 }
 
-/// Returns whether all readers of the result of vertex `op` of the graph cast
-/// it to a narrower type or belong to the optimizer update.
+/// Returns whether all readers of the result of node `op` of the graph cast it
+/// to a narrower type or belong to the optimizer update.
 static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
   return llvm::all_of(graph.users[op][0],
                       [&](const ShardedGraph::OperandEdge &edge) {
@@ -37,10 +33,9 @@ static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
                       });
 }
 
-/// Returns the names of the master copies of weights in mixed-precision
-/// training. A master copy is a trained parameter of two or more dims. The
-/// model reads it only through casts to a narrower type. Master copies count as
-/// optimizer state.
+/// Returns the names of master weights in mixed-precision training: trained
+/// parameters of two or more dims that the model reads only through casts to a
+/// narrower type. They count as optimizer state.
 static llvm::StringSet<> mastersOf(const ShardedGraph &graph,
                                    const SymbolTable &parameters) {
   llvm::StringSet<> masters, others;
@@ -78,17 +73,9 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
 }
 
 /// Returns whether the result of `op` is one of several addends of a gradient,
-/// and a training step has only one microbatch. The gradient of a weight has
-/// several addends if several ops use the weight. For example, the embedding
-/// and the output layer use the same weight. The gradient of this weight has
-/// two addends, one from the embedding and one from the output layer. A
-/// `graph.add` adds the two addends.
-///
-/// Each rank first adds the addends that it has computed. After that, the ranks
-/// reduce the total. An addend is therefore not stored divided among ranks.
-///
-/// If a step has several microbatches, the function returns false. Each
-/// addend is then a sum over the microbatches, and may be stored divided.
+/// because several ops use one weight. Ranks then reduce only the sum of the
+/// addends, so an addend is not stored divided. Always false with several
+/// microbatches.
 static bool isOfOneUse(graph::AccumulateOp op) {
   const dist::Mesh mesh = dist::meshOf(op->getParentOfType<ModuleOp>());
   return mesh.sizeOf(std::string(dist::timeAxis)) <= 1 &&

@@ -17,7 +17,7 @@ using namespace pcc;
 using namespace pcc::shard;
 
 /// Largest number of alternatives that a decision (dist::Decision) lists in
-/// addition to the choice of the search.
+/// addition to the split that the search selected.
 static constexpr size_t mostKept = 5;
 
 /// Returns whether `part` is a sub-axis of `axis`.
@@ -25,17 +25,8 @@ static bool isOf(const dist::SubAxis &part, const dist::Axis &axis) {
   return part.axis == axis.name;
 }
 
-/// Returns a copy of `op` that does not use the mesh axis `axis`. `op` is a
-/// vertex of the graph, together with the mesh axes that split its dims. The
-/// copy differs from `op` in three points:
-///
-/// - Neither `axis` nor a part of `axis` splits a dim.
-/// - No operand is a partial sum along `axis`. An operand is a partial sum
-///   along `axis` if each rank along `axis` has one addend, and the ranks have
-///   not added the addends yet.
-/// - If no other axis splits a dim, the member `usesAllWindows` is false. This
-///   member is true if a rank receives only the elements of an operand that the
-///   rank needs for its part of the result.
+/// Returns a copy of `op` that does not use the mesh axis `axis`. If no other
+/// axis splits the copy, `usesAllWindows` becomes false.
 static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   ShardedOp base(op);
   bool isSplit = false;
@@ -52,12 +43,10 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// Sorts each list op.axes[f] that contains `axis` or a part of it. The list
-/// has the sub-axes (mesh axes or parts of them) that split factor f (dim or
-/// part of a dim). `op` is an alternative to `own`, the way of splitting that
-/// the search chose. If own.axes[f] has the same sub-axes, op.axes[f] gets the
-/// order of own.axes[f]. Otherwise the order is that of `mesh`, and parts of
-/// one axis are sorted major first.
+/// Sorts the axes of each dim of `op` that `axis` splits. If `own`, the split
+/// that the search selected, divides the dim over the same axes, the order is
+/// that of `own`. Otherwise it is mesh order, with the sub-axes of one axis
+/// major first.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -72,16 +61,9 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
   }
 }
 
-/// Returns whether `candidate` reads a partial sum along `axis`, although no
-/// operand is available as a partial sum along `axis`. `candidate` is a
-/// possible way of splitting vertex `index` of the graph. A tensor is a partial
-/// sum along `axis` if each rank along `axis` has one addend of the tensor, and
-/// the ranks have not added the addends yet.
-///
-/// For example, each rank has the complete tensor x, and `candidate` reads x as
-/// a partial sum. The ranks would first have to make addends of x: one rank
-/// would take x itself, and all other ranks would take zeros. This is never
-/// useful.
+/// Returns whether `candidate`, a way of splitting node `index`, reads a
+/// partial sum along `axis`, although no operand is one. Ranks would have to
+/// make the partial sum from the tensor and zeros, which is never useful.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
   if (!dist::holdsAxis(candidate.through, axis.name))
@@ -93,12 +75,9 @@ static bool makesPartial(const ShardedGraph &graph, unsigned index,
   });
 }
 
-/// Returns the shardings of all operands of `op`, followed by the shardings of
-/// all results. The function dist::placement() simplifies each sharding. After
-/// that, two shardings of a tensor are equal if they give each rank the same
-/// elements. For example, a dim of 12 elements can have the sharding [4@tp|3]
-/// or [12@tp]. If tp has 2 ranks, both shardings give each rank the same 6
-/// elements. The function dist::placement() turns [4@tp|3] into [12@tp].
+/// Returns the shardings of all operands of `op`, followed by those of all
+/// results. dist::placement() simplifies them: two shardings of a tensor are
+/// then equal if they give each rank the same elements.
 static SmallVector<dist::Sharding> placementsOf(const ShardedOp &op) {
   SmallVector<dist::Sharding> placements;
   for (unsigned i = 0; i < op.rule->operands.size(); ++i)
@@ -152,14 +131,10 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
   return llvm::to_vector(llvm::make_second_range(placed));
 }
 
-/// Adds the cost of one operand to `choice`. `edge` leads from the producer of
-/// a value to the operand, which needs the sharding `to`. `own` lists the
-/// shardings in which earlier operands of the op need the value. A weight or
-/// constant is stored in the sharding `to`, and adds only memory, if only this
-/// op reads it, no sharding is requested for it, and `to` has no view (window
-/// of a dim). A reshard that another operand also needs adds no time. Any other
-/// reshard adds its time. It may start from a sharding without a view that
-/// another operand needs. Returns false if the reshard is impossible.
+/// A weight or constant that only this op reads costs only memory, because it
+/// is stored in the sharding `to`. A reshard that another operand also needs
+/// adds no time. Any other reshard may start from a sharding that another
+/// operand needs.
 bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
                                 const dist::Sharding &to, ArrayRef<OwnForm> own,
                                 dist::Choice &choice) {
@@ -185,9 +160,9 @@ bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
 
 bool Alternatives::priceOperands(unsigned index, const ShardedOp &candidate,
                                  dist::Choice &choice) {
-  // Maps a value to the shardings in which earlier operands of vertex `index`
-  // read the value. The key is a pair of two numbers: the vertex that produces
-  // the value, and the index of the result of this vertex.
+  // Maps a value to the shardings in which earlier operands of node `index`
+  // read the value. The key is a pair of two numbers: the node that produces
+  // the value, and the index of the result of this node.
   std::map<std::pair<unsigned, unsigned>, SmallVector<OwnForm>> own;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[index]) {
     dist::Sharding to =
@@ -202,12 +177,10 @@ bool Alternatives::priceOperands(unsigned index, const ShardedOp &candidate,
   return true;
 }
 
-/// Adds the costs of result `result` of `candidate` to `choice`: its memory,
-/// and one reshard for each sharding in which ops read it. `candidate` is a way
-/// of splitting vertex `index` of the graph. A reshard starts from the result
-/// or from the output of an earlier reshard, so the order of the reshards
-/// changes the total cost. For up to 4 shardings, takes the cheapest order. For
-/// more, takes the order of `forms`. Returns false if a reshard is impossible.
+/// Adds the cost of reshards to the shardings in `forms`, which users need. A
+/// reshard starts from the result or from the output of an earlier reshard. Up
+/// to 4 shardings are produced in the cheapest order, more in the order of
+/// `forms`.
 bool Alternatives::priceResult(unsigned index, unsigned result,
                                const ShardedOp &candidate,
                                dist::Choice &choice) {
@@ -283,18 +256,9 @@ static bool isMatrix(Value operand) {
          graph::tensorType(operand).getRank() > 1;
 }
 
-/// Returns a text that shows how mesh axes split one factor of `op`. A factor
-/// is a dim, or part of a dim. `factor` is its index. The text names one tensor
-/// that has the factor, and shows the sharding of this tensor. For example, the
-/// text "'w' as [-, tp]" says that tp splits dim 1 of the weight w. The
-/// function takes the first of these tensors that has the factor:
-///
-/// 1. an operand that is a weight of two or more dims. The user can request
-///    another sharding for this weight, because the text contains its name.
-/// 2. the first result of the op. The text then begins with "its result as".
-/// 3. any other operand
-///
-/// If no tensor has the factor, the text is "a dim of its own".
+/// Returns a text such as "'w' as [-, tp]": a tensor that has the loop dim
+/// `factor` of `op`, and its sharding. Prefers a weight, because --shard can
+/// name it. If no tensor has the loop dim, returns "a dim of its own".
 static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
                               int factor, const dist::Mesh &mesh) {
   auto show = [&](unsigned operand, const std::string &name) {
@@ -318,14 +282,9 @@ static std::string showFactor(const ShardedGraph &graph, const ShardedOp &op,
   return "a dim of its own";
 }
 
-/// Returns whether `factor` counts the keys of an attention that can run as
-/// ring attention. `factor` is the index of a factor of `op`. A factor is a
-/// dim, or part of a dim.
-///
-/// The function is used for a text that `pcc explain` prints. The text lists
-/// the factors that a mesh axis splits. In ring attention, the same mesh axis
-/// splits the factor of the queries and the factor of the keys. The text then
-/// lists only the factor of the queries.
+/// Returns whether loop dim `factor` of `op` counts the keys of an attention
+/// that can run as ring attention. `pcc explain` lists only the dim of the
+/// queries, because the same mesh axis splits both dims.
 static bool isGuest(const ShardedOp &op, size_t factor) {
   auto ring = ringOf(op);
   return ring && ring->keys == static_cast<int>(factor);
@@ -346,11 +305,8 @@ std::string Alternatives::describe(const ShardedOp &candidate,
       part += ", whose parts exchange what they need";
     if (!ringAxes(candidate).empty())
       part += ", which keys and values visit in a ring";
-    // The text in `part` shows how factor number `i` is split. A factor is a
-    // dim, or part of a dim. The text consists of the name and the sharding of
-    // a tensor that has the factor, such as "'w' as [-, 8@tp]". If `axis`
-    // splits two factors of one tensor, both factors can give the same text.
-    // `parts` then contains this text only once.
+    // If `axis` splits two dims of one tensor, both can give the same text.
+    // List this text only once.
     if (!llvm::is_contained(parts, part))
       parts.push_back(std::move(part));
   }
@@ -409,10 +365,8 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
 // Decisions
 //===----------------------------------------------------------------------===//
 
-/// Returns the key by which the alternatives for an op are sorted, the smallest
-/// first. Alternatives that the search may choose (`refused` is empty) come
-/// first. After that, these values decide, in this order: estimated time, bytes
-/// that one rank receives, number of communications, memory in bytes, and text.
+/// Returns the sort key of an alternative, smallest first. Alternatives that
+/// the search may choose come before refused ones.
 static auto rankOf(const dist::Choice &choice) {
   return std::tuple(!choice.refused.empty(), choice.picoseconds,
                     choice.receivedBytes(), choice.calls(), choice.memoryBytes,
@@ -442,16 +396,8 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
       continue;
     seen.push_back(std::move(placements));
     std::string refused = refusal(index, base, candidate, axis);
-    // `pcc explain` shows the user a list of the candidates. `refused` is the
-    // reason why the search must not choose `candidate`. It is empty if the
-    // search may choose `candidate`. The list normally contains refused
-    // candidates, too, and shows the reason.
-    //
-    // One reason is an exception: `axis` splits a dim that it must never split.
-    // For example, the axis `dp` may split only the batch, but `candidate`
-    // splits the features by `dp`. The text of this reason is "dp splits
-    // nothing else", that is, dp splits nothing but the batch. The list does
-    // not contain a candidate that is refused for this reason.
+    // `pcc explain` lists refused candidates with the reason. It leaves out a
+    // candidate in which `axis` splits a dim that it must never split.
     if (StringRef(refused).ends_with("splits nothing else"))
       continue;
     if (auto choice = price(index, candidate)) {

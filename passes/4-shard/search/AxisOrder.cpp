@@ -12,21 +12,17 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the round (0, 1, …) of the mesh axis of `assignment`. The search
-/// decides which dims the axes of round 0 split, then which dims the axes of
-/// round 1 split, and so on. A requested sharding in `seeds` may set the round
-/// of an axis. An axis without such a request has round 0.
+/// Returns the round, counted from 0, in which the search assigns the mesh axis
+/// of `assignment`. A sharding that the user set, such as [tp p1], may set the
+/// round. The default is 0.
 static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
   return seeds.priorityOf(assignment.parts.front().axis);
 }
 
-/// Returns the steps in which the search assigns the axes of `mesh`. A step
-/// decides which dims of each op some sub-axes (parts) of one axis split. The
-/// steps are sorted by the round of their axis (priorityOf), and then in mesh
-/// order. `seeds` (requested shardings) determines the rounds and the sub-axes.
-/// `experts` lists the sub-axes that divide the experts of a mixture-of-experts
-/// model. An axis with sub-axes in `experts` and others has two steps: first
-/// the others, then those in `experts`.
+/// Returns the steps in which the search assigns the axes of `mesh`, sorted by
+/// round (priorityOf), then in mesh order. An axis has two steps if only some
+/// of its sub-axes are in `experts`, the sub-axes that divide experts. The
+/// sub-axes in `experts` come second.
 static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
                                                  const Seeds &seeds,
                                                  const dist::SubAxes &experts) {
@@ -53,12 +49,10 @@ static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
   return assignments;
 }
 
-/// Appends a step with the role Storage for each axis of `mesh`. In this step,
-/// the axis may divide stored weights, gradients and optimizer states among
-/// ranks, as in ZeRO and FSDP. Three kinds of axes get no step: an axis of size
-/// 1, the axis `tp`, which divides weights in an earlier step, and the axis
-/// `mb`, whose coordinates are microbatches and not ranks. `seeds` (requested
-/// shardings) may cut an axis into sub-axes.
+/// Appends a step for each axis that may divide stored weights, gradients and
+/// optimizer states among ranks, as in ZeRO and FSDP. Two axes get no step:
+/// `tp`, which divides weights in an earlier step, and `mb`, whose coordinates
+/// are microbatches.
 static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
                        std::vector<AxisAssignment> &assignments) {
   for (const dist::Axis &axis : mesh.axes)
@@ -67,13 +61,10 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
       assignments.push_back({seeds.partsOf(axis), AxisRole::Storage});
 }
 
-/// Returns one or more orders of the steps in `assignments`, the given order
-/// first. A step decides which dims one mesh axis splits. The order matters,
-/// because an axis cannot split a dim that earlier axes have split completely.
-/// Only steps with the role Free (axes not named `dp`, `mb`, `cp` or `tp`)
-/// change places, and only with steps of the same round (priorityOf). With more
-/// than three Free steps, returns only the given order. For the steps tp, x and
-/// y, the orders are (tp, x, y) and (tp, y, x).
+/// Returns the orders of `assignments` to try, the given order first. Only axes
+/// with a name other than `dp`, `mb`, `cp` and `tp` change places, and only
+/// within one round (priorityOf). With more than three of these axes, returns
+/// only the given order.
 static std::vector<std::vector<AxisAssignment>>
 ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   std::vector<size_t> places;
@@ -96,14 +87,9 @@ ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   return orders;
 }
 
-/// Searches for a plan and stores the plan in `graph`. The search takes one
-/// step of `order` after another. In one step, the search decides which dims of
-/// each op one mesh axis (or a part of the axis) splits.
-///
-/// Returns the cost of the plan. The search gives a penalty for undesired
-/// properties, such as a broken rule. The penalties of all steps are added in
-/// the returned cost. Fails if the search finds no plan for some step. Emits an
-/// error in this case only if `reports` is true.
+/// Assigns the mesh axes in the given order, and stores the plan in `graph`.
+/// Returns its cost, with the penalties of all axes. Fails if there is no plan
+/// for some axis, and emits an error only if `reports` is true.
 static FailureOr<plan::Cost>
 assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
               const Seeds &seeds, plan::ReshardPlanner &planner, bool reports) {
@@ -127,11 +113,9 @@ assignInOrder(ShardedGraph &graph, ArrayRef<AxisAssignment> order,
   return cost;
 }
 
-/// Tries each order of the mesh axes in `orders`, and keeps the cheapest plan
-/// in `graph`. For each order, the search takes one axis after another and
-/// decides which dims of each op the axis splits. A plan is the result for all
-/// axes. Returns the cost of the cheapest plan. If every order fails, emits the
-/// error of the first order and fails.
+/// Tries each order in `orders`, and keeps the cheapest plan in `graph`.
+/// Returns its cost. If every order fails, emits the error of the first order
+/// and fails.
 static FailureOr<plan::Cost>
 assignInBestOrder(ShardedGraph &graph,
                   ArrayRef<std::vector<AxisAssignment>> orders,
@@ -155,23 +139,13 @@ assignInBestOrder(ShardedGraph &graph,
   return least;
 }
 
-/// Largest number of pairs in a graph for which one search assigns all mesh
-/// axes at once. A pair belongs to one operand. It is a way of splitting the op
-/// that produces the operand, and a way of splitting the op that reads it. For
-/// example, 3 ways of the first op and 4 ways of the second op are 12 pairs.
-/// StrategySpace::numPairs adds the pairs of all operands.
+/// Largest number of pairs for which one search assigns all mesh axes at once.
+/// A pair is a split of the producer of an operand and a split of its user.
 static constexpr double mostPairs = 1 << 15;
 
-/// Returns `orders`, followed by variants of these orders. An order is a list
-/// of steps. A step decides which dims one mesh axis, or some of its sub-axes,
-/// split. In a variant, each axis with the role Free has one step for each of
-/// its sub-axes of prime size. Axes that are not named `dp`, `mb`, `cp` or `tp`
-/// have the role Free. Example: x is such an axis, with the sub-axes x0 and x1.
-///
-///   order     step 1: tp    step 2: x0 and x1 together
-///   variant   step 1: tp    step 2: x0                   step 3: x1
-///
-/// An order has no variant if the variant would be equal to it.
+/// Returns `orders`, followed by variants. In a variant, each axis with a name
+/// other than `dp`, `mb`, `cp` and `tp` has one step for each of its sub-axes
+/// of prime size. An order in which this changes nothing has no variant.
 static std::vector<std::vector<AxisAssignment>>
 withParts(std::vector<std::vector<AxisAssignment>> orders) {
   for (size_t i = 0, count = orders.size(); i < count; ++i) {
@@ -201,14 +175,9 @@ LogicalResult pcc::shard::assignMeshAxes(ShardedGraph &graph,
   auto cost = assignInBestOrder(graph, orders, seeds, planner);
   if (failed(cost))
     return failure();
-  // A search over all axes at the same time may find a cheaper plan. `all`
-  // lists the orders in which it may take the axes. There is no such search in
-  // four cases:
-  //
-  // - The axes have different rounds. Round 0 must be decided before round 1.
-  // - No order in `all` has more than one step.
-  // - The plan found so far costs nothing.
-  // - The graph has more than `mostPairs` pairs, which would take too long.
+  // A search over all axes at once may find a cheaper plan. Skip this search if
+  // the axes have different rounds, if there is only one step, if the plan
+  // costs nothing, or if the graph has too many pairs.
   const auto all = withParts(orders);
   const bool hasRounds =
       llvm::any_of(assignments, [&](const AxisAssignment &assignment) {

@@ -8,14 +8,10 @@
 
 namespace pcc::shard {
 
-/// Decides for each op of `graph` which dims each axis of the mesh of `planner`
-/// splits, and keeps the cheapest plan found. Searches one axis after another,
-/// in several orders, and in a small graph also all axes at the same time.
-/// `experts` has the sub-axes (mesh axes or parts of them) that divide the
-/// experts of a mixture-of-experts model. It may be empty. Emits an error and
-/// fails if no plan meets all requested shardings in `seeds`, if the best plan
-/// needs an impossible reshard (change of sharding), or if the batch cannot be
-/// cut into the microbatches that the user requests.
+/// Decides which dims of each op of `graph` the mesh axes split, and keeps the
+/// cheapest plan found. `experts` has the sub-axes that divide experts, if any.
+/// Emits an error and fails if no plan has the shardings in `seeds`, which the
+/// user set, or if a reshard or the cut into microbatches is impossible.
 mlir::LogicalResult assignMeshAxes(ShardedGraph &graph, const Seeds &seeds,
                                    const dist::SubAxes &experts,
                                    plan::ReshardPlanner &planner);

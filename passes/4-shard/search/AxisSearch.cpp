@@ -20,85 +20,41 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Largest number of entries of a cost table. The search finds a cheap plan by
-/// variable elimination (passes/plan/search/Eliminate.h). Each choice of the
-/// search is a variable. For example, a variable selects the way in which one
-/// op is split. The search eliminates one variable after another, and makes a
-/// cost table for each variable. The neighbors of a variable are the variables
-/// that have common costs with it. The table has one entry for each combination
-/// of values of the neighbors. For example, if two neighbors have 10 and 20
-/// values, the table has 200 entries.
-///
-/// If every new table would have more entries than this limit, the search fixes
-/// the value of one variable without a table. The result is then not proven to
-/// be the cheapest plan.
+/// Largest number of entries of a cost table in variable elimination
+/// (passes/plan/search/Eliminate.h). If every new table would be larger, the
+/// search fixes one variable without a table. The plan may then not be the
+/// cheapest.
 static constexpr size_t tableLimit = size_t(1) << 20;
 
-/// Limit on the sets of shardings that the search considers for one value. A
-/// value is a tensor of the graph. If several ops read a value in different
-/// shardings, the ranks may keep the value in several shardings at the same
-/// time. For example, the ranks may keep a value in the set {replicated, split
-/// by tp}. The search chooses one set for each value that several ops read.
-///
-/// The search always considers all sets of one or two shardings. It considers
-/// larger sets only if the number of sets stays within the limit. For example,
-/// a value has 10 sets of one or two shardings, and 30 sets of three shardings.
-/// The search considers all 40 sets, because 40 is less than the limit of 256.
+/// Limit on the sets of shardings that the search considers for one value.
+/// Ranks may keep a value in several shardings for different users. Sets of one
+/// or two shardings are always considered.
 static constexpr size_t mostForms = 256;
 
-/// Largest size of a search that assignAxesJointly accepts. The function
-/// assignAxesJointly decides in one search which dims all mesh axes split. It
-/// fails if the size of the search is larger than this limit.
-///
-/// The size is the result of AxisSearch::work, which is a sum over all values
-/// of the graph. For each value, the number of possible shardings is squared
-/// and multiplied by the number of operands that read the value. For example, a
-/// value with 10 possible shardings that 3 operands read adds 10 · 10 · 3 = 300
-/// to the size.
+/// Largest AxisSearch::work() for which assignAxesJointly assigns all mesh axes
+/// in one search.
 static constexpr double mostWork = 1e5;
 
-/// Largest size of a search in which a value may be kept in three or more
-/// shardings at the same time. In a larger search, a value may be kept in at
-/// most two shardings.
-///
-/// The size is the result of AxisSearch::work, which is a sum over all values
-/// of the graph. For each value, the number of possible shardings is squared
-/// and multiplied by the number of operands that read the value. For example, a
-/// value with 10 possible shardings that 3 operands read adds 10 · 10 · 3 = 300
-/// to the size.
+/// Largest AxisSearch::work() for which the search may keep a value in three or
+/// more shardings at once.
 static constexpr double mostWorkOnForms = 2e4;
 
-/// Two limits on a search in which two parts of one mesh axis may split two
-/// dims of an op. For example, one half of the axis splits the rows of a
-/// weight, and the other half splits the columns. A search that exceeds both
-/// limits would take minutes. The compiler then leaves out most of these splits
-/// (AxisAssignment::mixesDims is false). `mostWorkOnMixing` limits
-/// AxisSearch::work, and `mostPairsPerUse` limits AxisSearch::pairsPerUse.
+/// Limits on AxisSearch::work() and AxisSearch::pairsPerUse(). A search that
+/// exceeds both would take minutes. The search then needs
+/// AxisAssignment::mixesDims = false.
 static constexpr double mostWorkOnMixing = 2.5e5;
 static constexpr double mostPairsPerUse = 128;
 
 namespace {
-/// A search for the cheapest plan. A plan selects a way of splitting for each
-/// vertex (op, argument or result) of the graph, over one or more mesh axes.
-/// The cost of a plan also contains the reshards (changes of sharding) between
-/// the vertices. The variables of the search are:
-///
-///   variable                     its possible values
-///   a vertex                     ways of splitting the vertex
-///   a value with several users   sets of shardings in which to keep the value
+/// Search for the cheapest plan over one or more mesh axes. A plan selects one
+/// candidate split for each node (op, argument or result) of the graph. It also
+/// selects a set of shardings for each value with several users.
 class AxisSearch {
 public:
-  /// Lists the ways of splitting each vertex (op, argument or result) of
-  /// `graph`, and collects the values that have users.
-  ///
-  /// - `orders` lists orders of the mesh axes that this search assigns. A way
-  ///   of splitting a vertex may assign the axes in any of these orders.
-  /// - `before` lists the axes that earlier searches have assigned. This search
-  ///   does not change how they split the vertices.
-  /// - `seeds` contains the requested shardings.
-  /// - `planner` prices reshards (changes of sharding).
-  ///
-  /// `graph`, `seeds` and `planner` must outlive this object.
+  /// Lists the candidate splits of each node of `graph`, and the values with
+  /// users. Each of `orders` is an order in which to assign the mesh axes.
+  /// Splits over the axes in `before` do not change. `graph`, `seeds`
+  /// (shardings that the user set) and `planner` must outlive this object.
   AxisSearch(ShardedGraph &graph, ArrayRef<std::vector<AxisAssignment>> orders,
              const dist::SubAxes &before, const Seeds &seeds,
              plan::ReshardPlanner &planner)
@@ -110,11 +66,8 @@ public:
           addValue(i, result);
   }
 
-  /// Returns an estimate of the time that `solve` takes, as a number without a
-  /// unit. The estimate is a sum over all values (tensors) of the graph. For
-  /// each value, the number of possible shardings is squared and multiplied by
-  /// the number of operands that read the value. For example, a value with 10
-  /// possible shardings that 3 operands read adds 10 · 10 · 3 = 300 to the sum.
+  /// Returns a unitless estimate of the time of solve(). It is the sum over all
+  /// values of (number of possible shardings)² · (number of users).
   double work() const {
     double work = 0;
     for (const Value &value : values)
@@ -123,10 +76,8 @@ public:
     return work;
   }
 
-  /// Returns the mean number of pairs over all uses. A use is an operand of an
-  /// op that reads a value. A pair of this use is a way of splitting the op
-  /// that produces the value, and a way of splitting the op that reads it. For
-  /// example, 3 ways of the first op and 4 ways of the second op are 12 pairs.
+  /// Returns the mean number of candidate pairs per use of a value. For 3
+  /// candidate splits of the producer and 4 of the user, there are 12 pairs.
   double pairsPerUse() const {
     double pairs = 0, uses = 0;
     for (const Value &value : values)
@@ -138,34 +89,22 @@ public:
     return pairs / std::max(uses, 1.0);
   }
 
-  /// Returns whether this search would take minutes, because `work` exceeds
-  /// `mostWorkOnMixing` and `pairsPerUse` exceeds `mostPairsPerUse`. The caller
-  /// must then search with AxisAssignment::mixesDims = false. This leaves out
-  /// most ways in which two parts of a mesh axis split two dims of an op.
+  /// Returns whether this search would take minutes. The caller must then
+  /// search with AxisAssignment::mixesDims = false.
   bool isTooLargeToMix() const {
     return work() > mostWorkOnMixing && pairsPerUse() > mostPairsPerUse;
   }
 
-  /// Finds the cheapest plan and returns the cost of the plan. A plan contains
-  /// one way of splitting for each op, argument and result of the graph. The
-  /// function does not change the graph. The caller must call `choose` to apply
-  /// the plan to the graph.
-  ///
-  /// `known` is the cost of a plan that the caller has already. The search may
-  /// ignore each plan that costs `known` or more. If no plan costs less than
-  /// `known`, the function may therefore find no plan. The default value of
-  /// `known` sets no limit.
-  ///
-  /// In a large graph, the plan may not be the cheapest one.
+  /// Finds a plan and returns its cost. choose() applies the plan to the graph.
+  /// In a large graph, the plan may not be the cheapest one. The search may
+  /// ignore plans that cost `known` or more, and may then find no plan.
   plan::Cost solve(const plan::Cost &known = plan::Cost::forbidden()) {
     bound = known;
     for (Value &value : values)
       price(value);
-    // A plan may keep a value in several shardings at once. The first search
-    // therefore considers many sets of shardings for each value, unless the
-    // graph is too large. With many sets, variable elimination may be unable to
-    // prove that its result is the minimum. In that case, also search with few
-    // sets, and keep the cheaper result.
+    // Large sets of shardings may prevent a proof that the result is the
+    // minimum. In that case, also search with small sets, and keep the cheaper
+    // result.
     const bool isLarge = work() > mostWorkOnForms;
     plan::Assignment best = minimise(isLarge ? 1 : mostForms);
     if (!isLarge && !best.exact)
@@ -180,21 +119,15 @@ public:
     return best.cost;
   }
 
-  /// Splits the vertices of the graph as `solve` has chosen.
+  /// Splits the nodes of the graph as `solve` has chosen.
   void choose() {
     for (unsigned i = 0; i < graph.ops.size(); ++i)
       graph.ops[i] = space.choicesOf(i)[chosen[i]].op;
   }
 
-  /// Emits an error and fails in three cases. Succeeds in all other cases.
-  /// `solve` has searched for a plan that decides which dims the mesh axis of
-  /// `assignment` splits. The cases are:
-  ///
-  /// - `solve` has found no plan, because no plan meets all requested
-  ///   shardings.
-  /// - The axis is `mb`, which cuts the batch into microbatches. An op needs
-  ///   the whole batch, or the batch of an input of the model cannot be cut.
-  /// - The plan contains an impossible reshard (change of sharding).
+  /// Emits an error and fails if solve() found no plan for the axis of
+  /// `assignment`, or if the plan needs an impossible reshard. Also fails if
+  /// the axis is `mb` and the batch cannot be cut into microbatches.
   LogicalResult reportBrokenRule(const AxisAssignment &assignment) {
     if (chosen.empty())
       return emitError(graph.function.getLoc())
@@ -213,12 +146,9 @@ public:
   }
 
 private:
-  /// Searches again, because the plan `best` breaks a rule. It needs an
-  /// impossible reshard (change of sharding), or it does not split the batch of
-  /// an input as StrategySpace::mustSplitBatch requires. Lowers `bound`, so
-  /// that the search leaves out all plans that break a rule. The smaller search
-  /// may find a plan that the first search missed. Replaces `best` if the new
-  /// plan is cheaper.
+  /// Searches again without plans that break a rule, because `best` breaks one.
+  /// This smaller search may find a plan that the first search missed. Replaces
+  /// `best` if the new plan is cheaper.
   void avoidBrokenRules(plan::Assignment &best) {
     bound = std::min(bound, plan::Cost{.penalty = brokenRulePenalty});
     if (plan::Assignment other = minimise(/*mostSets=*/1);
@@ -226,13 +156,9 @@ private:
       best = std::move(other);
   }
 
-  /// Returns the best plan that variable elimination finds. In a large graph,
-  /// it may not be the cheapest plan. A plan selects a way of splitting for
-  /// each vertex of the graph, and a set of shardings for each value with
-  /// several users. Ranks keep the value in all shardings of the set. The
-  /// search considers all sets of one or two shardings. It adds the sets of
-  /// three, then of four, and so on, while the value has at most `mostSets`
-  /// sets in total. Sets that cannot lower the total cost do not count.
+  /// Returns the best plan that variable elimination finds, which may not be
+  /// the cheapest. A plan may keep a value in a set of shardings. Sets of three
+  /// or more are considered only while a value has at most `mostSets` sets.
   plan::Assignment minimise(size_t mostSets) const {
     plan::CostGraph costs;
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
@@ -251,11 +177,8 @@ private:
     return best;
   }
 
-  /// Adds costs to `costs` that forbid plans in which a training step changes
-  /// the sharding of a parameter. A training step reads a parameter with
-  /// `graph.get_parameter` and writes the new value with `graph.set_parameter`.
-  /// Both ops must use the same sharding. For example, if each rank reads half
-  /// of the rows of a weight, each rank must also write half of the rows.
+  /// Forbids plans in which a `graph.set_parameter` writes a parameter in
+  /// another sharding than the `graph.get_parameter` that reads it.
   void tieWrites(plan::CostGraph &costs) const {
     for (auto [read, write] : graph.writes())
       costs.addPairs(read, write,
@@ -267,8 +190,8 @@ private:
                      });
   }
 
-  /// Returns the index of `sharding` in `forms`, the shardings of a value.
-  /// Appends it if it is missing.
+  /// Returns the index of `sharding` in `forms`, the list of shardings of a
+  /// value. Appends it if it is missing.
   static uint32_t formOf(std::vector<dist::Sharding> &forms,
                          const dist::Sharding &sharding) {
     auto it = llvm::find(forms, sharding);
@@ -277,35 +200,24 @@ private:
     return it - forms.begin();
   }
 
-  /// A value of the graph and its forms, the shardings in which it may be
+  /// A value of the graph and the shardings (`forms`) in which it may be
   /// produced or needed.
   struct Value {
     RankedTensorType type;
-    /// Number of times that the value is produced, divided by the number of
-    /// microbatches. The number is 1 if the value is produced once for each
-    /// microbatch. Some values are produced only once per training step, such
-    /// as a value of the optimizer update. If there are 4 microbatches, the
-    /// number is 1/4 for these values. The cost of a reshard of the value is
-    /// multiplied by this number.
+    /// Number of times that the value is produced per microbatch: 1, or less
+    /// for values that are produced once per training step. Costs of reshards
+    /// are multiplied by this number.
     double frequency = 1;
     std::vector<dist::Sharding> forms;
-    /// The shardings and the costs of this value, for the function
-    /// plan::addSharedValue. The producer is the op or argument that makes the
-    /// value. A user is an op or function result that reads the value. `forms`
-    /// lists the shardings of the value, and the three tables in `shared`
-    /// contain indices of this list:
-    ///
-    /// - `producedForm`: for each way of splitting the producer, the index of
-    ///   the sharding in which the producer makes the value
-    /// - `wantedForm`: for each user and each way of splitting this user, the
-    ///   index of the sharding in which the user needs the value
-    /// - `reform`: for each pair of indices, the cost of the reshard (change of
-    ///   sharding) from the first sharding to the second
+    /// Input of plan::addSharedValue for this value. `producedForm` and
+    /// `wantedForm` have, for each candidate split of the producer and of the
+    /// users, the index of the value's sharding in `forms`. `reform` has the
+    /// costs of reshards between all `forms`.
     plan::SharedValue shared;
   };
 
-  /// Adds result number `result` of vertex `producer` of the graph to `values`,
-  /// and collects its forms (shardings).
+  /// Adds result number `result` of node `producer` of the graph to `values`,
+  /// and collects the shardings in which it may be produced or needed.
   void addValue(unsigned producer, unsigned result) {
     Value &value = values.emplace_back();
     value.type = graph::tensorType(graph.valueOf(producer, result));
@@ -327,13 +239,10 @@ private:
     }
   }
 
-  /// Computes the costs of the reshards (changes of sharding) between the
-  /// shardings in `value.forms`, and stores them in `value.shared.reform`. The
-  /// search never uses reshards without a cost. A reshard has no cost if no
-  /// user needs the new sharding, or if its bytes alone exceed `bound`. If
-  /// `value` has more than 64 shardings, reshards that start from a sharding
-  /// with a view (window of a dim) have no cost either, unless the producer
-  /// makes this sharding. There would be too many reshards.
+  /// Fills `value.shared.reform` with the costs of reshards between the
+  /// shardings in `value.forms`. Leaves out reshards that no user needs or that
+  /// alone exceed `bound`. Also leaves out some reshards of a value with many
+  /// shardings (mayBeSource).
   void price(Value &value) const {
     const auto &forms = value.forms;
     std::vector<bool> isWanted(forms.size(), false),
@@ -343,21 +252,16 @@ private:
     for (const plan::SharedValue::User &user : value.shared.users)
       for (uint32_t form : user.wantedForm)
         isWanted[form] = true;
-    // Skip a reshard in which a rank receives more than `mostBytes` bytes.
-    // Costs are compared by penalty, then by time, then by bytes. If `bound`
-    // has no penalty and no time, a plan cheaper than `bound` has at most
-    // `bound.bytes` bytes. Otherwise it may have any number of bytes, and
-    // `mostBytes` is so large that no reshard reaches it.
+    // Skip a reshard that alone moves more bytes than `bound` allows. This is
+    // valid only if `bound` has no penalty and no time, which are compared
+    // before bytes.
     const double mostBytes = bound.penalty > 0 || bound.picoseconds > 0
                                  ? brokenRulePenalty
                                  : bound.bytes;
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
-      // Bytes of `value` that one rank stores in this sharding. If a rank has 4
-      // bytes before a reshard and 10 bytes after it, the rank receives at
-      // least 6 bytes. A sharding with a view (window of a dim) counts as 0
-      // bytes, so that no reshard to it is skipped. Its window may contain
-      // padding, which no rank sends.
+      // A rank receives at least the bytes by which its shard grows. A shard
+      // with a halo counts as 0 bytes, because its padding is not sent.
       size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());
@@ -379,8 +283,8 @@ private:
   // Errors
   //===--------------------------------------------------------------------===//
 
-  /// Returns the location of vertex `index` of the graph, or the location of
-  /// the function if the vertex is no op.
+  /// Returns the location of node `index` of the graph, or the location of the
+  /// function if the node is no op.
   Location locationOf(unsigned index) const {
     return graph.ops[index].op ? graph.ops[index].op->getLoc()
                                : graph.function.getLoc();
@@ -417,17 +321,14 @@ private:
     return success();
   }
 
-  /// Returns the choice that `solve` found for vertex `op` of the graph.
+  /// Returns the candidate split that `solve` selected for node `op` of the
+  /// graph.
   const OpChoice &choiceOf(unsigned op) const {
     return space.choicesOf(op)[chosen[op]];
   }
 
-  /// Returns whether the plan that `solve` found needs an impossible reshard
-  /// (change of sharding) on `edge`. `edge` leads from the op that produces a
-  /// value to an operand that reads the value. The plan determines two
-  /// shardings: the sharding in which the value is produced, and the sharding
-  /// in which the operand needs the value. The reshard from the first sharding
-  /// to the second must be possible.
+  /// Returns whether the plan that solve() found needs an impossible reshard on
+  /// `edge`, between the producer and the user of a value.
   bool breaksRule(const ShardedGraph::OperandEdge &edge) {
     return priceOf(planner, graph::tensorType(graph.valueOf(edge)),
                    choiceOf(edge.producer).results[edge.result],
@@ -474,19 +375,16 @@ private:
   /// `bound` or more. For example, the caller of `solve` may already have a
   /// plan that costs `bound`.
   plan::Cost bound;
-  /// By vertex: index of the choice that `solve` found, among all choices of
-  /// the vertex.
+  /// By node: index of the candidate split that `solve` selected, among all
+  /// candidate splits of the node.
   std::vector<unsigned> chosen;
 };
 } // namespace
 
-/// Decides for one sub-axis (part of the mesh axis) of `assignment` after
-/// another which dims of each op the sub-axis splits, and stores this in
-/// `graph`. For example, the first sub-axis splits the rows of a weight, and
-/// the second one splits the columns. Returns the cost of the plan. Its penalty
-/// is the sum of the penalties for all sub-axes. Fails if the plan for a
-/// sub-axis breaks a rule. `graph` then keeps the splits over earlier sub-axes,
-/// so the caller must restore `graph`.
+/// Assigns the sub-axes of `assignment` one after another, so that they may
+/// split different dims. Returns the cost, with the penalties for all sub-axes.
+/// If it fails, the caller must restore `graph`, which keeps the earlier
+/// splits.
 static FailureOr<plan::Cost> assignApart(ShardedGraph &graph,
                                          const AxisAssignment &assignment,
                                          const dist::SubAxes &before,
@@ -520,12 +418,9 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
   }
   plan::Cost cost = together->solve();
   if (knowsExperts(assignment.role)) {
-    // The first search, `together`, may miss the cheapest plan in a large
-    // graph. Search again with fewer choices for the ops around the experts.
-    // The axis may then split only the batch (`dp`, `mb`), the sequence or the
-    // attention heads (`cp`), or the dim that counts experts, if the axis
-    // divides experts. Use the new plan if it breaks no rule and the plan of
-    // `together` is not cheaper.
+    // In a large graph, `together` may miss the cheapest plan. Search again
+    // with fewer candidate splits around the experts. Prefer the new plan
+    // unless `together` is cheaper.
     AxisAssignment other = assignment;
     other.movesTokens = false;
     AxisSearch named(graph, {{other}}, before, seeds, planner);
@@ -536,16 +431,10 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
     }
   }
   if (assignment.parts.size() > 1 && assignment.role == AxisRole::Free) {
-    // Search again, but take one sub-axis of the axis after another. A sub-axis
-    // is a part of a mesh axis. For example, the axis x of 4 ranks has two
-    // sub-axes of 2 ranks. The first sub-axis may then split the rows of a
-    // weight, and the second sub-axis may split the columns. This plan may be
-    // cheaper than a plan in which the whole axis splits the rows.
-    //
-    // Only an axis with the role Free is searched again. An axis has this role
-    // if its name is not `dp`, `mb`, `cp` or `tp`. Users expect that each of
-    // these four axes splits one dim of an op as a whole. For example, the
-    // whole axis `dp` splits the batch.
+    // Search again, one sub-axis after another, so that sub-axes may split
+    // different dims. Only axes with a name other than `dp`, `mb`, `cp` and
+    // `tp` do this. Users expect each of these four to split one dim as a
+    // whole.
     std::vector<ShardedOp> start = graph.ops;
     FailureOr<plan::Cost> apart =
         assignApart(graph, assignment, before, seeds, planner);

@@ -7,27 +7,19 @@
 
 namespace pcc::shard {
 
-/// Decides for each vertex (op, argument or result) of `graph` which dims the
-/// mesh axis of `assignment` splits. The splits over the axes in `before` do
-/// not change. Returns the cost of the plan, which the search minimizes. For a
-/// large graph, the cost may be above the minimum. The penalty in the cost
-/// counts only this axis.
-///
-/// Fails without a change if no plan meets the shardings in `seeds`, if a
-/// reshard is impossible, or if `mb` cannot cut the batch. Without `reports`,
-/// fails also if `dp` does not split the batch of an input, and emits no error.
+/// Assigns the mesh axis of `assignment`: decides which dims of each node it
+/// splits. Axes in `before` keep their splits. Returns the cost, with penalties
+/// for this axis. Fails without a change if no plan meets all rules. If
+/// `reports` is true, emits an error, but lets `dp` leave inputs whole.
 mlir::FailureOr<plan::Cost>
 assignAxis(ShardedGraph &graph, const AxisAssignment &assignment,
            const dist::SubAxes &before, const Seeds &seeds,
            plan::ReshardPlanner &planner, bool reports);
 
-/// Decides for each vertex (op, argument or result) of `graph` which dims all
-/// mesh axes split, in one search for the lowest cost. Each element of `orders`
-/// lists all mesh axes in some order. The order matters, because an axis cannot
-/// split a dim that earlier axes have split completely. The search considers
-/// the splits that result from any of the orders. `seeds` has the requested
-/// shardings. Fails without an error and changes nothing if the search finds no
-/// plan that costs less than `known`, or if the search would take too long.
+/// Assigns all mesh axes in one search. `orders` lists the orders of the axes
+/// to consider, because earlier axes may use up a dim. Fails without an error
+/// or a change if the search is too large, or if it finds no plan cheaper than
+/// `known`.
 mlir::LogicalResult assignAxesJointly(
     ShardedGraph &graph, llvm::ArrayRef<std::vector<AxisAssignment>> orders,
     const plan::Cost &known, const Seeds &seeds, plan::ReshardPlanner &planner);

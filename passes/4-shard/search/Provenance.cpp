@@ -14,11 +14,8 @@ static std::string textOf(Attribute attribute) {
   return text ? text.str() : "";
 }
 
-/// Returns a description of `op`, as the producer or reader of a value, for
-/// `pcc explain`. It contains two names:
-///
-///   op that reads a parameter   "weight", name of the parameter
-///   any other op                name of the op, name of its ONNX node
+/// Describes `op`, the producer or reader of a value, for `pcc explain`. An op
+/// that reads a parameter is called "weight" and has the parameter's name.
 static dist::Endpoint endpointOf(Operation *op) {
   auto get = dyn_cast<graph::GetParameterOp>(op);
   StringRef node = graph::nodeName(op->getLoc());
@@ -82,12 +79,6 @@ Location pcc::shard::reshardLocation(Value value,
                          {endpointOf(value), {uses.begin(), uses.end()}});
 }
 
-/// Records the number of ranks in one group of the collective, and the stride
-/// of the group. The stride is the difference between the first two rank
-/// numbers. Example: an all-gather on 8 ranks runs in the two groups (0, 2, 4,
-/// 6) and (1, 3, 5, 7). The function records 4 ranks and the stride 2. It reads
-/// only the first group, because all groups have the same number of ranks and
-/// the same stride.
 dist::PricedStep pcc::shard::pricedStep(const plan::ReshardStep &step,
                                         const dist::Mesh &mesh, bool isShared) {
   dist::PricedStep pricedStep;
@@ -95,6 +86,7 @@ dist::PricedStep pcc::shard::pricedStep(const plan::ReshardStep &step,
   for (const dist::SubAxis &axis : step.axes)
     if (pricedStep.axes.empty() || pricedStep.axes.back() != axis.axis)
       pricedStep.axes.push_back(axis.axis);
+  // All groups of the collective have the same size and stride.
   const auto group = dist::groupsOf(mesh.spatial(), step.axes).front();
   pricedStep.ranks = static_cast<int64_t>(group.size());
   pricedStep.stride = group.size() < 2 ? 1 : group[1] - group[0];

@@ -15,14 +15,11 @@ using namespace pcc::shard;
 
 namespace {
 /// Counts ops by a text that describes them, such as "30 in 4" (a dim of 30
-/// elements in 4 parts).
+/// elements in 4 shards).
 class OpCounts {
 public:
-  /// Adds 1 to the number of ops that have the description `what`. `op` has
-  /// this description. For example, the description "30 in 4 over tp" means
-  /// that the axis tp splits a dim of 30 elements into 4 parts. The first call
-  /// for this object also stores `op`, because the function `place` names the
-  /// ONNX node of the first op.
+  /// Counts one op with the description `what`, such as "30 in 4 over tp": tp
+  /// splits a dim of 30 elements into 4 shards.
   void add(const std::string &what, Operation *op) {
     ++counts[what];
     if (!first)
@@ -30,10 +27,8 @@ public:
   }
   bool empty() const { return counts.empty(); }
 
-  /// Returns a text that lists all descriptions. Each description is followed
-  /// by the number of ops that have the description. Example: 12 ops have the
-  /// description "30 in 4 over tp", and one op has the description "101 in 4
-  /// over tp". The text is "30 in 4 over tp (12 ops), 101 in 4 over tp (1 op)".
+  /// Returns all descriptions with their numbers of ops, such as "30 in 4 over
+  /// tp (12 ops), 101 in 4 over tp (1 op)".
   std::string list() const {
     SmallVector<std::string> parts;
     for (auto &[what, count] : counts)
@@ -56,8 +51,8 @@ private:
 };
 } // namespace
 
-/// Counts, in `uneven`, the factors (dims, or parts of dims) of `op` that are
-/// split into uneven parts.
+/// Counts, in `uneven`, the loop dims of `op` whose shards have different
+/// sizes.
 static void countUneven(const ShardedOp &op, OpCounts &uneven) {
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
     if (int64_t parts = dist::numParts(axes); factor.size % parts != 0)
@@ -67,14 +62,9 @@ static void countUneven(const ShardedOp &op, OpCounts &uneven) {
                  op.op);
 }
 
-/// Counts `op` in `unruled` if `op` cannot be split. The sharding rule of an op
-/// lists its factors. A factor is a dim, or a part of a dim. A factor of the
-/// kind Whole must not be split. An op is counted if it meets all of these
-/// conditions:
-///
-/// - The op has operands.
-/// - At least one factor has more than one element.
-/// - Each factor with more than one element has the kind Whole.
+/// Counts `op` in `unruled` if its sharding rule allows no split: all loop dims
+/// with more than one element have the kind Whole. An op without operands, or
+/// with one element in each loop dim, is not counted.
 static void countUnruled(const ShardedOp &op, OpCounts &unruled) {
   auto isBig = [](const graph::ShardingRule::RuleFactor &factor) {
     return factor.size > 1;
@@ -128,11 +118,8 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
     auto get = dyn_cast_or_null<graph::GetParameterOp>(graph.ops[i].op);
     if (!get || weights.bytes(i) == 0 || graph.ops[i].isSplitBy(axis))
       continue;
-    // `axis` does not split the weight. The reason is one of two. If
-    // `mustSplit` returns true, some dim of the weight can be split over
-    // `axis`. The weight is then whole only because a requested sharding (seed)
-    // keeps the weight whole. If `mustSplit` returns false, no dim of the
-    // weight can be split over `axis`.
+    // If mustSplit() is true, some dim of the weight can be split over `axis`.
+    // The weight is then whole because the user set its sharding.
     std::string why =
         weights.mustSplit(graph.ops[i], i, parts)
             ? "as requested"
@@ -146,15 +133,9 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
       << listed(whole);
 }
 
-/// Returns whether vertex `index` of the graph meets all of these conditions:
-///
-/// - The vertex has a requested sharding (pin).
-/// - The vertex has a sequence dim of more than one element.
-/// - `axis` splits no dim of the vertex.
-///
-/// Returns false for a `graph.set_parameter`, which writes a weight. A request
-/// for the sharding of a weight applies to the op that reads the weight, and to
-/// the op that writes it. A remark should list the request only once.
+/// Returns whether the user set a sharding that keeps a sequence dim of node
+/// `index` whole along `axis`. Ignores `graph.set_parameter`, because its
+/// sharding is that of the `graph.get_parameter` that reads the same weight.
 static bool pinsSequence(const ShardedGraph &graph, unsigned index,
                          const dist::Axis &axis) {
   const ShardedOp &op = graph.ops[index];

@@ -7,19 +7,15 @@
 
 namespace pcc::shard {
 
-/// Emits up to two remarks about the function:
-///
-/// - dims that are split into uneven parts, and therefore padded
-/// - ops that every rank computes completely, because their rules allow no
-///   split
+/// Emits up to two remarks. One lists dims that are split unevenly and
+/// therefore padded. The second lists ops that run whole on every rank, because
+/// their rules allow no split.
 void remarkOnShardings(mlir::func::FuncOp function);
 
-/// Emits a remark that lists the large weights of matmuls, einsums and
-/// convolutions that `axis` does not split. `axis` is the axis of tensor
-/// parallelism. Each rank along `axis` has all elements of such a weight. The
-/// remark gives the reason for each weight: a requested sharding keeps the
-/// weight whole, or no dim of the weight can be split over `axis`. If there is
-/// no weight to list, the function emits no remark.
+/// Emits a remark that lists large weights of matmuls, einsums and convolutions
+/// that `axis` (tensor parallelism) does not split. It gives the reason: the
+/// user set the sharding, or no dim can be split. Emits nothing if `axis`
+/// splits all large weights.
 void remarkOnWholeWeights(const ShardedGraph &graph, const dist::Axis &axis);
 
 /// Emits a remark for each given preset zero1 or zero2, if the function does
@@ -28,14 +24,11 @@ void remarkOnWholeWeights(const ShardedGraph &graph, const dist::Axis &axis);
 void remarkOnIdlePresets(mlir::func::FuncOp function);
 
 /// Emits a remark if the model has no sequence that `axis` could split, or if
-/// seeds (requested shardings) keep the sequence whole.
+/// shardings that the user set keep the sequence whole.
 void remarkOnWholeSequence(const ShardedGraph &graph, const dist::Axis &axis);
 
-/// Emits a remark if the experts of a weight are divided into more parts than
-/// the weight has experts. `experts` lists the mesh axes (or parts of mesh
-/// axes) that divide the experts. Example: a weight contains the matrices of 2
-/// experts, and the user divides the experts into 4 parts by `--ep 4`. Some
-/// ranks then have the same expert.
+/// Emits a remark if the axes `experts` divide the experts of a weight into
+/// more shards than there are experts. Some ranks then have the same expert.
 void remarkOnExperts(const ShardedGraph &graph, const dist::SubAxes &experts);
 
 } // namespace pcc::shard

@@ -11,14 +11,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns the tag of the dim that a mesh axis with role `role` is meant to
-/// split. The tag of a dim says what the dim counts. Batch stands for the
-/// samples, and Sequence for the tokens.
-///
-///   role                                                     tag
-///   Batch, BatchAndExperts, BatchOutsideExperts              Batch
-///   Sequence, SequenceAndExperts, SequenceOutsideExperts     Sequence
-///   others                                                   None
+/// Returns the tag of the dim that a mesh axis for the parallelism `role` is
+/// meant to split: Batch (samples) for data parallelism, Sequence (tokens) for
+/// context parallelism, or None.
 static FactorTag tagOfRole(AxisRole role) {
   switch (role) {
   case AxisRole::Sequence:
@@ -34,13 +29,9 @@ static FactorTag tagOfRole(AxisRole role) {
   }
 }
 
-/// Returns whether a mesh axis with role `role` is meant to split a dim with
-/// the tag `tag`. The tag of a dim says what the dim counts.
-///
-///   mesh axis    dims that it is meant to split
-///   `dp`, `mb`   the samples (tag Batch)
-///   `cp`         the tokens (tag Sequence) and the attention heads (tag Head)
-///   others       none
+/// Returns whether a mesh axis for the parallelism `role`, such as context
+/// parallelism, is meant to split a dim with the tag `tag`. For `cp`, this
+/// includes attention heads.
 static bool isTagOfRole(FactorTag tag, AxisRole role) {
   const FactorTag home = tagOfRole(role);
   return tag != FactorTag::None &&
@@ -48,10 +39,8 @@ static bool isTagOfRole(FactorTag tag, AxisRole role) {
           (tag == FactorTag::Head && home == FactorTag::Sequence));
 }
 
-/// Returns whether `parts` are sub-axes of the mesh axis `mb`, which is called
-/// the time axis. The coordinates of `mb` are microbatches, not ranks. A rank
-/// computes one microbatch after another. All of `parts` must belong to one
-/// mesh axis.
+/// Returns whether `parts`, sub-axes of one mesh axis, belong to the microbatch
+/// axis `mb`.
 static bool isInTime(ArrayRef<dist::SubAxis> parts) {
   return parts.front().axis == dist::timeAxis;
 }
@@ -108,11 +97,8 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   if (assignment.role == AxisRole::Storage)
     return divideStored(index, assignment, states);
   ArrayRef<dist::SubAxis> parts(assignment.parts);
-  // To assign an axis means to decide which dims the axis splits. `decided` has
-  // one entry for each mesh axis that has been assigned completely or in part:
-  // the assigned part of the axis. Add `parts` to this entry. Example: dp of
-  // size 4 consists of two sub-axes of size 2. The first has been assigned, and
-  // `parts` contains the second. The new entry is the whole axis dp.
+  // Extend the sub-axis of this mesh axis in `decided` by `parts`. `decided`
+  // has one sub-axis for each axis assigned completely or in part.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
     return axis.axis == parts.front().axis;
   });
@@ -133,17 +119,9 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
       return !batchOrder.isKept(index, op);
     });
     addBeforeSequenceAxes(index, assignment, taken);
-    // Each element of `taken` is one way of splitting the vertex. The loop adds
-    // a penalty to some of them. The mesh axis is meant to split one dim: `dp`
-    // and `mb` the batch, `cp` the sequence or the attention heads. split[i] is
-    // the number of sub-axes that split this dim in taken[i]. Without
-    // `--reproducible`, only the first sub-axis is counted. `most` is the
-    // largest number in `split`.
-    //
-    // - If `mustSplit` is true, the axis must split the dim if possible.
-    //   taken[i] gets the penalty `most` - split[i].
-    // - If `mustSplitInput` is true, the axis must split the batch of the model
-    //   input. taken[i] breaks this rule if split[i] is 0 or less than `most`.
+    // split[i] counts the sub-axes that split, in candidate taken[i], the dim
+    // for which the axis is meant, such as the batch for `dp`. Candidates with
+    // fewer than the maximum `most` get a penalty.
     SmallVector<int> split(taken.size());
     if (mustSplit || mustSplitInput)
       llvm::transform(taken, split.begin(), [&](const ShardedOp &op) {
@@ -164,17 +142,9 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   states = std::move(next);
 }
 
-/// Keeps only the ways of splitting in `ops` for which a rank stores the fewest
-/// bytes. Each element of `ops` is a way of splitting a tensor of type `type`.
-/// Example: 4 ranks split a tensor of 5 rows and 8 columns.
-///
-///   split     shape on one rank   elements on one rank
-///   rows      [2, 8], padded      16
-///   columns   [5, 2]              10
-///
-/// The function removes the split of the rows. The search compares received
-/// bytes before memory. Without this function, it might therefore choose a
-/// split that needs more memory.
+/// Keeps only the candidate splits `ops` with the fewest bytes per rank.
+/// Otherwise the search might choose a padded split that needs more memory,
+/// because it compares received bytes before memory.
 static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
                          RankedTensorType type) {
   int64_t least = std::numeric_limits<int64_t>::max();
@@ -186,8 +156,7 @@ static void keepSmallest(SmallVector<ShardedOp, 0> &ops,
 }
 
 /// Returns the sub-axes in `parts` that `op` does not use. An unused sub-axis
-/// splits no factor (dim, or part of a dim) of `op`, and no operand is a
-/// partial sum along it.
+/// splits no loop dim of `op`, and no operand is a partial sum along it.
 static dist::SubAxes unusedParts(const ShardedOp &op, dist::SubAxes parts) {
   llvm::erase_if(parts, [&](const dist::SubAxis &part) {
     return llvm::is_contained(op.through, part) ||
@@ -220,28 +189,15 @@ void StrategySpace::divideStored(unsigned index,
   states = std::move(next);
 }
 
-/// Returns whether vertex `index` of the graph is a cast of a tensor that is
-/// stored divided among ranks (ZeRO, FSDP). Example: each rank stores a part of
-/// a float32 weight, and the op casts the weight to bfloat16. If each rank
-/// casts only the part that it stores, an all-gather can then collect the
-/// bfloat16 parts. This all-gather moves half as many bytes as an all-gather of
-/// the float32 parts.
+/// Returns whether node `index` casts a tensor that is stored divided among
+/// ranks (ZeRO, FSDP). If each rank casts its own shard from float32 to
+/// bfloat16, an all-gather of the shards moves half as many bytes.
 static bool castsStored(const ShardedGraph &graph, const StoredWeights &stored,
                         unsigned index) {
   return isa_and_present<graph::CastOp>(graph.ops[index].op) &&
          stored.contains(graph.operands[index][0].producer);
 }
 
-/// Lets the mesh axis of `assignment` split two kinds of ops: ops of the
-/// optimizer update, and casts of stored tensors. These ops read tensors of
-/// which each rank along the axis stores only a part (ZeRO, FSDP).
-///
-/// Example: the axis is dp, and dp = 4. Each rank stores a quarter of a weight,
-/// and the same quarter of the optimizer state. The function lets dp split the
-/// optimizer update. A rank then updates only its own quarter of the weight.
-/// For this update, the rank needs only the same quarter of the gradient. The
-/// ranks therefore add their gradients by a reduce-scatter instead of an
-/// all-reduce.
 void StrategySpace::followStored(unsigned index,
                                  const AxisAssignment &assignment,
                                  States &states) const {
@@ -264,15 +220,6 @@ void StrategySpace::followStored(unsigned index,
   states = std::move(next);
 }
 
-/// Appends, for each candidate that splits the attention heads over `cp` and
-/// then over the axis of `assignment`, a copy that splits over `cp` last. The
-/// copy can make the reshard before the attention cheaper. Example for tp with
-/// 8 heads:
-///
-///   rank (cp, tp)     (0, 0)   (0, 1)   (1, 0)   (1, 1)
-///   heads before      0-3      4-7      0-3      4-7
-///   after, cp first   0-1      2-3      4-5      6-7   moves over cp and tp
-///   after, cp last    0-1      4-5      2-3      6-7   moves over cp only
 void StrategySpace::addBeforeSequenceAxes(
     unsigned index, const AxisAssignment &assignment,
     SmallVectorImpl<ShardedOp> &candidates) const {
@@ -296,9 +243,9 @@ void StrategySpace::addBeforeSequenceAxes(
     }
 }
 
-/// Returns true if the role of the axis allows the dim in every op
-/// (isTagOfRole). In the ops around the experts, the table at
-/// AxisAssignment::movesTokens lists further dims.
+/// Returns true if the axis may split the dim in every op (isTagOfRole). In the
+/// ops around the experts, it may also split the dims in the table at
+/// AxisAssignment::movesTokens.
 bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
                                        const AxisAssignment &assignment) const {
   if (isTagOfRole(tag, assignment.role))
@@ -355,15 +302,8 @@ bool StrategySpace::mayTake(unsigned index, const Strategy &strategy,
     return false;
   if (!inTime && !keepsOrder(index, strategy, assignment.role))
     return false;
-  // A tensor is a partial sum if each rank has one addend, and the ranks have
-  // not added the addends yet. An op with the strategy Through reads a partial
-  // sum, and its result is a partial sum too. If `stored` contains the vertex,
-  // its result is stored divided among ranks (ZeRO, FSDP). This result must not
-  // be a partial sum. The vertex must therefore not use the strategy Through.
-  // The rule does not apply to two axes:
-  //
-  // - `mb`: its coordinates are microbatches, not ranks.
-  // - `tp`: its role is Tensor.
+  // A tensor that is stored divided among ranks (ZeRO, FSDP) must not be a
+  // partial sum, except along `mb` and `tp`.
   if (strategy.kind == Strategy::Through && !inTime &&
       assignment.role != AxisRole::Tensor && stored.contains(index))
     return false;
@@ -387,11 +327,9 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    // The strategy Through passes a partial sum (one addend per rank) from an
-    // operand to the result. Along `mb` (`inTime` is true), only an op that
-    // reads a sum over the samples may use it. Along any other axis, every op
-    // may use it, except a transfer to another pipeline stage. A transfer may
-    // use it along an axis with the role Batch, or in the optimizer update.
+    // The strategy Through passes on a partial sum. Along `mb`, it needs a sum
+    // over one microbatch. A transfer to another pipeline stage needs a
+    // data-parallel axis, or must be in the optimizer update.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);
@@ -418,14 +356,6 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   }
 }
 
-/// Returns the penalty for each tensor of the vertex that `part`, a sub-axis of
-/// the mesh axis, should split but does not split:
-///
-/// - If the axis divides the experts: the bytes of a weight or an output of the
-///   experts that `part` could split along the expert dim.
-/// - If the axis is `tp`: the bytes of a large weight that `part` could split,
-///   and 1 if `--preset megatron` or `--preset sequence` requires another
-///   split.
 double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
                                 const ShardedOp &after,
                                 const dist::SubAxis &part,
@@ -440,13 +370,8 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
          (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
-/// The mesh axes `dp` and `mb` must split the batch of every function argument
-/// that has a batch. The coordinates of `mb` are microbatches, not ranks. There
-/// are two exceptions:
-///
-/// - `mb` need not split an argument if some op reads the whole batch of the
-///   argument at once. This op runs only once, before the first microbatch.
-/// - `dp` need not split an argument for which a sharding is requested.
+/// `dp` need not split an argument whose sharding the user set. `mb` need not
+/// split an argument if some op reads its whole batch at once.
 bool StrategySpace::mustSplitBatch(unsigned index,
                                    const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||

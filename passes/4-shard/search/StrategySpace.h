@@ -17,27 +17,16 @@
 
 namespace pcc::shard {
 
-/// Returns whether a mesh axis with role `role` may use `strategy` at vertex
-/// `index` of the graph. A strategy is a way of using the axis, for example to
-/// split one dim. `inTime` is true only if the axis is `mb`, whose coordinates
-/// are microbatches, not ranks.
-///
-/// StrategySpace::mayTake calls this function, and then checks further rules:
-/// for experts that are divided among ranks, for tensors that are stored
-/// divided among ranks, and for `--reproducible`.
+/// Returns whether a mesh axis for the parallelism `role`, such as tensor
+/// parallelism, may use `strategy`, such as a split of one dim, at node
+/// `index`. `inTime` is true for the microbatch axis `mb`.
+/// StrategySpace::mayTake also checks `--reproducible`, ZeRO and experts.
 bool mayTake(const ShardedGraph &graph, unsigned index,
              const Strategy &strategy, AxisRole role, bool inTime = false);
 
-/// Returns whether microbatches may divide a dim of an op. If they do, the op
-/// runs once per microbatch, and each run computes one part of the dim. `kind`
-/// is the kind of the dim in the sharding rule of the op:
-///
-/// - Parallel: the op does not add over the dim. The function returns true.
-/// - Sum: the op adds the elements along the dim. Each run then computes only a
-///   part of the sum. A training function adds these parts of all microbatches
-///   later. An inference function does not. The function returns true only if
-///   `graph` belongs to a training function.
-/// - any other kind: the function returns false.
+/// Returns whether microbatches may divide a dim of kind `kind` of an op. A Sum
+/// dim may be divided only in training: each microbatch then computes an
+/// addend, and a `graph.accumulate` adds the addends.
 bool mayCutInTime(const ShardedGraph &graph, graph::FactorKind kind);
 
 /// One step of the search. A step decides for every op which dims one mesh axis
@@ -46,98 +35,70 @@ struct AxisAssignment {
   /// The sub-axes to assign. They belong to one mesh axis, have prime sizes,
   /// and are sorted major first.
   dist::SubAxes parts;
-  /// Role of the axis, which decides what it may split.
+  /// Parallelism for which the axis is used, such as data or tensor
+  /// parallelism. It decides which dims the axis may split.
   AxisRole role;
-  /// Selects which dims `dp`, `mb` or `cp` may also split in the ops around the
-  /// experts (ExpertDims.h). It has no effect if each rank has all experts.
+  /// Selects dims that `dp`, `mb` or `cp` may split in the ops around divided
+  /// experts (ExpertDims.h), besides batch and sequence:
   ///
-  ///   experts along the axis   movesTokens   further dims
-  ///   different                true          all
-  ///   different                false         the expert dim
-  ///   equal                    true          all but the expert dim; none of a
-  ///                                          `graph.get_parameter`
-  ///   equal                    false         none
+  ///   movesTokens   if the axis divides experts   otherwise
+  ///   true          all                           all but experts, no weights
+  ///   false         the expert dim                none
   bool movesTokens = true;
-  /// Whether two sub-axes of the axis may split two different dims of an op.
-  /// Example: a weight has 2 rows and 8 columns. An axis of 4 ranks has two
-  /// sub-axes of size 2. The first sub-axis splits the rows into 2 parts of one
-  /// row. The second sub-axis cannot split the rows further.
-  ///
-  ///   true    The second sub-axis may split the columns.
-  ///   false   The second sub-axis may not split the columns.
-  ///
-  /// The value does not matter if one dim consists of two parts. For example, a
-  /// dim of 16 attention heads may consist of 2 groups of 8 heads. The first
-  /// sub-axis may always split the groups, and the second sub-axis may always
-  /// split the heads of each group.
+  /// Whether two sub-axes of the axis may split different dims of an op, such
+  /// as rows and columns of a weight. If false, two sub-axes may still split
+  /// two factors of one dim, such as the 4 and the 8 of 32 heads = 4 · 8.
   bool mixesDims = true;
 };
 
-/// One choice of a vertex (op, argument or result) in the search: a way of
-/// splitting it, with its cost.
+/// Candidate split of a node (op, argument or result) in the search, with its
+/// cost.
 struct OpChoice {
-  /// The vertex, split as in this choice. ShardedOp::axes lists the sub-axes
+  /// The node, split as in this candidate. ShardedOp::axes lists the sub-axes
   /// that split each dim.
   ShardedOp op;
-  /// Cost of the vertex if it is split as in this choice. The cost has four
-  /// parts:
-  ///
-  /// - the communication that the op does while it runs
-  /// - the time that a rank needs to compute its part of the op
-  /// - the memory of one rank for the results and for temporary buffers
-  /// - the penalty for each rule that the choice breaks
-  ///
-  /// The cost does not include reshards (changes of sharding) of operands and
-  /// results.
+  /// Cost of the node in this candidate split: communication inside of the op,
+  /// compute time, memory for results and temporary buffers, and penalties. The
+  /// cost excludes reshards of operands and results.
   plan::Cost cost;
-  /// operands[i] is the sharding in which this vertex of the graph needs its
+  /// operands[i] is the sharding in which this node of the graph needs its
   /// operand number i.
   llvm::SmallVector<dist::Sharding, 2> operands;
-  /// results[i] is the sharding in which this vertex of the graph produces its
+  /// results[i] is the sharding in which this node of the graph produces its
   /// result number i.
   llvm::SmallVector<dist::Sharding, 1> results;
 };
 
-/// The choices of all vertices (ops, arguments and results) of a graph. A
-/// choice is one way of splitting one vertex over the mesh axes that the search
-/// decides about, together with its cost. In the search, each vertex is a
-/// variable, and the choices of the vertex are the values of the variable
-/// (AxisSearch.h).
+/// Candidate splits, with costs, of each node (op, argument or result) of a
+/// graph over the mesh axes of one search. AxisSearch selects one candidate per
+/// node.
 class StrategySpace {
 public:
-  /// Computes the choices of each vertex of `graph`. Each element of `orders`
-  /// is a list of steps, and all lists assign the same axes. The order of the
-  /// steps matters, because an axis cannot split a dim that earlier axes have
-  /// split completely. Each vertex gets the choices of all lists. No choice
-  /// changes the splits over the axes in `before`. `seeds` has the requested
-  /// shardings, and `planner` computes the cost of communication. `graph`,
-  /// `seeds` and `planner` must outlive this object.
+  /// Computes the candidate splits of each node of `graph`. `orders` lists the
+  /// same axes in several orders, because earlier axes may use up a dim. Splits
+  /// over `before` do not change. `graph`, `seeds` (shardings that the user
+  /// set) and `planner` must outlive this object.
   StrategySpace(const ShardedGraph &graph,
                 llvm::ArrayRef<std::vector<AxisAssignment>> orders,
                 const dist::SubAxes &before, const Seeds &seeds,
                 plan::ReshardPlanner &planner);
 
-  /// Returns the choices (ways of splitting, with costs) of vertex `op` of the
-  /// graph. There is at least one.
+  /// Returns the candidate splits, with costs, of node `op` of the graph. There
+  /// is at least one.
   const std::vector<OpChoice> &choicesOf(unsigned op) const {
     return choices[op];
   }
 
-  /// Estimates the number of pairs of choices in a search that assigns the axes
-  /// of `assignments`. A choice is a way of splitting one vertex of the graph.
-  /// An edge of the graph leads from the producer of a value to a user. A pair
-  /// belongs to one edge: it is a choice of the producer and a choice of the
-  /// user. For example, 3 choices of the producer and 4 choices of the user are
-  /// 12 pairs. Returns the sum over all edges of `graph`.
+  /// Estimates the size of a search over the axes of `assignments`. The result
+  /// is the sum over all edges of `graph`: the number of candidate splits of
+  /// the producer times that of the user.
   static double numPairs(const ShardedGraph &graph,
                          llvm::ArrayRef<AxisAssignment> assignments);
 
 private:
-  /// A way of splitting one vertex of the graph. The search assigns one mesh
-  /// axis after another. `op` says how the axes that have been assigned so far
-  /// split the vertex. `penalty` is a cost for broken rules. A rule is, for
-  /// example, that `tp` must split each large weight. If `op` breaks several
-  /// rules, `penalty` is the sum of their costs.
+  /// Candidate split of one node over the mesh axes assigned so far. `penalty`
+  /// is the cost of broken rules, such as a large weight that `tp` does not
+  /// split.
   struct SearchState {
     ShardedOp op;
     double penalty = 0;
@@ -147,103 +108,69 @@ private:
   /// Adds `state`, a way of splitting an op, to `states`. If an equal way is in
   /// `states` already, keeps only the one with the smaller penalty.
   static void add(SearchState state, States &states);
-  /// Replaces each element of `states` by its splits over one more mesh axis,
-  /// the axis of `assignment`. `states` has the ways of splitting vertex
-  /// `index`, and the new elements keep these splits. Example: the vertex is a
-  /// weight, and tp splits its columns. An axis x then gives three elements: x
-  /// splits nothing, the rows, or the columns of each rank. Also adds the axis
-  /// to `decided`, unless its role is Storage (ZeRO, FSDP).
+  /// Replaces each candidate split of node `index` in `states` by its
+  /// extensions over the axis of `assignment`. Adds the axis to `decided`,
+  /// unless the assignment is for ZeRO or FSDP (AxisRole::Storage).
   void assign(unsigned index, const AxisAssignment &assignment,
               dist::SubAxes &decided, States &states) const;
-  /// Adds the mesh axis of `assignment` to each element of `states`, the ways
-  /// of splitting vertex `index` of the graph. The axis has the role Storage:
-  /// the axis divides stored weights, gradients and optimizer states among
-  /// ranks (ZeRO, FSDP). There are two cases:
-  ///
-  /// - The result of the vertex is such a stored tensor. The function splits
-  ///   the result over the sub-axes of the axis that the vertex does not use
-  ///   yet.
-  /// - The result is no such tensor. The function calls followStored. This call
-  ///   lets the axis split an op of the optimizer update, or a cast of a stored
-  ///   tensor. It does not change any other vertex.
+  /// Extends the candidate splits `states` of node `index` by an axis for ZeRO
+  /// or FSDP (AxisRole::Storage). If the result of the node is stored divided,
+  /// splits it over unused sub-axes of the axis. Otherwise calls
+  /// followStored().
   void divideStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
-  /// Lets an axis with the role Storage (ZeRO, FSDP) split an op of the
-  /// optimizer update, or a cast of a tensor that is stored divided among
-  /// ranks. Changes each way of splitting in `states`. For any other vertex, or
-  /// if the user requests a sharding of the vertex, does nothing. The result of
-  /// vertex `index` must not be stored divided.
+  /// Lets an axis for ZeRO or FSDP split an optimizer update or a cast of a
+  /// stored tensor. Each rank then updates only its stored shard. The result of
+  /// node `index` must not be stored divided. Does nothing for any other op, or
+  /// if the user set the sharding.
   void followStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
-  /// Returns whether vertex `index` may use `strategy` for the axis of
-  /// `assignment`. These rules must all allow it:
-  ///
-  /// - the role of the axis (shard::mayTake)
-  /// - `--reproducible`, except for `mb` (keepsOrder)
-  /// - A tensor that is stored divided (ZeRO, FSDP) must not be a partial sum,
-  ///   that is, one addend per rank; except over `mb` and `tp`.
-  /// - divided experts (mayTakeNearExperts)
+  /// Returns whether node `index` may use `strategy` for the axis of
+  /// `assignment`. Checks the parallelism of the axis (shard::mayTake),
+  /// `--reproducible` (keepsOrder), divided storage (ZeRO, FSDP), and divided
+  /// experts (mayTakeNearExperts).
   bool mayTake(unsigned index, const Strategy &strategy,
                const AxisAssignment &assignment) const;
-  /// Returns whether `strategy` is allowed with the option `--reproducible`,
-  /// which fixes the order of sums over the batch. `role` is the role of the
-  /// axis. The option forbids two strategies:
-  ///
-  /// - The axis splits the batch dim over which the op sums, and mayDivideSum()
-  ///   is false for the op.
-  /// - The op passes on a partial sum (one addend per rank), and mayPassSum()
-  ///   is false for the op.
+  /// Returns whether `strategy` keeps the order of sums over the batch that
+  /// `--reproducible` fixes. Always true without this option, and for tensor
+  /// parallelism (`role`).
   bool keepsOrder(unsigned index, const Strategy &strategy,
                   AxisRole role) const;
-  /// Returns whether the axis of `assignment` may split a dim of vertex `index`
-  /// that counts `tag`, such as experts. Valid only if the experts are divided
-  /// among ranks: the role of the axis must be BatchAndExperts,
-  /// BatchOutsideExperts, SequenceAndExperts or SequenceOutsideExperts.
-  /// AxisAssignment::movesTokens lists the dims that such an axis may split
-  /// around the experts.
+  /// Returns whether the axis of `assignment` may split a dim with the tag
+  /// `tag` of node `index` (see AxisAssignment::movesTokens). Valid only if
+  /// experts are divided among ranks. `assignment.role` must be one of the four
+  /// with `Experts` in their names.
   bool mayTakeNearExperts(unsigned index, FactorTag tag,
                           const AxisAssignment &assignment) const;
-  /// Appends variants of some elements of `candidates`, the ways of splitting
-  /// vertex `index` of the graph. A candidate has a variant if both the mesh
-  /// axis of `assignment` and the axis `cp` split the attention heads. The
-  /// variant first splits the heads over the axis of `assignment`, and then
-  /// splits each part over `cp`.
+  /// Appends copies of candidates that split attention heads over `cp` and the
+  /// axis of `assignment`, with `cp` last. The reshard before the attention is
+  /// then often cheaper, because it moves data over `cp` only.
   void
   addBeforeSequenceAxes(unsigned index, const AxisAssignment &assignment,
                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;
-  /// Returns whether the mesh axis of `assignment` must split its dim in vertex
-  /// `index`, if the vertex has this dim:
-  ///
-  ///   mesh axis    dim                             vertices
-  ///   `dp`, `mb`   the batch                       all
-  ///   `cp`         the sequence, attention heads   all in SequenceOps
-  ///
-  /// If experts are divided among ranks, returns false for the ops around them.
+  /// Returns whether the axis of `assignment` must split the dim for which it
+  /// is meant in node `index`, if there is one. This is the batch for `dp` and
+  /// `mb`, and the sequence or heads for `cp` (SequenceOps). Returns false in
+  /// ops around divided experts.
   bool mustSplitRoleDim(unsigned index, const AxisAssignment &assignment) const;
-  /// Counts the sub-axes in `assignment.parts` that split the dims of their
-  /// axis in `op`, which is one way of splitting vertex `index`. These dims are
-  /// the batch for `dp` and `mb`, and the sequence and the attention heads for
-  /// `cp`. Returns 0 for any other axis. Without `--reproducible`, looks only
-  /// at the first sub-axis.
+  /// Counts the sub-axes in `assignment.parts` that split the dim of `op` for
+  /// which they are meant, such as the batch for `dp`. Returns 0 for `tp` and
+  /// axes with other names. Without `--reproducible`, looks only at the first
+  /// sub-axis.
   int numRoleParts(unsigned index, const ShardedOp &op,
                    const AxisAssignment &assignment) const;
-  /// Returns the penalty for the rules that vertex `index` of the graph breaks
-  /// after one step of the search. A rule is, for example, that `tp` must split
-  /// each large weight. A step decides which dims one mesh axis splits, or
-  /// which dims some sub-axes of one mesh axis split.
-  ///
-  /// `before` is the vertex before the step, split over the axes that earlier
-  /// steps have decided. `after` is the vertex after the step. `part` is the
-  /// first sub-axis that the step decides. The function checks the rules only
-  /// for this sub-axis. `role` is the role of its mesh axis.
+  /// Returns the penalty if `part`, a sub-axis for the parallelism `role`, does
+  /// not split what it should: a large weight or a Megatron layout for `tp`, or
+  /// experts. `before` and `after` are node `index` without and with this
+  /// assignment.
   double penaltyOf(unsigned index, const ShardedOp &before,
                    const ShardedOp &after, const dist::SubAxis &part,
                    AxisRole role) const;
-  /// Returns whether vertex `index` of the graph is an input with a batch that
+  /// Returns whether node `index` of the graph is an input with a batch that
   /// the axis of `part` must split.
   bool mustSplitBatch(unsigned index, const dist::SubAxis &part) const;
-  /// Returns the choice for vertex `index` of the graph, split as in `state`,
-  /// with its cost and the shardings of operands and results.
+  /// Returns the candidate split of node `index` of the graph that `state`
+  /// describes, with its cost and the shardings of operands and results.
   OpChoice choiceOf(unsigned index, SearchState state) const;
 
   const ShardedGraph &graph;
@@ -259,8 +186,8 @@ private:
   /// The expert region (ops around the experts), if the experts of the model
   /// are divided.
   std::optional<ExpertRegion> experts;
-  /// choices[v] lists the choices for vertex v of the graph. A choice is a way
-  /// of splitting the vertex, together with its cost.
+  /// choices[v] lists the candidate splits of node v of the graph, with their
+  /// costs.
   std::vector<std::vector<OpChoice>> choices;
 };
 

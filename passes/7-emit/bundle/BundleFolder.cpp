@@ -144,14 +144,8 @@ Status BundleFolder::remove(std::string_view name) {
                : Status::success();
 }
 
-/// Renames the temporary directory to the final path of the bundle. The rename
-/// erases an older bundle at this path.
-///
-/// Before the rename, the function checks that the older bundle contains only
-/// files that pcc wrote. create() has made the same check. After create(), the
-/// user may have stored a file in the older bundle, such as a checkpoint. In
-/// this case, the function returns an error, and the older bundle stays
-/// unchanged.
+/// Repeats the check of create(), because the user may have stored a file in
+/// the older bundle since then. The rename would erase this file.
 Status BundleFolder::finish() {
   PCC_RETURN_IF_ERROR(checkReplaceable(bundle));
   return temporary.finish();

@@ -19,18 +19,10 @@ namespace pcc::emit {
 /// `rank-000`. If a method fails, the exit code of the error is 7.
 class BundleFolder {
 public:
-  /// Creates the temporary directory into which the files of the bundle are
-  /// written. `bundle` is the path of the finished bundle. This method must be
-  /// called before all other methods. Fails if a file or directory with the
-  /// path `bundle` exists, with two exceptions:
-  ///
-  ///  - The directory is empty.
-  ///  - The directory is an older bundle, and it contains only files of this
-  ///    bundle. The method finish() later replaces the older bundle.
-  ///
-  /// The user may have stored another file in the older bundle, such as a
-  /// checkpoint. The replacement would erase this file. In this case, create()
-  /// therefore fails.
+  /// Creates the temporary directory. Call it before all other methods.
+  /// `bundle` is the path of the finished bundle. Fails if this path exists,
+  /// unless it is an empty directory, or a bundle that contains only files that
+  /// pcc wrote.
   Status create(const std::string &bundle);
   /// Returns the path of the file `name` in the temporary directory. The path
   /// is valid until finish() renames the directory to the path of the bundle.

@@ -23,23 +23,12 @@ static std::string typeName(program::ElementType type) {
 }
 
 namespace {
-/// Order of the dims of a weight in bundle.json. The dims have an order in the
-/// weight file of the model, and can have another order in the compiled
-/// program. For example, the weight file has the dims [in, out], and the
-/// program transposes the weight to [out, in].
-///
-/// bundle.json uses the order in the weight file if the program only transposes
-/// and casts the weight. If the program also slices or reshapes the weight,
-/// bundle.json uses the order in the program.
+/// Order of the dims of a weight in bundle.json. This is the order in the
+/// weight file if the program only transposes and casts the weight. Otherwise
+/// it is the order in the program.
 struct StoredView {
-  /// Computes `order` for the weight `parameter`. The program reads the weight
-  /// from a file, and then applies the ops of `parameter.transforms`:
-  ///
-  /// - If all ops are transposes or casts, bundle.json lists the dims as in the
-  ///   file. Example: a transpose changes [in, out] to [out, in]. `order` is
-  ///   [1, 0].
-  /// - Otherwise, bundle.json lists the dims as in the program. `order` is [0,
-  ///   1, 2] for three dims.
+  /// Computes `order` for `parameter`. The program applies
+  /// `parameter.transforms` after it reads the weight from the file.
   explicit StoredView(const program::ParameterT &parameter)
       : order(parameter.shape.size()) {
     std::iota(order.begin(), order.end(), 0);
@@ -55,25 +44,14 @@ struct StoredView {
     }
   }
 
-  /// Order of the weight's dims in bundle.json. `order[i]` is the index that
-  /// dim i of bundle.json has in the program. Example with the three dims a, b
-  /// and c:
-  ///
-  ///   dims in bundle.json   a, b, c
-  ///   dims in the program   c, a, b
-  ///   order                 1, 2, 0   (a has index 1 in the program)
+  /// Index in the program of each dim in bundle.json: dim i of bundle.json is
+  /// dim `order[i]` in the program.
   std::vector<size_t> order;
 
 private:
-  /// Updates `order` for one transpose of the weight. Dim k of the result is
-  /// dim permutation[k] of the operand. Example with the permutation 2, 0, 1:
-  ///
-  ///   weight file       a, b, c
-  ///   operand           a, b, c   `order` is 0, 1, 2
-  ///   result            c, a, b   `order` is 1, 2, 0 (dim a has index 1)
-  ///
-  /// If `permutation` and `order` differ in length, only sets `isReshaped` to
-  /// true.
+  /// Updates `order` for one transpose. Dim k of the result is dim
+  /// permutation[k] of the operand. If the permutation has another number of
+  /// dims than `order`, sets `isReshaped` instead.
   void append(const std::vector<int32_t> &permutation) {
     std::vector<size_t> inverse(order.size());
     if (permutation.size() != order.size()) {
@@ -137,16 +115,9 @@ private:
     return list;
   }
 
-  /// Returns a JSON list with one object per pipeline stage. Two fields of the
-  /// object count the floating-point operations of one step, in total over all
-  /// ranks that run the stage:
-  ///
-  ///   flops              all operations of the stage
-  ///   recomputed_flops   operations that recompute activations
-  ///
-  /// With activation checkpointing, the backward pass computes some activations
-  /// of the forward pass again. The field `recomputed_flops` counts only the
-  /// operations of these computations. The field `flops` includes them.
+  /// Returns a JSON list with one object per pipeline stage. `flops` is for one
+  /// step and all ranks of the stage. `recomputed_flops` is the part of `flops`
+  /// that recomputes activations (activation checkpointing).
   Json stagesJson() {
     Json list = Json::array();
     const int64_t perPosition =
@@ -200,18 +171,12 @@ private:
     return sum;
   }
 
-  /// Returns the layout of one dim of a tensor as JSON. The layout tells how
-  /// mesh axes split the dim. The size of the dim is a product of factors, and
-  /// mesh axes can split each factor. The JSON is a list of the factors. A
-  /// factor is a list: first the size of the factor, then the mesh axes that
-  /// split the factor. Example: a dim has 192 = 3 · 64 elements, and the axis
-  /// tp of size 2 splits the factor 64:
+  /// Returns how mesh axes split one dim. The JSON list has the factors of the
+  /// size of the dim, each with the mesh axes that split it. An axis is [name,
+  /// pre, size], as in Shardy's sub-axes. Example: tp=2 splits the 64 of 192 =
+  /// 3 · 64:
   ///
   ///   [[3], [64, ["tp", 1, 2]]]
-  ///
-  /// An axis is a list [name, pre, size]. For a whole axis, `pre` is 1, and
-  /// `size` is the size of the axis. For a part of an axis, `pre` and `size`
-  /// are those of Shardy's sub-axes: ["tp", 2, 4] stands for "tp":(2)4.
   static Json dimJson(const dist::DimSharding &dim) {
     Json factors = Json::array();
     for (const dist::Factor &factor : dim.factors) {
@@ -223,14 +188,8 @@ private:
     return factors;
   }
 
-  /// Returns a JSON list with one object per weight that `program` uses. The
-  /// object contains the name, the element type, the shape and the layout of
-  /// the weight. The layout tells which elements of the weight each rank holds.
-  ///
-  /// The result does not contain optimizer state, such as the momentum of a
-  /// weight. The list `program.parameters` contains both weights and optimizer
-  /// state. The field `filled` of a parameter is true for optimizer state, and
-  /// false for a weight.
+  /// Returns a JSON list with the name, type, shape and layout (sharding) of
+  /// each weight in `program`. Leaves out optimizer state, which is `filled`.
   Json parametersJson(const program::ProgramT &program) const {
     Json list = Json::array();
     for (const auto &parameter : program.parameters) {
@@ -251,18 +210,10 @@ private:
     return list;
   }
 
-  /// Returns a JSON list that describes the model inputs that one program
-  /// reads, or the model outputs that one program computes. The list has one
-  /// object per tensor. An object contains the name of the tensor and the
-  /// layout of the tensor. The layout tells which elements of the tensor each
-  /// rank holds. The comment of bundleJson() explains the JSON of a layout.
-  ///
-  /// Each rank runs a program. A program executes only some stages of the
-  /// pipeline, and may therefore read only some inputs of the model. `ports` is
-  /// the list `inputs` or the list `outputs` of the program. Both lists have an
-  /// element for each input or output of the model. The field `buffer` of an
-  /// element is -1 if the program does not read the input, or does not compute
-  /// the output. The result has no object for this element.
+  /// Returns a JSON list with the name and the layout (sharding) of each tensor
+  /// in `ports`. `ports` are the model inputs or outputs of one program. Leaves
+  /// out tensors that this program neither reads nor computes: their `buffer`
+  /// is -1.
   template <typename PortT>
   Json localPortsJson(const std::vector<std::unique_ptr<PortT>> &ports) const {
     Json list = Json::array();
@@ -279,12 +230,10 @@ private:
     return list;
   }
 
-  /// Returns the actions that the ranks of one pipeline position run in one
-  /// step. A position is an index along the pipeline axis of the mesh of ranks.
-  /// The parameter `position` is this index. The list has only actions that
+  /// Returns the actions that the ranks with index `position` along the
+  /// pipeline axis of the mesh run in one step. The list has only actions that
   /// compute for one microbatch, such as 0F3, the forward pass (F) of stage 0
-  /// for microbatch 3. Other actions, such as messages and the weight update,
-  /// are not in the list.
+  /// for microbatch 3. Messages and the weight update are not in the list.
   std::vector<std::string> actionsOfMicrobatches(int position) const {
     std::vector<std::string> actions = facts.actionsOfPosition[position];
     llvm::erase_if(actions, [](llvm::StringRef action) {
@@ -294,10 +243,10 @@ private:
     return actions;
   }
 
-  /// Returns a JSON list with one object per pipeline position. A position is
-  /// an index along the pipeline axis of the mesh of ranks. All ranks of a
-  /// position execute the same program. The object describes this program, for
-  /// example its stages, its memory use and its number of instructions.
+  /// Returns a JSON list with one object per index along the pipeline axis of
+  /// the mesh. All ranks with the same index execute the same program. The
+  /// object describes this program, for example its stages, its memory use and
+  /// its number of instructions.
   Json programsJson() {
     Json list = Json::array();
     for (int position = 0; position < facts.numPositions(); ++position) {

@@ -7,13 +7,11 @@
 
 namespace pcc::emit {
 
-/// Returns the text of bundle.json, one line of JSON. The fields are those of
-/// `pcc inspect --json`, but a list `programs` with one entry per pipeline
-/// position replaces the list `ranks`. A field `layout` tells which elements of
-/// a tensor each rank holds. Each dim has a list of factors. A factor is a size
-/// and the mesh axes [name, pre, size] that split the factor, as in Shardy's
-/// sub-axes (`pre` is 1 for a whole axis). Example: a dim has 3 · 64 elements,
-/// and axis tp splits the 64:
+/// Returns the text of bundle.json: the fields of `pcc inspect --json`, but
+/// `programs` (one program per pipeline rank) replaces `ranks`. A `layout`
+/// lists the factors of the size of each dim, each with the mesh axes that
+/// split it. An axis is [name, pre, size], as in Shardy's sub-axes. Example:
+/// tp=2 splits the 64 of 192 = 3 · 64:
 ///
 ///   "layout": [[[3], [64, ["tp", 1, 2]]]]
 std::string bundleJson(const ModelFacts &facts,

@@ -21,22 +21,17 @@ bool CollectiveFacts::isEqualButCount(const CollectiveFacts &other) const {
 }
 
 /// Returns a description of `collective`, such as its kind, its mesh axes and
-/// its number of bytes. `group` is an index into `facts.groups`. The entry
-/// `facts.groups[group]` lists the mesh axes, or parts of mesh axes, along
-/// which `collective` communicates. The function does not set the fields
+/// its number of bytes. `facts.groups[group]` lists the mesh axes or Shardy
+/// sub-axes along which `collective` communicates. Does not set the fields
 /// `isShared`, `count` and `ops` of the description.
 static CollectiveFacts factsOf(const ModelFacts &facts,
                                dist::CollectiveOp collective, int group) {
   RankedTensorType operand = graph::tensorType(collective.getInput());
   CollectiveFacts entry;
   entry.isMost = !collective.getRows().empty();
-  // An all_gather and a reduce_scatter can have operands `rows`. Then the
-  // collective sends only some rows of its tensor. A row is, for example, the
-  // vector of one token. The operands `rows` are boolean masks, which the ranks
-  // compute at run time. The masks tell which row goes to which rank. A rank
-  // can thus send different rows to each rank of its group, as in an
-  // all_to_all. The field `kind` is therefore "all_to_all" for a collective
-  // with operands `rows`.
+  // The operands `rows` are run-time masks that select the rows (such as
+  // tokens) for each rank. The ranks of a group can get different rows, as in
+  // an all_to_all.
   const auto kind =
       entry.isMost ? dist::CollectiveKind::AllToAll : collective.getKind();
   entry.kind = dist::toString(kind);
@@ -88,14 +83,10 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// Estimates the seconds of one call of `collective`. Interpolates between
-/// measured seconds if `cluster` has them for this kind and number of ranks.
-/// Otherwise returns latency + bytes / bandwidth of one network link, where the
-/// bytes are those that one rank receives. The link is the smallest one that
-/// connects at least (number of ranks) · stride ranks, or the largest link if
-/// none does. The stride is the distance of neighboring ranks in the call: 4
-/// for the ranks 0, 4 and 8, which need a link of 12 ranks. The stride in the
-/// group of rank 0 is used for all groups.
+/// Interpolates between measured seconds if `cluster` has them. Otherwise
+/// returns latency + received bytes / bandwidth of the network with the
+/// smallest span, such as NVLink, that connects the ranks of a group. Uses the
+/// group of rank 0 for all groups.
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);

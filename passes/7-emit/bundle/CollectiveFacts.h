@@ -58,28 +58,16 @@ struct CollectiveFacts {
   /// with the same name. Does not compare the fields `count` and `ops`.
   bool isEqualButCount(const CollectiveFacts &other) const;
   /// Returns the number of calls that all collectives in `ops` together make in
-  /// one step. A step processes several microbatches. `facts` contains the
-  /// number of microbatches. The field `isShared` is true if each collective
-  /// runs once per step. An example is an all_gather of a weight that all
-  /// microbatches use. The field `isShared` is false if each collective runs
-  /// once per microbatch. Example with 2 collectives and 4 microbatches:
-  ///
-  ///   isShared   calls of one collective   result
-  ///   true       1                         2
-  ///   false      4                         8
+  /// one step.
   int64_t callsPerStep(const ModelFacts &facts) const {
     return isShared ? count : count * facts.microbatches;
   }
 };
 
-/// Returns a list of the collectives in the pipeline stage with index `stage`,
-/// in program order. An entry of the list describes one or more collectives.
-/// One entry describes two collectives if both belong to the same ONNX node and
-/// have equal properties, such as kind and number of bytes. If the ONNX node of
-/// a collective has no name, the entry describes only this collective.
-///
-/// The list has no entry for a collective in which ranks exchange no data. An
-/// example is a collective in which each rank only slices its own shard.
+/// Returns the collectives of pipeline stage `stage`, in program order. One
+/// element describes all collectives of an ONNX node with equal properties.
+/// Leaves out collectives without communication, such as the slice of a
+/// replicated value.
 std::vector<CollectiveFacts> collectivesOf(const ModelFacts &facts, int stage);
 
 /// Returns the estimated seconds of one call of `collective`, given the
@@ -94,10 +82,9 @@ nlohmann::ordered_json toJson(const CollectiveFacts &collective, int64_t stage);
 /// the list `transfers` in bundle.json.
 nlohmann::ordered_json toJson(const StageTransfer &transfer);
 
-/// Returns the number of bytes that one rank receives in one step. Counts the
-/// data of collectives, and the messages from other pipeline positions. A
-/// position is an index along the pipeline axis of the mesh of ranks. The
-/// number of bytes is equal for all ranks with the index `position`.
+/// Returns the number of bytes that each rank with index `position` along the
+/// pipeline axis of the mesh receives in one step. Counts the data of
+/// collectives, and the messages from ranks with another index.
 int64_t receivedBytes(const ModelFacts &facts, int position);
 
 } // namespace pcc::emit

@@ -15,14 +15,8 @@ int64_t PositionMemory::weightBytes() const {
   return bytes;
 }
 
-/// Adds the bytes of each parameter of `program` either to the optimizer state
-/// or to the weights. A parameter is a tensor that a rank keeps from one step
-/// to the next. Examples are a weight and the momentum of a weight. The field
-/// `filled` of a parameter tells whether the parameter is optimizer state:
-///
-///   filled   elements before the first step    parameter
-///   true     all equal, for example all 0      optimizer state
-///   false    from a file, or random numbers    weight
+/// Counts a parameter as optimizer state if all its elements start equal
+/// (`filled`), such as 0. Counts all other parameters as weights.
 PositionMemory emit::memoryOf(const PositionProgram &program) {
   PositionMemory memory;
   for (const auto &parameter : program.tables.parameters)

@@ -13,10 +13,9 @@
 namespace pcc::emit {
 
 /// Number of bytes of memory that one rank needs, divided into weights,
-/// optimizer state and intermediate values. The numbers hold for each rank at
-/// one pipeline position. A position is a place in the pipeline. All ranks at
-/// one position run the same pipeline stages, and therefore need the same
-/// number of bytes.
+/// optimizer state and intermediate values. The numbers hold for all ranks with
+/// the same index along the pipeline axis of the mesh, because these ranks run
+/// the same pipeline stages.
 struct PositionMemory {
   /// Bytes of one rank's shard of each weight. The key is the weight's name. If
   /// the rank holds a weight with two shardings, both shards count.
@@ -44,34 +43,23 @@ struct PositionMemory {
 /// Returns the memory that a rank needs to execute `program`. Does not set
 /// PositionMemory::stages, the stages that the rank runs.
 PositionMemory memoryOf(const PositionProgram &program);
-/// Returns the memory that one rank needs, for each pipeline position. A
-/// position is a place in the pipeline. All ranks at one position run the same
-/// pipeline stages and need the same memory. `programs[i]` is the program that
-/// the ranks at position i execute. Entry i of the result is the memory of one
-/// of these ranks. `facts` tells which stages run at which position.
+/// Returns the memory that one rank needs, for each index along the pipeline
+/// axis of the mesh. Element i of the result is the memory of each rank with
+/// index i. These ranks execute `programs[i]`. `facts` tells which stages they
+/// run.
 std::vector<PositionMemory>
 memoryOf(const ModelFacts &facts, const std::vector<PositionProgram> &programs);
 
-/// Stores in `positions[i]` the memory that one rank at pipeline position i
-/// needs. A position is a place in the pipeline. All ranks at one position run
-/// the same pipeline stages and need the same memory.
-///
-/// Creates the programs of all ranks in memory, but writes no file. All passes
-/// of the last compiler phase (7-emit) must have run on `module`. Fails with
-/// one of three exit codes:
-///
-///   - 3: `module` lacks information about the model.
-///   - 4: The target device cannot run an op of `module`.
-///   - 1: The check of a program's memory plan finds an error.
+/// Stores in `positions[i]` the memory that each rank with index i along the
+/// pipeline axis needs. All passes of the phase 7-emit must have run on
+/// `module`. Fails with exit code 3 if `module` lacks facts about the model, 4
+/// if the target cannot run an op, and 1 if a memory plan is invalid.
 Status memoryOf(mlir::ModuleOp module, std::vector<PositionMemory> &positions);
 
-/// Checks that no rank needs more memory than a limit allows. The attribute
-/// `rank.memory_limit` of `module` is the limit in bytes. `positions[i]`
-/// contains the numbers of bytes that each rank at pipeline position i needs
-/// for weights, optimizer state and intermediate values. A position is a place
-/// in the pipeline. The function compares the sum of these numbers with the
-/// limit. Returns exit code 6 if the sum is larger than the limit at some
-/// position. Returns success if `module` has no attribute `rank.memory_limit`.
+/// Returns exit code 6 if a rank needs more bytes than the attribute
+/// `rank.memory_limit` of `module` allows. Succeeds if `module` has no such
+/// attribute. `positions[i]` is the memory of a rank with index i along the
+/// pipeline axis.
 Status checkMemory(mlir::ModuleOp module,
                    llvm::ArrayRef<PositionMemory> positions);
 

@@ -31,17 +31,9 @@ public:
         seconds[function] = secondsOf(function);
   }
 
-  /// Returns the estimated durations for the simulation of a step, as a struct
-  /// of two functions:
-  ///
-  ///   - `seconds` takes an action, and returns the seconds of the action. An
-  ///     action is one run of a stage, such as the forward pass of stage 1 for
-  ///     microbatch 0.
-  ///   - `transferSeconds` takes two stages, and returns the seconds of one
-  ///     message from the first stage to the second stage.
-  ///
-  /// Both functions use this StepPrices object. The caller must not destroy the
-  /// object while the functions are in use.
+  /// Returns two functions. `seconds` estimates the seconds of one run of a
+  /// stage. `transferSeconds` estimates the seconds of one message between two
+  /// stages. This object must outlive both functions.
   plan::ActionCosts costs() const {
     return {.seconds =
                 [this](const plan::Action &action) {
@@ -65,14 +57,9 @@ private:
     return bytes;
   }
 
-  /// Returns the estimated seconds of one call of `function`. The estimate
-  /// assumes that the ops of `function` run one after another. The result is
-  /// therefore the sum of the seconds of all ops. Two kinds of ops count as 0
-  /// seconds:
-  ///
-  ///   - Ops without operands, such as constants.
-  ///   - Ops that send a tensor to another stage. messageSeconds() estimates
-  ///     the seconds of these messages.
+  /// Returns the estimated seconds of one call of `function`: the sum over its
+  /// ops. Ops without operands count as 0. Sends to another stage count as 0
+  /// because messageSeconds() estimates them.
   double secondsOf(func::FuncOp function) const {
     double sum = 0;
     for (Operation &op : function.front().without_terminator())

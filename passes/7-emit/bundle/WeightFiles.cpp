@@ -70,16 +70,9 @@ static Status hashInPieces(const runtime::MappedFile &file, uint64_t &hash) {
   return file.checkUnchanged(CannotRead);
 }
 
-/// Writes a description of the weight file at `path` to the struct `file`. The
-/// description contains these properties of the weight file:
-///
-///   - The size in bytes.
-///   - The modification time.
-///   - Hashes of at most 16 pages, one hash per page. A page has 4096 bytes.
-///   - One hash of all bytes, if the weight file is not larger than 1 GiB.
-///
-/// Returns exit code 3 if the weight file cannot be read, or if it changes
-/// while this function reads it.
+/// Stores in `file` the size, the modification time and the hashes of the
+/// weight file at `path`. Returns exit code 3 if the weight file cannot be read
+/// or changes meanwhile.
 static Status describe(const std::string &path, program::WeightFileT &file) {
   if (Status status = runtime::describeWeightFile(path, file); status.failed())
     return Status::error(CannotRead, status.message());
@@ -172,15 +165,9 @@ private:
     }
   };
 
-  /// Finds the bytes to copy from the model's weight files to the bundle's
-  /// weight file, and adds them to `pieces`, `entries` and `known`. Copies no
-  /// bytes. A parameter is a tensor, such as a weight. Skips parameters that
-  /// are in no file. Parameters with the same bytes share one copy, which
-  /// `entries` lists under the name of the first parameter. Example, with
-  /// offsets after the header:
-  ///
-  ///   a and b   bytes 100 to 107 of the model's file   copied to bytes 0 to 7
-  ///   c         bytes 200 to 203 of the model's file   copied to bytes 8 to 11
+  /// Lists in `pieces` the byte ranges to copy to the bundle's weight file, and
+  /// in `entries` the tensors for its header. Copies no bytes. Parameters with
+  /// the same range share one copy, under the name of the first parameter.
   void collect() {
     uint64_t end = 0;
     for (const auto &parameter : program.parameters) {
@@ -238,22 +225,14 @@ private:
     return source.checkUnchanged(CannotRead);
   }
 
-  /// Makes the program read weights from the bundle's weight file, instead of
-  /// the model's weight files. Also stores a description of the bundle's weight
-  /// file in the program. The description contains the size and hashes of the
-  /// file. A run compares the file with the description, and reports an error
-  /// if the file has changed.
-  ///
-  /// The description has a field `modified_ns` for the modification time of the
-  /// file. A run must not compare the modification time of the bundle's weight
-  /// file, because a copy of the bundle can have another modification time. The
-  /// function therefore sets the field `in_bundle` of the description to true.
-  /// A run does not compare the modification time if `in_bundle` is true. The
-  /// function sets the field `modified_ns` to 0.
+  /// Makes the program read its weights from the bundle's weight file. Stores
+  /// the size and the hashes of this file in the program.
   Status redirect() {
     auto file = std::make_unique<program::WeightFileT>();
     PCC_RETURN_IF_ERROR(describe(folder.path(name), *file));
     file->path = name;
+    // A run must not check the modification time: it changes when a user copies
+    // the bundle.
     file->in_bundle = true;
     file->modified_ns = 0;
     for (auto &parameter : program.parameters) {

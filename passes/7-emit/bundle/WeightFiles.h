@@ -16,16 +16,10 @@ namespace pcc::emit {
 /// its file.
 Status describeWeightFiles(std::vector<PositionProgram> &programs);
 
-/// Copies the weights of the model into the bundle. Writes one file per
-/// pipeline position. A position is a place in the pipeline. All ranks at one
-/// position run the same pipeline stages and execute the same program. Example:
-/// the file `weights/position-2.safetensors` holds all weights that the program
-/// of position 2 reads.
-///
-/// `programs` has one program per position. Changes each program so that it
-/// reads the new file. Each weight keeps the element type and the shape that it
-/// has in the model's files. Must be called after describeWeightFiles(), which
-/// stores the sizes and modification times of the model's files in `programs`.
+/// Copies all weights into the bundle, and makes the programs read the copies.
+/// Writes one file per index along the pipeline axis of the mesh, such as
+/// `weights/position-2.safetensors`. Keeps element types and shapes. Call
+/// describeWeightFiles() on `programs` before this function.
 Status packWeights(std::vector<PositionProgram> &programs,
                    BundleFolder &folder);
 

@@ -7,15 +7,10 @@
 
 namespace pcc::emit {
 
-/// Returns one group of ops for each attention op and each attention gradient
-/// op of `block`. Each group will become one GPU kernel. The block must not
-/// contain attention ops that the fused attention kernels do not support.
-///
-/// A group contains the attention op, and the transposes, slices and reshapes
-/// around the attention op. The kernel does not execute these other ops.
-/// Instead, the kernel reads and writes its tensors with strides:
-///
-///   transpose q, k, v -> attention -> transpose   becomes   one kernel
+/// Returns one group of ops for each attention op and attention gradient op of
+/// `block`. Each group becomes one GPU kernel. It includes the transposes,
+/// slices and reshapes that the kernel replaces by strided reads and writes.
+/// The fused kernels must support every attention op of `block`.
 std::vector<KernelGroup> groupAttention(mlir::Block &block);
 
 } // namespace pcc::emit

@@ -12,14 +12,8 @@ using namespace pcc::emit;
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
 /// Returns the operands of the matmul `product` whose column sums cuBLASLt can
-/// compute in the same call. The flag is true for the left operand. Returns an
-/// empty list unless both operands have two dims and are not empty. The matmul
-/// must contract the first dim of a returned operand. Example, where k is
-/// contracted:
-///
-///   left [k, m], right [k, n]   both operands
-///   left [m, k], right [k, n]   the right operand
-///   left [k, m], right [n, k]   the left operand
+/// compute in the same call. These operands have two dims, and the matmul
+/// contracts the first dim. The flag is true for the left operand.
 static SmallVector<std::pair<Value, bool>, 2>
 contractedRows(graph::MatmulOp product) {
   SmallVector<std::pair<Value, bool>, 2> factors;
@@ -85,14 +79,9 @@ static graph::ReduceOp findReduction(Value value, int64_t columns) {
   return {};
 }
 
-/// Returns `sums` if it has the element type `stored`. Otherwise looks for
-/// casts and reshapes that turn `sums` into a value with this element type:
-///
-///   sums (bf16) -> reshape (bf16) -> cast (f32)
-///
-/// With `stored` = f32, returns the result of the cast in this example. Returns
-/// null if there is no such value. Also returns null if one of the values
-/// before the returned value has several uses.
+/// Follows the casts and reshapes of `sums` to the first value of element type
+/// `stored`, and returns this value. Returns null if there is no such value, or
+/// if a value before it has several uses.
 static Value castTo(Type stored, Value sums) {
   while (typeOf(sums).getElementType() != stored) {
     if (!sums.hasOneUse() ||
@@ -104,12 +93,8 @@ static Value castTo(Type stored, Value sums) {
 }
 
 /// Collects in `readers` the ops before `last` that depend on `value`, directly
-/// or through other ops. Returns whether these ops can move behind `last`.
-/// Returns false if one of them has side effects, or if `last` depends on
-/// `value`. Example: `value` is a. The function collects the ops of b and c,
-/// but not the op of d:
-///
-///   a = exp x,  b = add a, y,  c = relu b,  d = relu x,  last
+/// or through other ops. Returns whether they can all move behind `last`: they
+/// have no side effects, and `last` does not depend on `value`.
 static bool collectReaders(Value value, Operation *last,
                            llvm::SetVector<Operation *> &readers) {
   Operation *first = value.getDefiningOp();

@@ -30,13 +30,8 @@ struct BiasGradientEpilogue {
   /// operand of shape [K, N] has N columns, so the tensor has the shape [N].
   /// Null if the library cuBLASLt computes the matmul without column sums.
   mlir::Value result;
-  /// Whether the library cuBLASLt sums the columns of the left operand of a
-  /// matmul. If false, the library sums the columns of the right operand.
-  /// Example, where K is the dim that the matmul contracts:
-  ///
-  ///   ofLhs   operand                shape of the sums
-  ///   true    left operand [K, M]    [M]
-  ///   false   right operand [K, N]   [N]
+  /// Whether cuBLASLt sums the columns of the matmul's left operand. If false,
+  /// it sums the columns of the right operand.
   bool ofLhs = false;
   /// Ops that compute the sums of the columns of one operand of a matmul. The
   /// list contains a reduction, which computes the sums. The list can also
@@ -44,32 +39,16 @@ struct BiasGradientEpilogue {
   llvm::SmallVector<mlir::Operation *, 2> ops;
 };
 
-/// Finds a bias gradient that the library cuBLASLt can compute in the same call
-/// as `product`. `product` is a matmul. A bias gradient is the sums of the
-/// columns of an operand of the matmul. Example: the operand [K, N] has N
-/// columns, and its bias gradient has the shape [N].
-///
-/// Looks for a reduction op that computes such sums. The input of the reduction
-/// must be the operand itself, and not a reshape of the operand. The reduction
-/// must be in the same block as `product`. Returns the reduction, or the
-/// reduction and a cast to f32 that follows it. If there is no such reduction,
-/// returns a struct whose field `result` is null. Changes no op.
+/// Finds a bias gradient that cuBLASLt can compute along with the matmul
+/// `product`: a reduction in the same block that sums the columns of an
+/// operand. The reduction must read the operand itself, not a reshape of it.
+/// Returns a null `result` if there is no such reduction. Changes no op.
 BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 
-/// Prepares one cuBLASLt call that computes the matmul `product` and the column
-/// sums of an operand (a bias gradient). The model may instead sum a tensor x
-/// of which the operand is a reshape. `last` is the last op of the call.
-/// `stored` is the element type of both results, here f32:
-///
-///   before                                 after
-///   a = sum of x            [4]    bf16    d = sum of operand [4]    bf16
-///   c = cast and reshape a  [1, 4] f32     e = cast of d      [4]    f32
-///   product, last                          product, last
-///                                          f = reshape of e   [1, 4] f32
-///
-/// Moves ops before `last` that depend on c behind f. Returns d and e. Changes
-/// no op and returns null as `result` if the block has no sums of the type
-/// `stored`, or if an op that depends on c cannot move.
+/// Rewrites a bias gradient as the column sums of an operand of `product`, in
+/// the element type `stored`. One cuBLASLt call, with the last op `last`, can
+/// then compute both. Moves readers of the bias gradient behind `last`. Returns
+/// a null `result` and changes no op if this is impossible.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,
                                        mlir::Operation *last);

@@ -45,13 +45,9 @@ static graph::SliceOp onlySlice(Operation *use) {
   return dyn_cast<graph::SliceOp>(use);
 }
 
-/// Returns whether only slices read the result of `op`. A reshape counts as a
-/// slice if a slice is the only reader of the reshape. In addition, the slices
-/// together must not have more elements than the result of `op`. Example: the
-/// result has the shape [8, 30], and three slices have the shape [8, 10]. The
-/// caller creates one clone of `op` per slice. Each clone computes only the
-/// elements of its slice. All clones together then compute at most as many
-/// elements as `op`.
+/// Returns whether only slices read the result of `op`, directly or through a
+/// reshape, and have at most as many elements as the result. One clone of `op`
+/// per slice then costs no more than `op`.
 static bool isReadInSlices(Operation *op) {
   int64_t numElements = 0;
   for (Operation *user : op->getUsers()) {
@@ -87,14 +83,9 @@ void pcc::emit::splitBeforeSlices(Block &block) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Shapes of the values that a kernel with reductions can compute. A row is a
-/// set of elements that are reduced together, such as the elements of one sum.
-/// Example: a kernel that reduces the last dim of a tensor [8, 16, 32] has 8 ·
-/// 16 rows of 32 elements. The kernel can compute values of three shapes:
-///
-///   element   [8, 16, 32]   all elements of all rows
-///   kept      [8, 16, 1]    one element per row; the reduced dim has size 1
-///   flat      [8, 16]       one element per row; the reduced dim is removed
+/// Shapes of the values that a kernel with reductions can compute. Example: for
+/// a sum over the last dim of a tensor [8, 16, 32], `element` is [8, 16, 32],
+/// `kept` is [8, 16, 1], and `flat` is [8, 16].
 struct RowShapes {
   ArrayRef<int64_t> element;
   SmallVector<int64_t> kept, flat;
@@ -112,15 +103,9 @@ struct RowShapes {
 };
 } // namespace
 
-/// Returns whether a loop over the rows of a kernel can compute `user`, an op
-/// that reads `value`. A row is a set of elements that are reduced together,
-/// such as the elements of one sum. `rows` describes the rows of the kernel.
-/// Each row of the result of `user` must depend only on the same row of
-/// `value`.
-///
-/// Example: the kernel reduces the last dim of a tensor [8, 16]. Each of the 8
-/// rows has 16 elements. The result is true for exp and for a sum over the last
-/// dim. The result is false for a transpose.
+/// Returns whether each row of the result of `user` depends only on the same
+/// row of its operand `value`. A row is a set of elements that are reduced
+/// together. True for exp, false for a transpose.
 static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   RowShapes shapes(rows);
   ArrayRef<int64_t> from = shapeOf(value), to = shapeOf(user->getResult(0));
@@ -138,17 +123,10 @@ static bool keepsRow(Operation *user, Value value, const RowSpace &rows) {
   return shapes.isOne(to) && from == to;
 }
 
-/// Returns whether one loop over rows can compute the reduction `op` and all
+/// Returns whether one loop over the rows of the reduction `op` can compute all
 /// ops of `group` that depend on `op`. A row is a set of elements that are
-/// reduced together, such as the elements of one sum. `rows` describes the rows
-/// of `op`.
-///
-/// Each iteration of the loop computes one row of each op. In each op that
-/// depends on `op`, a row of the result must therefore not depend on other rows
-/// of the operand. Example: `op` computes the 8 sums of the 8 rows of a tensor
-/// [8, 16]. The result is true if an op of the group divides each element of a
-/// row by the sum of this row. The result is false if an op of the group adds
-/// up the 8 sums.
+/// reduced together. True for a division by the sum of the row, false for a sum
+/// over all rows.
 static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
                               const RowSpace &rows) {
   SmallVector<Value> work(op->getResults());
@@ -172,14 +150,10 @@ static bool dependentsKeepRow(Operation *op, const KernelGroup &group,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Greedy fusion of the ops of a block into groups. Each group will become one
-/// kernel. Visits the ops from the last to the first. Three statements always
-/// hold:
-///
-///   - When an op joins a group, all users of the op have been visited.
-///   - One loop nest can compute all ops of a group.
-///   - No kernel needs its own result as an input. Example: b reads a, and c
-///     reads b. If a and c are in one group, b is in the same group.
+/// Greedy fusion of the ops of a block into groups. Each group becomes one
+/// kernel, which is one loop nest. Visits the ops from the last to the first,
+/// so users come before their operands. No kernel may need its own result as an
+/// input, directly or through other ops.
 class Grouping {
 public:
   explicit Grouping(Block &block) : block(block) {}
@@ -258,9 +232,9 @@ private:
     return llvm::upper_bound(spans, turn) - spans.begin() - 1;
   }
 
-  /// Starts a group for `op` if an op without a group, such as a matmul, must
-  /// read the result of `op` from memory. `op` is a constant, an iota, or a
-  /// global index (see isCopiedIntoKernels). Kernels that read `op` compute its
+  /// Starts a group (ops that become one kernel) for `op` if an op without a
+  /// group, such as a matmul, must read the result of `op` from memory. `op` is
+  /// a constant, an iota or a global index. Kernels that read `op` compute its
   /// elements themselves. A constant never starts a group, because the compiled
   /// program contains its elements.
   void placeLeaf(Operation *op) {
@@ -270,15 +244,9 @@ private:
       begin(op);
   }
 
-  /// Adds `op` to the group of one of its users, if possible. A user of `op` is
-  /// an op that reads the result of `op`. If no group can take `op`, the
-  /// parameter `mayBegin` decides:
-  ///
-  ///   true    a new group begins, which contains only `op`
-  ///   false   `op` belongs to no group
-  ///
-  /// The caller passes false for a reshape, because a reshape that belongs to
-  /// no group costs no time. The caller passes true for other ops.
+  /// Adds `op` to the group of one of its users, if possible. Otherwise begins
+  /// a new group, unless `mayBegin` is false. A reshape must not begin a group,
+  /// because a reshape without a kernel costs no time.
   void place(Operation *op, bool mayBegin) {
     // Try the group with the largest index first. The ops are visited from the
     // last to the first, so this group was started last, at the op that is
@@ -295,15 +263,9 @@ private:
       begin(op);
   }
 
-  /// Returns whether `op` can join the group with index `number`. One kernel
-  /// computes all ops of a group. All of these conditions must hold:
-  ///
-  /// - The numbers of ops, of reductions and of concatenated operands stay
-  ///   within their limits.
-  /// - A reduction satisfies fitsRows(). Any other op satisfies
-  ///   isWorthRepeating().
-  /// - If an op outside of the group reads `op`, the kernel can store the
-  ///   result of `op`, and no op of the group depends on such an outside op.
+  /// Returns whether `op` can join the group with index `number`. If an op
+  /// outside of the group reads `op`, the kernel must be able to store the
+  /// result of `op`. No op of the group may depend on that outside op.
   bool canJoin(Operation *op, int number) {
     const KernelGroup &group = groups[number];
     auto rows = rowSpaceOf(op);
@@ -336,14 +298,9 @@ private:
     return parts > maxParts;
   }
 
-  /// Returns whether the reduction `op` can join `group`. `rows` describes the
-  /// rows of `op`: sets of elements that are reduced together. All reductions
-  /// of a group must reduce the same dims of the same shape. If `group` has no
-  /// reduction, its shape must fit. Example: `op` reduces the last dim of [8,
-  /// 32]. The shape must be [8, 32], [8, 1] or [8]. In addition, one loop over
-  /// the rows must be able to compute the ops that depend on `op`. The loop can
-  /// divide each element by the sum of its row, but cannot add up the sums of
-  /// all rows.
+  /// Returns whether the reduction `op` can join `group`. All reductions of a
+  /// group must reduce the same dims of the same shape. One loop over the rows
+  /// must be able to compute all ops that depend on `op`.
   static bool fitsRows(Operation *op, const RowSpace &rows,
                        const KernelGroup &group) {
     if (group.rows) {
@@ -357,15 +314,12 @@ private:
   }
 
   /// Returns whether the kernel of `group` may compute `op`, which is no
-  /// reduction. The loops over `group.shape` may compute an element of `op`
-  /// several times. Returns true in three cases:
-  /// - `op` is cheap: an addition is cheap, and exp is expensive.
-  /// - There are no more iterations than elements of `op`, and at most one
-  ///   reader of `op` in `group` moves elements, as a transpose does.
-  /// - The last dim of `op` has size 1, and the innermost loop has at least 16
-  ///   iterations. LLVM is expected to move the computation out of this loop.
+  /// reduction. False if the kernel would compute elements of an expensive `op`
+  /// several times.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+    // LLVM is expected to move `op` out of an innermost loop of at least 16
+    // iterations.
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
                      !group.shape.empty() && group.shape.back() >= 16;
     if (!isExpensive(op) || isPerLine)
@@ -377,12 +331,8 @@ private:
   }
 
   /// Returns whether the kernel of `group` can store the result of `op` in
-  /// memory, for ops outside of the kernel. `rows` describes the rows of `op`
-  /// if `op` is a reduction. A row is a set of elements that are reduced
-  /// together. The kernel can store a result of the shape over which its loops
-  /// iterate. A kernel with reductions can also store one element per row.
-  /// Example: a kernel that reduces the last dim of [8, 32] can store [8, 32],
-  /// [8, 1] and [8]. The kernel cannot store the result of a reshape.
+  /// memory. The result must have the shape of the kernel's loops, or one
+  /// element per reduced row. No kernel can store the result of a reshape.
   static bool canStore(Operation *op, const std::optional<RowSpace> &rows,
                        const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
@@ -395,27 +345,15 @@ private:
     return RowShapes(*group.rows).isOne(shape);
   }
 
-  /// Returns whether an op outside of the group with index `number` depends on
-  /// `op`, and an op of the group depends on the outside op:
-  ///
-  ///   op -> outside op -> op of the group
-  ///
-  /// In this case `op` cannot join the group. The group's kernel would have to
-  /// run before the outside op, to compute `op`. The kernel would also have to
-  /// run after the outside op, to read its result. If the outside op belongs to
-  /// another group, all ops of the other group count as one op, since one
-  /// kernel computes them.
+  /// Returns whether an op of the group with index `number` depends on `op`
+  /// through an op outside of the group. Then `op` cannot join the group,
+  /// because the kernel would need its own result as an input.
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;
-    // The loop below looks for a path from `op` through an outside op to an op
-    // of the group. One kernel computes all ops of a group, so a path that
-    // reaches another group continues at the users of all ops of that group.
-    // Only such a step can go toward the beginning of the block, and only
-    // within a span (see `spans`). A path that goes beyond the end of the
-    // group's span never returns. The loop therefore visits no op after this
-    // span. `turn` is the number of the span's last op. Later ops have smaller
-    // numbers.
+    // No path returns to the group from beyond the end of its span (see
+    // `spans`). `turn` is the number of the last op of the span. Later ops have
+    // smaller numbers.
     const size_t turn = spans[spanOf(number)];
     auto mayLeadBack = [&](Operation *at) { return turnOf.at(at) >= turn; };
     auto visitUsers = [&](Operation *from, int except) {
@@ -434,6 +372,8 @@ private:
         visitUsers(at, -2);
         continue;
       }
+      // One kernel computes this whole group, so the path continues at all its
+      // ops.
       for (Operation *other : groups[group].ops) {
         seen.insert(other);
         visitUsers(other, group);
@@ -449,15 +389,10 @@ private:
   /// op of the block to the first op. Example: in a block of 3 ops, the last op
   /// has the number 0, and the first op has the number 2.
   llvm::DenseMap<Operation *, size_t> turnOf;
-  /// List of spans. A span is a range of successive ops. Spans do not overlap,
-  /// and all ops of a group lie in one span. The ops are numbered from the end
-  /// of the block. `spans[i]` is the smallest number in span i, in ascending
-  /// order. Example: when op 6 joins the group of 2 and 4, the group of 5 falls
-  /// into the same span:
-  ///
-  ///   groups                    `spans`   ops of the spans
-  ///   {0, 1}, {2, 4}, {5}       0, 2, 5   0 to 1, 2 to 4, 5
-  ///   {0, 1}, {2, 4, 6}, {5}    0, 2      0 to 1, 2 to 6
+  /// Smallest op number of each span, in ascending order. A span is a range of
+  /// successive ops that splits no group. Ops are numbered from the end of the
+  /// block. Example: the groups {0, 1}, {2, 4} and {3} lie in the spans 0 to 1
+  /// and 2 to 4, so the list is [0, 2].
   std::vector<size_t> spans;
 };
 } // namespace

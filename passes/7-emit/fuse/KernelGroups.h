@@ -27,38 +27,22 @@ struct KernelGroup {
   std::optional<RowSpace> rows;
 };
 
-/// Divides the ops of `block` into groups, each of which will become one
-/// kernel. Returns the groups in the order of their last ops. No kernel needs
-/// its own result as an input. An op that no kernel can compute, such as a
-/// matmul, belongs to no group. Example: the ops matmul, add, relu, matmul give
-/// one group, add and relu. A constant belongs to no group. An iota or a global
-/// index is a group only if an op without a group reads it, since kernels
-/// compute such indices themselves. A reshape joins the group of a reader or no
-/// group.
+/// Divides the ops of `block` into groups, each of which becomes one kernel.
+/// Returns the groups in the order of their last ops. An op that no kernel can
+/// compute, such as a matmul, belongs to no group. No kernel needs its own
+/// result as an input.
 std::vector<KernelGroup> groupKernels(mlir::Block &block);
 
-/// Prepares cheap ops of `block` for fusion. An op is cheap if one element of
-/// its result costs few instructions. If several slices read the result of a
-/// cheap op, and no other op reads it, gives each slice its own clone of the
-/// cheap op. A reshape may lie between the op and a slice. Each clone and its
-/// slice can then be fused into one kernel. Does not clone an op if the slices
-/// together have more elements than the result of the op.
-///
-/// Example: q, k and v are three slices of x + bias. After cloning, q is a
-/// slice of one addition, k of another one, and v of a third one. Three kernels
-/// compute q, k and v. Each kernel adds only the elements that its slice needs.
-/// The whole tensor x + bias is never stored.
+/// Gives each slice its own clone of a cheap op if only slices read the op.
+/// Each clone can then be fused with its slice. Example: q, k and v are slices
+/// of x + bias, and x + bias is never stored. Does not clone an op if its
+/// slices together have more elements than its result.
 void splitBeforeSlices(mlir::Block &block);
 
-/// Returns whether a kernel that reads the result of `op` computes the elements
-/// of the result itself, instead of loading the elements from memory. True for
-/// three kinds of ops:
-///
-///   - A constant whose elements are all equal.
-///   - An iota. Each element of its result is the index of the element along
-///     one dim.
-///   - A global index. Each element of its result is the index of the element
-///     along one dim of the whole, unsharded tensor.
+/// Returns whether kernels compute the elements of the result of `op`
+/// themselves instead of loading them. True for an iota, a constant with equal
+/// elements, and a global index (an index along one dim of the unsharded
+/// tensor).
 bool isCopiedIntoKernels(mlir::Operation *op);
 
 } // namespace pcc::emit

@@ -106,17 +106,9 @@ bool pcc::emit::isReadByKernel(Value value) {
 // Epilogues
 //===----------------------------------------------------------------------===//
 
-/// Returns whether the constants of the activation function `gelu` have their
-/// usual values. Libraries compute GELU only with these values. There are two
-/// forms of GELU:
-///
-///   exact            0.5 x (1 + erf(slope x))
-///   approximate      0.5 x (1 + tanh(slope (x + cubic x³)))
-///
-/// The usual value of `slope` is 1/√2 in the exact form, and √(2/π) in the
-/// approximate form. The usual value of `cubic` is 0.044715. Allows a relative
-/// error of 1e-6, because a model may store rounded constants. A constant that
-/// `gelu` does not specify has its usual value.
+/// Returns whether `gelu` has the constants that libraries use: 0.5 x (1 +
+/// erf(x/√2)), or 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))). Allows a relative
+/// error of 1e-6, because a model may store rounded constants.
 static bool isStandard(graph::GeluOp gelu) {
   auto isAbout = [](std::optional<APFloat> number, double wanted) {
     return !number || std::abs(number->convertToDouble() / wanted - 1) < 1e-6;
@@ -151,28 +143,17 @@ static bool isOfTraining(Operation *op) {
 }
 
 /// Returns whether the result of the matmul or convolution `op` must be rounded
-/// to its element type before another op reads it. Returns true in training
-/// with bf16 or f16. Example: a bias is added to the result. A library call
-/// that also adds the bias does not round in between, so its bits can differ
-/// from those of a kernel. But activation checkpointing can compute the
-/// addition twice, and both results must have equal bits. A kernel therefore
-/// adds the bias.
+/// to bf16 or f16 before the next op. In training, a kernel may recompute the
+/// next op (activation checkpointing) and must give equal bits.
 static bool roundsBetween(Operation *op) {
   const Type element = graph::tensorType(op->getResult(0)).getElementType();
   return isOfTraining(op) && (element.isBF16() || element.isF16());
 }
 
 namespace {
-/// Finds the epilogue of a matmul or convolution. The epilogue is the list of
-/// ops that the library computes after the matmul or convolution, in the same
-/// call. The library is oneDNN or cuBLASLt. Example from an inference step: the
-/// epilogue of this matmul consists of add and relu. The library cannot compute
-/// exp after the matmul.
-///
-///   matmul -> add bias -> relu -> exp
-///
-/// `contraction` is the matmul or convolution. The method run() stores the
-/// epilogue in the struct `epilogue`.
+/// Finds the epilogue of a matmul or convolution: the next ops, which oneDNN or
+/// cuBLASLt can compute in the same call. Example: if an addition of a bias,
+/// relu and exp follow a matmul, the epilogue is the addition and relu.
 class EpilogueReader {
 public:
   EpilogueReader(Operation *contraction, Epilogue &epilogue)
@@ -204,14 +185,9 @@ private:
     takeOrder();
   }
 
-  /// Returns the value that the next step of the epilogue would read. A step is
-  /// one operation of the epilogue, such as the addition of a bias. The value
-  /// is the result of the preceding step, or of the matmul or convolution.
-  /// After a matmul, also follows reshapes, and stores them in the field
-  /// `reshapes`. In this example, the step after the bias would read the result
-  /// of the reshape:
-  ///
-  ///   matmul -> bias -> reshape -> relu
+  /// Returns the value that the next op of the epilogue must read:
+  /// `epilogue.result`, or a reshape of it. Stores such reshapes in `reshapes`.
+  /// Follows reshapes only after a matmul.
   Value next() {
     reshapes.clear();
     Value value = epilogue.result;
@@ -224,27 +200,16 @@ private:
     return value;
   }
 
-  /// Appends one step to the epilogue. The epilogue is the list of ops that the
-  /// library computes after a matmul or convolution, in the same call. A step
-  /// is one operation of the epilogue, such as the addition of a bias. `ops`
-  /// are the ops of the step.
-  ///
-  /// Reshapes can lie between the preceding step and `ops`. The last call of
-  /// next() has stored these reshapes in the field `reshapes`. Appends these
-  /// reshapes first, and then `ops`.
+  /// Appends to the epilogue the reshapes that next() has found, and then
+  /// `ops`.
   void take(ArrayRef<Operation *> ops) {
     epilogue.ops.append(reshapes);
     llvm::append_range(epilogue.ops, ops);
     epilogue.result = ops.back()->getResult(0);
   }
 
-  /// Returns the tensor that is added to `value`. Example: if value + b is the
-  /// only op that reads `value`, returns b. Returns null in two cases:
-  ///
-  ///   - The only reader of `value` is no addition, or `value` has several
-  ///     readers.
-  ///   - The result of the addition does not have the shape and the element
-  ///     type of `value`.
+  /// Returns b if the addition value + b is the only reader of `value`. Returns
+  /// null otherwise, or if the sum has another type than `value`.
   static Value addend(Value value) {
     auto add = value.hasOneUse() ? dyn_cast<graph::AddOp>(*value.user_begin())
                                  : graph::AddOp();
@@ -253,32 +218,18 @@ private:
     return add.getLhs() == value ? add.getRhs() : add.getLhs();
   }
 
-  /// Returns the dim to which a bias belongs, in the result of the matmul or
-  /// convolution. A bias has one element per column of a matmul, or one element
-  /// per channel of a convolution. The returned number counts the dims from the
-  /// end. The number 1 means the last dim:
-  ///
-  ///   op            result         dim of the bias     returned number
-  ///   matmul        [m, n]         n (columns)         1
-  ///   convolution   [N, C, H, W]   C (channels)        3
+  /// Returns the dim of the result along which a bias varies, counted from the
+  /// end. Example: 1 for a matmul [m, n], and 3 for a convolution [N, C, H, W].
   int64_t biasDim() const {
     return isa<graph::MatmulOp>(contraction)
                ? 1
                : typeOf(contraction->getResult(0)).getRank() - 1;
   }
 
-  /// Returns whether the library can add `value` as a bias to the tensor `of`.
-  /// `of` is the result of a matmul or of a convolution. A bias must have one
-  /// element per column of a matmul, or one element per channel of a
-  /// convolution:
-  ///
-  ///   `of`                                  examples of bias shapes
-  ///   result of a matmul [8, 32]            [32], [1, 32]
-  ///   result of a convolution [2, 3, 5, 5]  [3, 1, 1], [1, 3, 1, 1]
-  ///
-  /// For a matmul, `of` can also be a reshape of the result. The reshape must
-  /// not change the size of the last dim. Example: a reshape from [8, 32] to
-  /// [2, 4, 32].
+  /// Returns whether `value` is a bias for `of`: one element per column of a
+  /// matmul, or per channel of a convolution. Examples are [32] for a matmul
+  /// [8, 32], and [3, 1, 1] for a convolution [2, 3, 5, 5]. `of` is the result
+  /// of either op, or a reshape of a matmul's result that keeps the last dim.
   bool isBias(Value value, Value of) const {
     RankedTensorType all = typeOf(of), type = typeOf(value);
     RankedTensorType whole = typeOf(contraction->getResult(0));
@@ -289,13 +240,7 @@ private:
            type.getNumElements() == size;
   }
 
-  /// Appends the addition of a bias to the epilogue, if possible. The epilogue
-  /// is the list of ops that the library computes after a matmul or
-  /// convolution, in the same call. A bias has one element per column of the
-  /// matmul, or one element per channel of the convolution. The method appends
-  /// an op that adds a bias to the result of the matmul or convolution. No
-  /// other op may read this result. If there is no such op, the epilogue does
-  /// not change.
+  /// Appends the addition of a bias to the epilogue, if this op comes next.
   void takeBias() {
     Value value = next(), other = addend(value);
     if (!other || !isBias(other, value))
@@ -304,15 +249,9 @@ private:
     take({*value.user_begin()});
   }
 
-  /// Returns whether `value` and `sum` are a sum of gradients before and after
-  /// one microbatch. A function runs once for each microbatch. Its result `sum`
-  /// is its argument `value` in the next run, so both share one buffer:
-  ///
-  ///   func backward(value, x) { sum = value + gradient(x); return sum }
-  ///
-  /// If `value` is an argument in the body of a library call, and `sum` is the
-  /// first result of the body, checks the operand and the first result of the
-  /// call instead.
+  /// Returns whether `value` and `sum` are an accumulated gradient before and
+  /// after the addition of one microbatch. Both share one buffer. In the body
+  /// of a library call, checks the operand and the result of the call instead.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -327,15 +266,10 @@ private:
            pipe::heldBy(argument) == sum;
   }
 
-  /// Appends the addition to a sum of gradients over microbatches to the
-  /// epilogue, if possible. Returns whether the addition was appended. The ops
-  /// have one of these forms:
-  ///
-  ///   matmul -> add to the sum
-  ///   matmul -> cast to f32 -> add to the sum
-  ///
-  /// Returns false if the run must be reproducible. Separate ops round a bf16
-  /// product before they add it to an f32 sum, but the library does not.
+  /// Appends an addition to an accumulated gradient, and a cast to f32 before
+  /// it, to the epilogue. Returns false if there is no such addition, or if the
+  /// run must be reproducible. The library does not round a bf16 product before
+  /// the addition, but separate ops do.
   bool takeSum() {
     if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
         graph::isReproducible(contraction))
@@ -384,18 +318,10 @@ private:
     return llvm::is_contained(library.activations, activation);
   }
 
-  /// Appends an activation function to the epilogue, if possible. The epilogue
-  /// is the list of ops that the library computes after a matmul or
-  /// convolution, in the same call. Let x be the result of the last op of the
-  /// epilogue. If the epilogue has no op yet, x is the result of the matmul or
-  /// convolution. The method appends the ops that apply an activation function
-  /// to x, if the library can compute this function and no other op reads x.
-  ///
-  /// Appends no activation function in a training step. In training, the
-  /// backward pass can compute results of the forward pass again (activation
-  /// checkpointing). Both computations must give the same bits. But a library
-  /// and a kernel can give different bits for the same activation function.
-  /// Kernels therefore compute all activation functions in training.
+  /// Appends the next op to the epilogue if it is an activation that the
+  /// library supports. Appends none in training: a kernel may recompute the
+  /// activation (activation checkpointing), and the bits of kernel and library
+  /// can differ.
   void takeActivation() {
     if (isOfTraining(contraction))
       return;
@@ -411,16 +337,9 @@ private:
     }
   }
 
-  /// Appends Silu, x · sigmoid(x), to the epilogue, if possible. The epilogue
-  /// is the list of ops that the library computes after a matmul or
-  /// convolution, in the same call. Silu consists of two ops:
-  ///
-  ///   s = sigmoid value
-  ///   y = mul value, s
-  ///
-  /// If these two ops are the only ops that read `value`, and no other op reads
-  /// s, appends both ops and returns true. Otherwise, changes nothing and
-  /// returns false.
+  /// Appends Silu, value · sigmoid(value), to the epilogue. The sigmoid must be
+  /// read only by the product, and `value` only by both ops. Otherwise returns
+  /// false and appends nothing.
   bool takeSilu(Value value) {
     if (!value.hasNUses(2))
       return false;
@@ -437,14 +356,10 @@ private:
     return false;
   }
 
-  /// Appends a transpose to the epilogue of a matmul if the transpose is the
-  /// only reader of the result so far, or of its reshape. The library then
-  /// stores each element at its transposed position. Example: the result
-  /// [2, 3, 8] with dims 0 and 1 exchanged is stored with the strides [8, 16,
-  /// 1]. Appends nothing if a fused kernel reads the transposed tensor, because
-  /// that kernel can read the tensor before the transpose with strides. Appends
-  /// nothing either if no strides describe the positions, or if neighbors in
-  /// the last dim would not be neighbors in memory, as for [2, 3] to [3, 2].
+  /// Appends a transpose to the epilogue of a matmul. The library then stores
+  /// the result with strides. Appends none if a fused kernel reads the
+  /// transposed tensor, because kernels can read with strides. Appends none if
+  /// neighbors in the last dim would be apart in memory.
   void takeOrder() {
     Value value = next();
     auto transpose = value.hasOneUse()
@@ -460,13 +375,10 @@ private:
       take({transpose});
   }
 
-  /// Returns the positions at which the library stores the elements of the
-  /// result of the matmul or convolution: an offset and one stride for each
-  /// dim. `ops` is a chain of later ops of the same call. The library stores
-  /// only the result of the last op. Example: a matmul has the shape [2, 3],
-  /// and `ops` is a transpose. Element [i, j] is stored at position i + 2 j, so
-  /// the strides are [1, 2]. Returns std::nullopt if no strides give the
-  /// positions.
+  /// Returns the strides with which the library stores the matmul or
+  /// convolution if the call ends with `ops`. Example: if `ops` transposes a
+  /// result [2, 3], the strides are [1, 2]. Returns std::nullopt if strides
+  /// cannot describe the layout.
   std::optional<StridedView> viewBehind(ArrayRef<Operation *> ops) const {
     return storedView(contraction->getResult(0), ops);
   }
@@ -474,18 +386,8 @@ private:
   Operation *contraction;
   const Library &library;
   Epilogue &epilogue;
-  /// Reshapes that the last call of next() has found, in execution order. The
-  /// epilogue is the list of ops that the library computes after a matmul, in
-  /// the same call. The method next() follows the reshapes that come after the
-  /// last op of the epilogue. Example: the last op of the epilogue adds a bias,
-  /// and two reshapes come after this op:
-  ///
-  ///   matmul -> add bias -> reshape 1 -> reshape 2 -> relu
-  ///
-  /// The method next() returns the result of reshape 2. This list contains
-  /// reshape 1 and reshape 2. If no reshape came after the addition of the
-  /// bias, next() would return the result of the addition (`epilogue.result`),
-  /// and the list would be empty.
+  /// Reshapes between `epilogue.result` and the value that the last call of
+  /// next() returned, in execution order.
   SmallVector<Operation *> reshapes;
 };
 } // namespace
@@ -525,16 +427,8 @@ OperandView pcc::emit::viewOperand(Value operand) {
     seen.ops.push_back(op);
     seen.source = op->getOperand(0);
   }
-  // The ops in the list `seen.ops` compute `operand` from the tensor
-  // `seen.source`. The list is in reverse order: the last op in the list runs
-  // first. The loop below removes the reshapes at the end of the list. These
-  // reshapes move no elements, so the matmul can read the result of a removed
-  // reshape. Example, where a reshape computes y from x, and a transpose
-  // computes `operand` from y:
-  //
-  //                     `seen.ops`             `seen.source`
-  //   before the loop   transpose, reshape     x
-  //   after the loop    transpose              y
+  // Drop the reshapes that run first. They move no elements, so the matmul can
+  // read their result as `seen.source`. The last op of `seen.ops` runs first.
   while (!seen.ops.empty() && isa<graph::ReshapeOp>(seen.ops.back()))
     seen.source = seen.ops.pop_back_val()->getResult(0);
   if (seen.ops.empty() || isOfKernel(seen.source))

@@ -55,16 +55,9 @@ bool isLibraryContraction(mlir::Operation *op);
 /// whether the program contains a bias gradient.
 bool canComputeBiasGradient(graph::MatmulOp product);
 
-/// Epilogue of a matmul or convolution. The epilogue is the list of ops that
-/// the library computes after the matmul or convolution, in the same call. The
-/// library is oneDNN or cuBLASLt. Example:
-///
-///   matmul -> add bias -> relu   one library call; the epilogue is add, relu
-///
-/// An epilogue can add a bias, apply an activation function such as relu, add
-/// another tensor (the residual), and transpose the result. The library call
-/// returns only the result of the last op. In the example, no op outside of the
-/// library call may therefore read the results of the matmul and of add.
+/// Epilogue of a matmul or convolution: the next ops, which oneDNN or cuBLASLt
+/// computes in the same call. Examples are the addition of a bias, and relu. No
+/// op outside of the library call may read the values in between.
 struct Epilogue {
   Epilogue() = default;
   /// Finds the ops after `contraction` that the library can compute in the same
@@ -93,27 +86,17 @@ struct Epilogue {
   /// `result` is the result of the matmul or convolution. Otherwise, `result`
   /// is the result of the last op in `ops`.
   mlir::Value result;
-  /// Positions at which the library stores the elements of the product. The
-  /// product is the result of the matmul or convolution. The library applies
-  /// bias, activation and residual to each element, and stores the element in
-  /// the tensor `result`. `stored` gives the positions as an offset and one
-  /// stride for each dim of the product. The strides are row-major unless the
-  /// library transposes the product.
-  ///
-  /// Example: the product has shape [2, 3], and `result` is its transpose, with
-  /// shape [3, 2]. Element [i, j] of the product is at position i + 2 j of
-  /// `result`. `stored` has the offset 0 and the strides [1, 2].
+  /// Offset and strides in `result` of the elements of the matmul or
+  /// convolution. Example: the matmul has shape [2, 3], and `result` is its
+  /// transpose. Element [i, j] of the matmul is at i + 2 j, so the strides are
+  /// [1, 2].
   StridedView stored;
 };
 
 /// Tensor and strides through which a matmul reads one operand. Transposes,
-/// slices and reshapes may compute the operand from another tensor, the source.
-/// The matmul can then read the elements of the operand from the source, with
-/// strides. In this case, the transposes, slices and reshapes need not run.
-///
-/// Example: the source has shape [2, 3], and the operand is the transpose of
-/// the source, with shape [3, 2]. The matmul reads element [i, j] of the
-/// operand from position i + 3 j of the source. The strides are [1, 3].
+/// slices and reshapes before the matmul then need not run. Example: the
+/// operand is the transpose of a tensor [2, 3]. Element [i, j] of the operand
+/// is at i + 3 j.
 struct OperandView {
   /// Returns the tensor and the strides for a matmul that reads `operand`
   /// itself. The field `source` is `operand`. The field `ops` is empty. The
@@ -131,26 +114,15 @@ struct OperandView {
   /// gives the positions of these elements. Each op has one reader. `ops` is
   /// empty if the matmul reads the operand itself.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Positions from which the matmul reads the elements of its operand. The
-  /// positions are positions in the tensor `source`. `view` has the shape of
-  /// the operand, an offset, and one stride for each dim of the operand.
-  ///
-  /// Example: `source` has the shape [2, 3], and the operand is the transpose
-  /// of `source`, with the shape [3, 2]. The matmul reads element [i, j] of the
-  /// operand from position i + 3 j of `source`. `view` has the shape [3, 2],
-  /// the offset 0 and the strides [1, 3].
+  /// Shape of the operand, and the offset and strides of its elements in
+  /// `source`.
   StridedView view;
 };
 
-/// Returns a view through which a matmul can read `operand` from the tensor
-/// before the transposes, slices and reshapes that compute `operand`. These ops
-/// then need not run. Returns OperandView::plain(operand) in three cases:
-///
-/// - No transpose or slice computes `operand`, or other ops read its result.
-/// - No strides describe the order, or the library does not support the
-///   strides.
-/// - A fused kernel computes the tensor before these ops, and can store the
-///   tensor transposed at no cost.
+/// Returns how a matmul can read `operand` with strides, without the
+/// transposes, slices and reshapes before it. Returns
+/// OperandView::plain(operand) if this is impossible, or if a fused kernel can
+/// transpose at no cost.
 OperandView viewOperand(mlir::Value operand);
 
 /// Returns whether a fused kernel, rather than a library call, reads `value`.

@@ -9,16 +9,9 @@ SmallVector<Operation *> pcc::emit::topologicalOrder(Block &block) {
   SmallVector<Operation *> ops;
   llvm::DenseSet<Operation *> placed;
   for (Operation &op : block.without_terminator()) {
-    // Depth-first search from `op` to the producers of its operands. The list
-    // `ops` is the result of the function. Each op of the list must follow the
-    // producers of its operands. The stack `missing` holds ops that still have
-    // to be appended to the list. The loop looks at the top of the stack. If
-    // the list lacks a producer of an operand of this op, the loop pushes the
-    // producer. Otherwise, the loop pops the op and appends the op to the list.
-    //
-    // An op can be on the stack twice. Example: the op c reads the results of
-    // the ops a and b, and b also reads the result of a. Both c and b then push
-    // a. The list gets a only once.
+    // Depth-first search from `op` to the producers of its operands. Each op
+    // enters `ops` after its producers. An op can be on the stack `missing`
+    // twice, but enters `ops` only once.
     SmallVector<Operation *> missing{&op};
     while (!missing.empty()) {
       Operation *next = missing.back();

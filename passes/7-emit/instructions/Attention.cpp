@@ -15,16 +15,9 @@ using namespace pcc::emit;
 /// each row of its operands and results begins at a multiple of 16 bytes.
 static constexpr int64_t rowElements = 8;
 
-/// Returns whether cuDNN supports the attention `op`. `plan` holds the element
-/// type and the sizes of `op`. The function returns true if all of these
-/// conditions hold:
-///
-///   - The elements are bf16 or f16.
-///   - `op` has no mask operand and no soft cap.
-///   - `op` is not causal, or it has as many queries as keys.
-///   - The number of elements of a query, a key and a value is a multiple of 8.
-///     8 elements have 16 bytes. cuDNN requires that each query, key and value
-///     begins at a multiple of 16 bytes.
+/// Returns whether cuDNN supports `op`: bf16 or f16, no mask operand, and no
+/// soft cap. Causal attention must have as many queries as keys. Each query,
+/// key and value must have a multiple of 16 bytes.
 static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
   return (plan.element.isBF16() || plan.element.isF16()) && !op.getMask() &&
          op.getSoftcap().isZero() &&
@@ -33,15 +26,10 @@ static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
 }
 
 namespace {
-/// Builds the description of an attention op that is in a generated kernel. A
-/// GPU device with cuDNN reads the description and calls cuDNN instead of the
-/// kernel.
-///
-/// The kernel may also transpose, slice or reshape the operands and results of
-/// the attention op. cuDNN does not execute these ops. The description contains
-/// strided views of the kernel's buffers instead. For example, a transpose
-/// becomes a view with exchanged strides. If an op cannot become a view, cuDNN
-/// cannot be called, and no description is built.
+/// Builds the description of a kernel's attention op. A GPU device with cuDNN
+/// calls cuDNN instead of the kernel. Transposes, slices and reshapes in the
+/// kernel become strided views of its buffers. No description is built if an op
+/// cannot become a view.
 class DescribedLaunch {
 public:
   DescribedLaunch(rank::LaunchOp launch, rank::KernelOp kernel,
@@ -90,13 +78,10 @@ public:
 private:
   using Operand = std::unique_ptr<program::AttentionOperand>;
 
-  /// Describes to cuDNN where an operand or a result of the attention op is in
-  /// memory. `stored` is the operand or result of the kernel launch whose
-  /// buffer contains the tensor. `view` has the offset and the strides of the
-  /// tensor in this buffer. Returns null and sets `isComplete` to false in
-  /// three cases: `stored` is null, `view` is std::nullopt, or isAligned(*view)
-  /// is false. The generated kernel then runs instead of cuDNN. Also returns
-  /// null if `isComplete` is already false.
+  /// Describes a tensor to cuDNN as the strided `view` of the buffer of
+  /// `stored`, an operand or result of the launch. Returns null and sets
+  /// `isComplete` to false if `stored` or `view` is missing or cuDNN cannot
+  /// access the elements.
   Operand place(Value stored, const std::optional<StridedView> &view) {
     isComplete &= view && stored && isAligned(*view);
     if (!isComplete)
@@ -106,13 +91,8 @@ private:
         flatbuffers::span<const int64_t, 4>(view->strides.data(), 4));
   }
 
-  /// Returns whether cuDNN can access the elements of `view`. `view` is the
-  /// offset and the strides of a tensor in a buffer. A row is a vector of
-  /// elements along the last dim of the tensor, for example one query. The
-  /// function returns true if both conditions hold for each row:
-  ///
-  ///   - The elements of the row are contiguous in the buffer.
-  ///   - The row begins at a multiple of 16 bytes from the start of the buffer.
+  /// Returns whether each row of `view`, along the last dim, is contiguous and
+  /// begins at a multiple of 16 bytes. cuDNN requires this layout.
   static bool isAligned(const StridedView &view) {
     return view.offset % rowElements == 0 && view.strides.back() == 1 &&
            llvm::all_of(llvm::drop_end(view.strides), [](int64_t stride) {
@@ -151,14 +131,10 @@ private:
                  storedView(value, order));
   }
 
-  /// Describes to cuDNN where the gradient of the queries is in memory. One
-  /// call of cuDNN computes the gradients of the queries, keys and values. In
-  /// the program, the query kernel computes the first gradient, and the key
-  /// kernel computes the other two. `op` is in the key kernel. The query kernel
-  /// also computes the largest attention score of each query, which is an
-  /// operand of `op`. The function finds the query kernel by this operand.
-  /// Returns null and sets `isComplete` to false if the function does not find
-  /// the query kernel, or if cuDNN cannot access the gradient in memory.
+  /// Describes the gradient of the queries, which another kernel of the program
+  /// computes. One cuDNN call computes the gradients of queries, keys and
+  /// values. Returns null and sets `isComplete` to false if the other kernel is
+  /// not found or cuDNN cannot access the gradient.
   Operand queryGradient(graph::AttentionKeyGradientOp op) {
     auto top = dyn_cast<BlockArgument>(op.getTop());
     auto maker = top ? launch.getInputs()[top.getArgNumber()]

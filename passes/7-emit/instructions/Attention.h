@@ -15,12 +15,9 @@
 namespace pcc::emit {
 
 /// Returns a description by which a device can call cuDNN instead of `kernel`,
-/// the kernel that `launch` launches. Returns null in three cases:
-///
-///   - The kernel contains no attention op.
-///   - cuDNN does not support the attention op.
-///   - The kernel computes the gradient of an attention's queries. For this
-///     kernel, pairAttentionGradients() adds the description later.
+/// which `launch` launches. Returns null if cuDNN does not support the kernel.
+/// Also returns null for a gradient of queries: pairAttentionGradients() adds
+/// its description later.
 std::unique_ptr<program::AttentionT>
 describeAttention(rank::LaunchOp launch, rank::KernelOp kernel,
                   InstructionWriter &writer);

@@ -54,13 +54,8 @@ static std::vector<uint8_t> neutralElement(RankedTensorType type,
 }
 
 /// Returns a formula that each rank evaluates with its own mesh coordinates.
-/// The value is 0 on a rank whose coordinates along all `axes` are 0. On every
-/// other rank, the value is `unit`. The formula is:
-///
-///   min(unit · (sum of the coordinates of the rank along `axes`), unit)
-///
-/// Example: for one axis of size 3 and a unit of 8, the values on the ranks are
-/// min(0, 8) = 0, min(8, 8) = 8 and min(16, 8) = 8.
+/// The value is 0 on a rank whose coordinates along all `axes` are 0, else
+/// `unit`.
 static std::unique_ptr<program::ScalarT>
 zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   auto scalar = std::make_unique<program::ScalarT>();
@@ -75,29 +70,17 @@ zeroOnFirst(const dist::SubAxes &axes, int64_t unit, const RankMesh &mesh) {
   return scalar;
 }
 
-/// Appends the instructions of a mask. A mask is a collective that makes a
-/// replicated value partial over mesh axes. The rank with coordinate 0 along
-/// these axes keeps the value. All other ranks get the neutral element of the
-/// reduction, such as 0 for a sum. Returns false if the new partial axes cannot
-/// be computed from the shardings.
-///
-/// The result is the first half of its buffer. All ranks fill this half with
-/// the neutral element, then copy the value into the buffer: the first rank to
-/// the first half, and the other ranks to the second half, which no rank reads.
+/// Appends the instructions of a mask, which makes a replicated value partial
+/// over mesh axes. The rank with coordinate 0 along these axes keeps the value.
+/// All other ranks get the neutral element of the reduction. Returns false if
+/// the new partial axes cannot be computed.
 static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   RankedTensorType type = graph::tensorType(op.getResult());
   const auto &before = op.getFrom().getSharding();
   const auto &after = op.getTo().getSharding();
-  // Find the sub-axes over which the result is partial, but the operand is not.
-  // A sub-axis is a factor of a mesh axis, as in Shardy. A set difference of
-  // the two lists of sub-axes is not enough, because a list stores adjacent
-  // sub-axes as one sub-axis. The function plan::subtract() therefore first
-  // splits the sub-axes of both lists into smaller factors.
-  //
-  // Example: a mesh axis `a` has size 8. The operand is partial over a:(1)2.
-  // The result is partial over a:(1)4. plan::subtract() splits a:(1)4 into the
-  // factors a:(1)2 and a:(2)2. The result is partial over both factors, and the
-  // operand only over a:(1)2. plan::subtract() therefore returns a:(2)2.
+  // Find the sub-axes over which only the result is partial. A set difference
+  // is not enough, because a list stores adjacent sub-axes as one.
+  // plan::subtract() splits them.
   const auto added =
       plan::subtract(dist::partialAxes(after), dist::partialAxes(before));
   if (!added)
@@ -105,6 +88,9 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   program::FillT fill;
   fill.buffer = writer.bufferOf(op.getResult());
   fill.element = neutralElement(type, reductionOf(after));
+  // The result is the first half of its buffer. The rank with coordinate 0
+  // along the axes `added` copies the value to this half. All other ranks copy
+  // it to the unused second half.
   program::CopyT copy;
   copy.source = writer.bufferOf(op.getInput());
   copy.target = writer.buffers.widenedBuffer(op.getResult(), 2);
@@ -168,14 +154,9 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   return made;
 }
 
-/// Returns whether CPUs can execute `collective`, but GPUs cannot. Returns true
-/// in two cases:
-///
-///   - The collective is an all_gather or a reduce_scatter that transfers only
-///     some rows of its tensor, such as the tokens of an expert in a
-///     mixture-of-experts layer. Boolean masks, which are computed at run time,
-///     select these rows.
-///   - The collective reduces 16-bit integers. NCCL cannot reduce them.
+/// Returns whether CPUs can execute `collective`, but GPUs cannot. True for a
+/// transfer of only the rows that run-time masks select, and for a reduction of
+/// 16-bit integers, which NCCL lacks.
 static bool isOnlyForHosts(dist::CollectiveOp collective) {
   return !collective.getRows().empty() ||
          (dist::reduces(collective.getKind()) &&
@@ -184,15 +165,9 @@ static bool isOnlyForHosts(dist::CollectiveOp collective) {
               .isInteger(16));
 }
 
-/// Appends the instructions of a collective. Returns false if the collective
-/// cannot become instructions. Example: the target is a GPU, and only CPUs can
-/// execute the collective.
-///
-/// One kind of collective is an exception: the reduction of a gradient that
-/// overlaps the backward pass. For this reduction, the function appends nothing
-/// and returns true. This reduction has two instructions. One instruction
-/// starts the reduction, and the other one waits for its end. The class
-/// ProgramWriter appends both instructions.
+/// Appends the instructions of a collective. Returns false if the target cannot
+/// execute it. Appends nothing for a gradient reduction that overlaps the
+/// backward pass. ProgramWriter appends the two instructions of this reduction.
 static bool buildCollective(Operation *op, InstructionWriter &writer) {
   auto collective = cast<dist::CollectiveOp>(op);
   if (dist::targetOf(writer.facts.module) == "cuda" &&
@@ -207,22 +182,15 @@ static bool buildCollective(Operation *op, InstructionWriter &writer) {
 }
 
 /// Appends the instruction that starts `early`, an asynchronous reduction of a
-/// gradient (an all_reduce or a reduce_scatter). Returns the instruction that
-/// waits for the end of the reduction. The caller appends the returned
-/// instruction later. Between the two instructions, the rank computes further
-/// gradients.
-///
-/// On CPUs, an asynchronous all_reduce divides the gradient into as many shares
-/// as the group has ranks. Rank i receives share i from every rank of the group
-/// into scratch memory, and reduces what it received. The ranks then exchange
-/// the reduced shares. Example: 4 ranks reduce 10 elements. A share has 3
-/// elements, which is 10 / 4 rounded up. The scratch memory has room for 4
-/// shares, which are 12 elements.
+/// gradient. Returns the instruction that waits for its end. The caller must
+/// append this instruction later.
 program::CollectiveT emit::startReduction(const EarlyReduction &early,
                                           InstructionWriter &writer) {
   program::CollectiveT made =
       makeCollective(early.collective, early.group, writer);
   if (made.kind == program::CollectiveKind::AllReduce) {
+    // On CPUs, each rank receives one share of the gradient from every rank of
+    // the group into the scratch memory.
     RankedTensorType type = graph::tensorType(early.collective.getResult());
     const int64_t members = dist::numParts(writer.facts.groups[early.group]);
     made.scratch = writer.buffers.scratch(

@@ -16,18 +16,6 @@ ContractionCall ContractionCall::alone(Operation *contraction) {
   return call;
 }
 
-/// Reads the body of `op`, a call of a library such as cuBLASLt. The body must
-/// contain one matmul or convolution. It may also contain three kinds of ops,
-/// which the library computes in the same call:
-///
-///   - Transposes, slices and reshapes of the operands of a matmul. The library
-///     reads each operand with other strides instead.
-///   - Ops that change the result of the matmul or convolution, such as the
-///     addition of a bias, an activation, or a transpose.
-///   - A sum of each column of one operand of a matmul. In the backward pass of
-///     a linear layer, these sums are the gradient of the bias.
-///
-/// Returns std::nullopt if the body contains any other op.
 std::optional<ContractionCall> ContractionCall::read(rank::LibraryCallOp op) {
   Block &body = op.getBody().front();
   auto found = llvm::find_if(

@@ -9,28 +9,20 @@
 
 namespace pcc::emit {
 
-/// Call of a library (oneDNN or cuBLASLt) that computes a contraction (a matmul
-/// or a convolution). The call can include other ops: layout changes of
-/// operands such as transposes, an epilogue such as a bias or an activation,
-/// and column sums of an operand, which are the gradient of a bias. In the IR,
-/// a contraction with other ops is the body of a rank.library_call. A
-/// contraction without other ops is not in a rank.library_call. The SSA values
-/// in this struct are the operands and results of the rank.library_call, not
-/// the SSA values of its body.
+/// Library call (oneDNN or cuBLASLt) that computes a matmul or convolution. It
+/// can also change layouts of operands, apply an epilogue such as a bias, and
+/// sum columns of an operand. SSA values here are operands and results of the
+/// rank.library_call, not values in its body.
 struct ContractionCall {
   /// Returns a library call that computes only `contraction`, a matmul or a
   /// convolution. The library reads the operands of `contraction` as dense
   /// tensors. The library applies no epilogue (such as the addition of a bias)
   /// to the result of `contraction`.
   static ContractionCall alone(mlir::Operation *contraction);
-  /// Reads the body of `call`. The body must contain one contraction (matmul or
-  /// convolution). The body may also contain three kinds of ops:
-  ///
-  ///   - ops that transpose, slice or reshape an operand of a matmul,
-  ///   - ops of the epilogue, such as the addition of a bias or an activation,
-  ///   - ops that sum the columns of one operand of a matmul.
-  ///
-  /// Returns std::nullopt if the body contains any other op.
+  /// Reads the body of `call`, which must contain one matmul or convolution. It
+  /// may also contain transposes, slices and reshapes of matmul operands,
+  /// epilogue ops, and column sums of a matmul operand. Returns std::nullopt if
+  /// the body contains any other op.
   static std::optional<ContractionCall> read(rank::LibraryCallOp call);
 
   /// Contraction (matmul or convolution), or the rank.library_call whose body
@@ -65,18 +57,8 @@ struct ContractionCall {
   }
 
 private:
-  /// Changes the fields of this struct that hold SSA values in the body of
-  /// `call`. After the change, these fields hold operands and results of
-  /// `call`. `call` is a rank.library_call, and its body contains the
-  /// contraction. The function does not change the IR. It makes two changes to
-  /// the fields:
-  ///
-  ///   - The fields `lhs.source`, `rhs.source`, `epilogue.bias` and
-  ///     `epilogue.residual` hold block arguments of the body. Each block
-  ///     argument is replaced by the operand of `call` with the same index.
-  ///   - The fields `epilogue.result` and `sums.result` hold values that the
-  ///     body computes. Result 0 of `call` replaces `epilogue.result`. Result 1
-  ///     of `call` replaces `sums.result`. A null field stays null.
+  /// Replaces values in the body of `call` by operands and results of `call`,
+  /// in the fields of this struct. The IR does not change.
   void leaveBody(rank::LibraryCallOp call);
 };
 
@@ -88,15 +70,8 @@ bool buildMatmul(const ContractionCall &call, InstructionWriter &writer);
 bool buildConv(const ContractionCall &call, InstructionWriter &writer);
 bool buildConvTranspose(const ContractionCall &call, InstructionWriter &writer);
 
-/// Appends the instruction of `op`, a matmul or convolution without an epilogue
-/// (bias, activation). The op is not in the body of a rank.library_call.
-///
-/// The function first makes a ContractionCall that consists of `op` alone. The
-/// function then calls the template argument `build` with this ContractionCall,
-/// and returns the result of `build`. `build` is a function, such as
-/// buildMatmul(), that appends the instruction. Example:
-/// buildAlone<buildMatmul>(op, writer) appends the instruction of the matmul
-/// `op`.
+/// Appends the instruction of `op`, a matmul or convolution outside of a
+/// rank.library_call. Returns false if the device cannot run `op`.
 template <BuildCall build>
 bool buildAlone(mlir::Operation *op, InstructionWriter &writer) {
   return build(ContractionCall::alone(op), writer);

@@ -8,14 +8,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Returns the strides, in elements, with which a batched matrix product reads
-/// or writes a tensor: one for each batch dim, then the stride of the rows,
-/// then the stride of the columns. `view` has the shape and the strides of the
-/// tensor. The last two dims of the tensor are rows and columns, or columns and
-/// rows if `isTransposed` is true. `batch` lists the sizes of the batch dims. A
-/// batch dim that the tensor lacks, or has with size 1, gets stride 0 (NumPy
-/// broadcasting). Example: `batch` is [8, 2]. For the shape [2, 3, 4], the
-/// strides are 0, 12, 4 and 1, or 0, 12, 1 and 4 if `isTransposed` is true.
+/// Returns the strides, in elements, of an operand or result of a batched
+/// matrix product: batch dims, rows, columns. `isTransposed` exchanges the last
+/// two dims of `view`. A batch dim that the tensor lacks, or has with size 1,
+/// gets stride 0 (broadcasting).
 static std::vector<int64_t> matrixStrides(const StridedView &view,
                                           ArrayRef<int64_t> batch,
                                           bool isTransposed) {
@@ -69,29 +65,19 @@ bool emit::buildMatmul(const ContractionCall &call, InstructionWriter &writer) {
 }
 
 namespace {
-/// Lowers an einsum of two operands to one batched matrix product. Each letter
-/// of the equation is a dim. The tensors with a letter decide its role:
+/// Lowers an einsum of two operands to one batched matrix product. The tensors
+/// that have a dim (a letter of the equation) decide its use:
 ///
-///   lhs   rhs   result   role
-///    x     x      x      batch dim
-///    x            x      row: the last one is dim m, others are batch
-///          x      x      column: the last one is dim n, others are batch
-///    x     x             summed: all are merged into dim k
-///
-/// An operand has stride 0 along a batch dim that the operand lacks: in
-/// abk,kn->abn, a is a batch dim, and has stride 0 in the rhs. If the summed
-/// letters are not neighbors in the same order in both operands, as in
-/// aij,jib->ab, the einsum is not lowered. Dims of size 1 are ignored.
+///   lhs, rhs, result   batch dim
+///   lhs, result        row: the last one is dim m, all others are batch dims
+///   rhs, result        column: the last one is dim n, all others are batch dims
+///   lhs, rhs           summed: all are merged into dim k
 class EinsumProduct {
 public:
   /// Splits the equation of `einsum` into the letters of each tensor. Swaps the
-  /// two operands if only the first operand has the last letter of the result.
-  /// In a matrix product, the columns of the result come from the second
-  /// operand. Libraries store the result row by row, so its last dim should
-  /// hold the columns. Example: the last letter of the result, i, is a letter
-  /// of the first operand only, so the operands are swapped:
-  ///
-  ///   ij,jk->ki   becomes   jk,ij->ki
+  /// operands if only the first one has the last letter of the result:
+  /// ij,jk->ki becomes jk,ij->ki. The last letter then is a column, since
+  /// libraries store results row by row.
   EinsumProduct(graph::EinsumOp einsum) : einsum(einsum) {
     StringRef inputs;
     std::tie(inputs, letters[2]) = einsum.getEquation().split("->");
@@ -138,11 +124,11 @@ private:
                                          : operands[tensor]);
   }
 
-  /// Assigns a role to every letter of the einsum's equation: batch, row,
-  /// column or summed. Sorts the summed letters by their position in the lhs.
-  /// Returns false if the einsum cannot be computed by one batched matrix
-  /// product of floats. Example: in ab,bc->ac, a is the row letter, c is the
-  /// column letter, and b is a summed letter.
+  /// Determines how the matrix product uses each letter of the einsum's
+  /// equation: as batch dim, row, column or summed dim. Sorts the summed
+  /// letters by their order in the lhs. Returns false if one batched matrix
+  /// product of floats cannot compute the einsum. Example: in ab,bc->ac, a is
+  /// the row, c is the column, and b is summed.
   bool collect() {
     for (int tensor = 0; tensor < 3; ++tensor) {
       std::string plain;
@@ -166,25 +152,17 @@ private:
     return isa<FloatType>(typeOf(2).getElementType());
   }
 
-  /// Returns whether two dims of a tensor of an einsum can be merged into one
-  /// dim. `outer` and `inner` are the letters of the two dims in the einsum's
-  /// equation. `tensor` is 0 for the lhs, 1 for the rhs, 2 for the result. The
-  /// dims can be merged if the stride of `outer` is the stride of `inner` times
-  /// the size of `inner`. Example: a tensor with the letters abc and the shape
-  /// [2, 3, 4] has the strides 12, 4 and 1. The dims a and b can be merged,
-  /// since 12 = 4 · 3. The dims a and c cannot be merged.
+  /// Returns whether two dims of a tensor can be merged into one dim. `outer`
+  /// and `inner` are their letters in the equation. `tensor` is 0 for the lhs,
+  /// 1 for the rhs, 2 for the result.
   bool runsOn(int tensor, char outer, char inner) {
     return strideOf(tensor, outer) == strideOf(tensor, inner) * sizes[inner];
   }
 
-  /// Records the role of `letter`, a letter of an einsum's equation. A batch
-  /// letter is in both operands and the result. A row letter is in the lhs and
-  /// the result. A column letter is in the rhs and the result. A matrix product
-  /// has only one row letter and one column letter: the last ones in their
-  /// operands. All other row and column letters become batch letters. A letter
-  /// that the result does not have is a summed letter, or has no role if its
-  /// size is 1. Returns false if the size is not 1, and the letter is in only
-  /// one operand and not in the result.
+  /// Records the dim of the matrix product to which `letter` belongs: batch,
+  /// row, column or summed. Only the last row letter and the last column letter
+  /// stay row and column. The earlier ones become batch dims. Returns false if
+  /// the result and one operand lack `letter`, and its size is not 1.
   bool assign(char letter) {
     const bool inA = has(0, letter), inB = has(1, letter), inC = has(2, letter);
     if (!inC) {
@@ -226,13 +204,10 @@ private:
                : denseStrides(typeOf(tensor).getShape())[at];
   }
 
-  /// Returns the strides, in elements, with which a batched matrix product
-  /// reads or writes a tensor of an einsum (0: lhs, 1: rhs, 2: result). The
-  /// list has one stride for each letter in `batch`, then the stride of the
-  /// letter `row`, then the stride of the letter `column`. A letter that the
-  /// tensor does not have gets stride 0. The letter '\0' stands for no dim, and
-  /// gets stride 0. Example: in abc,acd->abd, the rhs has the shape [2, 3, 4].
-  /// Its strides are 12, 4 and 1.
+  /// Returns the strides, in elements, of a tensor (0: lhs, 1: rhs, 2: result):
+  /// first of the batch dims, then of the dims with the einsum letters `row`
+  /// and `column`. A dim that the tensor lacks gets stride 0. The letter '\0'
+  /// stands for no dim, and also gets stride 0.
   std::vector<int64_t> stridesOf(int tensor, char row, char column) {
     std::vector<int64_t> strides;
     for (char letter : batch)

@@ -90,16 +90,10 @@ struct RowStatistics {
   Value top, share, mean;
 };
 
-/// Emits code that computes one element of the result or of a gradient of an
-/// attention op. The code loops over keys or queries:
-///
-///   element of                           loops over
-///   result, gradient of the queries      all keys that one query reads
-///   gradient of the keys or the values   all queries that read one key
-///
-/// In grouped-query attention, several query heads read one key head. The field
-/// `group` is the number of these query heads. Example: with 8 query heads and
-/// 2 key heads, `group` is 4.
+/// Emits code that computes one element of the result or of a gradient of
+/// attention. The result and the gradient of queries loop over keys. The
+/// gradients of keys and values loop over queries. `group` is the number of
+/// query heads per key head.
 class AttentionElement {
 public:
   AttentionElement(KernelWriter &w, Operation *op)
@@ -141,14 +135,9 @@ public:
         t);
   }
 
-  /// Emits an online softmax over the keys of the query at `row`, in one loop
-  /// (Milakov and Gimelshein 2018). Returns three values:
-  ///
-  ///   m         largest score
-  ///   Σ P       sum of the weights P = exp(score − m)
-  ///   Σ P · x   weighted sum of the numbers that `x` emits for the keys
-  ///
-  /// Whenever m grows, both sums are multiplied by exp(old m − new m).
+  /// Emits an online softmax over the keys of the query at `row` (Milakov and
+  /// Gimelshein 2018). Returns the largest score m, Σ P and Σ P · x. P =
+  /// exp(score − m) is the weight of a key. `x` emits a number for each key.
   Values fold(ArrayRef<Index> row, llvm::function_ref<Value(const Index &)> x) {
     return w.loop(numKeys(), {s.number(type, -HUGE_VAL), zero, zero},
                   [&](const Index &t, ValueRange so) {
@@ -169,26 +158,17 @@ public:
     return s.mul(folded[2], inverseTotalOf(w, folded[1]));
   }
 
-  /// Emits the gradient of one softmax weight of attention, also called dP. The
-  /// weight belongs to one query and one key. `row` is the multi-index [batch,
-  /// head, query] of the query, and `t` is the index of the key.
-  ///
-  /// `gradient` is the gradient of the result of the attention. It contains one
-  /// vector for each query. dP is the dot product of two vectors: the vector of
-  /// the query in `gradient`, and the vector of the key in the values V.
+  /// Emits the gradient of one softmax weight (dP), for the query at `row` =
+  /// [batch, head, query] and key `t`. `gradient` is the gradient of the
+  /// attention's result.
   Value product(Value gradient, ArrayRef<Index> row, const Index &t) {
     return dot(gradient, MultiIndex(row), op.getValue(), keyPlace(row, t));
   }
 
-  /// Emits two numbers for query `row` = [batch, head, query] and key `t`:
-  ///
-  ///   P = exp(score − top) · share   softmax weight of the key
-  ///   slope · P · (dP − mean)        gradient of the query-key dot product
-  ///
-  /// `numbers` holds top, the largest score of the query; share, which makes
-  /// the sum of the weights 1; and mean, the sum of P · dP over all keys. dP is
-  /// the gradient of P. `gradient` is the gradient of the attention's result.
-  /// The slope is the derivative of the score by the dot product.
+  /// Emits the softmax weight P of key `t` for the query at `row`, and the
+  /// gradient of the query-key dot product. This gradient is
+  /// slope · P · (dP − mean). dP is the result of product(), and slope is
+  /// Score::slope. `gradient` is the gradient of the attention's result.
   std::pair<Value, Value> centred(Value gradient, ArrayRef<Index> row,
                                   const Index &t,
                                   const RowStatistics &numbers) {
@@ -198,14 +178,10 @@ public:
     return {weighed, s.mul(s.mul(weighed, difference), own.slope)};
   }
 
-  /// Emits a sum over queries. These are all queries of batch element `batch`
-  /// that read the keys of key head `keyHead`. In grouped-query attention, the
-  /// queries of several heads read the keys of one key head. Example: with 8
-  /// query heads and 2 key heads, the queries of heads 4 to 7 read the keys of
-  /// key head 1.
-  ///
-  /// `x` is a function that emits the summand of one query. Its argument is the
-  /// multi-index [batch, head, query] of the query.
+  /// Emits a sum over all queries of batch element `batch` that read key head
+  /// `keyHead`. Several query heads can read one key head
+  /// (grouped-query attention). `x` emits the summand of the query at a
+  /// multi-index [batch, head, query].
   Value sumOfQueries(const Index &batch, const Index &keyHead,
                      llvm::function_ref<Value(ArrayRef<Index>)> x) {
     return w.loop(group * numQueries(), {zero},
@@ -241,16 +217,9 @@ static Value attention(KernelWriter &w, OpResult result, ArrayRef<Index> at) {
   }));
 }
 
-/// Emits one element of one result of the op attention_query_gradient. `result`
-/// is the result, and `at` is the multi-index of the element. One result of the
-/// op is the gradient of the queries. The op has three other results, each with
-/// one number per query:
-///
-///   top     largest score of the query
-///   share   1 / Σ exp(score − top) over the keys
-///   mean    Σ P · dP over the keys
-///
-/// Here, P is the softmax weight of a key, and dP is the gradient of P.
+/// Emits the element at `at` of a result of attention_query_gradient. The
+/// result is the gradient of the queries, or one of the three numbers per query
+/// of RowStatistics.
 static Value queryGradient(KernelWriter &w, OpResult result,
                            ArrayRef<Index> at) {
   auto op = cast<graph::AttentionQueryGradientOp>(result.getOwner());

@@ -24,31 +24,18 @@ struct Score {
   mlir::Value slope;
 };
 
-/// Emits the attention score of one query and one key, and the derivative of
-/// the score with respect to `product`. `product` is the dot product of the
-/// query and the key. The score is `product` after the scale, the softcap and
-/// the masks of the attention `op`. `row` is the multi-index [batch, head,
-/// query] of the query. `key` is the index of the key.
-///
-/// `isThere` is a boolean SSA value. If `isThere` is false at run time, the
-/// score is −∞. A GPU kernel needs `isThere` because the kernel processes keys
-/// or queries in tiles of a fixed size. Example: with 100 keys and tiles of 64
-/// keys, the second tile has 28 positions without a key. For these positions,
-/// `isThere` is false. A null `isThere` means that the query and the key exist.
+/// Emits the score of the query at `row` = [batch, head, query] and key `key`.
+/// `product` is their dot product. The scale, softcap and masks of `op` are
+/// applied. If the i1 `isThere` is false at run time, the score is −∞: a GPU
+/// tile can be larger than the remaining keys.
 Score scoreOf(KernelWriter &w, graph::AttentionOpInterface op,
               mlir::Value product, llvm::ArrayRef<Index> row, const Index &key,
               mlir::Value isThere = {});
 
-/// Emits exp(score − top), the weight of a key before normalization. `score` is
-/// the attention score of one query and the key. `top` is the largest score of
-/// the query. In a loop over keys, `top` is the largest score so far. If `top`
-/// is −∞, all keys so far are masked. The function then emits 0, because the
-/// difference −∞ − (−∞) would be NaN.
-///
-/// In an online softmax, the largest score can grow during the loop, from an
-/// old value to a new value. The weights in earlier sums are then too large. To
-/// correct an earlier sum, the caller multiplies the sum by exp(old − new). The
-/// call weightOf(w, old, new) emits this factor.
+/// Emits exp(score − top), the weight of a key before normalization. `top` is
+/// the largest score of the query so far. If `top` is −∞, the weight is 0, not
+/// NaN. If the largest score grows from `old` to `new`, multiply earlier sums
+/// of weights by weightOf(w, old, new).
 mlir::Value weightOf(KernelWriter &w, mlir::Value score, mlir::Value top);
 
 /// Emits 1 / total. `total` is the sum of the weights of all keys for one

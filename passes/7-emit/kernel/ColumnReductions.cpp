@@ -52,13 +52,9 @@ public:
           .push_back({result, pointer, passOf(result)});
   }
 
-  /// Emits the code for group number `iteration`. A group consists of
-  /// neighboring columns of a tensor. A pass is a loop over all elements of the
-  /// columns. The passes compute the reductions, and store each result of the
-  /// kernel that has the shape of the tensor. After the passes, a loop over the
-  /// columns stores each result that has one element per column. Example: the
-  /// results are the sum s of each column of x, and y = x − s. Pass 0 computes
-  /// s. Pass 1 stores y. The loop over the columns stores s.
+  /// Emits the code for group number `iteration` of neighboring columns. The
+  /// code consists of passes (loops over all elements), and a loop that stores
+  /// results with one element per column.
   void write(const Index &iteration) {
     enter(iteration);
     int numPasses = 0;
@@ -87,14 +83,9 @@ private:
     statistics.push_back(one);
   }
 
-  /// Returns the number, from 0, of the first pass that can use elements of
-  /// `value`. A pass is a loop over all elements. A reduction is complete only
-  /// at the end of a pass, so the next pass is the first that can use it.
-  /// Example:
-  ///
-  ///   x                0   operand of the kernel
-  ///   s = sum x        1   pass 0 sums x
-  ///   y = exp(x - s)   1   pass 1 computes each element of y from s
+  /// Returns the number of the first pass (loop over all elements) that can
+  /// read `value`. A reduction is complete only at the end of its pass.
+  /// Example: if pass 0 computes the sum of x, this number is 1 for the sum.
   int passOf(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
@@ -110,14 +101,9 @@ private:
     return passes[op] = pass;
   }
 
-  /// Sets `first`, `end` and `w.outer` for group number `iteration`. A group
-  /// consists of up to `plan.width` neighboring columns, from `first` to
-  /// `end` − 1. `w.outer` is the multi-index along the dims that are not
-  /// reduced. The last entry of `w.outer` is the column, which overColumns()
-  /// sets later. Example: a tensor of shape [4, 500, 100] is reduced over dim
-  /// 1, and `plan.width` is 64. Each of the 4 matrices has two groups. Group 3
-  /// has columns 64 to 99 of matrix 1, so `first` is 64, `end` is 100, and the
-  /// matrix index in `w.outer` is 1.
+  /// Sets `firstColumn`, `first`, `end` and `w.outer` for group number
+  /// `iteration` of neighboring columns. overColumns() later sets the last
+  /// entry of `w.outer`, the column.
   void enter(const Index &iteration) {
     const int64_t size = w.rows.shape.back();
     SmallVector<int64_t> tiles = w.rows.outerShape();
@@ -134,14 +120,8 @@ private:
   }
 
   /// Emits a loop over the columns from `first` to `end` − 1. `body` emits the
-  /// code of one iteration. Before the function calls `body`, it sets the last
-  /// entry of `w.outer` to the loop counter. `w.outer` is the multi-index of a
-  /// column along the dims that are not reduced.
-  ///
-  /// Example: a tensor of shape [4, 500, 100] is reduced over dim 1. The tensor
-  /// consists of 4 matrices, and each matrix has 100 columns. In the iteration
-  /// for column 7 of matrix 2, `w.outer` is [2, 7]. The function overColumns()
-  /// sets the entry 7. The function enter() sets the entry 2 before the loop.
+  /// code of one iteration. In `body`, the last entry of `w.outer` is the loop
+  /// counter.
   void overColumns(llvm::function_ref<void()> body) {
     w.loop(first, end, w.rows.shape.back(), {},
            [&](const Index &column, ValueRange) {
@@ -151,9 +131,9 @@ private:
            });
   }
 
-  /// Returns the position of the current column in the stack buffers. A stack
+  /// Returns the index of the current column in the stack buffers. A stack
   /// buffer has one value for each column of a group of neighboring columns.
-  /// Example: if the group begins at column 64, column 70 has position 6.
+  /// Example: if the group begins at column 64, column 70 has index 6.
   Index lane() {
     return w.indices.add(w.outer.back(), w.indices.scale(firstColumn, -1));
   }
@@ -164,32 +144,18 @@ private:
     w.store(one.buffer, one.type, lane(), value);
   }
 
-  /// Emits the loads of reduction results from stack buffers. Each reduction
-  /// has one buffer, with one result per column. The loads read the results of
-  /// the column that the current loop iteration of overColumns() processes.
-  ///
-  /// Reductions are computed in numbered passes, which are loops over all
-  /// elements. Only the results of reductions from passes before pass number
-  /// `pass` are loaded, because only these results are complete.
-  ///
-  /// Stores each loaded SSA value in the map `w.statistics`. A key of the map
-  /// is a reduction op. The code of an op that reads the result of a reduction
-  /// takes the value from this map.
+  /// Emits loads of the reduction results of the current column into
+  /// `w.statistics`. Loads only reductions of passes (loops over all elements)
+  /// before `pass`, since later reductions are not complete.
   void bind(int pass) {
     for (const ColumnStatistic &one : statistics)
       if (one.pass < pass)
         w.statistics[one.op] = {load(one)};
   }
 
-  /// Emits pass number `pass`. The pass computes each reduction with this
-  /// number in ColumnStatistic::pass. The pass also stores each kernel result
-  /// that has the shape of the tensor and this number in Output::pass. The code
-  /// has three loops:
-  ///
-  ///   over the columns    sets the initial value, such as 0 for a sum
-  ///   over all elements   combines each element with the value of its column
-  ///                       and stores the kernel results
-  ///   over the columns    finishes the value: for a mean, divides the sum
+  /// Emits pass number `pass`: initial values, a loop over all elements, and
+  /// final values of its reductions. The loop also stores the kernel results of
+  /// this pass that have one value per element.
   void writePass(int pass) {
     auto ofPass = [&](llvm::function_ref<void(const ColumnStatistic &)> write) {
       for (const ColumnStatistic &one : statistics)

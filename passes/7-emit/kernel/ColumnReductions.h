@@ -7,16 +7,10 @@
 
 namespace pcc::emit {
 
-/// Emits one unit of work of a kernel that reduces columns of a tensor: the
-/// group of `plan.width` neighboring columns with index `iteration`. `outputs`
-/// are the pointers to the kernel's results.
-///
-/// The code consists of passes, which are loops over all elements of the
-/// columns. A reduction that depends on another one needs a later pass:
-///
-///   s = sum x            pass 0
-///   t = sum exp(x - s)   pass 1
-///   y = x / t            pass 2
+/// Emits the code for group number `iteration` of `plan.width` neighboring
+/// columns. `outputs` are the pointers to the kernel's results. A reduction
+/// that depends on another one needs another loop over all elements, as in sum
+/// exp(x − max x).
 void writeColumns(KernelWriter &w, rank::KernelOp kernel,
                   const KernelPlan &plan, llvm::ArrayRef<mlir::Value> outputs,
                   const Index &iteration);

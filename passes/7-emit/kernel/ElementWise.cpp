@@ -33,13 +33,9 @@ static Value unary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return F(s, w.read(op->getOperand(0), at), op);
 }
 
-/// Emits the computation of the element at multi-index `at` of the result of
-/// `op`, which has two operands. Reads one element of each operand, as SSA
-/// values x and y. NumPy broadcasting determines the elements. Example: for
-/// `at` = [2, 5], an operand of shape [1, 8] gives its element [0, 5].
-///
-/// Calls the function F(s, x, y, op), which emits the scalar arithmetic with
-/// the builder `s`, such as x + y. Returns the SSA value that `F` returns.
+/// Emits the element at `at` of the result of `op`, which has two operands.
+/// Reads one element of each operand, with NumPy broadcasting. `F` emits the
+/// scalar arithmetic, such as x + y.
 template <auto F>
 static Value binary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Value lhs = w.readBroadcast(op->getOperand(0), at);
@@ -228,10 +224,10 @@ static Value castElement(ScalarBuilder &s, Value x, Operation *op) {
                    elementOf(op->getResult(0)));
 }
 
-/// Adds further ops to `table`: logic ops, comparisons, select, cast, and the
-/// tests for NaN and for infinity. The table maps each kind of op to a
-/// function. The function emits the code that computes one element of the
-/// result of an op of this kind.
+/// Adds logic ops, comparisons, select, cast, and the tests for NaN and for
+/// infinity to `table`. The table maps each kind of op to a function. The
+/// function emits the code that computes one element of the result of an op of
+/// this kind.
 static void addLogic(ReadTable &table) {
   using S = ScalarBuilder;
   using O = Operation;
@@ -294,16 +290,9 @@ static Value philox(ScalarBuilder &s, std::array<Value, 4> counter,
   return a;
 }
 
-/// Emits one element of the result of `op`, a graph.random. The element is a
-/// random f32 number in [0, 1). `index` is an element of the first operand of
-/// `op`, and `step` is an element of the second operand. Dropout, for example,
-/// uses the number of the result element as `index`, and the number of the
-/// training step as `step`.
-///
-/// The random number generator Philox computes four random 32-bit words from a
-/// counter and a key. The counter of four 32-bit words consists of `index` and
-/// `step`. The key is an attribute of `op`. The function uses only the first
-/// random word. The element is the upper 24 bits of this word, divided by 2^24.
+/// Emits a random f32 in [0, 1), one element of the result of a graph.random.
+/// It is the upper 24 bits of the first word of Philox, divided by 2^24.
+/// `index` and `step` form the counter, and an attribute of `op` is the key.
 static Value uniform(ScalarBuilder &s, Value index, Value step, Operation *op) {
   Value word = philox(s,
                       {lowWord(s, index), highWord(s, index), lowWord(s, step),

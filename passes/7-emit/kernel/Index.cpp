@@ -41,18 +41,9 @@ Index IndexSpace::leaf(Value value, int64_t low, int64_t high) {
 // Sums of indices
 //===----------------------------------------------------------------------===//
 
-/// Simplifies `index`, which is a sum of terms. A term is a coefficient times a
-/// variable. A variable can be a loop counter, a quotient b / d or a remainder
-/// b % d. The quotient is rounded down, so d · (b / d) + b % d equals b. For
-/// any number c, the function replaces c · d · (b / d) + c · (b % d) by c · b.
-///
-/// Example: `index` = j + 16 · (i / 8) + 2 · (i % 8) becomes j + 2 i.
-///
-/// The function looks for one quotient and one remainder of this form. If there
-/// are none, `index` does not change. Otherwise, the function calls add() to
-/// add c · b to the rest of the sum. add() calls mergeParts() for the new sum.
-/// The quotients and remainders that the new sum still contains are thus
-/// simplified, too.
+/// Replaces c · d · (b / d) + c · (b % d) in `index` by c · b. Example:
+/// 16 · (i / 8) + 2 · (i % 8) becomes 2 i. Mutual recursion with add()
+/// simplifies the remaining terms.
 void IndexSpace::mergeParts(Index &index) {
   for (const Index::AffineTerm &rest : index.terms) {
     if (!rest.leaf->isRemainder)
@@ -74,14 +65,9 @@ void IndexSpace::mergeParts(Index &index) {
   }
 }
 
-/// Adds two affine sums: (2 i + 3 j + 1) + (5 i − 3 j) = 7 i + 1. A term is a
-/// coefficient times a variable. Adds the coefficients of terms with the same
-/// variable. Omits a term whose coefficient becomes 0. The terms of each sum
-/// are sorted by the number of the variable, so one loop over both lists finds
-/// the common variables.
-///
-/// Finally calls mergeParts(), which simplifies quotients and remainders:
-/// 8 · (i / 8) + i % 8 becomes i.
+/// Adds two affine sums, whose terms are sorted by the number of the variable.
+/// mergeParts() simplifies quotients and remainders: 8 · (i / 8) + i % 8
+/// becomes i.
 Index IndexSpace::add(const Index &a, const Index &b) {
   Index sum{a.constant + b.constant, {}};
   const auto *left = a.terms.begin(), *right = b.terms.begin();
@@ -114,13 +100,9 @@ Index IndexSpace::scale(const Index &a, int64_t factor) {
 // Quotients and remainders
 //===----------------------------------------------------------------------===//
 
-/// Returns the index base / divisor, rounded down, or base % divisor if
-/// `isRemainder` is true. The quotient or remainder as a whole is one variable
-/// of the returned index. If the smallest and the largest possible value of the
-/// index are equal, returns a constant instead.
-///
-/// A later call with equal arguments returns the same variable. Terms with the
-/// same variable can be added or canceled: (i / 8) − (i / 8) gives 0.
+/// Returns base / divisor, rounded down, or base % divisor, as one variable or
+/// a constant. Equal arguments must give the same variable, because only terms
+/// with one variable cancel: (i / 8) − (i / 8) = 0.
 Index IndexSpace::divided(const Index &base, int64_t divisor,
                           bool isRemainder) {
   for (const IndexLeaf &leaf : leaves)
@@ -154,13 +136,10 @@ static void splitBy(const Index &a, int64_t divisor, Index &whole,
       rest.terms.push_back({coefficient, leaf});
 }
 
-/// Simplifies the quotient a / divisor. Computes the greatest common divisor of
-/// `divisor` and the coefficients of the variables in `a`. Divides both `a` and
-/// `divisor` by this number, and returns it. Rounds the constant of `a` down.
-/// Example: (6 i + 5) / 4 becomes (3 i + 2) / 2, and the return value is 2.
-///
-/// The quotient, rounded down, does not change: for i = 1, it is 2 in both
-/// forms. The constant of `a` must not be negative.
+/// Divides `a` and `divisor` by the greatest common divisor of `divisor` and
+/// all coefficients of `a`. Returns this number. The quotient a / divisor,
+/// rounded down, does not change. The constant of `a` must not be negative.
+/// Example: (6 i + 5) / 4 becomes (3 i + 2) / 2.
 static int64_t cancel(Index &a, int64_t &divisor) {
   int64_t common = divisor;
   for (const Index::AffineTerm &term : a.terms)
@@ -241,13 +220,6 @@ MultiIndex IndexSpace::delinearise(const Index &position,
   return place;
 }
 
-/// Returns the multi-index of element number `position` + `lane`, in row-major
-/// order. Each entry of `groups` is the number of neighboring dims of one
-/// group. `lane` must change only the indices of the last group. Example:
-/// `shape` is [8, 4, 6], `groups` is [1, 2], `position` is 50 and `lane` is 3.
-/// Position 50 is element 2 of the last group [4, 6] at index 2 of the first
-/// group [8]. Adding the lane to the last group gives element 5, so the result
-/// is [2, 0, 5].
 MultiIndex IndexSpace::delineariseLane(const Index &position, int64_t lane,
                                        ArrayRef<int64_t> shape,
                                        ArrayRef<int64_t> groups) {

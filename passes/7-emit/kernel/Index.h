@@ -21,14 +21,9 @@ namespace pcc::emit {
 
 struct IndexLeaf;
 
-/// Index of an element along one dim of a tensor. The index is a sum of a
-/// constant and of terms. A term is a coefficient times a variable. A variable
-/// is called a leaf. Example: 8 i + j + 3 has the constant 3 and two terms, and
-/// the loop counters i and j are the leaves.
-///
-/// Each leaf has a number. An IndexSpace numbers its leaves from 1 in the order
-/// of their creation. The terms of an index are sorted by the numbers of their
-/// leaves. No two terms have the same leaf. No coefficient is 0.
+/// Index of an element along one dim of a tensor: an affine sum such as 8
+/// i + j + 3. The variables i and j are called leaves. Terms are sorted by the
+/// numbers of their leaves. No leaf occurs twice, and no coefficient is 0.
 struct Index {
   struct AffineTerm {
     int64_t coefficient;
@@ -47,16 +42,9 @@ struct Index {
 /// Index of an element of a tensor: one affine index per dim.
 using MultiIndex = llvm::SmallVector<Index, 4>;
 
-/// Variable in an affine index, such as i in the index 8 i + 3. A variable is
-/// one of the following:
-///
-///   - an SSA value, such as a loop counter
-///   - the quotient of an index and a constant, such as (i + j) / 8
-///   - the remainder of an index and a constant, such as (i + j) % 8
-///
-/// An IndexSpace creates and owns the IndexLeaf objects. An index contains
-/// pointers to these objects. The code compares variables by these pointers:
-/// two terms have the same variable only if their pointers are equal.
+/// Variable in an affine index: an SSA value such as a loop counter, or a
+/// quotient or remainder such as i / 8 or i % 8. An IndexSpace owns its
+/// variables. Two variables are equal only if their addresses are equal.
 struct IndexLeaf {
   /// Number of this variable. An IndexSpace numbers its variables from 1, in
   /// the order in which it creates them. An index is a sum of terms, and a term
@@ -86,26 +74,14 @@ struct IndexRange {
   int64_t low, high;
 };
 
-/// Returns a lower and an upper bound of the value that `index` has at run
-/// time. An index is an affine sum of variables, such as 8 i + j. Each variable
-/// has a known smallest and largest value. The function computes the bounds
-/// from these values. Example: if i lies in [0, 3] and j in [0, 7], the bounds
-/// of 8 i + j are 0 and 31.
-///
-/// The function regards the variables as independent. The values that occur at
-/// run time can therefore have a smaller range than the bounds.
+/// Returns a lower and an upper bound of the value of `index` at run time. The
+/// bounds can be too wide, because they regard the variables as independent.
 IndexRange rangeOf(const Index &index);
 
-/// Arithmetic on the indices of one kernel. An index is an affine sum of
-/// variables, such as 8 i + j + 3 for two loop counters i and j. The methods
-/// compute a new index from given indices, such as the sum of two indices.
-///
-/// An Index contains pointers to its variables, and the IndexSpace owns the
-/// variables. An Index must therefore not be used after its IndexSpace is
-/// destroyed.
-///
-/// quotient() and remainder() divide an index by a constant. The value of the
-/// index at run time must not be negative.
+/// Arithmetic on the indices of one kernel. Owns the variables of all its
+/// indices. An Index must not be used after its IndexSpace is destroyed.
+/// quotient() and remainder() require an index that is not negative at run
+/// time.
 class IndexSpace {
 public:
   static Index constant(int64_t value) { return {value, {}}; }
@@ -134,14 +110,10 @@ public:
   /// Returns the multi-index of element number `position`, in row-major order,
   /// of a tensor of `shape`. Inverse of linearise(): [1, 2] for 6 in [3, 4].
   MultiIndex delinearise(const Index &position, llvm::ArrayRef<int64_t> shape);
-  /// Returns the multi-index of element number `position` + `lane`, in
-  /// row-major order, of a tensor of `shape`. `position` may contain variables.
-  /// `lane` is a constant. Each entry of `groups` is the number of neighboring
-  /// dims of one group. The caller guarantees that `lane` changes only the
-  /// indices of the last group. The indices of all other groups are computed
-  /// from `position` alone. Example: `shape` is [8, 4, 6], `groups` is [1, 2],
-  /// `position` is 50 and `lane` is 3. The result is [2, 0, 5], the multi-index
-  /// of element 53.
+  /// Returns the multi-index of element number `position` + `lane` of a tensor
+  /// of `shape`. `groups` holds the number of dims of each group of neighboring
+  /// dims. `lane` may change only the indices of the last group. Example:
+  /// [2, 0, 5] for `shape` [8, 4, 6], `groups` [1, 2], `position` 50, `lane` 3.
   MultiIndex delineariseLane(const Index &position, int64_t lane,
                              llvm::ArrayRef<int64_t> shape,
                              llvm::ArrayRef<int64_t> groups);

@@ -13,14 +13,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::emit;
 
-/// Emits code that reads an index, and adds `size` to the index if it is
-/// negative. Returns the result, an i64. The index is the element of `tensor`
-/// at multi-index `at`.
-///
-/// The index selects an element along a dim of another tensor. `size` is the
-/// number of elements along this dim. A negative index counts from the end of
-/// the dim, as in NumPy. Example: for `size` = 4, index −1 becomes 3, and index
-/// 2 stays 2. The code does not check whether the result is in [0, size).
+/// Emits the read of an index as an i64: the element of `tensor` at `at`. A
+/// negative index counts from the end of a dim of `size` elements, as in NumPy.
+/// The code does not check whether the result is in [0, size).
 static Value fromFront(KernelWriter &w, Value tensor, ArrayRef<Index> at,
                        int64_t size) {
   ScalarBuilder s = w.scalar();
@@ -70,14 +65,9 @@ static Value gatherElements(KernelWriter &w, Operation *op,
   return w.read(gather.getData(), place);
 }
 
-/// Emits the element at `at` of the result of the gather_nd op `op`. Returns
-/// the element. The last dim of the index tensor holds tuples. A tuple has the
-/// indices along the first dims of the data. Example: the data has the shape
-/// [5, 6, 7], the index tensor has the shape [3, 2], and the result has the
-/// shape [3, 7]. If tuple 1 is (4, 0), element [1, 2] of the result is element
-/// [4, 0, 2] of the data. All three tensors can also have batch dims in front
-/// of these dims. An element of the result and its data element have equal
-/// indices along the batch dims.
+/// Emits the element at `at` of the result of the gather_nd op `op`. The last
+/// dim of the index tensor holds tuples of indices along the first dims of the
+/// data, after the batch dims.
 static Value gatherNd(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto gather = cast<GatherNdOp>(op);
   auto indices = tensorType(gather.getIndices());
@@ -94,16 +84,10 @@ static Value gatherNd(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   return w.read(gather.getData(), place);
 }
 
-/// Emits the computation of one element of the result of the one-hot op `op`.
-/// Returns the element. `at` is the multi-index of the element in the result.
-///
-/// A one-hot op replaces each number of an index tensor by a vector, along a
-/// new dim. The vector contains the value `on` at the index that the number
-/// gives, and the value `off` everywhere else. Example: the index tensor [2, 0]
-/// becomes [[off, off, on], [on, off, off]] if the new dim has size 3.
-///
-/// A negative number counts from the end of the vector: −1 means the last
-/// element. If a number is out of range, the whole vector contains `off`.
+/// Emits the element at `at` of the result of the one-hot op `op`. The element
+/// is `on` if its index along the new dim equals the number in the index
+/// tensor, else `off`. A negative number counts from the end. A number out of
+/// range gives only `off`.
 static Value oneHot(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto oneHot = cast<OneHotOp>(op);
   int64_t dim = oneHot.getDim();

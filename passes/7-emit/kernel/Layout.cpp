@@ -41,12 +41,8 @@ static Value slice(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 //===----------------------------------------------------------------------===//
 
 /// Returns an index with the value of `index` and with bounds within [0, size).
-/// The caller guarantees that the value lies in [0, size) at run time.
-///
-/// The compiler knows bounds of each index, but these bounds can be too wide.
-/// Example: an index i with bounds [0, 10) keeps them in code that runs only if
-/// i < 4. A call with `size` = 4 returns an index with bounds [0, 4). Narrow
-/// bounds simplify later divisions, such as i / 4 to 0.
+/// The value must be in [0, size) at run time. Narrow bounds simplify later
+/// divisions, such as i / 4 to 0.
 static Index within(KernelWriter &w, const Index &index, int64_t size) {
   IndexRange range = rangeOf(index);
   if (range.low >= 0 && range.high < size)
@@ -97,10 +93,9 @@ static Value concat(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // pad
 //===----------------------------------------------------------------------===//
 
-/// Returns the index of the operand element that a pad op copies to the result
-/// element at `index`, along one dim. Index 0 is the first element of the
-/// operand, so `index` is negative in the padding in front. `size` is the size
-/// of the operand along the dim. Example for the operand [a, b, c]:
+/// Returns the index of the operand element, along one dim of `size` elements,
+/// that a pad op copies to `index`. Index 0 is the first operand element.
+/// Example for the operand [a, b, c]:
 ///
 ///   index                  −3 −2 −1  0  1  2  3  4  5
 ///   `mode` edge             a  a  a  a  b  c  c  c  c
@@ -119,29 +114,16 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   else {
     int64_t period =
         mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
-    // The padded operand repeats after `period` elements. Example for
-    // [a, b, c]: the period is [a, b, c] in mode wrap, and [a, b, c, b] in mode
-    // reflect. The remainder index % period thus determines the element.
-    // RemUIOp needs a dividend that is not negative, but the index can be
-    // negative. Therefore first add `away` · `period`, which is large enough
-    // for the smallest possible index. Example: for the smallest index −5 and
-    // the period 3, `away` is 2.
+    // The padded operand repeats after `period` elements. RemUIOp needs a
+    // dividend that is not negative, so add enough periods for the smallest
+    // index.
     int64_t away = (std::max<int64_t>(0, -range.low) + period - 1) / period;
     Value shifted = s.add(at, s.integer(i64, away * period));
     at = arith::RemUIOp::create(w.builder, w.loc, shifted,
                                 s.integer(i64, period));
-    // Compute the index of the operand element from `at`. `at` is the index of
-    // an element of the padded result, modulo `period`. The padded result
-    // repeats after `period` elements. `last` is the last index of the operand.
-    //
-    // In mode wrap, `period` is the size of the operand. The index of the
-    // operand element is `at`.
-    //
-    // In mode reflect, a period consists of the operand and of its inner
-    // elements in reverse order. The operand [a, b, c] has the period
-    // [a, b, c, b], so `last` is 2 and `period` is 4. If `at` is at most
-    // `last`, the index of the operand element is `at`. Otherwise, the index is
-    // `period` − `at`. Example: `at` = 3 gives the index 4 − 3 = 1, which is b.
+    // In mode reflect, a period is the operand and its inner elements in
+    // reverse order, such as [a, b, c, b]. In mode wrap, `at` is never larger
+    // than `last`.
     Value mirrored = s.sub(s.integer(i64, period), at);
     Value inside = s.compare(arith::CmpIPredicate::sle, at, last);
     at = s.select(inside, at, mirrored);
@@ -149,18 +131,9 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   return w.indices.leaf(at, 0, size - 1);
 }
 
-/// Emits the computation of one element of the result of `op`. Returns the
-/// element. `op` is a pad op that fills the padding with a constant.
-///
-/// `place` is the multi-index of the element. It counts from the first element
-/// of the operand, so an index in the padding in front of the operand is
-/// negative. If `place` lies within the shape of the operand, the element is
-/// the element of the operand at `place`. Otherwise, the element is the
-/// constant.
-///
-/// Example: the op adds two elements 0 in front of the operand [a, b, c]. The
-/// result is [0, 0, a, b, c]. Its first element has the place −2 and is 0. Its
-/// last element has the place 2 and is c.
+/// Emits the element at `place` of the result of a pad op that fills the
+/// padding with a constant. `place` counts from the first operand element, and
+/// is negative in the padding before the operand.
 static Value readPadded(KernelWriter &w, PadOp op, MultiIndex place) {
   ScalarBuilder s = w.scalar();
   ArrayRef<int64_t> shape = tensorType(op.getInput()).getShape();
@@ -209,14 +182,10 @@ static Value pad(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
 // rotary
 //===----------------------------------------------------------------------===//
 
-/// Emits code that finds the other element of a pair. A rotary embedding
-/// divides the `size` elements along the last dim of a tensor into pairs.
-/// `index` is the index of one element of a pair. Returns the index of the
-/// other element, and an i1 that is true if `index` belongs to the first
-/// element of the pair. Example for `size` = 6:
-///
-///   interleaved       (0, 1), (2, 3), (4, 5)
-///   not interleaved   (0, 3), (1, 4), (2, 5)
+/// Returns the index of the element that a rotary embedding pairs with element
+/// `index`. Also returns whether `index` is the first element of the pair (an
+/// i1). If `interleaved` is true, pairs are neighbors, such as (0, 1). If not,
+/// the elements of a pair are `size` / 2 apart.
 static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
                                        int64_t size, bool interleaved) {
   ScalarBuilder s = w.scalar();
@@ -235,14 +204,9 @@ static std::pair<Index, Value> partner(KernelWriter &w, const Index &index,
   return {w.indices.leaf(other, 0, size - 1), isFirst};
 }
 
-/// Emits the element at `at` of the result of the rotary position embedding
-/// `op` (RoFormer, Su et al. 2021). Returns the element. The op divides the
-/// elements along the last dim of its input into pairs (a, b). cos and sin are
-/// operands, which are broadcast to the shape of the input. The result has the
-/// pairs
-///
-///   first element of the pair    a · cos − b · sin
-///   second element of the pair   b · cos + a · sin
+/// Emits the element at `at` of the result of a rotary position embedding
+/// (RoFormer, Su et al. 2021). The result has a · cos − b · sin and
+/// b · cos + a · sin for each pair (a, b) of the input.
 static Value rotary(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto rotary = cast<RotaryOp>(op);
   int64_t size = tensorType(rotary.getInput()).getShape().back();

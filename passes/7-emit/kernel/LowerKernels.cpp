@@ -33,15 +33,9 @@ void pcc::emit::registerKernelDialects(DialectRegistry &registry) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Emits the loops of one kernel. The outermost loop of a kernel has
-/// independent iterations. Several threads can share these iterations: each
-/// thread calls the code of the kernel with its own values of `begin` and
-/// `end`. The code executes the iterations from `begin` to `end` − 1. Example:
-/// for a loop of 100 iterations, one thread passes 0 and 50, and another thread
-/// passes 50 and 100.
-///
-/// `outputs` contains one pointer per result of the kernel. The pointer is the
-/// address of the memory to which the code writes the result.
+/// Emits the loops of one kernel. The code executes the iterations `begin` to
+/// `end` − 1 of the outermost loop. Threads share its independent iterations.
+/// `outputs` are the addresses of the kernel's results.
 struct BodyWriter {
   rank::KernelOp kernel;
   KernelPlan plan;
@@ -66,13 +60,8 @@ struct BodyWriter {
            });
   }
 
-  /// Emits a separate loop nest for each result of the kernel. The loop nest
-  /// runs over the elements of this result and stores each element.
-  ///
-  /// The kernel contains attention or the gradients of attention. The results
-  /// of this kernel can have different shapes, so one loop nest for all results
-  /// is not possible. Example: the gradient of the queries has the shape
-  /// [8, 64], and the gradient of the keys has the shape [32, 64].
+  /// Emits a separate loop nest for each result of a kernel with attention or
+  /// its gradients. These results can have different shapes.
   void writeApart() {
     for (auto [result, output] :
          llvm::zip_equal(yield().getResults(), outputs)) {
@@ -85,15 +74,9 @@ struct BodyWriter {
     }
   }
 
-  /// Emits unit of work number `iteration` of a kernel without reductions. Each
-  /// thread executes some of the units. All results of the kernel have one
-  /// shape. A unit computes all elements with equal indices along the outermost
-  /// dims, by loops over the other dims. `plan` determines the number of
-  /// outermost dims.
-  ///
-  /// Example: a shape [8, 64, 100] with the outermost dims [8, 64] gives 8 · 64
-  /// = 512 units. Unit 130 = 2 · 64 + 2 computes the elements [2, 2, k] of each
-  /// result, by a loop over k.
+  /// Emits iteration number `iteration` of the parallel outermost loops of a
+  /// kernel without reductions. The iteration stores all elements with equal
+  /// indices along the parallel dims, by loops over the other dims.
   void writeElements(const Index &iteration) {
     int64_t numOuter = 0;
     for (int64_t group : ArrayRef(plan.groups).take_front(plan.numParallel))
@@ -115,14 +98,10 @@ struct BodyWriter {
 };
 } // namespace
 
-/// Emits the function `name` with the loops of `kernel`, for calls within the
-/// module. The parameters are the types of signatureOf(kernel), then the range
-/// [begin, end) of iterations of the outermost loop.
-///
-/// Each pointer has the LLVM attribute `noalias`, although a weight that an
-/// element-wise kernel updates in place is both an operand and a result. The
-/// code is correct only because the code loads each element before it stores
-/// the new value of the same element.
+/// Emits the function `name` with the loops of `kernel`. The parameters are
+/// signatureOf(kernel) and the range [begin, end) of outermost iterations.
+/// Pointers are `noalias` although an in-place update passes one buffer twice.
+/// Each element must be loaded before its new value is stored.
 static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
                                   const Twine &name) {
   MLIRContext *context = kernel.getContext();
@@ -154,13 +133,10 @@ static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
   return function;
 }
 
-/// Creates the function `name` of type PccKernelFunction, without a body. The
-/// runtime calls the function to execute a kernel. The parameters are an array
-/// of the addresses of tensors, an array of the integer arguments of the
-/// kernel, and the numbers `begin` and `end`. One call executes the iterations
-/// from `begin` to `end` − 1 of the kernel's outermost loop, so that several
-/// threads can share the iterations. A kernel with the attribute `in_parts`
-/// ignores `begin` and `end`, and one call executes the whole kernel.
+/// Creates the function `name` of type PccKernelFunction, without a body, by
+/// which the runtime executes a kernel. The parameters are an array of tensor
+/// addresses, an array of integers, and the range [begin, end) of outermost
+/// iterations.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, const Twine &name) {
   MLIRContext *context = builder.getContext();
   Type pointer = LLVM::LLVMPointerType::get(context),
@@ -181,16 +157,9 @@ static Value loadArgument(OpBuilder &inside, Value list, Type type,
   return LLVM::LoadOp::create(inside, loc, type, address);
 }
 
-/// Emits the function `name`. The runtime calls this function to execute a
-/// kernel. The function has four parameters: an array of pointers, an array of
-/// scalars, and the numbers `begin` and `end`.
-///
-/// The new function calls the function `body`, which contains the loops of the
-/// kernel. `body` has no arrays as parameters. It has one parameter for each
-/// pointer and for each scalar, and finally `begin` and `end`. The new function
-/// therefore loads each argument of the call from the arrays. Example: for a
-/// kernel with two pointers and one scalar, the new function calls
-/// body(pointers[0], pointers[1], scalars[0], begin, end).
+/// Emits the function `name`, which the runtime calls to execute a kernel. The
+/// function loads the arguments of `body` from two arrays, one of pointers and
+/// one of scalars.
 static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
                        const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -213,15 +182,12 @@ static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
 // Kernels in parts
 //===----------------------------------------------------------------------===//
 
-/// Emits the function `name` of a kernel that is marked `in_parts`. One call
-/// processes many parts, as a multi-tensor optimizer (NVIDIA Apex) does. A part
-/// is a group of tensors of equal size: one for each result and each operand
-/// that is not shared. All parts use the shared operands. Example: parts 0 and
-/// 1 have the operands w and g and the result n, and share the learning rate.
-/// The parameters of the function are:
+/// Emits the function `name` of a kernel that processes many groups of tensors
+/// in one call, as NVIDIA Apex does. Example for two groups (operands w and g,
+/// result n) with one learning rate:
 ///
 ///   buffers   addresses of learning rate, w0, w1, g0, g1, n0, n1
-///   scalars   2 (number of parts), size of part 0, size of part 1
+///   scalars   2 (number of groups), size of group 0, size of group 1
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   Location loc = builder.getUnknownLoc();
@@ -272,15 +238,10 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
 // Random weights
 //===----------------------------------------------------------------------===//
 
-/// Emits the function `name`, a CPU kernel that fills a weight with random
-/// numbers. The runtime passes a range of element numbers. The function is a
-/// loop over this range, which generates one element per iteration.
-///
-/// A model may store a weight in one element type and convert it to another
-/// one. `types` lists the stored type and the type after each conversion:
-/// [bf16, f32] for a bf16 weight that the model converts to f32. The function
-/// generates a number in the first type, converts it in the same steps, and
-/// stores it in the last type.
+/// Emits the function `name`, a CPU kernel that fills a range of elements of a
+/// weight with random numbers. `types` lists the stored type and the type after
+/// each cast, such as [bf16, f32]. Numbers are generated in the first type and
+/// stored in the last type.
 static void writeRandomKernel(OpBuilder &builder, ArrayRef<Type> types,
                               const Twine &name) {
   Location loc = builder.getUnknownLoc();

@@ -12,24 +12,17 @@ namespace pcc::emit {
 /// Registers the dialects of the ops that lowerKernels() creates.
 void registerKernelDialects(mlir::DialectRegistry &registry);
 
-/// Lowers the kernels of `module` for CPUs. Returns a new module in the LLVM
-/// dialect, or null on failure. Kernel number n becomes the function
-/// `pcc_k_<n>` of type PccKernelFunction (runtime/program/ProgramImage.h). The
-/// rank.kernel ops come first, in the order of `module`, then the kernels of
-/// randomKernelsOf(). A call executes the iterations `begin` to `end` − 1 of
-/// the kernel's outermost loop. A kernel with the attribute `in_parts` ignores
-/// `begin` and `end`, and one call executes the whole kernel. A pass must not
-/// call lowerKernels(), because lowerKernels() loads MLIR dialects.
+/// Lowers the kernels of `module` for CPUs to functions `pcc_k_<n>` of type
+/// PccKernelFunction (runtime/program/ProgramImage.h). n counts the rank.kernel
+/// ops, then randomKernelsOf(). Returns a new module, or null on failure. A
+/// pass must not call lowerKernels(), which loads MLIR dialects.
 mlir::OwningOpRef<mlir::ModuleOp> lowerKernels(mlir::ModuleOp module);
 
-/// Creates a new module with the code of all kernels of `module`, and returns
-/// the new module. Calls `write` for each rank.kernel op, in the order of
-/// `module`. Then calls `writeRandom` for each kernel that fills weights with
-/// random numbers (randomKernelsOf()). The list of types has the element type
-/// in which the model stores the weight, then the type after each cast, such as
-/// [f32, bf16]. The builder inserts ops at the end of the new module. `number`
-/// counts the calls from 0. A pass must not call writeKernels(), because
-/// writeKernels() loads the dialects of `registry`.
+/// Returns a new module with the code of all kernels of `module`. Calls `write`
+/// for each rank.kernel. Then calls `writeRandom` for each kernel of random
+/// weights, with its element types (see randomKernelsOf()). `number` counts all
+/// calls. A pass must not call writeKernels(), which loads the dialects of
+/// `registry`.
 mlir::OwningOpRef<mlir::ModuleOp> writeKernels(
     mlir::ModuleOp module, const mlir::DialectRegistry &registry,
     llvm::function_ref<void(mlir::OpBuilder &, rank::KernelOp, int64_t number)>

@@ -12,17 +12,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::emit;
 
-/// Emits a function of `x`, such as the exponential. `Op` is the op of the MLIR
-/// dialect `math` for the function, such as math::ExpOp. `libm` is the name of
-/// the function in libm, such as "exp".
-///
-/// The code depends on the type of `x`:
-///
-///   f32   the op `Op`
-///   f64   a call of the libm function
-///
-/// For CPUs, the compiler later replaces the op by a polynomial approximation
-/// (expandForProcessors() in LowerKernels.cpp).
+/// Emits a function of `x`: the op `Op` for f32, or a call of the libm function
+/// `libm` for f64. For CPUs, expandForProcessors() later replaces the op by a
+/// polynomial.
 template <typename Op>
 static Value polynomialOr(StringRef libm, ScalarBuilder &s, Value x) {
   if (x.getType().isF32())
@@ -57,15 +49,9 @@ static Value softplus(ScalarBuilder &s, Value x) {
   return s.add(s.larger(x, s.zero(x.getType()), /*isUnsigned=*/false), rest);
 }
 
-/// Emits the gelu of `x`. `op` is the gelu op that the code computes. If `op`
-/// has the attribute `tanh`, emits the second formula, else the first formula:
-///
-///   exact           0.5 x (1 + erf(slope · x))
-///   approximation   0.5 x (1 + tanh(slope · (x + cubic · x³)))
-///
-/// `slope` and `cubic` are optional attributes of `op`. Without the attribute,
-/// `slope` is 1/√2 in the exact formula and √(2/π) in the approximation.
-/// Without the attribute, `cubic` is 0.044715.
+/// Emits the gelu of `x`: 0.5 x (1 + erf(slope · x)). If `op` has the attribute
+/// `tanh`, emits 0.5 x (1 + tanh(slope · (x + cubic · x³))). `slope` and
+/// `cubic` are optional attributes of `op`.
 static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
   auto gelu = cast<GeluOp>(op);
   Type type = x.getType();
@@ -78,13 +64,8 @@ static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
         polynomialOr<math::ErfOp>("erf", s, s.mul(x, s.number(type, slope)));
     return s.mul(s.mul(x, s.number(type, 0.5)), s.add(one(s, x), share));
   }
-  // The approximation of gelu with tanh is the formula
-  //
-  //   0.5 x (1 + tanh(u))   with   u = slope · (x + cubic · x³)
-  //
-  // Here, `slope` and `cubic` are constants. For every u, 0.5 (1 + tanh(u)) is
-  // equal to sigmoid(2 u). The emitted code computes x · sigmoid(2 u) instead.
-  // The variable `twice` holds 2 u.
+  // 0.5 (1 + tanh(u)) is equal to sigmoid(2 u). `twice` is 2 u, with u =
+  // slope · (x + cubic · x³).
   double slope = given(gelu.getSlope(), 0.79788456080286535588),
          cubic = given(gelu.getCubic(), 0.044715);
   Value cube = s.mul(s.mul(x, x), s.mul(x, s.number(type, cubic)));
@@ -107,13 +88,9 @@ static Value polynomial(ScalarBuilder &s, Value x,
 }
 
 /// Emits the sine (`quarter` = 0) or the cosine (`quarter` = 1) of `x`, an f32.
-/// The code computes in f64, because f32 is too coarse for arguments of some
-/// thousands, which occur in rotary embeddings. n is x / (π/2), rounded to the
-/// nearest integer, r is x − n · π/2, and k is n + `quarter`. Taylor
-/// polynomials give sin r and cos r with an error below 1e-11. The result is:
-///
-///   k % 4     0         1         2          3
-///   result    sin r     cos r     −sin r     −cos r
+/// Computes in f64, because f32 is too coarse for arguments of some thousands,
+/// which occur in rotary embeddings. The error before the rounding to f32 is
+/// below 1e-11.
 static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
   Type f64 = s.builder.getF64Type(), i64 = s.builder.getI64Type();
   Value wide = arith::ExtFOp::create(s.builder, s.loc, f64, x);
@@ -161,15 +138,9 @@ static Value cosine(ScalarBuilder &s, Value x) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-/// Emits base^exponent of two integers of one type, by repeated squaring. For a
-/// negative exponent, the result is 1 / base^(−exponent), rounded towards zero:
-///
-///   base 1    1
-///   base −1   1 if the exponent is even, −1 if the exponent is odd
-///   base 2    0, since 1/2, 1/4, 1/8 and so on become 0
-///   base 0    0, although 1 / 0 is undefined
-///
-/// Every other base gives 0 for a negative exponent, too.
+/// Emits base^exponent of two integers of one type, by repeated squaring. A
+/// negative exponent gives 1 or −1 for the bases 1 and −1, and 0 for all other
+/// bases.
 static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
   using P = arith::CmpIPredicate;
   Type type = base.getType();
@@ -197,14 +168,8 @@ static Value integerPower(ScalarBuilder &s, Value base, Value exponent) {
   return s.select(s.compare(P::slt, exponent, zero), fraction, power);
 }
 
-/// Emits base^exponent of a float base without a call of libm, for these
-/// constant exponents:
-///
-///   0.5                   a square root
-///   integers 0 to 4       a product of up to four factors
-///   integers −4 to −1     the reciprocal of such a product
-///
-/// Otherwise returns null and emits nothing.
+/// Emits base^exponent without libm for a float base and a constant exponent:
+/// 0.5 or an integer from −4 to 4. Otherwise returns null and emits nothing.
 static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   DenseElementsAttr attr;
   if (!isa<FloatType>(base.getType()) ||
@@ -224,14 +189,8 @@ static Value constantPower(ScalarBuilder &s, Value base, Value exponent) {
   return power < 0 ? s.divide(one(s, base), result) : result;
 }
 
-/// Emits the element at `at` of the result of the pow op `op`, base^exponent.
-/// Returns the element, which has the type of the base. The code depends on the
-/// base and the exponent:
-///
-///   float base, constant exponent 0.5       square root
-///   float base, constant integer −4 to 4    product or its reciprocal
-///   two integers                            repeated squaring
-///   all other cases                         call of the libm function pow
+/// Emits the element at `at` of the result of the pow op `op`, in the type of
+/// the base.
 static Value power(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   ScalarBuilder s = w.scalar();
   Value base = w.readBroadcast(op->getOperand(0), at);

@@ -26,13 +26,9 @@ using namespace pcc::emit;
 static constexpr llvm::StringLiteral tripleName = "x86_64-unknown-linux-gnu";
 
 namespace {
-/// Compilation of all kernels of a module to machine code for one type of CPU,
-/// such as x86-64-v4. `module` contains the kernels as LLVM IR. `machine` is
-/// LLVM's code generator for the type of CPU. `object` is the machine code.
-///
-/// compileKernels() compiles for several types of CPU at the same time, each in
-/// a thread of its own. Two threads must not use one LLVM context at the same
-/// time. Each KernelCompilation therefore has its own `context`.
+/// Compilation of all kernels of a module for one type of CPU, such as
+/// x86-64-v4. Each compilation needs its own LLVM `context`, because threads
+/// compile for several types of CPU at the same time.
 struct KernelCompilation {
   KernelObject object;
   llvm::LLVMContext context;
@@ -68,16 +64,10 @@ machineFor(StringRef cpu) {
       llvm::CodeGenOptLevel::Aggressive));
 }
 
-/// Prepares `unit.module`, which contains all kernels as LLVM IR, for the
-/// compilation for one type of CPU, such as x86-64-v4. Sets the attributes that
-/// tell LLVM which instructions this type of CPU has. For x86-64-v4, and for a
-/// type with the feature avx512f, also makes LLVM prefer vectors of 512 bits.
-///
-/// The compiler compiles the kernels for several types of CPU, and links all of
-/// the code into one executable. The name of a kernel function must therefore
-/// differ between the types. `number` is the index of the type of CPU.
-/// prepare() appends `_<number>` to the name of each kernel function. Example:
-/// `pcc_k_3` becomes `pcc_k_3_1` for type 1.
+/// Sets the CPU type and its features as attributes of all functions of
+/// `unit.module`. Appends `_<number>`, the index of the CPU type, to each
+/// kernel name. The names must differ, because one executable contains the code
+/// for all types.
 static void prepare(KernelCompilation &unit, size_t number) {
   llvm::Module &module = *unit.module;
   module.setTargetTriple(unit.machine->getTargetTriple());
@@ -143,16 +133,10 @@ static bool emitObject(KernelCompilation &unit) {
   return true;
 }
 
-/// Translates the kernels of `lowered` from the LLVM dialect to LLVM IR. Stores
-/// the LLVM IR in `unit.module`. Also creates the code generator of LLVM for
-/// the CPU `unit.object.cpu`, and stores it in `unit.machine`.
-///
-/// The compiler compiles the same kernels for several CPUs. `number` is the
-/// index of the CPU in the list of CPUs. The function appends `_<number>` to
-/// the names of the kernels, so that the names differ between the CPUs.
-///
-/// Emits an error on failure. Two threads must not call the function at the
-/// same time, since all calls use the MLIR module `lowered`.
+/// Translates the kernels of `lowered` to LLVM IR in `unit.module`, and creates
+/// `unit.machine`. `number` is the index of the CPU. Emits an error on failure.
+/// Two threads must not call translate() at the same time, since all calls use
+/// `lowered`.
 static LogicalResult translate(ModuleOp lowered, KernelCompilation &unit,
                                size_t number) {
   auto machine = machineFor(unit.object.cpu);

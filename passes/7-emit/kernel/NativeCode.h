@@ -18,14 +18,10 @@ struct KernelObject {
   std::vector<char> bytes;
 };
 
-/// Compiles all kernels of `module` once for each entry of `cpus`, in one
-/// thread per entry. An entry is the name of a CPU in LLVM, with optional
-/// features, such as "x86-64-v4,+avx512bf16". Returns one object file per
-/// entry, in the order of `cpus`. Emits an error on failure. For the second
-/// entry, kernel 3 becomes the function `pcc_k_3_1`. The code is
-/// position-independent, writes no global variables, and calls only libm,
-/// memcpy and memset. Equal modules give equal bytes. A pass must not call
-/// compileKernels(), because compileKernels() loads MLIR dialects.
+/// Compiles all kernels of `module` for each LLVM CPU name in `cpus`, such as
+/// "x86-64-v4,+avx512bf16". Kernel 3 becomes `pcc_k_3_1` for `cpus[1]`. The
+/// code writes no global variables, and calls only libm, memcpy and memset. A
+/// pass must not call compileKernels(), which loads MLIR dialects.
 mlir::FailureOr<std::vector<KernelObject>>
 compileKernels(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> cpus);
 

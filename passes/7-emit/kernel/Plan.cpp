@@ -88,15 +88,9 @@ int64_t RowSpace::outerSize() const {
 }
 
 bool RowSpace::isByColumns() const {
-  // A column is a set of elements that are reduced together. Example: the sum
-  // of a [500, 64] tensor over dim 0 reduces 64 columns of 500 elements.
-  //
-  // Require that the last dim is not reduced. In the example, the elements
-  // [i, 0] to [i, 63] belong to 64 different columns and are contiguous in
-  // memory. One vector instruction can load the elements of several columns.
-  //
-  // Require that the last dim has at least 8 elements, because 8 elements fill
-  // a vector register.
+  // If the last dim is not reduced, elements of neighboring columns are
+  // contiguous, and one vector instruction can load several of them. 8 elements
+  // fill a vector register.
   return !outerDims.empty() && outerDims.back() + 1 == int64_t(shape.size()) &&
          shape.back() >= 8;
 }
@@ -126,15 +120,9 @@ std::optional<RowSpace> pcc::emit::rowSpaceOf(Operation *op) {
 // Merging dims
 //===----------------------------------------------------------------------===//
 
-/// Returns whether one loop can replace the two nested loops over the dims
-/// `dim` and `dim + 1` of `shape`. The loops read a tensor of type `type`,
-/// broadcast to `shape`. True if `shape` has size 1 along one of the two dims.
-/// Examples for the dims 1 and 2 of the shape [4, 8, 6]:
-///
-///   tensor      result
-///   [4, 8, 6]   true: one loop of 48 iterations steps through 48 elements
-///   [4, 1, 1]   true: all 48 iterations read one element
-///   [6]         false: iteration i reads element i % 6
+/// Returns whether one loop over both dims `dim` and `dim` + 1 of `shape` can
+/// read a tensor of type `type`, broadcast to `shape`. Examples for dims 1 and
+/// 2 of [4, 8, 6]: true for [4, 8, 6] and [4, 1, 1], false for [6].
 static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
                         int64_t dim) {
   auto sizeAt = [&](int64_t at) -> int64_t {
@@ -146,14 +134,10 @@ static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
          (shape[dim + 1] == 1);
 }
 
-/// Returns whether one loop can replace the two nested loops of `kernel` over
-/// the dims `dim` and `dim + 1` of `shape`. The results of reductions,
-/// softmaxes and norms are not checked. Three conditions must hold:
-///
-///   - The kernel has no iota and no op of ReadKind::Layout, such as a
-///     transpose. The code of these ops needs the index along each dim.
-///   - No operand or result has more dims than `shape`.
-///   - One loop can read each operand and result. treatsAlike() decides this.
+/// Returns whether one loop of `kernel` can cover the dims `dim` and `dim` + 1
+/// of `shape`. False if an op needs the index along each dim, such as a
+/// transpose or an iota. Results of reductions, softmaxes and norms are not
+/// checked.
 static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
                      int64_t dim) {
   auto alike = [&](Value value) {
@@ -172,15 +156,9 @@ static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
   return true;
 }
 
-/// Divides `dims` into groups of neighboring dims, and returns the number of
-/// dims of each group. `dims` is an ascending list of dims of `shape`. `kernel`
-/// needs one loop for each group.
-///
-/// Two neighboring dims are in one group if one loop can replace the two nested
-/// loops over these dims. The function canMerge() decides this. Example: `dims`
-/// is [0, 1, 2], and the shape is [8, 4, 6]. If one loop can replace the loops
-/// over the dims 1 and 2 only, the result is [1, 2]. The kernel then has a loop
-/// of 8 iterations around a loop of 4 · 6 = 24 iterations.
+/// Divides `dims`, an ascending list of dims of `shape`, into groups that one
+/// loop of `kernel` can cover. Returns the number of dims of each group.
+/// Example: [1, 2] if one loop can cover only the last two of three dims.
 static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
                                      ArrayRef<int64_t> shape,
                                      ArrayRef<int64_t> dims) {
@@ -202,15 +180,9 @@ static SmallVector<int64_t> groupsOf(rank::KernelOp kernel,
 /// thread. The start of work on another thread takes some time. In this time,
 /// one thread computes about this number of elements.
 static constexpr int64_t elementsPerThread = 16384;
-/// Number of units of work that is enough to keep all threads busy. In a kernel
-/// without reductions, a unit of work is one iteration of the outermost loops.
-/// planMap() takes as many outermost loops as are needed to get this many
-/// units.
-///
-/// Example: a kernel has nested loops of 8, 64 and 100 iterations. The
-/// outermost loop alone gives 8 units, which are too few. The two outermost
-/// loops together give 8 · 64 = 512 units, which are enough. Each unit then is
-/// a loop of 100 iterations.
+/// Number of iterations that is enough to keep all threads busy. planMap()
+/// distributes as many outermost loops over threads as are needed to reach this
+/// number.
 static constexpr int64_t enoughIterations = 256;
 
 /// Largest number of neighboring columns that one unit of work reduces. A
@@ -223,14 +195,8 @@ static constexpr int64_t columnsTogether = 64;
 
 /// Returns whether `kernel` can reduce several neighboring columns side by
 /// side. A column is a set of elements that are reduced together and are
-/// strided in memory. Example: the sum of a [500, 64] tensor over dim 0 reduces
-/// 64 columns of 500 elements. Two conditions must hold:
-///
-///   - The last dim is not reduced, and has at least 8 elements.
-///   - The kernel contains no softmax, norm or arg-reduction. All its
-///     reductions are ops such as a sum or a maximum.
-///
-/// `rows` tells which dims `kernel` reduces.
+/// strided in memory. The kernel must contain no softmax, norm or
+/// arg-reduction.
 static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
   return rows.isByColumns() &&
          llvm::all_of(kernel.getBody().front(), [](Operation &op) {
@@ -239,13 +205,9 @@ static bool reducesColumns(rank::KernelOp kernel, const RowSpace &rows) {
 }
 
 /// Divides the work of `kernel`, which has reductions, into units that threads
-/// can execute in parallel. A row is a set of elements that are reduced
-/// together. A unit is one row, or up to 64 neighboring columns (rows that are
-/// strided in memory). Reads `plan.rows`. Sets `plan.rows->innerGroups`,
-/// `plan.width`, `plan.extent` and `plan.grain`. Example: the sum of a
-/// [500, 100] tensor over dim 0 reduces 100 columns. `width` is 64, and
-/// `extent` is 2. `grain` is 1, since one unit has 500 · 64 = 32000 elements,
-/// more than elementsPerThread.
+/// execute in parallel. A unit is one row (elements reduced together), or up to
+/// 64 neighboring columns. Reads `plan.rows`. Sets `plan.rows->innerGroups`,
+/// `width`, `extent` and `grain`.
 static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   RowSpace &rows = *plan.rows;
   rows.innerGroups = groupsOf(kernel, rows.shape, rows.innerDims);
@@ -260,17 +222,10 @@ static void planRows(rank::KernelOp kernel, KernelPlan &plan) {
   plan.grain = std::max<int64_t>(1, elementsPerThread / inside);
 }
 
-/// Sets the fields of `plan` for `kernel`, which has no reductions. The kernel
-/// is a nest of loops over the shape of its results. The function decides how
-/// many of the outermost loops are distributed over threads (`numParallel`):
-///
-///   - The outermost loop is always distributed.
-///   - The next loop is distributed if the distributed loops have fewer than
-///     256 iterations together. Example: the loops have 8, 64, 10 and 100
-///     iterations. The loop of 64 iterations is distributed, since 8 < 256. The
-///     loop of 10 iterations is not, since 8 · 64 = 512 ≥ 256.
-///   - The innermost of several loops is never distributed, so that LLVM can
-///     vectorize this loop.
+/// Sets the fields of `plan` for `kernel`, which has no reductions. The
+/// outermost loops are distributed over threads, until they have
+/// `enoughIterations` iterations. The innermost of several loops is never
+/// distributed, since LLVM vectorizes it.
 static void planMap(rank::KernelOp kernel, KernelPlan &plan) {
   auto type = cast<RankedTensorType>(kernel.getResultTypes()[0]);
   plan.shape = SmallVector<int64_t>(type.getShape());

@@ -25,14 +25,10 @@
 
 namespace pcc::emit {
 
-/// Operand elements on which one element of an op's result depends. Example:
-/// element [2, 3] of the result of an addition depends on the operand elements
-/// [2, 3], so an addition is ElementWise.
-///
-/// The pass `form-kernels` fuses ops into kernels, which are loop nests. A row
-/// is a set of elements that are reduced together. Ops of the kind Row are
-/// fused only into kernels that iterate over rows. Ops of the kind None are not
-/// fused, except attention.
+/// Kind of an op: the operand elements on which one element of its result
+/// depends. Ops of the kind Row are fused only into kernels that loop over rows
+/// (elements reduced together). Ops of the kind None are not fused, except
+/// attention.
 enum class ReadKind : uint8_t {
   None,        ///< not one of the kinds below, such as a matmul or attention
   ElementWise, ///< elements with the index of the result element, broadcast
@@ -49,24 +45,14 @@ ReadKind readKindOf(mlir::Operation *op);
 /// erf, pow, random, ...). Fusion does not duplicate expensive ops.
 bool isExpensive(mlir::Operation *op);
 
-/// Division of the dims of `shape` into inner dims, which a reduction reduces,
-/// and outer dims. A row is the set of elements with equal outer indices.
-/// Example: a reduction of [8, 16, 32] over dim 2.
-///
-///   innerDims   [2]
-///   outerDims   [0, 1]
-///   rows        8 · 16 = 128 rows of 32 elements
+/// Dims of the tensor that a kernel reduces: inner dims are reduced, outer dims
+/// are not. A row is the set of elements with equal outer indices. A reduction
+/// of [8, 16, 32] over dim 2 has 8 · 16 rows of 32 elements.
 struct RowSpace {
   llvm::SmallVector<int64_t> shape, innerDims, outerDims;
-  /// Number of inner (reduced) dims that each loop covers. A row is the set of
-  /// elements that are reduced together. Nested loops visit the elements of one
-  /// row. Entry 0 belongs to the outermost of these loops. A loop over two
-  /// neighboring dims visits all pairs of their indices.
-  ///
-  /// Example: the inner dims have the sizes 2, 4 and 8. The list [1, 2] then
-  /// means two loops. The outer loop covers the first inner dim, and has 2
-  /// iterations. The inner loop covers the other two inner dims, and has 4 · 8
-  /// = 32 iterations.
+  /// Numbers of neighboring inner (reduced) dims that the loops over one row
+  /// cover, outermost loop first. Example: inner dims of the sizes 2, 4 and 8
+  /// with [1, 2] give a loop of 2 iterations around a loop of 4 · 8.
   llvm::SmallVector<int64_t> innerGroups;
 
   /// Returns the sizes of the inner (reduced) dims: [32] for a reduction of [8,
@@ -81,14 +67,10 @@ struct RowSpace {
   /// Returns the number of rows (sets of elements that are reduced together): 8
   /// · 16 = 128 for a reduction of [8, 16, 32] over dim 2.
   int64_t outerSize() const;
-  /// Returns whether the reduced elements form columns. A column is a set of
-  /// elements that are reduced together and are strided in memory. Example: the
-  /// sum of a [500, 64] tensor over dim 0 reduces 64 columns of 500 elements.
-  /// Neighboring columns have neighboring elements in memory, so vector
-  /// instructions can process several columns at once.
-  ///
-  /// The function returns true if the last dim is not reduced and has at least
-  /// 8 elements. 8 elements fill a vector register.
+  /// Returns whether the last dim is not reduced and has at least 8 elements
+  /// (one vector register). Vector instructions can then reduce several
+  /// neighboring columns at once, such as in the sum of a [500, 64] tensor over
+  /// dim 0.
   bool isByColumns() const;
 
   bool operator==(const RowSpace &) const = default;
@@ -102,61 +84,35 @@ struct RowSpace {
 /// `innerGroups` is [1, 1].
 std::optional<RowSpace> rowSpaceOf(mlir::Operation *op);
 
-/// Returns whether a kernel that reduces a tensor of shape `rows.shape`
-/// computes one element of `result` for each element of the tensor, instead of
-/// one for each row (set of elements reduced together). Examples of ops that
-/// reduce dim 1:
-///
-///   op        `rows.shape`   shape of `result`   return value
-///   softmax   [8, 16]        [8, 16]             true
-///   sum       [8, 16]        [8]                 false: the shapes differ
-///   sum       [8, 1]         [8, 1]              false: the op is a sum
+/// Returns whether a kernel computes one element of `result` for each element
+/// of the reduced tensor, as in a softmax. Otherwise the kernel computes one
+/// per row (elements reduced together). Always false for a plain reduction,
+/// even if the shapes are equal, as in the sum of [8, 1] over dim 1 to [8, 1].
 bool isPerElement(mlir::Value result, const RowSpace &rows);
 
-/// Loop nest of a kernel, divided into units of work that threads can execute
-/// in parallel. A row is a set of elements that are reduced together. A column
-/// is a row whose elements are strided in memory. The parallel loops are the
-/// outermost `numParallel` loops.
+/// Loop nest of a kernel, divided into independent units of work for threads:
 ///
 ///   ops of the kernel            one unit of work
 ///   attention or its gradient    the whole kernel
-///   reductions, `width` is 0     one row
-///   reductions, `width` is > 0   `width` neighboring columns
-///   only other ops               one iteration of the parallel loops
+///   reductions, `width` is 0     one row (elements reduced together)
+///   reductions, `width` is > 0   `width` neighboring columns (strided rows)
+///   only other ops               one iteration of the `numParallel` loops
 struct KernelPlan {
   /// Rows (sets of elements reduced together) of the tensor that the kernel
   /// reduces. std::nullopt in a kernel without reductions.
   std::optional<RowSpace> rows;
-  /// Number of neighboring columns that one unit of work reduces. A column is a
-  /// set of elements that are reduced together and are strided in memory. A
-  /// unit of work is a part of the kernel. The units are independent of each
-  /// other, so that threads can execute the units in parallel.
-  ///
-  /// `width` is at most 64. Examples for the sum of a tensor over dim 0:
-  ///
-  ///   tensor       columns   `width`   units of work
-  ///   [500, 48]    48        48        1: columns 0 to 47
-  ///   [500, 100]   100       64        2: columns 0 to 63, columns 64 to 99
-  ///
-  /// `width` is 0 if a unit of work is not a group of columns.
+  /// Number of neighboring columns (rows that are strided in memory) that one
+  /// unit of work reduces, at most 64. 0 if a unit of work is not a group of
+  /// columns. The sum of a [500, 100] tensor over dim 0 has two units of work:
+  /// 64 and 36 columns.
   int64_t width = 0;
-  /// `shape` is the shape of the results of a kernel without reductions. The
-  /// kernel visits each element of this shape in nested loops.
-  ///
-  /// `groups` tells how many dims each loop covers, outermost loop first. The
-  /// loops cover neighboring dims. Example: the shape [8, 4, 6] and the groups
-  /// [1, 2] mean two loops. The outer loop covers the first dim, and has 8
-  /// iterations. The inner loop covers the other two dims, and has 4 · 6 = 24
-  /// iterations.
+  /// Shape of the results of a kernel without reductions, and the number of
+  /// neighboring dims that each loop covers, outermost loop first. Example:
+  /// shape [8, 4, 6] and groups [1, 2] give a loop of 8 iterations around a
+  /// loop of 4 · 6.
   llvm::SmallVector<int64_t> shape, groups;
-  /// Number of outermost loops whose iterations threads execute in parallel.
-  /// Example: a kernel has loops of 8, 64 and 100 iterations, and `numParallel`
-  /// is 2. The threads share 8 · 64 = 512 iterations. One iteration contains
-  /// the loop of 100 iterations.
-  ///
-  /// The number is used only for a kernel without reductions and without
-  /// attention. It is 0 for all other kernels. In a kernel with reductions, the
-  /// threads share rows or columns of elements.
+  /// Number of outermost loops whose iterations threads execute in parallel. 0
+  /// for a kernel with reductions or attention.
   int64_t numParallel = 0;
   /// Whether the kernel has a separate loop nest for each result. True if the
   /// kernel contains attention or the gradient of attention. The results of
@@ -164,17 +120,9 @@ struct KernelPlan {
   /// not possible. Example: the gradient of the queries has the shape [8, 64],
   /// and the gradient of the keys has the shape [32, 64].
   bool hasOwnShapes = false;
-  /// `extent` is the number of units of work. A unit of work is a part of the
-  /// kernel. The units are independent of each other, so that threads can
-  /// execute the units in parallel.
-  ///
-  /// `grain` limits the number of threads. If two or more threads execute the
-  /// kernel, each thread executes at least `grain` units. A thread
-  /// needs some time to give work to another thread. With fewer than `grain`
-  /// units per thread, more threads would not make the kernel faster.
-  ///
-  /// Example: `extent` is 512, and `grain` is 163. The kernel runs on at most 3
-  /// threads, since 3 · 163 = 489 ≤ 512, but 4 · 163 = 652 > 512.
+  /// `extent` is the number of units of work, which threads can execute in
+  /// parallel. If several threads run the kernel, each gets at least `grain`
+  /// units. Giving less work to another thread does not pay off.
   int64_t extent = 1, grain = 1;
 };
 
@@ -183,13 +131,10 @@ struct KernelPlan {
 KernelPlan planOf(rank::KernelOp kernel);
 
 /// Returns one attribute `#rank.offset` for each number that a kernel needs as
-/// an argument to compute `op`. Returns an empty list unless `op` is a
-/// dist.global_index op. This op computes the index, along one dim of the whole
-/// tensor, of each element of the rank's shard. The size of the dim can be a
-/// product of factors, such as 192 = 3 · 64, and each factor can be split over
-/// ranks. Each split factor needs one number: the index along the factor at
-/// which the shard begins. Example: two ranks split the factor 64. The number
-/// is 0 on the first rank and 32 on the second rank.
+/// an argument to compute `op`. Only dist.global_index ops need numbers: the
+/// start of the rank's shard along each factor of the dim that mesh axes split.
+/// A dim of 192 = 3 · 64 elements that is split only within the 64 needs one
+/// number.
 llvm::SmallVector<mlir::Attribute> offsetsOf(mlir::Operation *op);
 
 } // namespace pcc::emit

@@ -41,18 +41,9 @@ std::vector<ElementTypes> pcc::emit::randomKernelsOf(ModuleOp module) {
 
 namespace {
 /// Arguments, of type i64, of a kernel that generates random elements of a
-/// weight. The arguments are the fields of runtime::RandomScalars, in the order
-/// of declaration. A source index is the index of an element in the whole
-/// weight. A target index is its index in the memory that the kernel fills.
-///
-///   key            hash from which the kernel computes all elements
-///   sourceOffset   source index of the first generated element
-///   targetOffset   target index of the first generated element
-///   loops          nested loops over the elements, outermost loop first;
-///                  each loop has the following three arguments
-///   extent         number of iterations
-///   sourceStride   growth of the source index per iteration
-///   targetStride   growth of the target index per iteration
+/// weight. Their order is that of the fields of runtime::RandomScalars. Source
+/// indices refer to the whole weight, and target indices to the memory that the
+/// kernel fills. The loops over the elements come last, outermost loop first.
 struct Scalars {
   Value key, sourceOffset, targetOffset;
   struct ElementLoop {
@@ -86,15 +77,10 @@ static Value mixed(ScalarBuilder &s, Value value) {
   return s.exclusive(value, shifted(s, value, 31));
 }
 
-/// Emits the computation of one random element of a weight. Returns the
-/// element. A float is a number between −0.05 and 0.05, rounded to `type`. An
-/// integer is 0 or 1. The function runtime::randomValue() gives the same number
-/// before the rounding.
-///
-///   - `key` is a hash of the random seed and the weight's name.
-///   - `index` is the index of the element in the whole weight, in row-major
-///     order. Example: element [1, 2] of a 4x8 weight has the index 10.
-///   - `type` is the element type in which the model stores the weight.
+/// Emits one random element of a weight: a float between −0.05 and 0.05,
+/// rounded to `type`, or the integer 0 or 1. Before the rounding, it must equal
+/// runtime::randomValue(). `key` is a hash of the random seed and the weight's
+/// name. `index` is the row-major index in the whole weight.
 static Value randomElement(ScalarBuilder &s, Value key, Value index,
                            Type type) {
   Type i64 = s.builder.getI64Type(), f64 = s.builder.getF64Type();

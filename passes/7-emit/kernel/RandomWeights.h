@@ -21,28 +21,20 @@
 
 namespace pcc::emit {
 
-/// Element types of a weight that is filled with random numbers. The first
-/// entry is the type in which the model stores the weight. Each further entry
-/// is the type after one cast by the model. Example: [f32, bf16] for a weight
-/// that the model stores as f32 and casts to bf16.
+/// Element types of a weight that is filled with random numbers. The first type
+/// is the one in which the model stores the weight. Each later type is the type
+/// after one cast by the model. Example: [f32, bf16] for a weight that the
+/// model stores as f32 and casts to bf16.
 using ElementTypes = llvm::SmallVector<mlir::Type, 2>;
 
-/// Returns the element types of the weight that `parameter` declares. The first
-/// entry is the type in which the model stores the weight. Each further entry
-/// is the type after one cast by the model. Example: [f32, bf16] for a weight
-/// that the model stores as f32 and casts to bf16.
-///
-/// Returns std::nullopt if the elements of the weight are not random, but come
-/// from a file or are all equal to a given number.
+/// Returns the element types of the weight that `parameter` declares. Returns
+/// std::nullopt if the elements come from a file or all equal a given number.
 std::optional<ElementTypes> randomTypesOf(graph::ParameterOp parameter);
 
-/// Returns the GPU kernels that fill the weights of `module` with random
-/// numbers. Each entry is the list of element types of one kernel. The list
-/// [f32, bf16] stands for weights that the model stores as f32 and casts to
-/// bf16. One kernel fills all weights with equal lists. These kernels are
-/// numbered after the rank.kernel ops: with five rank.kernel ops, the first
-/// entry is kernel 5. Returns an empty list if the target is not `cuda`, since
-/// the runtime generates random numbers on CPUs.
+/// Returns one list of element types for each GPU kernel that fills weights of
+/// `module` with random numbers. Weights with equal lists share a kernel. The
+/// kernel numbers follow those of the rank.kernel ops. Empty unless the target
+/// is `cuda`, since CPUs generate random numbers in the runtime.
 std::vector<ElementTypes> randomKernelsOf(mlir::ModuleOp module);
 
 /// Number of i64 arguments of a kernel that fills a weight with random numbers.
@@ -52,14 +44,10 @@ std::vector<ElementTypes> randomKernelsOf(mlir::ModuleOp module);
 constexpr int32_t numRandomScalars =
     sizeof(runtime::RandomScalars) / sizeof(int64_t);
 
-/// Emits code that generates one element of a random weight in the type
-/// `types[0]`, converts the element to each further type in turn, and stores it
-/// in the memory at `target`. `scalars` are the fields of
-/// runtime::RandomScalars, which describe nested loops over the elements.
-/// `number` is the number of a loop iteration, counted from 0, and selects the
-/// element. Example: loops of 2 and 8 iterations generate rows 2 and 3 of a 4x8
-/// weight. Iteration 9 = 1 · 8 + 1 generates element [3, 1] of the weight, and
-/// stores it as element 9 of the memory.
+/// Emits code that generates one random element of type `types[0]`, casts it to
+/// the other types in turn, and stores it at `target`. `scalars` are the fields
+/// of runtime::RandomScalars, which describe nested loops over the elements.
+/// `number` is the index of the element among the iterations of these loops.
 void writeRandomElement(KernelWriter &w, llvm::ArrayRef<mlir::Type> types,
                         mlir::Value target, mlir::ValueRange scalars,
                         mlir::Value number);

@@ -27,14 +27,10 @@ static bool isUnsigned(Type element) {
 /// element.
 using Combine = function_ref<Value(ScalarBuilder &, Value, Value)>;
 
-/// Emits a fold, such as a sum, over one row (set of elements that are reduced
-/// together), and returns the result. `w.outer` holds the indices of the row
-/// along the dims that are not reduced. `elementAt` emits the element with
-/// given indices along the reduced dims. `combine` emits the combination of two
-/// values. `start` changes nothing in a combination, such as 0 in a sum.
-///
-/// `combine` must be associative. On a GPU, several threads can share the row,
-/// and `combine` also combines the results of two threads.
+/// Emits a fold, such as a sum, over one row (elements reduced together).
+/// `w.outer` selects the row. `elementAt` emits one element. `start` is the
+/// neutral element of `combine`. `combine` must be associative: on a GPU, it
+/// also combines the results of two threads.
 static Value fold(KernelWriter &w, Value start,
                   function_ref<Value(ArrayRef<Index>)> elementAt,
                   Combine combine) {
@@ -50,14 +46,9 @@ static Value fold(KernelWriter &w, Value start,
       [&](ValueRange a, ValueRange b) { return join(a[0], b[0]); })[0];
 }
 
-/// Emits a fold, such as a sum or a maximum, over the elements of one row of
-/// `tensor`. A row is a set of elements that are reduced together. `w.outer`
-/// holds the indices of the row along the dims that are not reduced. Example:
-/// `tensor` has the shape [8, 16, 32] and is reduced over dim 2, and `w.outer`
-/// is [3, 7]. The row then has the 32 elements [3, 7, 0] to [3, 7, 31].
-///
-/// `combine` emits the combination of two values, such as a sum. `start` is the
-/// value that changes nothing in a combination: 0 for a sum, since x + 0 = x.
+/// Emits a fold, such as a sum, over one row (elements reduced together) of
+/// `tensor`. `w.outer` selects the row. `start` is the neutral element of
+/// `combine`.
 static Value fold(KernelWriter &w, Value tensor, Value start, Combine combine) {
   auto element = [&](ArrayRef<Index> inner) {
     return w.read(tensor, w.rowPlace(inner));
@@ -114,15 +105,9 @@ static Value foldSum(KernelWriter &w, Value tensor) {
   return fold(w, tensor, w.scalar().zero(type), addUp);
 }
 
-/// Emits the mean of a row from `sum`, the sum of the elements of the row. A
-/// row is a set of elements that are reduced together. The mean is `sum`
-/// divided by the `divisor` of `op`. Without a `divisor`, `sum` is divided by
-/// the number of elements in the row. A mean of integers is rounded towards
-/// zero, and is 0 if the divisor is 0.
-///
-/// Example of a `divisor`: the mean of 100 elements, 50 on each of two ranks.
-/// Each rank adds up its 50 elements and divides by the `divisor` 100. The sum
-/// of both results is the mean.
+/// Emits the mean of a row from `sum`, the sum of its elements. Divides by the
+/// `divisor` of `op`, or else by the number of elements in the row. An integer
+/// mean is rounded towards zero, and is 0 for the divisor 0.
 static Value meanOf(KernelWriter &w, ReduceOp op, Value sum) {
   ScalarBuilder s = w.scalar();
   int64_t divisor = op.getDivisor().value_or(w.rows.innerSize());
@@ -182,14 +167,10 @@ Value pcc::emit::finish(KernelWriter &w, ReduceOp op, Value value) {
 static void reduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Value input = reduce.getInput();
-  // If the kernel computes `input`, keepRow() emits a loop that stores the row
-  // of `input` on the stack. fold() then emits a second loop that loads the
-  // elements. A sum or product then has the same bits in all kernels: LLVM
-  // chooses the order of the additions by the code of the loop, and a loop that
-  // only loads and adds has the same code in every kernel. The order does not
-  // matter for a maximum or minimum. There, keepRow() only avoids that a second
-  // use of `input` computes the elements again. keepRow() emits nothing if the
-  // row is too long for the stack.
+  // keepRow() stores a computed row on the stack, and fold() only loads and
+  // combines it. This loop has the same code in all kernels. LLVM then chooses
+  // the same order, and sums and products have the same bits. For a maximum or
+  // minimum, keepRow() only avoids a second computation.
   const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
   if (hasOrder || !input.hasOneUse())
     w.keepRow(input);
@@ -245,14 +226,8 @@ static void argReduceRow(KernelWriter &w, Operation *op) {
                       : beats(s, x, best[0], largest, noSign);
     return take(wins, {x, at}, best);
   };
-  // Merge the results of two threads. A row is a set of elements that are
-  // compared with each other. Each thread has searched some elements of the row
-  // for the largest element (the smallest element if `largest` is false). The
-  // result of a thread is the found element and the index of this element in
-  // the row. Keep the result with the larger element (the smaller element if
-  // `largest` is false). If only one element is NaN, keep the result with the
-  // NaN. If both elements are equal, keep the result with the larger index if
-  // `last` is true, and the result with the smaller index if `last` is false.
+  // Merge the results of two threads: the best element and its index. For equal
+  // elements, keep the larger index if `last` is true, else the smaller index.
   auto merge = [&](ValueRange best, ValueRange other) {
     ScalarBuilder s = w.scalar();
     Value isMore = beats(s, other[0], best[0], largest, noSign);
@@ -282,18 +257,10 @@ static Value shiftedExp(KernelWriter &w, Value input, Value top,
   return exponential(s, s.sub(x, top));
 }
 
-/// Emits the statistics of the softmax or log_softmax `op`, which are the
-/// values that depend on all elements of a row. A row is the set of elements
-/// that a softmax normalizes together. `w.outer` holds the indices of the row
-/// along the dims that are not normalized. Stores the statistics in
-/// `w.statistics[op]`:
-///
-///   softmax       maximum of the row
-///                 1 / Σ e^(x − maximum), over all elements x of the row
-///                 pointer to a stack buffer with the terms of this sum;
-///                 missing if the terms are too many for the stack
-///   log_softmax   maximum of the row
-///                 log(Σ e^(x − maximum)), over all elements x of the row
+/// Emits two values of the softmax or log_softmax `op` for the current row,
+/// into `w.statistics[op]`. First comes m, the maximum of the row. Second comes
+/// 1 / Σ e^(x − m), or log(Σ e^(x − m)) for a log_softmax. A softmax adds a
+/// pointer to a stack buffer with the terms of the sum, if they fit.
 static void softmaxRow(KernelWriter &w, Operation *op) {
   Value input = op->getOperand(0);
   w.keepRow(input);
@@ -316,12 +283,8 @@ static void softmaxRow(KernelWriter &w, Operation *op) {
 }
 
 /// Emits the element with the multi-index `at` of the result of the softmax
-/// `op`: e^(x − m) / Σ e^(y − m). x is the operand element at `at`, m is the
-/// largest element of the row of x, and y runs over this row. A row is the set
-/// of elements that the softmax normalizes together. softmaxRow() must have
-/// emitted the code for m and the sum. If the executing thread certainly has
-/// e^(x − m) in its stack buffer, emits a load. Otherwise emits the computation
-/// of e^(x − m).
+/// `op`. softmaxRow() must have emitted the statistics of the row. If the
+/// thread certainly has the exponential in its stack buffer, loads it.
 static Value readSoftmax(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value power;
@@ -361,14 +324,8 @@ static Value sumOfSquares(KernelWriter &w, Value input, Value centre) {
   return fold(w, w.scalar().zero(type), squareAt, addUp);
 }
 
-/// Emits the factor 1 / sqrt(sum / n + epsilon) of a layer_norm or rms_norm. A
-/// row is a set of elements that the norm normalizes together. n is the number
-/// of elements in the row. `epsilon` is the attribute `epsilon` of the norm.
-/// `sum` is a sum over all elements x of the row:
-///
-///   norm         `sum`        the norm multiplies the factor by
-///   layer_norm   Σ (x − m)²   x − m, where m is the mean of the row
-///   rms_norm     Σ x²         x
+/// Emits 1 / sqrt(sum / n + epsilon), where n is the number of elements in a
+/// row. `sum` is Σ (x − mean)² for a layer_norm, and Σ x² for an rms_norm.
 static Value normFactor(KernelWriter &w, Value sum, double epsilon) {
   ScalarBuilder s = w.scalar();
   Type type = sum.getType();
@@ -406,16 +363,11 @@ static void rmsNormRow(KernelWriter &w, Operation *op) {
       normFactor(w, squares, norm.getEpsilon().convertToDouble())};
 }
 
-/// Emits the element of the result of the norm `op` with the multi-index `at`.
-/// x is the element of the operand with the multi-index `at`:
+/// Emits the element with the multi-index `at` of the result of a norm, from
+/// the statistics of its row:
 ///
 ///   layer_norm   (x − mean) / sqrt(variance + epsilon) · scale + bias
 ///   rms_norm     x / sqrt(mean of squares + epsilon) · scale
-///
-/// Each mean and the variance are computed over all elements of the row of x. A
-/// row is a set of elements that the norm normalizes together. `epsilon` is an
-/// attribute of `op`. `scale` and `bias` are operands of `op`. A layer_norm
-/// without the operand `bias` adds nothing.
 static Value readNorm(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value x = w.read(op->getOperand(0), at);
@@ -445,15 +397,10 @@ void pcc::emit::addRowReads(ReadTable &table) {
   table.add<RmsNormOp>(readNorm);
 }
 
-/// Emits the statistics of `op`, which are the values that depend on all
-/// elements of a row. A row is a set of elements that are reduced together.
-/// Example: the statistic of a sum is the sum of the row, and the statistics of
-/// a layer_norm include the mean of the row. Stores the statistics in
-/// `w.statistics[op]`. Code that computes an element of the result of `op` uses
-/// the statistics.
-///
-/// `w.outer` holds the indices of the row along the dims that are not reduced.
-/// Emits nothing if `op` is no reduction, arg-reduction, softmax or norm.
+/// Emits the values of `op` that depend on a whole row (elements reduced
+/// together), such as its sum. Stores them in `w.statistics[op]`. `w.outer`
+/// selects the row. Emits nothing if `op` is no reduction, arg-reduction,
+/// softmax or norm.
 static void writeStatistics(KernelWriter &w, Operation *op) {
   using Write = void (*)(KernelWriter &, Operation *);
   static const llvm::DenseMap<TypeID, Write> table = {

@@ -20,13 +20,9 @@ namespace pcc::emit {
 
 class KernelWriter;
 
-/// Function that emits the body of a loop nest, which visits all elements of a
-/// shape. The first parameter is the indices of the current element, one index
-/// per dim of the shape. The second parameter is the loop-carried values, like
-/// the iter_args of an scf.for. The function returns the loop-carried values
-/// for the next iteration. Example: if the loop nest adds up elements, the
-/// loop-carried value is the sum of the previous elements. The function emits
-/// the addition of the current element, and returns the new sum.
+/// Function that emits the body of a loop nest. The parameters are one index
+/// per dim, and the loop-carried values (like the iter_args of an scf.for).
+/// Returns the loop-carried values for the next iteration.
 using NestBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     llvm::ArrayRef<Index>, mlir::ValueRange)>;
 /// Function that emits the combination of two threads' results, such as the sum
@@ -35,39 +31,24 @@ using NestBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
 using MergeBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
     mlir::ValueRange, mlir::ValueRange)>;
 
-/// Distribution of the elements of a row over threads. A row is a set of
-/// elements that are reduced together. On a CPU, one thread computes all
-/// elements of a row. On a GPU, a team of threads may share a row, and each
-/// thread computes some of the elements.
-///
-/// The methods emit code, and all threads that share a row execute this code.
-/// Example: to emit a sum, call forEach() first. forEach() emits a loop in
-/// which each thread adds up some of the elements. Then call join(), which
-/// emits the addition of the sums of all threads.
+/// Distribution of a row (elements reduced together) over threads. On a CPU,
+/// one thread computes the whole row. On a GPU, a team of threads may share a
+/// row. For a sum, forEach() emits the sum of each thread's elements, and
+/// join() emits the sum over the threads.
 class RowThreads {
 public:
   virtual ~RowThreads() = default;
 
   /// Emits a loop in which each thread visits its own elements of a row. `body`
-  /// emits the code for one element. `body` receives the indices of the element
-  /// along the reduced dims and the loop-carried values, and returns the new
-  /// loop-carried values. Each thread begins with `carried`. Returns the
-  /// loop-carried values of the current thread after the loop.
-  ///
-  /// Example: two threads share the row [1, 2, 3, 4] and compute a sum.
-  /// `carried` is 0. The result can be 3 in the first thread and 7 in the
-  /// second thread. join() can then add 3 and 7.
+  /// receives the indices of an element along the reduced dims. The
+  /// loop-carried values begin with `carried`. Returns their final values in
+  /// the current thread.
   virtual llvm::SmallVector<mlir::Value>
   forEach(KernelWriter &w, mlir::ValueRange carried, NestBody body) = 0;
-  /// Emits the combination of the values of all threads that share a row. A row
-  /// is a set of elements that are reduced together. Every thread receives the
-  /// result. `own` are the values of the current thread, such as a partial sum.
-  /// `merge` emits the combination of the values of two threads. Example: four
-  /// threads have the partial sums 1, 2, 3 and 4 as `own`, and `merge` emits an
-  /// addition. All four threads receive 10.
-  ///
-  /// On a GPU, the emitted code can contain a barrier. All threads of a block
-  /// must therefore execute the code.
+  /// Emits the combination of the values `own` of all threads that share a row.
+  /// `merge` combines the values of two threads. Every thread gets the result.
+  /// On a GPU, the code can contain a barrier, so all threads of a block must
+  /// execute it.
   virtual llvm::SmallVector<mlir::Value>
   join(KernelWriter &w, mlir::ValueRange own, MergeBody merge) = 0;
 
@@ -84,27 +65,14 @@ public:
   /// such a surplus team skip `body`.
   virtual void store(KernelWriter &w, llvm::function_ref<void()> body) = 0;
 
-  /// Returns the number of elements that the stack buffer of one thread holds.
-  /// A row is a set of elements that are reduced together. A thread may compute
-  /// an element of a row once and keep it in the buffer for later uses. The
-  /// buffer has room for all elements of one row that the thread computes.
-  /// `rows` tells which dims of a tensor are reduced.
-  ///
-  /// Example: a row has 32 elements. On a CPU, one thread computes all elements
-  /// of the row, and the result is 32. On a GPU, four threads may share the
-  /// row, and the result is 8.
-  ///
-  /// Returns std::nullopt if the elements are too many for a stack buffer.
+  /// Returns the number of elements in the stack buffer of one thread: all
+  /// elements of one row (elements reduced together) that the thread computes.
+  /// Returns std::nullopt if this is too much for the stack.
   virtual std::optional<int64_t> numSlots(const RowSpace &rows) const = 0;
-  /// Returns the position, counted from 0, of an element of the row in the
-  /// stack buffer of the current thread. `inner` holds the indices of the
-  /// element along the reduced dims. Example: two dims of sizes 4 and 6 are
-  /// reduced, and `inner` is [2, 1]. On a CPU, the position is 2 · 6 + 1 = 13.
-  ///
-  /// On a GPU, threads may share the row, each with its own buffer. Returns
-  /// std::nullopt if another thread may have the element. The buffer certainly
-  /// has the element for which the parameter `body` of forEach() currently
-  /// runs.
+  /// Returns the index, in the stack buffer of the current thread, of the row
+  /// element with the indices `inner` along the reduced dims. Returns
+  /// std::nullopt if another GPU thread may have it. The current thread has the
+  /// element for which the `body` of forEach() is running.
   virtual std::optional<Index> slotOf(KernelWriter &w,
                                       llvm::ArrayRef<Index> inner) const = 0;
 };

@@ -9,17 +9,10 @@
 using namespace mlir;
 using namespace pcc::emit;
 
-/// Fast-math flags of the additions in a sum over many elements, and of the
-/// multiplications in a product over many elements. The flag `reassoc` allows
-/// LLVM to change the order of these operations. Example: instead of adding a,
-/// b, c and d one by one, LLVM may first compute a + b and c + d, and then add
-/// both results.
-///
-/// No other float operation has a fast-math flag. No operation has the flag
-/// `contract`, with which LLVM may fuse a multiplication and an addition into
-/// one instruction. The fused instruction rounds once instead of twice, and
-/// LLVM could use this instruction in one kernel and not in another kernel. Two
-/// kernels that compute the same value could then get different bits.
+/// Fast-math flags of long sums and products: LLVM may change the order of
+/// their operations. No other operation has fast-math flags. The flag
+/// `contract` (fused multiply-add) could give different bits in two kernels
+/// that compute the same value.
 static constexpr auto anyOrder = arith::FastMathFlags::reassoc;
 
 static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
@@ -151,18 +144,9 @@ Value ScalarBuilder::fromStorage(Value stored, Type element) {
   return arith::ExtFOp::create(builder, loc, computeType(element), narrow);
 }
 
-/// Returns the i16 or f16 from which fromStorage() has computed the f32
-/// `value`. `element` is bf16 or f16. In memory, an f16 element is an f16, and
-/// a bf16 element is an i16 with the bits of the bf16. fromStorage() converts
-/// the i16 or f16 to f32.
-///
-/// Example: a kernel loads a bf16 element and stores the element unchanged. The
-/// load gives an i16, and fromStorage() converts this i16 to the f32 `value`.
-/// This function returns the i16. The kernel can store this i16 and needs no
-/// conversion of `value` to bf16.
-///
-/// Returns null if `value` is not the result of fromStorage() for the type
-/// `element`.
+/// Returns the i16 (bits of a bf16) or f16 from which fromStorage() has
+/// computed the f32 `value`, or null. An element that is loaded and stored
+/// unchanged then needs no rounding. `element` is bf16 or f16.
 static Value storedAs(Value value, Type element) {
   auto wide = value.getDefiningOp<arith::ExtFOp>();
   if (!wide || wide.getIn().getType() != element)
@@ -190,13 +174,9 @@ Value ScalarBuilder::rounded(Value value, Type element) {
                            : value;
 }
 
-/// Emits the conversion of the float `value` to the integer type `to`, in two
-/// steps. The first step rounds the float towards zero, to an i64. If the float
-/// is larger than every i64, this step gives the largest i64. If the float is
-/// smaller than every i64, this step gives the smallest i64. NaN becomes 0. If
-/// `to` is narrower than an i64, the second step takes the low bits of the i64.
-/// Example: if `to` is i8, the first step turns 300.5 into 300, and the second
-/// step turns 300 into 300 − 256 = 44.
+/// Emits the conversion of a float to the integer type `to`. Rounds towards
+/// zero to the nearest i64; NaN becomes 0. A narrower type takes the low bits
+/// of the i64: 300.5 becomes the i8 44.
 static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
   using P = arith::CmpFPredicate;
   constexpr double limit = 9223372036854775808.0;

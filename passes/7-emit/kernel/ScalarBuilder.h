@@ -18,26 +18,13 @@
 
 namespace pcc::emit {
 
-/// Returns the compute type of `element`. The compute type is the type in which
-/// arithmetic on elements of the type `element` is done:
-///
-///   `element`        result
-///   bf16, f16        f32
-///   f32, f64         `element`
-///   i1 (boolean)     i1
-///   other integers   signless integer type with the width of `element`
-///
-/// Example: the result is i32 for i32, for si32 and for ui32.
+/// Returns the type in which arithmetic on elements of type `element` is done:
+/// f32 for bf16 and f16, a signless integer for an integer of any signedness,
+/// and otherwise `element`.
 mlir::Type computeType(mlir::Type element);
-/// Returns the type that elements of the type `element` have in memory:
-///
-///   `element`        result
-///   bf16             i16, which holds the bits of the bf16
-///   f16, f32, f64    `element`
-///   i1 (boolean)     i8
-///   other integers   signless integer type with the width of `element`
-///
-/// Example: the result is i32 for i32, for si32 and for ui32.
+/// Returns the type that elements of type `element` have in memory: i16 (the
+/// bits) for bf16, f16 for f16, i8 for a boolean, and otherwise
+/// computeType(element).
 mlir::Type storageType(mlir::Type element);
 
 /// Builder that emits arithmetic on scalars, at the insertion point of
@@ -96,36 +83,16 @@ struct ScalarBuilder {
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a,
                       mlir::Value b);
 
-  /// Emits the conversion of an element from the element type `from` to the
-  /// element type `to`. An element of type bf16 or f16 is an f32 value. If `to`
-  /// is bf16 or f16, the result is rounded to the precision of `to`. If `to` is
-  /// a boolean, every value except 0 becomes true.
-  ///
-  /// A float becomes any other integer type in two steps. The float is rounded
-  /// towards zero to an i64: the nearest i64 if it is out of range, and 0 for
-  /// NaN. A narrower type then takes the low bits: 300.5 becomes the i8 300 −
-  /// 256 = 44.
+  /// Emits the conversion of an element between element types. bf16 and f16
+  /// elements are f32 values, rounded to their own precision. A boolean is true
+  /// for all values except 0. A float is rounded towards zero to the nearest
+  /// i64 (NaN: 0); a narrower integer takes the low bits.
   mlir::Value convert(mlir::Value value, mlir::Type from, mlir::Type to);
-  /// Emits the conversion of `stored`, a value from memory, to the type in
-  /// which arithmetic is done. `element` is the element type of the tensor:
-  ///
-  ///   element        type of `stored`              type of the result
-  ///   bf16           i16 with the bits of a bf16   f32
-  ///   f16            f16                           f32
-  ///   i1 (boolean)   i8                            i1
-  ///
-  /// For all other element types, the result is `stored`.
+  /// Emits the conversion of `stored`, a value from memory, from
+  /// storageType(element) to computeType(element).
   mlir::Value fromStorage(mlir::Value stored, mlir::Type element);
-  /// Emits the conversion of `value` from the type in which arithmetic is done
-  /// to the type of the tensor's elements in memory. `element` is the element
-  /// type of the tensor:
-  ///
-  ///   element        type of `value`   type of the result
-  ///   bf16           f32               i16 with the bits of a bf16
-  ///   f16            f32               f16
-  ///   i1 (boolean)   i1                i8, which is 0 or 1
-  ///
-  /// For all other element types, the result is `value`.
+  /// Emits the conversion of `value` from computeType(element) to
+  /// storageType(element), the type in memory.
   mlir::Value toStorage(mlir::Value value, mlir::Type element);
 
   /// Emits `value` rounded to the precision of the type `element`. The result
@@ -135,14 +102,10 @@ struct ScalarBuilder {
   /// result is `value`.
   mlir::Value rounded(mlir::Value value, mlir::Type element);
 
-  /// Emits a call of a function of libm, the C math library. libm has one
-  /// function for f64, such as exp(), and one function for f32, such as expf().
-  /// `name` is the name of the function for f64, such as "exp". If `operands`
-  /// are f32, emits a call of the function for f32. All operands and the result
-  /// have the same type, f32 or f64.
-  ///
-  /// If the MLIR module does not declare the called function, also emits the
-  /// declaration.
+  /// Emits a call of a function of libm, and its declaration if the module has
+  /// none. `name` is the name for f64, such as "exp". With f32 operands, calls
+  /// the f32 function, such as expf(). Operands and result have the same type,
+  /// f32 or f64.
   mlir::Value libm(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands);
 };
 

@@ -8,14 +8,9 @@
 namespace pcc::emit {
 
 /// Returns the argument types of the LLVM function that computes `kernel`: one
-/// pointer per operand, then one pointer per result, then i64 numbers. Only
-/// kernels with a dist.global_index op have i64 arguments. offsetsOf()
-/// describes them: each one tells where the rank's shard begins along a dim, or
-/// a factor of a dim, that is split over ranks.
-///
-/// `kernel` must not be a multi-tensor kernel (attribute `in_parts`). One
-/// launch of a multi-tensor kernel updates many tensors, as an optimizer of
-/// NVIDIA Apex does.
+/// pointer per operand, one pointer per result, then the i64 numbers that
+/// offsetsOf() describes. `kernel` must not be a multi-tensor kernel (attribute
+/// `in_parts`).
 llvm::SmallVector<mlir::Type> signatureOf(rank::KernelOp kernel);
 
 /// Returns those arguments of `kernel` that are numbers, such as a learning

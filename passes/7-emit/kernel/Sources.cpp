@@ -36,13 +36,9 @@ static Value iota(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
                    op->getResult(0));
 }
 
-/// Emits the code for element i = `at[0]` of the result of `op`, a
-/// dist.global_index op: the index of element i of the rank's shard in the
-/// whole dim. The size of the dim is a product of factors, and ranks may split
-/// each factor. The emitted code computes Σ (offset + index in the part) ·
-/// stride over all factors. The offset is the start of the rank's part of the
-/// factor. Example: two ranks split the factor 2 of 6 = 2 · 3. For element 1 on
-/// the second rank, the sum is (1 + 0) · 3 + (0 + 1) · 1 = 4. An element of
+/// Emits element `at[0]` of the result of a dist.global_index op: the index in
+/// the whole dim of this element of the rank's shard. Ranks may split several
+/// factors of the dim, such as the 3 and the 64 of 192 = 3 · 64. An element of
 /// padding gets an index beyond the end of the dim.
 static Value globalIndex(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto index = cast<dist::GlobalIndexOp>(op);

@@ -39,14 +39,9 @@ StridedView StridedView::sliced(ArrayRef<int64_t> starts,
   return view;
 }
 
-/// Computes the strides of the reshaped view. Divides the dims before the
-/// reshape (old) and after it (new) into groups with equal products, from the
-/// last dims to the first. Example: a reshape from [4, 6] to [2, 2, 6] has the
-/// groups 6 = 6 and 4 = 2 · 2. An old dim of size 1 belongs to no group.
-///
-/// Returns std::nullopt if the old dims of a group are not contiguous in
-/// memory, such as dims [2, 3] with strides [5, 1]: a gap follows every 3
-/// elements.
+/// Divides the dims of this view and the dims `to` into groups with equal
+/// products, from the last dims to the first. The strides exist if the dims of
+/// this view in each group are contiguous in memory.
 std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   StridedView view = dense(to);
   view.offset = offset;
@@ -59,13 +54,10 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   size_t next = to.size();
   while (!from.empty()) {
     auto [left, stride] = from.pop_back_val();
-    // Form one group from the last dims of this view and of `to` that are in no
-    // group yet. `ownSize` is the product of the dims of this view in the
-    // group. `left` is `ownSize` divided by the product of the dims of `to` in
-    // the group. The group is complete if `left` is 1. Until then, add a dim of
-    // `to`. If its size does not divide `left`, first add a dim of this view.
-    // Example: in a reshape from [4, 6] to [8, 3], `left` is 6 at first. Dim 3
-    // of `to` gives 2, dim 4 of this view gives 8, and dim 8 of `to` gives 1.
+    // Form one group from the last dims that are in no group yet. `ownSize` is
+    // the product of the group's dims of this view. `left` is `ownSize` divided
+    // by the product of the group's dims of `to`. The group is complete if
+    // `left` is 1.
     int64_t ownSize = left;
     while (left > 1) {
       const int64_t size = to[--next];

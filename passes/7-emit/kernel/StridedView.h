@@ -9,14 +9,9 @@
 namespace pcc::emit {
 
 /// View of a dense row-major tensor in memory, like a strided memref. Element
-/// [i, j] of a view is at position `offset + i · strides[0] + j · strides[1]`
-/// in the tensor. A transpose, a slice or most reshapes of a view give another
-/// view. Example: views of a matrix with 4 rows and 12 columns:
-///
-///   op                                 offset   shape       strides
-///   slice of columns 4 to 7            4        [4, 4]      [12, 1]
-///   reshape of this slice              4        [4, 2, 2]   [12, 2, 1]
-///   transpose of dims 0 and 1          4        [2, 4, 2]   [2, 12, 1]
+/// [i, j] is at position `offset + i · strides[0] + j · strides[1]` in the
+/// tensor. Example: columns 4 to 7 of a matrix with 12 columns have the offset
+/// 4 and the strides [12, 1].
 struct StridedView {
   int64_t offset = 0;
   llvm::SmallVector<int64_t> shape, strides;
@@ -47,23 +42,13 @@ struct StridedView {
 };
 
 /// Returns the chain of transposes and reshapes that begins at `value`, in
-/// execution order. The first op of the chain is the only use of `value`. Each
-/// later op is the only use of the result of the preceding op.
-///
-/// Example: `value` is used only by a transpose. The result of the transpose is
-/// used only by a reshape. The result of the reshape has two uses. The chain is
-/// the transpose and the reshape.
+/// execution order. Each op is the only use of the value that it reads.
 llvm::SmallVector<mlir::Operation *> layoutOpsAfter(mlir::Value value);
 
-/// Returns the positions of the elements of `value` in the result of `ops`.
-/// `ops` is a chain of transposes, reshapes and element-wise ops that begins at
-/// `value`. The returned view has the shape of `value`, and its strides give
-/// the positions.
-///
-/// Example: a transpose from [2, 3] to [3, 2] moves element [i, j] to position
-/// i + 2 j of its result. The view has shape [2, 3] and strides [1, 2].
-///
-/// Returns std::nullopt if no strides give the positions.
+/// Returns the offset and the strides of the elements of `value` in the result
+/// of `ops`, with the shape of `value`. `ops` is a chain of transposes,
+/// reshapes and element-wise ops that begins at `value`. Returns std::nullopt
+/// if strides cannot describe the layout.
 std::optional<StridedView> storedView(mlir::Value value,
                                       llvm::ArrayRef<mlir::Operation *> ops);
 

@@ -82,15 +82,10 @@ static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
                              LLVM::GEPNoWrapFlags::inbounds);
 }
 
-/// Returns an alignment, in bytes, that element number `position` of a buffer
-/// has for all values of the variables in `position`, such as loop counters.
-/// `storage` is the type of the elements in memory. The first element of the
-/// buffer is aligned to `buffers` bytes, and at least to the size of an
-/// element.
-///
-/// Example: a buffer of f32 elements is aligned to 16 bytes, and `position` is
-/// 8 i + 2 for a loop counter i. The element is 32 i + 8 bytes behind the first
-/// element. The result is 8.
+/// Returns the alignment, in bytes, of element number `position` of a buffer.
+/// It holds for all values of the loop counters in `position`. `storage` is the
+/// element type in memory. The buffer is aligned to `buffers` bytes, and at
+/// least to the size of an element.
 static unsigned alignmentAt(const Index &position, Type storage,
                             int64_t buffers) {
   const int64_t size = storage.getIntOrFloatBitWidth() / 8;

@@ -20,14 +20,11 @@
 
 namespace pcc::emit {
 
-/// Emits the code of one kernel, a group of tensor ops that run as one loop
-/// nest, at the insertion point of `builder`. read() emits the code for one
-/// element of a tensor: a load for an operand of the kernel, and otherwise the
-/// computation from elements of the op's operands. Call bind() for each operand
-/// before the first read(). Before read() of an element of a reduction, softmax
-/// or norm, set `rows`, `outer` and `statistics` for the current row (set of
-/// elements reduced together). The arguments of the constructor must outlive
-/// the writer.
+/// Emits the code of one kernel (a group of tensor ops that run as one loop
+/// nest) at the insertion point of `builder`. Call bind() for each operand
+/// before the first read(). Before read() of a reduction, softmax or norm, set
+/// `rows`, `outer` and `statistics` for the current row (elements reduced
+/// together). The arguments of the constructor must outlive the writer.
 class KernelWriter {
 public:
   KernelWriter(mlir::OpBuilder &builder, mlir::Location loc,
@@ -40,17 +37,10 @@ public:
   /// Alignment of all buffers in bytes. 0 if a buffer is only aligned to the
   /// size of its elements.
   int64_t alignment = 0;
-  /// Map from a dist.global_index op to the i64 arguments of the kernel that
-  /// the op needs. The op belongs to one dim of a tensor. A rank holds a shard
-  /// of the dim. The op computes, for each element of the shard, the index of
-  /// the element in the whole dim. The op must therefore know where the shard
-  /// begins. Example: a dim of 64 elements is split over two ranks. The op
-  /// needs one argument: 0 on the first rank, and 32 on the second rank.
-  ///
-  /// The size of a dim can be written as a product of factors, such as
-  /// 192 = 3 · 64, and each factor can be split over ranks. The op then needs
-  /// one argument for each split factor: the index along the factor at which
-  /// the shard begins. The arguments are in the order of the factors.
+  /// Map from a dist.global_index op to its i64 kernel arguments: the start of
+  /// the rank's shard along each factor of the dim that mesh axes split, in the
+  /// order of the factors. Example: if two ranks split the 64 of 192 = 3 · 64,
+  /// the argument is 0 on the first rank and 32 on the second.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> scalars;
   /// Map from an op to the values that the op has computed from the current
   /// row. A row is a set of elements that are reduced together. The op is a
@@ -78,15 +68,10 @@ public:
     pointers[tensor] = pointer;
   }
 
-  /// Emits the code that loads or computes one element of `tensor`, and returns
-  /// the element. `at` holds the indices of the element, one per dim. The
-  /// returned value has the type in which kernels compute: f32 if `tensor` has
-  /// bf16 or f16 elements.
-  ///
-  /// If an earlier read() has emitted the code for the same element, the value
-  /// of the element may still be available. This function then returns this
-  /// value and emits no code. A value that was computed in the body of a loop
-  /// or branch is not available after the body.
+  /// Emits the code that loads or computes the element `at` of `tensor`, and
+  /// returns the element. The returned value has the type computeType(): f32
+  /// for bf16 and f16. Emits no code if the value of the element is still
+  /// available.
   mlir::Value read(mlir::Value tensor, llvm::ArrayRef<Index> at);
   /// Calls read() for the element of `tensor` that NumPy broadcasting assigns
   /// to the multi-index `at` of a larger shape. Returns the result of read().
@@ -118,18 +103,10 @@ public:
   /// `value` to the type of the elements in memory.
   void store(mlir::Value pointer, mlir::Type element, const Index &position,
              mlir::Value value);
-  /// Emits loads of operand elements before the elements are used. An operand
-  /// is a tensor whose address bind() has set. `places` are multi-indices of
-  /// elements in the iteration space `shape`.
-  ///
-  /// Loads one element per place from each operand that NumPy can broadcast to
-  /// `shape`. Example: for the place [2, 5] in the iteration space [4, 8],
-  /// loads element [2, 5] of an operand [4, 8], and element [0, 5] of an
-  /// operand [1, 8].
-  ///
-  /// All loads from one operand follow each other. LLVM can therefore merge the
-  /// loads of neighboring elements into one wide load. A later read() of a
-  /// loaded element emits no second load.
+  /// Emits loads of elements of bound operands, which later calls of read()
+  /// use. LLVM can merge neighboring loads. `places` are multi-indices in the
+  /// iteration space `shape`. Loads one element per place from each operand
+  /// that NumPy can broadcast to `shape`.
   void readAhead(llvm::ArrayRef<MultiIndex> places,
                  llvm::ArrayRef<int64_t> shape);
   /// Calls `body`, which may call storeResult() for some elements. Each call of
@@ -139,14 +116,9 @@ public:
   /// another. LLVM can therefore merge the stores of neighboring elements into
   /// one wide store. `body` must not call storeTogether().
   void storeTogether(llvm::function_ref<void()> body);
-  /// Emits the code that computes one element of the tensor `result` and stores
-  /// the element in memory. `at` is the multi-index of the element. `output` is
-  /// the pointer to the memory of `result`, which is dense and row-major.
-  ///
-  /// storeTogether() calls a function that may call storeResult() for several
-  /// elements. During this function, storeResult() emits only the computation
-  /// of an element. When the function has returned, storeTogether() emits the
-  /// stores of all these elements.
+  /// Emits the computation of the element `at` of `result`, and its store to
+  /// the dense row-major memory `output`. During the `body` of storeTogether(),
+  /// emits only the computation: storeTogether() emits the store later.
   void storeResult(mlir::Value result, mlir::Value output,
                    llvm::ArrayRef<Index> at);
   mlir::Value materialise(const Index &index) {
@@ -160,57 +132,33 @@ public:
   /// reduced over dim 2. If `outer` is [3, 7] and `inner` is [4], the result is
   /// [3, 7, 4].
   MultiIndex rowPlace(llvm::ArrayRef<Index> inner) const;
-  /// Emits the stack allocation of `count` elements of `type`, at the entry of
-  /// the function. Returns the pointer.
+  /// Emits the stack allocation of `count` elements of `type`, in the entry
+  /// block of the function. Returns the pointer.
   mlir::Value allocate(mlir::Type type, int64_t count);
-  /// Emits the allocation of a stack buffer, and returns the pointer to the
-  /// buffer. Several threads may share a row, which is a set of elements that
-  /// are reduced together. Each thread computes some elements of the row. The
-  /// buffer has room for the elements of one thread.
-  ///
-  /// `type` is the type of the elements in the buffer. It is the type in which
-  /// the kernel computes: f32 for a tensor of bf16 or f16 elements.
-  ///
-  /// Returns null, and emits nothing, if the elements of one thread are too
-  /// many for the stack.
+  /// Emits a stack buffer for the elements of a row (elements reduced together)
+  /// that one thread computes, and returns its pointer. `type` is the type of
+  /// the elements in computations (computeType()). Returns null if the elements
+  /// are too many for the stack.
   mlir::Value allocateRow(mlir::Type type);
   /// Emits the store of `element`, which belongs to the current row, to
-  /// `buffer`. A row is a set of elements that are reduced together. `inner`
-  /// are the indices of `element` along the reduced dims. `buffer` is a stack
-  /// buffer that allocateRow() has returned.
-  ///
-  /// overRow() and foldRow() emit a loop over the elements of the row. Both
-  /// functions have a parameter `body`, a function that receives the indices of
-  /// one element and emits the code for this element. Call storeInRow() only
-  /// while `body` runs, and pass the indices that `body` has received as
-  /// `inner`.
+  /// `buffer` (from allocateRow()). Call this only while the `body` of
+  /// overRow() or foldRow() runs. `inner` must be the indices that `body`
+  /// received.
   void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
                   mlir::Value element);
-  /// Emits the load of an element of the current row (set of elements reduced
-  /// together) from `buffer`, and returns the element. `type` is the type of
-  /// the element, and `inner` are its indices along the reduced dims. `buffer`
-  /// is from allocateRow(), and storeInRow() has stored the element.
-  ///
-  /// On a GPU, several threads may share the row, each with its own buffer. The
-  /// load is then emitted only while the parameter `body` of overRow() or
-  /// foldRow() runs, and only for the indices that `body` has received. For all
-  /// other elements, the function returns null and emits nothing.
+  /// Emits the load of a row element from `buffer`, into which storeInRow() has
+  /// stored it. `inner` are its indices along the reduced dims. Returns null if
+  /// another GPU thread may have it. The current thread has the element for
+  /// which the `body` of overRow() or foldRow() is running.
   mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,
                           llvm::ArrayRef<Index> inner);
   /// Returns the entries of the multi-index `at` that belong to reduced dims.
   /// Example: [4] for `at` = [2, 3, 4] if only dim 2 is reduced.
   MultiIndex innerOf(llvm::ArrayRef<Index> at) const;
-  /// Emits code that computes the current row of `tensor` and stores the row on
-  /// the stack. A row is a set of elements that are reduced together. Several
-  /// threads may share the row. Each thread computes some of the elements, and
-  /// stores them in a stack buffer of its own. A later read() can then load an
-  /// element from the buffer instead of computing the element again.
-  ///
-  /// Emits nothing in three cases:
-  ///
-  ///   - `tensor` is an operand of the kernel, which is in memory.
-  ///   - An earlier keepRow() has stored a row of `tensor`.
-  ///   - The elements of one thread are too many for the stack.
+  /// Emits code that computes the current row of `tensor` and stores it in
+  /// stack buffers, one per thread. A later read() can then load an element.
+  /// Emits nothing for an operand in memory, for a row that is already stored,
+  /// and for a row too long for the stack.
   void keepRow(mlir::Value tensor);
 
   /// Function that emits the body of a loop. The first parameter is the loop
@@ -222,13 +170,9 @@ public:
   using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       Index, mlir::ValueRange)>;
   /// Emits the loop `for i in [low, high)`. `low` and `high` are i64 values
-  /// that may only be known at run time. Neither value may be less than 0 or
-  /// greater than `extent`, which is known at compile time. The loop counter i
-  /// is therefore less than `extent`. Index arithmetic uses this fact. Example:
-  /// if `extent` is 8, the index i / 8 is 0, and needs no division.
-  ///
-  /// `body` emits the code of one iteration. `carried` are the initial
-  /// loop-carried values. Returns the final loop-carried values.
+  /// between 0 and `extent`, a compile-time bound on which index arithmetic
+  /// relies. `body` emits one iteration. `carried` are the initial loop-carried
+  /// values. Returns their final values.
   llvm::SmallVector<mlir::Value> loop(mlir::Value low, mlir::Value high,
                                       int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
@@ -238,26 +182,17 @@ public:
   /// `body` once with the loop counter 0.
   llvm::SmallVector<mlir::Value> loop(int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
-  /// Emits a loop nest that executes `body` for every multi-index of `shape`.
-  /// Entry i of `groups` is the number of neighboring dims that loop i covers.
-  /// Loop 0 is the outermost loop. Example: for shape [8, 4, 6] and groups [1,
-  /// 2], emits a loop of 8 iterations around a loop of 4 · 6 = 24 iterations.
-  /// `body` receives three indices, one per dim.
-  ///
-  /// `carried` are the initial loop-carried values. Returns the final
-  /// loop-carried values.
+  /// Emits a loop nest over the multi-indices of `shape`. Loop i covers
+  /// `groups[i]` neighboring dims, and loop 0 is the outermost. `body` receives
+  /// one index per dim. `carried` are the initial loop-carried values. Returns
+  /// their final values.
   llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<int64_t> shape,
                                        llvm::ArrayRef<int64_t> groups,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits a loop over the elements of the current row. A row is a set of
-  /// elements that are reduced together. On a GPU, several threads may share
-  /// the row. Each of these threads then runs the loop for some of the
-  /// elements.
-  ///
-  /// `body` emits the code for one element. `body` receives the indices of the
-  /// element along the reduced dims. Example: in a reduction of [8, 16, 32]
-  /// over dim 2, `body` receives one index, which is at least 0 and less than
-  /// 32.
+  /// Emits a loop over the elements of the current row (elements reduced
+  /// together). On a GPU, each thread that shares the row visits some of the
+  /// elements. `body` receives the indices of an element along the reduced
+  /// dims.
   void overRow(llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
   /// Emits `body` so that only one of the threads that share a row executes it.
   /// A row is a set of elements that are reduced together. On a GPU, a team of
@@ -271,17 +206,10 @@ public:
   /// block may have more teams than there are rows left. Each surplus team
   /// computes the last row once more, but skips `body`.
   void storeRow(llvm::function_ref<void()> body);
-  /// Emits a fold, such as a sum, over the current row. A row is a set of
-  /// elements that are reduced together. Several threads may share the row, and
-  /// each thread handles some of the elements.
-  ///
-  /// Each thread begins with the values `start`. The code that `body` emits
-  /// combines the values of the thread with one more element. The code that
-  /// `merge` emits combines the values of two threads. In a sum, for example,
-  /// `start` is 0, `body` adds an element to a partial sum, and `merge` adds
-  /// two partial sums.
-  ///
-  /// Returns the values for the whole row. Every thread of the row gets them.
+  /// Emits a fold, such as a sum, over the current row (elements reduced
+  /// together). Each thread begins with `start`, and `body` combines its values
+  /// with one more element. `merge` combines the values of two threads. Every
+  /// thread of the row gets the result.
   llvm::SmallVector<mlir::Value> foldRow(mlir::ValueRange start, NestBody body,
                                          MergeBody merge);
 
@@ -333,15 +261,9 @@ private:
     MultiIndex at;
     mlir::Value element;
   };
-  /// Emits the load of element `at` of `tensor` from a stack buffer that
-  /// keepRow() has filled with one row (set of elements reduced together).
-  /// Returns null, and emits nothing, if keepRow() has stored no row of
-  /// `tensor`, if the element is not in the stored row, or if another thread
-  /// may have the element.
-  ///
-  /// On a GPU, several threads may share the row, each with its own buffer. The
-  /// buffer of the executing thread certainly has the element for which the
-  /// parameter `body` of overRow() or foldRow() runs.
+  /// Emits the load of the element `at` of `tensor` from a stack buffer that
+  /// keepRow() has filled. Returns null if keepRow() has not stored this
+  /// element, or if another GPU thread may have it.
   mlir::Value readKept(mlir::Value tensor, llvm::ArrayRef<Index> at);
 
   /// Map from each tensor in memory to its pointer. bind() adds the entries.
@@ -358,33 +280,17 @@ private:
   /// added to this list during the body are therefore removed.
   std::vector<Known> known;
 
-  /// Description of the store of one element to memory. The fields are the
-  /// arguments of store(), which emits the store: `value` becomes element
-  /// number `position` of the buffer at `pointer`. `element` is the element
-  /// type of the tensor in the buffer.
-  ///
-  /// storeTogether() calls a function that calls storeResult() for several
-  /// elements. Each storeResult() emits the computation of one element, and
-  /// appends a Store to a list. When the function has returned, storeTogether()
-  /// calls store() for each entry of the list. The emitted stores then follow
-  /// each other, and LLVM can merge stores of neighboring elements.
+  /// Arguments of a call of store() that storeTogether() makes later: `value`
+  /// becomes element number `position` of the buffer at `pointer`. `element` is
+  /// the element type of the tensor in the buffer.
   struct Store {
     mlir::Value pointer;
     mlir::Type element;
     Index position;
     mlir::Value value;
   };
-  /// List of stores that storeTogether() will emit, or null. Each store writes
-  /// one element to memory.
-  ///
-  /// storeTogether() has a parameter `body`, which is a function that calls
-  /// storeResult() for several elements. Each storeResult() emits the
-  /// computation of one element. The pointer `waiting` decides about the store
-  /// of the element:
-  ///
-  ///   - While `body` runs, `waiting` is not null. storeResult() appends the
-  ///     store to the list, and storeTogether() emits all stores after `body`.
-  ///   - At every other time, `waiting` is null. storeResult() emits the store.
+  /// Stores that storeTogether() will emit after its `body`. Null outside of
+  /// storeTogether(): storeResult() then emits the store itself.
   std::vector<Store> *waiting = nullptr;
 };
 
@@ -433,14 +339,9 @@ public:
     resultFunctions[mlir::TypeID::get<Op>()] = function;
   }
 
-  /// Emits the code that computes one element of `result`, which is a result of
-  /// an op. `at` is the multi-index of the element. Looks up the function for
-  /// this kind of op in the table, and calls the function. The table must have
-  /// a function for this kind of op. Example: if `result` is the result of a
-  /// graph.transpose, calls the function for graph.transpose.
-  ///
-  /// Returns the element. The returned value has the type in which kernels
-  /// compute: f32 if `result` has bf16 or f16 elements.
+  /// Emits the code that computes the element `at` of `result`, and returns the
+  /// element. The returned value has the type computeType(): f32 for bf16 and
+  /// f16. The table must have a function for the kind of op.
   mlir::Value read(KernelWriter &w, mlir::OpResult result,
                    llvm::ArrayRef<Index> at) const {
     mlir::Operation *op = result.getOwner();
@@ -473,25 +374,12 @@ void addLayoutReads(ReadTable &table);
 /// one-hot op. Each function emits the code that computes one element of the
 /// result of such an op.
 void addIndexingReads(ReadTable &table);
-/// Adds functions to `table`, one for each kind of op that has a tensor as its
-/// result and reads no tensor: graph.constant, graph.iota and
-/// dist.global_index. Each function emits the code that computes one element of
-/// the result of such an op.
-///
-/// The op dist.global_index belongs to one dim of a tensor. Each rank holds a
-/// shard of this dim. Element i of the result of the op is the index of element
-/// i of the shard in the whole dim. Example: if the shard begins at index 32,
-/// element 5 of the result is 37.
+/// Adds the functions for graph.constant, graph.iota and dist.global_index to
+/// `table`. These ops read no tensor.
 void addSourceReads(ReadTable &table);
-/// Adds functions to `table`, one for each kind of reduction, softmax and norm.
-/// Each function returns one element of the result of such an op, and emits the
-/// code that computes the element.
-///
-/// A row is a set of elements that are reduced together. The values that depend
-/// on a whole row, such as the sum of the row, must be computed before a
-/// function is called. The map `KernelWriter::statistics` holds these values.
-/// Example: an element of the result of a sum is the sum of a row. The function
-/// returns the sum from the map and emits no code.
+/// Adds the functions for reductions, softmaxes and norms to `table`. The
+/// functions use the values of the current row in KernelWriter::statistics.
+/// These values must be there before a call.
 void addRowReads(ReadTable &table);
 /// Adds to `table` one function for each of three ops: the attention op, the op
 /// that computes the gradient of the queries, and the op that computes the

@@ -17,15 +17,9 @@ using namespace pcc::emit;
 static constexpr llvm::StringLiteral loader = "/lib64/ld-linux-x86-64.so.2";
 
 namespace {
-/// Builds an LLVM module that contains only constants, for the executable of a
-/// rank. LLVM compiles this module to an object file. The constants are:
-///
-///   - the program, which is the list of instructions that the rank executes
-///   - tables of pointers to the functions of the CPU kernels
-///   - the code of the GPU kernels
-///   - the path of the dynamic loader
-///
-/// The functions of the CPU kernels and the runtime are in other object files.
+/// LLVM module with the constants of a rank executable: the program, tables of
+/// pointers to CPU kernels, the code of GPU kernels, and the path of the
+/// dynamic loader. The CPU kernels and the runtime are in other object files.
 class ImageModule {
 public:
   explicit ImageModule(const llvm::TargetMachine &machine)
@@ -36,13 +30,10 @@ public:
     module.setPICLevel(llvm::PICLevel::BigPIC);
   }
 
-  /// Adds the data of `image` to the LLVM module: the program, the names of the
-  /// CPU instruction sets, the tables of the CPU kernels, and the code of the
-  /// GPU kernels. The runtime finds the data through the variable
-  /// `pcc_program_image`, a struct PccProgramImage (ProgramImage.h). Also adds
-  /// a section `.interp` with the path of the dynamic loader, which Linux needs
-  /// to start the executable. The linker lld does not add this section, because
-  /// pcc links the executable as a shared library.
+  /// Adds the data of `image` to the LLVM module. The runtime finds the data
+  /// through `pcc_program_image` (ProgramImage.h). Also adds the section
+  /// `.interp` with the path of the dynamic loader. lld omits this section,
+  /// because pcc links the executable as a shared library.
   void fill(const Image &image) {
     llvm::Constant *program = bytes(
         llvm::StringRef(reinterpret_cast<const char *>(image.program.data()),
@@ -97,15 +88,10 @@ private:
                     8);
   }
 
-  /// Adds an array of pointers to functions, and returns the array. Each
-  /// function computes one CPU kernel. Each kernel is compiled once for each of
-  /// several CPU instruction sets, such as x86-64-v3 and x86-64-v4. `cpu` is
-  /// the number of an instruction set in Image::cpus, counted from 0. Entry i
-  /// of the array points to the function of kernel number `kernels[i]` for this
-  /// instruction set. Example: if `kernels` is [4, 9] and `cpu` is 1, the
-  /// entries point to the functions pcc_k_4_1 and pcc_k_9_1.
-  ///
-  /// Returns a null pointer if `kernels` is empty.
+  /// Adds a private array of pointers to CPU kernels, and returns it. Entry i
+  /// is the function of kernel number `kernels[i]` for the instruction set with
+  /// the index `cpu` in Image::cpus. Returns a null pointer if `kernels` is
+  /// empty.
   llvm::Constant *kernelTable(llvm::ArrayRef<int> kernels, size_t cpu) {
     std::vector<llvm::Constant *> functions;
     auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),

@@ -40,27 +40,17 @@ struct Image {
   /// the most capable instruction set. The list is empty if there are no CPU
   /// kernels.
   std::vector<std::string> cpus;
-  /// Maps the kernel numbers of the program to the kernel numbers of the MLIR
-  /// module. The program is the list of instructions that the rank executes.
-  /// The module contains the kernels of all ranks. The program calls only some
-  /// of these kernels, and numbers these kernels from 0. Entry i of this list
-  /// is the number, in the module, of kernel i of the program.
-  ///
-  /// Example: if the list is {4, 7}, kernel 0 of the program is kernel 4 of the
-  /// module, and kernel 1 of the program is kernel 7 of the module.
+  /// For each kernel that the program calls, its number in the MLIR module.
+  /// Example: with {4, 7}, kernel 0 of the program is kernel 4 of the module.
   std::vector<int> kernels;
   /// Code of the GPU kernels, not owned. Null if the program is not for GPUs.
   const GpuCode *gpu = nullptr;
 };
 
-/// Creates an ELF object file for the executable of a rank, and stores the
-/// bytes of the file in `object`. The file defines `pcc_program_image`
-/// (ProgramImage.h), through which the runtime finds the program, the functions
-/// of the CPU kernels and the code of the GPU kernels. The functions are in
-/// other object files. Example: `pcc_k_7_1` is the function of kernel 7,
-/// compiled for the instruction set image.cpus[1]. The file also has a section
-/// `.interp` with the path of the dynamic loader, which Linux needs to start
-/// the executable. Returns exit code 1 if LLVM cannot write ELF objects.
+/// Creates an ELF object file with the data of `image`, and stores its bytes in
+/// `object`. The runtime finds the data through `pcc_program_image`
+/// (ProgramImage.h). CPU kernels are in other files: `pcc_k_7_1` is kernel 7
+/// for image.cpus[1]. Returns exit code 1 if LLVM cannot write ELF.
 Status makeImageObject(const Image &image, std::vector<char> &object);
 
 } // namespace pcc::emit

@@ -28,13 +28,9 @@ static constexpr std::array<llvm::StringLiteral, 4> levels = {
 static constexpr std::array<llvm::StringLiteral, 3> extras = {
     "avx512vnni", "avx512bf16", "avx512fp16"};
 
-/// Returns the instruction set of the machine on which pcc runs. The result
-/// begins with the highest level that the machine has: "x86-64-v2", "x86-64-v3"
-/// or "x86-64-v4". The function assumes that every machine has x86-64-v2.
-///
-/// The list `extras` contains CPU features that x86-64-v4 does not include. If
-/// the level is x86-64-v4, the function appends each feature of this list that
-/// the machine has. Example: "x86-64-v4,+avx512bf16".
+/// Returns the instruction set of the machine on which pcc runs: its x86-64
+/// level, at least x86-64-v2. For x86-64-v4, appends the features in `extras`
+/// that the machine has. Example: "x86-64-v4,+avx512bf16".
 static std::string nativeSet() {
   const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   std::string set = "x86-64-v2";

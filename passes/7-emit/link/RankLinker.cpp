@@ -118,16 +118,10 @@ static Status addLibraries(const std::string &target,
   return Status::success();
 }
 
-/// Returns the error that pcc reports after the linker lld has failed. `line`
-/// is the first line that lld printed. `line` is empty if lld printed nothing.
-/// `output` is the path of the file that lld should have written. The returned
-/// error contains an exit code, which depends on `line`:
-///
-///   `line`                                                  exit code
-///   says that lld cannot open or write `output`             7
-///   says that lld has run out of memory or of open files    13
-///   is empty, and the process has a memory limit            13
-///   is any other line                                       1
+/// Returns the error for a failure of the linker lld. `line` is the first line
+/// that lld printed, or empty. `output` is the file that lld should have
+/// written. Exit codes: 7 if `output` cannot be written, 13 if memory or open
+/// files run out, otherwise 1.
 static Status errorOf(llvm::StringRef line, const std::string &output) {
   if (line.contains("failed to ") &&
       line.contains(llvm::sys::path::filename(output)))
@@ -165,13 +159,8 @@ public:
   PlainPath(const PlainPath &) = delete;
   PlainPath &operator=(const PlainPath &) = delete;
 
-  /// Returns a path of the form `/proc/self/fd/N/NAME` for a file in the
-  /// folder. N is the file descriptor of the folder, which the constructor has
-  /// opened. `path` is the ordinary path of the file. NAME is the file name at
-  /// the end of `path`.
-  ///
-  /// Example: if N is 5 and `path` is `/data/a@b/rank0.o`, returns
-  /// `/proc/self/fd/5/rank0.o`.
+  /// Returns `/proc/self/fd/N/NAME` for a file in the folder. N is the
+  /// descriptor of the folder, and NAME is the file name at the end of `path`.
   std::string of(llvm::StringRef path) const {
     return "/proc/self/fd/" + std::to_string(descriptor) + "/" +
            llvm::sys::path::filename(path).str();

@@ -10,15 +10,10 @@
 
 namespace pcc::emit {
 
-/// Sets `folder` to the path of the folder with the files that pcc links into
-/// executables or copies into bundles. pcc is usually a shared library. The
-/// folder is found from the path of this library. Example: for the library
-/// "/usr/lib/libpcc.so", the folder is "/usr/lib/pcc".
-///
-/// If pcc is linked statically into a program, the folder is found from the
-/// path of this program. Example: for the program "/usr/bin/pcc-opt", the
-/// folder is also "/usr/lib/pcc". Returns exit code 1 if an object file of the
-/// runtime is missing in the folder.
+/// Sets `folder` to the folder with the files that pcc links into executables
+/// or copies into bundles. Example: "/usr/lib/pcc" for the library
+/// "/usr/lib/libpcc.so" or the program "/usr/bin/pcc-opt". Returns exit code 1
+/// if an object file of the runtime is missing in the folder.
 Status findSupportFolder(std::string &folder);
 
 /// Returns the path of the object file that contains the runtime and main().
@@ -28,14 +23,10 @@ Status findSupportFolder(std::string &folder);
 /// "/usr/lib/pcc/rank-main-cpu.o".
 std::string rankMain(const std::string &folder, const std::string &target);
 
-/// Links `objects` and the runtime into `output`, the executable of a rank,
-/// which can also be loaded as a shared library. Calls the linker lld in this
-/// process, so no compiler needs to be installed. `folder` is from
-/// findSupportFolder(). `target` is "cpu" or "cuda". `objects` must lie in the
-/// folder of `output`. Equal inputs give equal bytes, whatever the path of
-/// `output` is. Returns exit code 7 if `output` cannot be written. Returns 13
-/// if a shared library of the executable is not installed, or lld runs out of
-/// memory or open files. Returns 1 for any other error of lld.
+/// Links `objects` and the runtime into the rank executable `output` (also a
+/// shared library), with lld in this process. `objects` must lie in the folder
+/// of `output`. Equal inputs give equal bytes. Exit codes: 7 if `output` cannot
+/// be written, 13 if a library, memory or open files are missing, otherwise 1.
 Status linkRank(const std::string &folder, const std::string &target,
                 const std::vector<std::string> &objects,
                 const std::string &output);

@@ -7,13 +7,8 @@ using namespace mlir;
 using namespace pcc::graph;
 
 namespace {
-/// Creates simpler ops, such as matmuls and a softmax, that compute the result
-/// of one attention op. Inserts the new ops immediately before the attention
-/// op. lowerAttention() then erases the attention op.
-///
-/// The fields `batch`, `heads`, `keyHeads`, `queries`, `keys` and `width` are
-/// the sizes of the dims of the operands. Here d is the number of elements of
-/// one query:
+/// Creates the ops, such as matmuls and a softmax, that compute the result of
+/// one attention op. Inserts them immediately before the attention op. Shapes:
 ///
 ///   query   [batch, heads, queries, d]
 ///   key     [batch, keyHeads, keys, d]
@@ -57,13 +52,10 @@ struct AttentionLowering {
                : ReshapeOp::create(builder, loc, type, value).getResult();
   }
 
-  /// Returns the product [B, H, S, n] of `rows` [B, H, S, d] and `right`
-  /// [B, K, d, n]. If `transpose` is true, `right` is [B, K, n, d] and its
-  /// matrices are first transposed. B is the batch size, H is the number of
-  /// query heads, and K is the number of key heads. H / K neighboring query
-  /// heads share one key head. `rows` is reshaped to [B, K, H / K · S, d], so
-  /// that one matmul per key head multiplies the rows of all its query heads.
-  /// `right` therefore need not be copied for each query head.
+  /// Returns the product of `rows` [B, H, S, d] and `right` [B, K, d, n]. If
+  /// `transpose` is true, `right` is [B, K, n, d]. H / K neighboring query
+  /// heads share a key head. One matmul multiplies the stacked rows of these
+  /// heads, so `right` need not be copied for each query head.
   Value product(Value rows, Value right, bool transpose) {
     int64_t depth = tensorType(rows).getDimSize(3),
             columns = transpose ? keys : width;
@@ -75,13 +67,8 @@ struct AttentionLowering {
   }
 
   /// Returns `scores` with -infinity where the causal mask hides a key from a
-  /// query. The last two dims of `scores` are the queries and the keys. The
-  /// numbers of queries and keys are the fields `queries` and `keys`. Query s
-  /// sees keys 0 to s + keys − queries, so the last query sees all keys. Query
-  /// s sees no key if s + keys − queries is negative.
-  ///
-  /// Example: with 2 queries and 5 keys, query 0 sees keys 0 to 3, and query 1
-  /// sees keys 0 to 4.
+  /// query. The last two dims of `scores` are the queries and the keys. Query s
+  /// sees keys 0 to s + keys − queries, so the last query sees all keys.
   Value causal(Value scores) {
     auto type = RankedTensorType::get({queries, keys}, builder.getI64Type());
     Value row = IotaOp::create(builder, loc, type, uint64_t(0));

@@ -7,13 +7,10 @@
 
 namespace pcc::emit {
 
-/// Replaces the attention op `op` by matmuls, a softmax and element-wise ops.
-/// These ops compute softmax(scale · query keyᵀ + mask) · value. If `op` has a
-/// softcap c, each element x of scale · query keyᵀ becomes c · tanh(x / c). If
-/// `op` is causal, a causal mask hides later keys from each query. In
-/// grouped-query attention (Ainslie et al. 2023), several query heads share one
-/// key head. One matmul multiplies the stacked rows of these query heads by the
-/// key head.
+/// Replaces `op` by matmuls, a softmax and element-wise ops that compute
+/// softmax(scale · query keyᵀ + mask) · value. A softcap c turns each element x
+/// of scale · query keyᵀ into c · tanh(x / c). Supports causal masks and
+/// grouped-query attention (Ainslie et al. 2023).
 void lowerAttention(graph::AttentionOp op);
 
 } // namespace pcc::emit

@@ -101,16 +101,9 @@ private:
     return ReshapeOp::create(builder, loc, type, value);
   }
 
-  /// Returns `term` with several dims merged into one dim. A letter of the
-  /// einsum equation names each dim. `merged` are the letters of the merged
-  /// dims, and `name` is the letter of the new dim.
-  ///
-  /// If `merged` is not a substring of the letters of `term`, first moves the
-  /// merged dims to the end, by a transpose. Example: a tensor "abcd" of shape
-  /// [2, 3, 4, 5].
-  ///
-  ///   merge "bc"   reshapes to [2, 12, 5]
-  ///   merge "bd"   transposes to "acbd", then reshapes to [2, 4, 15]
+  /// Returns `term` with the dims `merged` reshaped into one dim `name`. A
+  /// letter of the einsum equation names each dim. If the dims are not adjacent
+  /// in this order, first transposes them to the end.
   EinsumOperand merge(EinsumOperand term, const std::string &merged,
                       char name) {
     if (term.letters.find(merged) == std::string::npos) {
@@ -130,17 +123,10 @@ private:
     return {reshaped(term.value, shape), term.letters};
   }
 
-  /// Multiplies the tensors `a` and `b`, and sums the product over some dims.
-  /// In an einsum equation such as "ij,jk->ik", each letter stands for a dim.
-  /// `needed` contains the letters of the dims that must stay, in any order.
-  /// The function sums over every other dim. Example: if `a` is "ij", `b` is
-  /// "jk" and `needed` is "ik", sums over j, which gives the matrix product
-  /// "ik".
-  ///
-  /// `letters` gives the dims of the result in their order. Example: if
-  /// `letters` is "ki" instead of "ik", the result is transposed. If `letters`
-  /// is empty, the result has the dims of `a` that must stay, followed by the
-  /// dims that must stay and that only `b` has.
+  /// Multiplies `a` and `b`, and sums over all dims that are not in `needed`. A
+  /// letter of the einsum equation names each dim. `letters` is the order of
+  /// the dims in the result. If it is empty, the result has the needed dims of
+  /// `a`, then the needed dims that only `b` has.
   EinsumOperand multiply(EinsumOperand a, EinsumOperand b,
                          const std::string &needed, std::string letters) {
     a = summed(a, needed + b.letters);
@@ -170,14 +156,10 @@ private:
         letters};
   }
 
-  /// Returns the product of `a` and `b`, summed over one dim, as one batched
-  /// matmul. A letter of the einsum equation names each dim. `inner` is the
-  /// letter of the summed dim. `letters` are the letters of the dims of the
-  /// result: first any batch dims, then the row dim and the column dim.
-  ///
-  /// Example: `letters` is "bmn" and `inner` is "k". One operand must be "bmk"
-  /// or "bkm", and the other operand must be "bkn" or "bnk". `a` may be either
-  /// operand. In all other cases, creates no op and returns null.
+  /// Returns the product of `a` and `b`, summed over the dim `inner`, as one
+  /// batched matmul. Returns null if one matmul cannot compute it. Example: for
+  /// the result "bmn" (`letters`) and `inner` "k", one operand must be "bmk" or
+  /// "bkm", and the other one "bkn" or "bnk".
   Value matrixProduct(EinsumOperand a, EinsumOperand b,
                       const std::string &letters, char inner) {
     if (letters.size() < 2)
@@ -226,17 +208,9 @@ private:
 };
 } // namespace
 
-/// Replaces a matmul of integers by an element-wise product and a sum. The rest
-/// of the compiler supports only matmuls of floats. Example for a left operand
-/// lhs of shape [m, k] and a right operand rhs of shape [k, n]:
-///
-///   reshape lhs               gives [m, 1, k]
-///   transpose, reshape rhs    gives [1, n, k]
-///   multiply, with broadcast  gives [m, n, k]
-///   sum over k                gives [m, n]
-///
-/// If the operands have batch dims, the batch dims stay in front of the dims in
-/// this example.
+/// Replaces a matmul of integers by element-wise products and a sum: [m, 1, k]
+/// times [1, n, k], summed over k. Batch dims stay in front. The rest of the
+/// compiler supports only matmuls of floats.
 static void lowerIntegerMatmul(MatmulOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();

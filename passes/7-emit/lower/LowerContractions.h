@@ -7,15 +7,10 @@
 
 namespace pcc::emit {
 
-/// Replaces each einsum in `function`, and each matmul of integers:
-///
-///   - An einsum with one operand becomes a sum and a transpose.
-///   - An einsum of floats with several operands becomes a sequence of products
-///     of two tensors. A product becomes a matmul if possible: "ij,jk,kl->il"
-///     becomes two matmuls. Otherwise the product becomes an einsum of two
-///     tensors that sums over at most one dim.
-///   - An einsum or a matmul of integers becomes element-wise products and
-///     sums.
+/// Replaces each einsum in `function`, and each matmul of integers. Products of
+/// floats become matmuls, or einsums of two tensors that sum over at most one
+/// dim. Products of integers become element-wise products and sums. An einsum
+/// of one tensor becomes a sum and a transpose.
 void lowerContractions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -19,13 +19,9 @@ struct ResizeLowering {
   explicit ResizeLowering(ResizeOp op)
       : op(op), builder(op), loc(op.getLoc()) {}
 
-  /// Returns the element type in which weighted sums are computed, so that only
-  /// the final result is rounded:
-  ///
-  ///   nearest mode          the input's type (there is no sum)
-  ///   floats of 16 bits     f32
-  ///   integers              f64
-  ///   other floats          the input's type
+  /// Returns the element type in which weighted sums are computed: f32 for
+  /// 16-bit floats, f64 for integers, and otherwise the type of the input. The
+  /// nearest mode has no sums, and uses the type of the input.
   Type computedType() {
     Type element = tensorType(op.getInput()).getElementType();
     if (op.getMode() == ResizeMode::Nearest || element.isF32() ||
@@ -44,16 +40,9 @@ struct ResizeLowering {
                      .getResult();
   }
 
-  /// Returns a gather of `value` along `dim`. An element of the resized dim is
-  /// a weighted sum of input elements. `taps[i]` lists the terms of the sum for
-  /// result element i. Each term is the index of an input element, and a
-  /// weight. The gather reads one input element per result element i: the input
-  /// element of the term `taps[i][number]`.
-  ///
-  /// Example: result element 0 is a sum of the input elements 0 and 1, and
-  /// result element 1 is a sum of the input elements 1 and 2. The gather with
-  /// `number` = 0 reads the input elements 0 and 1. The gather with `number` =
-  /// 1 reads the input elements 1 and 2.
+  /// Returns a gather of `value` along `dim`. Each element i of the resized dim
+  /// is a weighted sum of input elements, and `taps[i]` lists its terms. The
+  /// gather reads the input element of term number `number` for each i.
   Value gatherTap(Value value, int64_t dim, ArrayRef<Taps> taps,
                   size_t number) {
     SmallVector<int64_t> indices;
@@ -67,13 +56,10 @@ struct ResizeLowering {
                             static_cast<uint64_t>(dim));
   }
 
-  /// Returns a constant tensor with the weights of one term of a weighted sum.
-  /// Each result element i along `dim` is a weighted sum of input elements.
-  /// `taps[i]` lists the terms. Element i of the constant is the weight of
-  /// `taps[i][number]`. Example: for the sums 0.75 · a + 0.25 · b and 0.4 · a +
-  /// 0.6 · b and `number` 0, the constant is 0.75, 0.4. The constant has the
-  /// element type of `value`, and broadcasts to the shape of `value`: if the
-  /// shape is [2, 3, 5] and `dim` is 1, the constant has the shape [3, 1].
+  /// Returns a constant with the weights of term number `number` of each
+  /// weighted sum. Element i is the weight of `taps[i][number]`. The constant
+  /// broadcasts along `dim` to the shape of `value`: [3, 1] for the shape [2,
+  /// 3, 5] and the dim 1.
   Value weights(Value value, int64_t dim, ArrayRef<Taps> taps, size_t number) {
     RankedTensorType type = tensorType(value);
     SmallVector<Attribute> elements;

@@ -7,15 +7,9 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Splits the operands of `op` into groups of `maxParts` neighboring operands,
-/// and concatenates each group. The last group can have fewer operands. Returns
-/// one value per group. A group of one operand is not concatenated, and the
-/// operand itself is returned. Example: the operands a, b, c, d, e with
-/// `maxParts` = 2 give three values:
-///
-///   concat a, b
-///   concat c, d
-///   e
+/// Concatenates each group of `maxParts` neighboring operands of `op`, and
+/// returns one value per group. The last group can be smaller. A group of one
+/// operand is returned without a concatenation.
 static SmallVector<Value> joinRuns(graph::ConcatOp op, size_t maxParts) {
   OpBuilder builder(op);
   SmallVector<Value> joined, parts(op.getInputs());

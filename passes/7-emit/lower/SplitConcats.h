@@ -11,15 +11,8 @@ namespace pcc::emit {
 inline constexpr size_t maxConcatParts = 16;
 
 /// Replaces each concatenation in `block` with more than `maxParts` operands by
-/// a tree of concatenations with at most `maxParts` operands each. Example for
-/// `maxParts` = 2:
-///
-///   before   concat a, b, c, d, e
-///   after    concat (concat (concat a, b), (concat c, d)), e
-///
-/// The code of a kernel computes one element of a concatenation at a time. For
-/// each operand, the code has a branch that checks whether the element comes
-/// from this operand. A kernel with many operands would therefore take long to
+/// a tree of concatenations with at most `maxParts` operands each. The code of
+/// a kernel has one branch per operand, so many operands would take long to
 /// compile.
 void splitConcats(mlir::Block &block, size_t maxParts);
 

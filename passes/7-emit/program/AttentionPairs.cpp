@@ -18,33 +18,19 @@ void pcc::emit::pairAttentionGradients(
     if (!second || !second->attention ||
         second->attention->part != program::AttentionPart::KeyGradients)
       continue;
-    // Find the last instruction before instructions[i] that reads or writes dq.
-    // dq is the gradient of the queries of an attention. `buffer` is the index
-    // of the buffer that holds dq. instructions[i] is a kernel that computes
-    // the gradients of the keys and values of the same attention.
-    //
-    // The loop searches backward from instructions[i - 1]. After the loop, the
-    // found instruction is instructions[last - 1]. Example: if instruction 4
-    // is the last one that reads or writes dq, `last` is 5. If no instruction
-    // before instructions[i] reads or writes dq, `last` is 0.
+    // Find the last instruction before instructions[i] that reads or writes dq,
+    // the gradient of the queries. It is instructions[last - 1]; `last` is 0 if
+    // there is none.
     const int32_t buffer = second->attention->query_gradient->buffer();
     size_t last = i;
     while (last > 0 && !touches(*instructions[last - 1], buffer))
       --last;
     program::KernelT *first =
         last > 0 ? instructions[last - 1]->body.AsKernel() : nullptr;
-    // One cuDNN call can compute the three gradients of an attention: dq of the
-    // queries, dk of the keys and dv of the values. Without cuDNN, a first
-    // kernel computes dq, and a second kernel, instructions[i], computes dk and
-    // dv. With cuDNN, the first kernel is skipped, and the cuDNN call replaces
-    // the second kernel. cuDNN then writes dq only at instructions[i]. An
-    // instruction between the two kernels must therefore not read or write dq.
-    //
-    // `first` is the last instruction before instructions[i] that reads or
-    // writes dq. `first` is null if this instruction is not a kernel or does
-    // not exist. Do not use cuDNN unless `first` is a kernel that computes dq.
-    // The last `num_results` entries of the list `buffers` of a kernel are the
-    // buffers that the kernel computes.
+    // With cuDNN, the first kernel is skipped, and one cuDNN call at
+    // instructions[i] computes dq, dk and dv. No instruction between the two
+    // may therefore touch dq. Check that `first` computes dq: the last
+    // `num_results` buffers of a kernel are its results.
     if (!first || first->buffers.size() < size_t(first->num_results) ||
         !llvm::is_contained(
             llvm::ArrayRef(first->buffers).take_back(first->num_results),

@@ -24,14 +24,10 @@
 
 namespace pcc::emit {
 
-/// Decides for each attention whether one cuDNN call may replace the two
-/// kernels that compute the gradients. `instructions` are the instructions of
-/// one function. cuDNN may be used if the instructions of both kernels contain
-/// a description of the attention (program::AttentionT). Before the call, only
-/// the second instruction can contain it. The function copies the description
-/// to the first instruction. Exception: an instruction between the two kernels
-/// reads or writes dq, the gradient of the queries. cuDNN would compute dq too
-/// late for this instruction, so the function removes the description.
+/// Allows one cuDNN call to replace the two kernels that compute the gradients
+/// of an attention: copies program::AttentionT from the second kernel to the
+/// first. If an instruction between the two touches dq (the gradient of the
+/// queries), removes program::AttentionT instead.
 void pairAttentionGradients(
     std::vector<std::unique_ptr<program::InstructionT>> &instructions);
 

@@ -81,17 +81,10 @@ int BufferPlan::constantStorage(graph::ConstantOp constant) {
   return storage;
 }
 
-/// Returns whether the op that reads `value` may overwrite the bytes of
-/// `value`. Both of these conditions must hold:
-///
-///   - Only one op reads `value`.
-///   - An op computes `value`. `value` is not a weight, an optimizer state, a
-///     constant or a function argument.
-///
-/// The result of a reshape has the same bytes as the operand of the reshape. If
-/// a reshape computes `value`, the conditions must also hold for the operand of
-/// the reshape. Example: `value` is a reshape of x. If a second op reads x, the
-/// function returns false.
+/// Returns whether the op that reads `value` may overwrite its bytes. No second
+/// op may read `value`, and an op must compute it: weights, constants and
+/// function arguments stay. A reshape shares bytes with its operand, so the
+/// operand must meet the same conditions.
 bool BufferPlan::mayReuse(Value value) const {
   for (;;) {
     Operation *op = value.getDefiningOp();
@@ -166,15 +159,9 @@ ArrayRef<graph::GetParameterOp> BufferPlan::readsOf(int32_t parameter,
   return entry->second[parameter];
 }
 
-/// Returns the index of the storage (range of bytes) of the old value of a
-/// weight or optimizer state, if `value` is the new value and may overwrite the
-/// old one. Otherwise returns -1. Three conditions must hold:
-///
-///   - A graph.set_parameter writes `value`. Only kernel launches also read
-///     `value`.
-///   - An element-wise kernel computes `value`.
-///   - A graph.get_parameter in the block of the launch reads the old value,
-///     with the type of `value`. No op reads the old value after the launch.
+/// An element-wise kernel must compute `value`. A graph.set_parameter must
+/// write `value`, and only kernel launches may read it besides. No op may read
+/// the old value after the launch that computes `value`.
 int BufferPlan::storageOfUpdated(Value value) {
   Operation *launch = value.getDefiningOp();
   FlatSymbolRefAttr symbol = launchedBy(launch);
@@ -201,14 +188,10 @@ int BufferPlan::storageOfUpdated(Value value) {
   return isElementWise(kernel) ? storage : -1;
 }
 
-/// Returns the index of the storage (range of bytes) for the result of
-/// `collective`, an op of `function`. The result of an all_reduce shares the
-/// storage of the input in two cases: mayReuse() allows it, or the all_reduce
-/// is an early reduction of the optimizer update. The rank executes an early
-/// reduction during the backward function that computes the gradient. In all
-/// other cases the result gets a new storage. The storage of an early
-/// reduce_scatter of the update is recorded as live from the backward function
-/// to the update.
+/// An early reduction of the optimizer update already runs in the backward
+/// function that computes the gradient. An early all_reduce may overwrite its
+/// input. The result of an early reduce_scatter is live from the backward
+/// function to the update.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();
@@ -253,13 +236,10 @@ MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
       .first->second;
 }
 
-/// Records that the stage of `taker` keeps a value in memory until `taker` has
-/// read the value. The function `maker` computes the value. `storage` is the
-/// index of the value's storage (range of bytes). If `taker` is the optimizer
-/// update, and `maker` is a forward or backward function, adds the value to the
-/// gradients in `holdings`. If `maker` is a forward function and `taker` is a
-/// backward function, adds the value to the activations. In all other cases,
-/// records nothing. Example: `maker` gathers a sharded weight once per step.
+/// Records `storage` as a gradient if its value goes from a forward or backward
+/// function to the optimizer update. Records it as an activation if its value
+/// goes from a forward function to a backward function. Records no other
+/// values, such as a weight that is gathered once per step.
 void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
   Holdings &own = holdings[stageOf(taker)];
   if (pipe::runsOnce(maker))
@@ -283,13 +263,8 @@ static bool isCutByMicrobatch(const Port &port) {
   return runtime::isCutByMicrobatch(port.sharding);
 }
 
-/// Creates a storage (range of bytes) for a sum over microbatches, such as the
-/// gradient of a weight. `argument` is an argument of the function that
-/// computes the sum. `argument` holds the sum over the preceding microbatches.
-/// The function adds the value of the current microbatch, and writes the new
-/// sum to the same bytes. The storage is live during the whole step, because
-/// the sum is complete only after the last microbatch. Returns the index of the
-/// storage.
+/// The storage is live during the whole step, because the sum is complete only
+/// after the last microbatch.
 int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
   storages[storage].isWhole = true;
@@ -378,14 +353,10 @@ void BufferPlan::addOutputs(func::FuncOp function) {
   }
 }
 
-/// Returns a sort key for a function of a pipeline stage. A stable sort puts
-/// each function after all functions whose results it reads. UNSHARD and F have
-/// equal keys, so the sort keeps their order in the module, UNSHARD first.
-///
-///   `pipe.action`   the function computes               key
-///   UNSHARD, F      values for the step; forward pass   {0, stage}
-///   B, I, W         backward pass or a part of it       {1, −stage}
-///   U0, U1, U2      a part of the optimizer update      {2 + part, stage}
+/// Returns a sort key for a stage function. A stable sort puts each function
+/// after all functions whose results it reads. Functions that run before the
+/// forward pass (UNSHARD) have the key of the forward pass, and precede it in
+/// the module.
 static std::pair<int, int> orderOf(func::FuncOp function) {
   const auto stage = static_cast<int>(pipe::stageOf(function));
   const plan::SendPart kind = plan::sendPartOf(pipe::actionOf(function).str());
@@ -534,13 +505,9 @@ int32_t BufferPlan::receivedBuffer(int transfer) {
 // The arena
 //===----------------------------------------------------------------------===//
 
-/// Returns the size and the live ranges of one storage (range of bytes), as
-/// input for the arena planner. The arena is the memory of intermediate values.
-/// `index` is the index of the storage in the list `storages`. The size is 0 in
-/// two cases:
-///
-///   - The storage is not in the arena, such as the storage of a weight.
-///   - No instruction and no message uses the storage.
+/// The size is 0 if the storage is not in the arena, such as the storage of a
+/// weight. The size is also 0 if no instruction and no message uses the
+/// storage.
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
   const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);

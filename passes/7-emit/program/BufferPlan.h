@@ -49,22 +49,17 @@
 
 namespace pcc::emit {
 
-/// Plans the memory of one program: decides which bytes hold each value. All
-/// ranks that run the same pipeline stages execute the same program. A buffer
-/// is a range of bytes with a tensor type. An instruction names a buffer by its
-/// index in the program's list of buffers. Call addStages() first. Then call
+/// Plans the memory of one program: assigns a buffer (range of bytes with a
+/// tensor type) to each value. Call addStages() first. Then call
 /// beginFunction() for each function, and beginInstruction() for each of its
-/// instructions. Call place() last. The offsets of the buffers are known after
-/// place().
+/// instructions. Call place() last: the offsets of the buffers are known only
+/// then.
 class BufferPlan {
 public:
-  /// Prepares an empty memory plan for the program of pipeline position number
-  /// `position`. A position is a place in the pipeline: all ranks at a position
-  /// run the same stages, and execute the same program. `facts` describes the
-  /// stages and the microbatches of the model. The other methods of BufferPlan
-  /// write the memory plan to `program`. For example, they append buffers to
-  /// the list `program.buffers`, and append weights to the list
-  /// `program.parameters`. `facts` and `program` must outlive this object.
+  /// Prepares an empty memory plan for the ranks with index `position` along
+  /// the pipeline axis of the mesh. These ranks all execute `program`. Later
+  /// calls write the plan to `program`. `facts` and `program` must outlive this
+  /// object.
   BufferPlan(const ModelFacts &facts, int position, program::ProgramT &program);
 
   /// Assigns a storage (range of bytes) to every SSA value of the stages that
@@ -92,28 +87,17 @@ public:
   /// that the current instruction uses: the call extends the live range of the
   /// buffer.
   int32_t bufferOf(mlir::Value value);
-  /// Extends the live ranges of the input, output and scratch buffers of
-  /// `collective` to the current instruction. Must be called if two
-  /// instructions execute the collective. The first instruction starts the
-  /// communication, and the second instruction finishes the communication. The
-  /// second instruction must be the current instruction. The call ensures that
-  /// no other value is placed in the buffers while the communication runs.
-  /// Example: if instruction 3 starts an all_reduce and instruction 8 finishes
-  /// the all_reduce, the buffers are live from instruction 3 to instruction 8.
+  /// Extends the live ranges of the buffers of `collective` to the current
+  /// instruction. This must be the second of two instructions that execute the
+  /// collective: it finishes the communication that the first has started.
   void useAgain(const program::CollectiveT &collective);
   /// Returns the index of a new buffer of `bytes` bytes for temporary data of
   /// the current instruction. Returns -1 if `bytes` is 0.
   int32_t scratch(int64_t bytes);
-  /// Enlarges the memory of the tensor `value`. The enlarged memory has room
-  /// for `copies` tensors of the size of `value`. Returns the index of a buffer
-  /// for the enlarged memory. If `value` has n elements, the buffer has the
-  /// shape [copies, n]. Row 0 of the buffer is `value`. Instructions may write
-  /// to the other rows, but no instruction reads the other rows.
-  ///
-  /// Example: all ranks execute one copy instruction, but only rank 0 may
-  /// change `value`. `copies` is 2. On rank 0, the instruction writes to row 0
-  /// of the buffer, which is `value`. On all other ranks, the instruction
-  /// writes to row 1, so `value` does not change.
+  /// Enlarges the memory of `value`, of n elements, to `copies` times its size.
+  /// Returns the index of a buffer of shape [copies, n] for this memory. Row 0
+  /// is `value`. The other rows are only written: a rank that must not change
+  /// `value` writes there.
   int32_t widenedBuffer(mlir::Value value, int64_t copies);
 
   /// Returns the index of the buffer of the model's input number `input`.
@@ -131,42 +115,25 @@ public:
   /// Returns -1 if the rank does not receive this value.
   int32_t receivedBuffer(int transfer);
 
-  /// Returns the index of the buffer to which the op `set` writes a weight.
-  /// `set` names the weight and a sharding. The buffer holds the rank's shard
-  /// of the weight. The list parameters() has one entry per weight and
-  /// sharding. There are three cases:
-  ///
-  ///   - The list has an entry for the weight and the sharding that `set`
-  ///     names. Returns the index of the buffer for this entry.
-  ///   - The list has no such entry, and no op of the module reads the weight.
-  ///     Adds an entry and a buffer, and returns the index of this buffer.
-  ///   - The list has no such entry, but an op of the module reads the weight.
-  ///     Returns -1.
+  /// Returns the index of the buffer to which `set` writes the rank's shard of
+  /// a weight. Adds a missing parameter (one weight in one sharding), but only
+  /// if no op of the module reads the weight. Otherwise returns -1.
   int32_t parameterBuffer(graph::SetParameterOp set);
   /// Returns how many bytes one rank needs for the gradients that it keeps
   /// until the optimizer update. Counts only gradients in the arena, which is
   /// the memory of intermediate values. Must be called after all instructions
   /// of the program have been created.
   int64_t gradientBytes() const;
-  /// Returns how many bytes one rank needs for the values that pipeline stage
-  /// `stage` keeps between two of its functions. `weights` includes the
-  /// optimizer state. `gradients` are kept until the optimizer update.
-  /// `activations` are kept for the backward pass of one microbatch.
-  /// `activationsOfInput` is the part of `activations` that only function I
-  /// reads. The number is 0 unless the backward pass is split into function I,
-  /// for the gradients of the stage's inputs, and function W, for those of the
-  /// weights. Must be called after all instructions of the program have been
-  /// created.
+  /// Returns the bytes per rank that pipeline stage `stage` keeps between its
+  /// functions. `weights` includes the optimizer state. `activationsOfInput`
+  /// counts the activations that only function I (input gradients) of a split
+  /// backward pass reads. Call this after all instructions have been created.
   runtime::StageBytes bytesOfStage(int stage) const;
 
-  /// Chooses the offset of each buffer in the arena, the memory of all
-  /// intermediate values. Must be called after all instructions of the program
-  /// have been created. Also sets three fields of the program: `accumulators`
-  /// lists the buffers that hold sums over microbatches, `arena_bytes` is the
-  /// size of the arena, and `arena_lower_bound_bytes` is the largest number of
-  /// bytes in use at the same time. Returns an error message if two buffers
-  /// that are in use at the same time overlap. Returns an empty string if the
-  /// offsets are valid.
+  /// Chooses the offset of each buffer in the arena (memory of intermediate
+  /// values). Also sets `accumulators` and the arena sizes of the program. Must
+  /// be called after all instructions have been created. Returns an error
+  /// message if buffers in use at the same time overlap, else an empty string.
   std::string place();
 
   /// Returns the bytes of all constants of the program. The offset of a
@@ -196,13 +163,9 @@ private:
     /// storage (range of bytes) holds this parameter. Otherwise, the index is
     /// not used.
     int32_t parameter = 0;
-    /// Byte offset of this storage (range of bytes). The field `memory` gives
-    /// the start from which the offset counts:
-    ///
-    ///   Arena       the start of the memory of intermediate values
-    ///   Constant    the start of `constantBytes`, the bytes of all constants
-    ///   Parameter   the start of the weight or of the optimizer state; the
-    ///               offset is always 0
+    /// Byte offset of this storage (range of bytes). Counts from the start of
+    /// the arena or of `constantBytes`, according to `memory`. 0 for a
+    /// parameter.
     int64_t offset = 0;
     /// Size of one slot in bytes, without padding. A storage (range of bytes)
     /// consists of one or more slots of equal size. Example: each microbatch
@@ -245,18 +208,10 @@ private:
     /// Indices of the storages (ranges of bytes) of gradients that are kept
     /// until the optimizer update.
     std::set<int> gradients;
-    /// Activations that the stage keeps in memory. A forward function computes
-    /// an activation, and a backward function reads the activation later.
-    ///
-    /// The backward pass of a stage can be split into two functions, I and W.
-    /// Function I computes the gradients of the stage's inputs. Function W runs
-    /// later, and computes the gradients of the weights.
-    ///
-    /// The key of the map is the index of the activation's storage (range of
-    /// bytes). The mapped value is false if function I is the only backward
-    /// function that reads the activation. The stage can then free the
-    /// activation after function I. Otherwise, the mapped value is true.
-    /// Example: if function W reads the activation, the mapped value is true.
+    /// Storages (ranges of bytes) of activations that the stage keeps from a
+    /// forward to a backward function. A split backward pass has the functions
+    /// I (input gradients) and W (weight gradients). The mapped value is false
+    /// if only I reads the activation: W does not need it.
     std::map<int, bool> activations;
   };
 
@@ -286,18 +241,10 @@ private:
   /// `parameter` is the index of the parameter in the list parameters().
   llvm::ArrayRef<graph::GetParameterOp> readsOf(int32_t parameter,
                                                 mlir::Block *block);
-  /// Checks whether `value` is the new value of a weight, and may overwrite the
-  /// old value. The optimizer update reads the old value, and computes the new
-  /// value. The old value lies in a storage (range of bytes). If `value` may
-  /// overwrite the old value, returns the index of this storage. Otherwise
-  /// returns -1. Optimizer state is treated like a weight. Two examples:
-  ///
-  ///   - An element-wise kernel of the optimizer update reads the weight w and
-  ///     computes `value`, the new value of w. No op reads w after the kernel.
-  ///     The result is the index of the storage of w.
-  ///   - The kernel computes the new value of w, but an op after the kernel
-  ///     reads the old value of w. The result is -1, because the kernel must not
-  ///     overwrite the old value.
+  /// Returns the index of the storage (range of bytes) that holds the old value
+  /// of a weight or optimizer state. `value` is the new value, and may
+  /// overwrite the old value. Returns -1 if `value` must not overwrite an old
+  /// value.
   int storageOfUpdated(mlir::Value value);
   /// Returns the index of the storage (range of bytes) of a parameter. A
   /// parameter is a weight or an optimizer state. `parameter` is the index of
@@ -311,26 +258,17 @@ private:
   /// equal bytes is already in the list, appends nothing, and the two constants
   /// share the bytes.
   int constantStorage(graph::ConstantOp constant);
-  /// Creates a storage (range of bytes) for a sum over microbatches, and
-  /// returns the index of the storage. Example: the gradient of a weight is the
-  /// sum of the gradients of all microbatches. A backward function runs once
-  /// per microbatch. Each run reads the sum over the preceding microbatches
-  /// from the storage, adds the gradient of one microbatch, and writes the new
-  /// sum to the storage. In the example, `argument` is the function argument
-  /// for the sum over the preceding microbatches.
+  /// Creates a storage (range of bytes) for a sum over microbatches, such as
+  /// the gradient of a weight. Returns the index of the storage. `argument` is
+  /// the function argument for the sum over the preceding microbatches.
   int accumulatorFor(mlir::BlockArgument argument);
   /// Assigns a storage (range of bytes) to each argument of `function` and to
   /// each result of its ops.
   void addFunction(mlir::func::FuncOp function);
-  /// Returns the index of the storage (range of bytes) of `argument`, a
-  /// function argument. An argument that holds one of these values shares the
-  /// value's storage:
-  ///
-  ///   - a sum over microbatches,
-  ///   - a result of another function,
-  ///   - an input of the model.
-  ///
-  /// Any other argument gets a new storage.
+  /// Returns the index of the storage (range of bytes) of a function argument.
+  /// A sum over microbatches, a result of another function and an input of the
+  /// model have one storage for all uses. Any other argument gets a new
+  /// storage.
   int storageForArgument(mlir::BlockArgument argument);
   /// Records which storages (ranges of bytes) the send ops of `function` send
   /// to other stages. Each storage stays live until its send has ended.
@@ -355,15 +293,10 @@ private:
   /// Example: if the live range is [3, 6] and the current instruction has the
   /// number 8, the live range becomes [3, 8].
   void touch(ValueStorage &storage);
-  /// Returns the live ranges of a value, which tell when the value is in use.
-  /// `storage` is the index of the storage (range of bytes) that holds the
-  /// value. The first call for a storage creates empty live ranges, and the
-  /// caller extends them.
-  ///
-  /// `isShared` matters only in the first call for a storage. If `isShared` is
-  /// false, each microbatch has its own copy of the value and its own live
-  /// range. If `isShared` is true, all microbatches share one copy and one live
-  /// range.
+  /// Returns the live ranges of the value in the storage (range of bytes) with
+  /// the index `storage`. The first call creates empty live ranges. In this
+  /// call, `isShared` tells whether all microbatches share one copy of the
+  /// value, or each has its own copy.
   MicrobatchLiveness &held(int storage, bool isShared = false);
   /// Records in the field `holdings` that a stage must keep a value in memory.
   /// `storage` is the index of the value's storage (range of bytes). The
@@ -423,18 +356,9 @@ private:
   llvm::DenseMap<std::pair<int, mlir::Type>, int32_t> buffers;
   /// Index of the storage (range of bytes) of each buffer of the program.
   std::vector<int> storageOfBuffer;
-  /// Indices of storages (ranges of bytes). There are four lists:
-  ///
-  ///   - `inputs` has one entry per input of the model: the storage of the
-  ///     input. The entry is -1 if the rank does not read the input.
-  ///   - `outputs` has one entry per output of the model: the storage of the
-  ///     output. The entry is -1 if the rank does not compute the output.
-  ///   - `sent` has one entry per transfer. A transfer is a value that one
-  ///     stage sends to another. The entry is the storage from which the rank
-  ///     sends the value. The entry is -1 if the rank does not send the value.
-  ///   - `received` has one entry per transfer: the storage into which the rank
-  ///     receives the value. The entry is -1 if the rank does not receive the
-  ///     value.
+  /// Indices of storages (ranges of bytes): one per model input, model output,
+  /// and transfer (value that one stage sends to another). -1 if the rank does
+  /// not read, compute, send or receive the value.
   std::vector<int> inputs, outputs, sent, received;
   /// Types of one rank's shards of the model's inputs and outputs. The type of
   /// an input or output that the rank does not use is null.
@@ -447,17 +371,10 @@ private:
   /// messages. The table finds all steps that run one function. The table also
   /// finds all steps that start or wait for the messages of one value.
   StepIndex stepIndex;
-  /// Numbers of the posts, waits and instructions of the program. A post is a
-  /// step of the program that starts messages between pipeline stages. A wait
-  /// is a step that blocks until the messages of earlier posts are complete.
-  /// The posts and waits have the numbers from 1 to n, and the instructions
-  /// have the numbers from n + 1. Example: a program has 4 posts and waits, and
-  /// 3 instructions. The posts and waits have the numbers 1 to 4, and the
-  /// instructions have the numbers 5 to 7.
-  ///
-  /// The live range of a storage (range of bytes) is a range of these numbers.
-  /// For example, if the instructions 5 and 6 use the bytes, the live range is
-  /// [5, 6]. `line.now` is the number of the current instruction.
+  /// Numbers of the posts (starts of messages), waits and instructions of the
+  /// program, in this order. The live range of a storage (range of bytes) is a
+  /// range of these numbers. `line.now` is the number of the current
+  /// instruction.
   InstantLine line;
 };
 

@@ -7,9 +7,9 @@
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Compares the parts of two programs that determine which communicators a rank
-/// creates. Returns the name of the first part that differs, such as "groups",
-/// or an empty string.
+/// Compares the mesh axes, the groups of ranks and the transfers between stages
+/// of two programs. They determine which communicators a rank creates. Returns
+/// the name of the first difference, such as "groups", or an empty string.
 static std::string findOtherCommunicators(const program::ProgramT &left,
                                           const program::ProgramT &right) {
   auto areAlike = [](const auto &ofLeft, const auto &ofRight, auto get) {
@@ -73,12 +73,8 @@ static plan::ProgramStep::Kind kindOf(program::ActionKind kind) {
 }
 
 /// Returns whether `written`, an action of a program, equals `replayed`, a step
-/// of the simulated pipeline. There are three kinds of actions and steps, and
-/// both must have the same kind:
-///
-///   - A run of a stage function. Both must have the same stage.
-///   - A post (start of messages). Both must have the same messages.
-///   - A wait for messages. Both must have the same messages.
+/// of the simulated pipeline. Both must run a function of the same stage, or
+/// start the same messages, or wait for the same messages.
 static bool areAlike(const program::ActionT &written,
                      const plan::ProgramStep &replayed) {
   if (kindOf(written.kind) != replayed.kind)
@@ -89,15 +85,9 @@ static bool areAlike(const program::ActionT &written,
          areAlike(written.receives, replayed.receives);
 }
 
-/// Checks that the program of one pipeline rank executes the steps that
-/// plan::replay() simulates for this rank. The function plan::replay()
-/// simulates all pipeline ranks to find deadlocks. `replayed` lists the
-/// simulated steps of the rank that executes `program`. A step runs a stage
-/// function, starts messages, or waits for messages. An action of `program`
-/// also does one of these three things. The number of actions must equal the
-/// number of steps, and each action must equal the step with the same index.
-/// Returns an error message that names the first action that differs. Returns
-/// an empty string if all actions are equal to their steps.
+/// Compares the actions of `program` with `replayed`, the steps that
+/// plan::replay() simulates for the same ranks. Returns an error message for
+/// the first action that differs, or an empty string.
 static std::string findOtherActions(const program::ProgramT &program,
                                     const plan::PositionProgram &replayed) {
   for (size_t i = 0; i < program.actions.size() || i < replayed.size(); ++i)
@@ -170,5 +160,7 @@ emit::findDeadlock(const ModelFacts &facts,
     if (std::string fault = checker.findFault(*program); !fault.empty())
       return fault;
   }
+  // The simulation assumes that a waiting communicator leaves enough GPU thread
+  // blocks for all other communicators. NcclWorld.cpp limits the thread blocks.
   return plan::replay(facts.pipeline).error;
 }

@@ -43,13 +43,9 @@ public:
   }
 
 private:
-  /// Returns whether `collective` is an all_reduce or a reduce_scatter that
-  /// reduces all elements of its operand. A reduce_scatter can have boolean
-  /// masks. The masks select rows of the operand at run time, and the ranks
-  /// send only the selected rows. Example: the operand has the shape [8, 16],
-  /// and a mask of 8 booleans selects some of the 8 rows. The result is false
-  /// for a reduce_scatter with masks, because it cannot be split into a start
-  /// and a finish.
+  /// Returns whether `collective` is an all_reduce or a reduce_scatter of its
+  /// whole operand. A reduce_scatter of rows that masks select at run time
+  /// (`rows`) cannot be split into a start and a finish.
   static bool reduces(dist::CollectiveOp collective) {
     const dist::CollectiveKind kind = collective.getKind();
     return (kind == dist::CollectiveKind::AllReduce ||
@@ -72,15 +68,10 @@ private:
       add(collective, gradient, {}, /*isOfAll=*/false);
   }
 
-  /// Appends `collective` to the list `found` if `collective` can start during
-  /// the backward pass. `collective` is an op of a backward function, and
-  /// reduces `gradient`. Two conditions must hold:
-  ///
-  ///  1. An op of the backward function computes the input of `collective`.
-  ///  2. The function does not need the result for other gradients. With one
-  ///     microbatch, isForUpdate() checks that the result is only returned.
-  ///     With several, isForSum() checks that it is only added to a returned
-  ///     sum.
+  /// Appends `collective`, an op of a backward function, to `found` if it can
+  /// start during the backward pass. An op of this function must compute the
+  /// input. The function must only return the result (isForUpdate()), or only
+  /// add it to a returned sum over microbatches (isForSum()).
   void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
     std::vector<Operation *> readers;
     if (collective.getInput().getDefiningOp() &&
@@ -104,44 +95,27 @@ private:
   }
 
   /// Returns whether `value` is the result of a collective, or a reshape of
-  /// this result. `value` is a gradient that a second collective reduces. If
-  /// the function returns true, the second collective does not start during the
-  /// backward pass. The reason is that the first collective may run as two
-  /// instructions, a start and a finish. The gradient exists only after the
-  /// finish. Example: the function returns true for %b, so the reduce_scatter
-  /// does not start early.
-  ///
-  ///     %a = all_reduce %x
-  ///     %b = reshape %a
-  ///     %c = reduce_scatter %b
+  /// this result. A reduction of `value` cannot start early: the collective may
+  /// run as a start and a finish, and `value` exists only after the finish.
   static bool communicates(Value value) {
     while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
       value = reshape->getOperand(0);
     return isa_and_nonnull<dist::CollectiveOp>(value.getDefiningOp());
   }
 
-  /// Returns the SSA value that `collective` reduces. If the input is the
-  /// result of an op, returns the input. If the pipeline passes a result of a
-  /// stage function to the input, a function argument, returns the operand of
-  /// the `return` op: %sum in the example. For other arguments, such as inputs
-  /// of the model, returns null.
-  ///
-  ///       func @backward() { return %sum }
-  ///       func @update(%a) { all_reduce %a }
+  /// Returns the value that `collective` reduces. If the input is a function
+  /// argument, this is the result of another function that the pipeline passes
+  /// to the argument. Returns null for an argument that gets no such result,
+  /// for example an input of the model.
   static Value gradientOf(dist::CollectiveOp collective) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
     return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
-  /// Returns whether `collective`, an op of `function`, can start in the last
-  /// run of the backward function that computes its input `gradient`.
-  /// Conditions:
-  ///
-  /// - `function` is the optimizer update or a part of the optimizer update.
-  /// - Only `collective` reads the argument to which `gradient` is passed.
-  /// - An op of a backward function computes `gradient`, and only the `return`
-  ///   op reads it (isReadOnce).
-  /// - `gradient` is complete and needed nowhere else (isWhole).
+  /// Returns whether `collective` can start in the last run of the backward
+  /// function that computes `gradient`. `collective` is an op of `function`,
+  /// which must be an optimizer update. No other op may read the complete
+  /// gradient.
   bool isOfUpdate(dist::CollectiveOp collective, Value gradient,
                   func::FuncOp function) {
     auto argument = dyn_cast<BlockArgument>(collective.getInput());
@@ -161,28 +135,19 @@ private:
            (!reshape || isReadOnce(reshape->getOperand(0)));
   }
 
-  /// Returns the last value of a chain of reshapes that starts at `value`. A
-  /// reshape continues the chain if it is the only op that reads the value
-  /// before it. If `value` has several readers, or its reader is no reshape,
-  /// returns `value`. Example: for %a, the result is %c.
-  ///
-  ///     %b = reshape %a
-  ///     %c = reshape %b
-  ///     %d = add %c, %sum
+  /// Returns the last value of the chain of reshapes that starts at `value`.
+  /// Each reshape must be the only op that reads its operand. Returns `value`
+  /// if there is no such reshape.
   static Value lastReshape(Value value) {
     while (value.hasOneUse() && isa<graph::ReshapeOp>(*value.user_begin()))
       value = (*value.user_begin())->getResult(0);
     return value;
   }
 
-  /// Returns whether each op that reads `value` is a `return` op, or an op
-  /// whose results only `return` ops read. A collective or a send is not
-  /// allowed. Looks through reshapes. Appends the ops that are neither `return`
-  /// ops nor reshapes to `readers`. Example: for %a, returns true and appends
-  /// the slice.
-  ///
-  ///     %b = slice %a
-  ///     return %a, %b
+  /// Returns whether only `return` ops read `value` and the results of its
+  /// readers. No reader may be a collective or a send. Looks through reshapes.
+  /// Appends the readers that are neither `return` ops nor reshapes to
+  /// `readers`.
   static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       if (isa<graph::ReshapeOp>(user))
@@ -208,14 +173,8 @@ private:
   }
 
   /// Returns whether the only reader of `value` adds it to a sum over
-  /// microbatches, and only `return` ops read the new sum. Looks through
-  /// reshapes of `value`. If the result is true, appends the adding op to
-  /// `readers`. Example: %sum is the sum over the preceding microbatches. For
-  /// %a, appends the add.
-  ///
-  ///     %b = reshape %a
-  ///     %c = add %sum, %b
-  ///     return %c
+  /// microbatches that is only returned (isLastSum()). Looks through reshapes
+  /// of `value`. If the result is true, appends the add to `readers`.
   static bool isForSum(Value value, std::vector<Operation *> &readers) {
     value = lastReshape(value);
     if (!value.hasOneUse() || !isLastSum(*value.user_begin()))
@@ -225,14 +184,8 @@ private:
   }
 
   /// Returns whether `op` adds a value to a sum over microbatches, and only
-  /// `return` ops read the new sum. `op` is an op of a backward function. One
-  /// operand of `op` must be the argument of this function that holds the sum
-  /// over the preceding microbatches.
-  ///
-  /// Example: %sum is this argument. The function returns true for the add.
-  ///
-  ///     %c = add %sum, %b
-  ///     return %c
+  /// `return` ops read the new sum. An operand of `op` must be the function
+  /// argument that holds the sum over the preceding microbatches.
   static bool isLastSum(Operation *op) {
     return llvm::any_of(op->getOperands(),
                         [](Value operand) {
@@ -242,18 +195,10 @@ private:
            llvm::all_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>);
   }
 
-  /// Returns whether `gradient` is complete after the last run of `maker`, and
-  /// only the optimizer update reads the complete value. `maker` is a backward
-  /// function that runs once per microbatch and returns `gradient`. `reader` is
-  /// an argument of the optimizer update. The pipeline passes `gradient` to
-  /// `reader`. Two conditions must hold:
-  ///
-  /// - There is only one microbatch, or `gradient` is a sum over microbatches.
-  ///   If `gradient` is a sum, the pipeline also passes `gradient` to an
-  ///   argument of `maker`. The next run of `maker` adds the gradient of the
-  ///   next microbatch. Example: with two microbatches, the first run returns
-  ///   g0, and the second run returns g0 + g1.
-  /// - The pipeline passes `gradient` to no other arguments.
+  /// Returns whether `gradient` is complete after the last run of the backward
+  /// function `maker`. Only the argument `reader` of the optimizer update may
+  /// take the complete value. With several microbatches, `gradient` must be a
+  /// sum that each run of `maker` continues.
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;
     for (BlockArgument taker : takers[gradient])
@@ -279,12 +224,10 @@ private:
   }
 
   ModelFacts &facts;
-  /// Arguments to which the pipeline passes the results of stage functions. The
-  /// key is a result of a function. The entry lists the arguments to which this
-  /// result is passed. Example: a backward function computes a sum of
-  /// gradients. The entry for the sum lists two arguments: an argument of the
-  /// optimizer update, and an argument of the backward function itself, which
-  /// receives the sum in its next run.
+  /// Arguments to which the pipeline passes the results of stage functions, by
+  /// result. Example: a backward function returns a sum of gradients. The
+  /// pipeline passes the sum to an argument of the optimizer update, and to an
+  /// argument of the next run of the backward function.
   llvm::DenseMap<Value, llvm::SmallVector<BlockArgument, 2>> takers;
   OverlapGroups groups;
   std::vector<EarlyReduction> found;

@@ -34,7 +34,7 @@ namespace pcc::emit {
 struct ModelFacts;
 
 /// Reduction of a gradient that is split into two instructions, a start and a
-/// finish. Between them, the ranks compute further gradients.
+/// finish. Between them, the ranks compute the gradients of other values.
 struct EarlyReduction {
   /// The all_reduce or reduce_scatter op, in a backward function or in the
   /// optimizer update. Mutable because the op's accessors are not const.
@@ -58,22 +58,18 @@ struct EarlyReduction {
   /// run of the backward function `maker`. Example: a step runs `maker` for the
   /// microbatches 0, 1, 2 and 3, in this order. The value is 3.
   int microbatch;
-  /// Index of an entry of ModelFacts::groups. The entry is the set of mesh axes
-  /// along which the ranks communicate. The runtime creates separate
-  /// communicators for each entry. Only collectives that are split into a start
-  /// and a finish use this entry. The reduction can therefore run at the same
-  /// time as other collectives of the same ranks.
+  /// Index in ModelFacts::groups of the mesh axes along which the ranks
+  /// communicate. The runtime creates separate communicators for each index.
+  /// Only collectives that are split into a start and a finish use this index.
+  /// The reduction can therefore run at the same time as other collectives of
+  /// the same ranks.
   int group;
 };
 
 /// Returns the all_reduces and reduce_scatters of gradients that can run while
-/// the backward pass computes other gradients, in program order.
-/// `facts.functions`, `facts.pipeline` and `facts.groups` must be filled. An
-/// entry of `facts.groups` is a set of mesh axes, for which the runtime creates
-/// separate communicators. A returned reduction runs at the same time as other
-/// collectives, so it needs other communicators. The function appends an entry
-/// with equal axes for the returned reductions. Example: entry 0 is {dp}. The
-/// new entry, also {dp}, is for all returned reductions along {dp}.
+/// the backward pass computes other gradients, in program order. Needs
+/// `facts.functions`, `facts.pipeline` and `facts.groups`. Appends to
+/// `facts.groups`, since these reductions need communicators of their own.
 std::vector<EarlyReduction> findEarlyReductions(ModelFacts &facts);
 
 } // namespace pcc::emit

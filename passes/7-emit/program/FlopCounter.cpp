@@ -23,11 +23,9 @@ FlopCounter::FlopCounter(ModuleOp module) {
 }
 
 /// Returns the number of elements that `launch` computes, divided by the number
-/// of elements that one run of its kernel computes. `launch` applies one kernel
-/// to several tensors. One run of the kernel computes one tile, which is a
-/// piece of a tensor. All tiles have the same size. Example: a tile has 1000
-/// elements, and `launch` computes two tensors of 1000 and 500 elements. The
-/// result is 1.5.
+/// of elements (a tile) that one run of its kernel computes. `launch` applies
+/// one kernel to several tensors. Example: a tile has 1000 elements, and
+/// `launch` computes two tensors of 1000 and 500 elements. The result is 1.5.
 static double numTiles(rank::LaunchPartsOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<rank::KernelOp>(
       launch, launch.getKernelAttr());

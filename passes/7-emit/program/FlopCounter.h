@@ -9,21 +9,13 @@
 namespace pcc::emit {
 
 /// Returns the name of the element type in which `op` computes, such as `f32`.
-/// This is the element type of the first result of `op`, or of the first
-/// operand if `op` has no results. Returns `f32` if `op` has neither, or if the
-/// value is not a ranked tensor.
-///
-/// The cluster file lists the peak operations per second of a device under this
-/// name. A cluster file is a TOML file that describes the hardware.
+/// The cluster file lists peak speeds under this name. The type is that of the
+/// first result, or else of the first operand. Returns `f32` if there is no
+/// ranked tensor.
 std::string typeNameOf(mlir::Operation &op);
 
-/// Counts floating-point operations. The counted ops are ops of a module after
-/// the passes of phase 7-emit. The tensors in this module are the shards of one
-/// rank, so each count is the number of operations on one rank. If a shard
-/// contains padding, the operations on the padding are counted as well.
-/// Example: a tensor with 10 elements is divided among 4 ranks. Each shard has
-/// room for 3 elements, so the addition of two tensors of this kind counts as 3
-/// operations on each rank.
+/// Counts the floating-point operations of ops on one rank. The ops belong to a
+/// module after phase 7-emit. Operations on padding count, too.
 class FlopCounter {
 public:
   /// Counts the floating-point operations of one launch of each kernel of
@@ -31,14 +23,8 @@ public:
   explicit FlopCounter(mlir::ModuleOp module);
 
   /// Returns the number of floating-point operations of one execution of `op`.
-  /// Two kinds of ops execute other ops:
-  ///
-  ///   - A launch is an op that runs a kernel. The result for a launch is the
-  ///     number of operations of all ops in the kernel. If the launch runs the
-  ///     kernel on several tensors, the result includes all tensors.
-  ///   - A library call is an op that calls a library, for example for a matmul
-  ///     with a bias. The result for a library call is the number of operations
-  ///     of all ops in the body of the library call.
+  /// For a kernel launch or a library call, this is the sum over the ops in the
+  /// body. A launch on several tensors counts all of them.
   double of(mlir::Operation &op) const;
   /// Returns the number of floating-point operations of all ops of `block`.
   double of(mlir::Block &block) const;

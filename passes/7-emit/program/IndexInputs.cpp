@@ -61,14 +61,10 @@ public:
   }
 
 private:
-  /// Traces `place.value` back to the value from which it comes. Repeats these
-  /// steps until no step applies. A launch is an op that runs a kernel. Returns
-  /// null for an argument of a kernel if its launch `place.caller` is null.
-  ///
-  ///   from                           to
-  ///   argument of a kernel           operand of the launch of the kernel
-  ///   argument of a stage function   function result that is passed to it
-  ///   result of a launch             value that the kernel yields
+  /// Traces a value back across kernels and functions. A kernel argument comes
+  /// from an operand of the launch `place.caller`; returns null without a
+  /// launch. A function argument may take a result of another function. The
+  /// result of a launch comes from a value that the kernel yields.
   TracedValue makerOf(TracedValue place) const {
     while (true) {
       auto argument = dyn_cast<BlockArgument>(place.value);

@@ -32,13 +32,9 @@ public:
     target = &list;
   }
 
-  /// Returns the index of the buffer of `value`. A buffer is a range of bytes
-  /// that holds a tensor. The program has a list of buffers.
-  ///
-  /// Must be called for each value that the current instruction reads or
-  /// writes. The member `buffers` plans the memory of the program. The call
-  /// tells `buffers` that the current instruction uses the buffer. `buffers`
-  /// then stores no other value in these bytes while the instruction runs.
+  /// Returns the index of the buffer of `value` in the program. Must be called
+  /// for each value that the current instruction reads or writes: the call
+  /// keeps the buffer's memory live for this instruction.
   int32_t bufferOf(mlir::Value value) { return buffers.bufferOf(value); }
 
   /// Appends an instruction whose content is `body`, such as a
@@ -75,7 +71,7 @@ public:
   /// Sets `parameter.generator` to the number of the GPU kernel that fills a
   /// weight with random numbers. Changes nothing if no kernel fills the weight.
   /// `declaration` is the op that declares the weight in the module.
-  /// `parameter` is the entry of the weight in the program.
+  /// `parameter` describes the weight in the program.
   void setGenerator(graph::ParameterOp declaration,
                     program::ParameterT &parameter);
   /// Returns the kernels that this program calls, by their numbers in the
@@ -127,9 +123,9 @@ using BuildInstruction = bool (*)(mlir::Operation *op,
 class InstructionTable {
 public:
   /// Returns the table for a target, "cpu" or "cuda". The table for "cuda" has
-  /// no function for ops that cannot run on a GPU in this form, such as
-  /// convolutions and pooling ops. The pass lower-for-gpus replaces
-  /// convolutions by matmuls, and pooling ops by reductions.
+  /// no function for some ops, such as convolutions and pooling ops. The pass
+  /// lower-for-gpus replaces convolutions by matmuls, and pooling ops by
+  /// reductions.
   static const InstructionTable &get(llvm::StringRef target);
 
   /// Sets the function that builds the instructions of ops of class `Op`.

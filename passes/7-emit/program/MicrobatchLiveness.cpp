@@ -64,13 +64,8 @@ void MicrobatchLiveness::Span::add(size_t step) {
   last = std::max(last, step);
 }
 
-/// Extends the live ranges of the value by the steps that run `function`. The
-/// value has one live range per microbatch. A step that runs `function` for
-/// microbatch m extends the live range of microbatch m. Some functions run only
-/// once for all microbatches, such as the update of the weights. If `function`
-/// is one of them, its step extends the live range of the last microbatch.
-/// Example: there are the microbatches 0, 1, 2 and 3. The step of the update
-/// extends the live range of microbatch 3.
+/// A function that runs once per step, such as the optimizer update, extends
+/// the live range of the last microbatch.
 void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
   if (!pipe::runsOnce(function))
     return addSteps(index->runsOf(function));
@@ -124,14 +119,9 @@ int32_t MicrobatchLiveness::count() const {
   return slots;
 }
 
-/// Returns the instants at which the value is live during step number `step`.
-/// An instant is the number of an instruction, a post (start of messages) or a
-/// wait for messages. A post or a wait has one instant. A run of a function has
-/// the instants of its instructions. In the first step of `span`, the range
-/// begins at the first instruction that uses the value, if the function
-/// contains it. In the last step, the range ends at the last such instruction.
-/// Example: the function has the instructions 5 to 9, and `touched` is [7, 12].
-/// In the first step, the result is [7, 9].
+/// A post (start of messages) or a wait has one instant. A function has one
+/// instant per instruction. Only the first and the last step of `span` are
+/// shortened to the instructions that use the value.
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {
@@ -198,15 +188,8 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
   for (int32_t slot = 0; slot < slots; ++slot) {
     const uint64_t begin = slot * stride, end = begin + stride;
     std::vector<Instants> held = heldIn(slot, slots, line, touched);
-    // `held` lists the ranges of instants at which slot number `slot` is in
-    // use. An instant is the number of an instruction, of a start of messages,
-    // or of a wait for messages. `before` lists the ranges of instants at which
-    // slot number `slot` - 1 is in use. The last elements of `result` describe
-    // the bytes of slot number `slot` - 1, with one element per range in
-    // `before`. If the two lists are equal, extend these elements to the end of
-    // slot number `slot`. Example: slot 0 has the bytes [0, 64), and slot 1 has
-    // the bytes [64, 128). Both slots are in use at the instants 5 to 9. One
-    // element of `result` then describes both slots. Its bytes are [0, 128).
+    // If the preceding slot is in use at the same instants, extend its byte
+    // ranges to the end of this slot. They are the last elements of `result`.
     if (slot > 0 && held == before) {
       for (size_t i = 0; i < held.size(); ++i)
         result.rbegin()[i].end = end;

@@ -37,15 +37,10 @@ struct Instants {
   friend bool operator==(const Instants &, const Instants &) = default;
 };
 
-/// Numbers, called instants, of the parts of a program. 0 is the beginning. 1
-/// to n are the posts (starts of messages) and waits for messages, in program
-/// order. The following numbers are the instructions, one function after
-/// another. An instruction has only one instant, even if it runs once per
-/// microbatch. A live range is a range of instants.
-///
-/// Example: a program has 4 posts and waits, and one function with 3
-/// instructions. The posts and waits have the instants 1 to 4, and the
-/// instructions have the instants 5 to 7.
+/// Instants of a program: the numbers of which live ranges consist. The posts
+/// (starts of messages) and waits get the instants 1 to n, in program order.
+/// The instructions of all functions follow. An instruction has one instant,
+/// even if it runs once per microbatch.
 struct InstantLine {
   /// Assigns the instants 1, 2, 3 and so on to the steps of a program that
   /// start messages or wait for messages. `steps` lists the steps of the
@@ -60,14 +55,10 @@ struct InstantLine {
   /// 5, 6 and 7. BufferPlan extends the range when it adds an instruction to
   /// the function.
   llvm::DenseMap<mlir::Operation *, Instants> functions;
-  /// For each step of the program: how many earlier steps start messages or
-  /// wait for messages. One more entry at the end counts all steps that do so.
-  /// Example: a program has four steps, and the second and the third start
-  /// messages or wait for messages. The list is [0, 0, 1, 2, 2].
-  ///
-  /// The instant of a step that starts messages or waits for messages is its
-  /// entry plus 1. In the example, the second step has the instant 1, and the
-  /// third step has the instant 2.
+  /// For each step of the program: the number of earlier steps that start
+  /// messages or wait for messages. The last entry counts all steps that start
+  /// messages or wait for messages. The instant of a step of this kind is its
+  /// entry plus 1.
   std::vector<size_t> exchangesBefore;
   /// Largest instant so far. An instant is the number of a start of messages, a
   /// wait for messages, or an instruction. The constructor numbers the starts
@@ -136,18 +127,11 @@ private:
   std::vector<std::vector<MicrobatchStep>> sends, receives;
 };
 
-/// Live ranges of one value that several steps of a program use, such as an
-/// activation. A step of a program runs a function of a pipeline stage, starts
-/// messages, or waits for messages. Each microbatch has its own live range:
-/// from the first step that uses the value of this microbatch to the last.
-/// Example: step 1 runs the forward pass of microbatch 1, and step 5 runs its
-/// backward pass. The live range is [1, 5].
-///
-/// addRuns(), addReceives(), addSends() and addEnd() extend the live ranges.
-/// Call them first. count() and pieces() then read the live ranges.
-/// Microbatches with live ranges that do not overlap may share memory. count()
-/// returns for how many microbatches there must be memory. pieces() returns
-/// when each range of bytes is in use.
+/// Live ranges of one value, one per microbatch, as ranges of program steps. A
+/// step runs a function, starts messages, or waits for messages. Call
+/// addRuns(), addReceives(), addSends() and addEnd() first. Then count() and
+/// pieces() read the live ranges. Microbatches whose live ranges do not overlap
+/// may share memory.
 class MicrobatchLiveness {
 public:
   /// Creates empty live ranges for one value in the memory of a pipeline rank.
@@ -182,20 +166,15 @@ public:
   /// after the program has run.
   void addEnd();
 
-  /// Returns how many slots (copies of the value) are needed. Microbatch m uses
-  /// slot m % count(). Microbatches that are live at the same time must not
-  /// share a slot.
+  /// Returns how many slots the value needs. A slot has room for the value of
+  /// one microbatch. Microbatch m uses slot m % count(). Microbatches that are
+  /// live at the same time must not share a slot.
   int32_t count() const;
 
-  /// Returns ranges of bytes of the value's buffer, and the instants at which
-  /// the bytes are in use. `line` numbers the instants. The buffer has `slots`
-  /// slots of `stride` bytes. Microbatch m uses slot m % `slots`. `touched` is
-  /// the range from the first to the last instruction that uses the value, and
-  /// shortens the live ranges as in heldAt().
-  ///
-  /// Example: two slots have 64 bytes. Slot 0 is in use at the instants 5 to 9,
-  /// and slot 1 at the instants 7 to 9. Returns bytes [0, 64) at instants
-  /// [5, 9], and bytes [64, 128) at [7, 9].
+  /// Returns the byte ranges of the value's buffer, and the instants (see
+  /// `line`) at which they are in use. The buffer has `slots` slots of `stride`
+  /// bytes. Microbatch m uses slot m % `slots`. `touched` is the range from the
+  /// first to the last instruction that uses the value.
   std::vector<plan::ArenaPiece> pieces(const InstantLine &line,
                                        const Instants &touched, int32_t slots,
                                        uint64_t stride) const;
@@ -224,39 +203,22 @@ private:
   /// microbatches 0 and 2 both use slot 0. If their live ranges overlap, the
   /// result is true.
   bool collides(int32_t slots) const;
-  /// Returns the instants at which slot number `slot` is in use. An instant is
-  /// the number of an instruction, of a start of messages, or of a wait for
-  /// messages. `line` contains these numbers. There are `slots` slots, and
-  /// microbatch m uses slot m % `slots`. `touched` is the range from the first
-  /// to the last instruction that uses the value.
-  ///
-  /// The result is a list of ranges in ascending order. The ranges do not
-  /// overlap. Example: slot 0 of 2 slots holds the values of the microbatches 0
-  /// and 2. The value of microbatch 0 is live at the instants 1 and 5 to 9. The
-  /// value of microbatch 2 is live at the instants 3 and 5 to 9. The result is
-  /// the list [1, 1], [3, 3], [5, 9].
+  /// Returns the instants at which slot number `slot` of `slots` is in use, as
+  /// ascending ranges that do not overlap. Microbatch m uses slot m % `slots`.
+  /// `touched` is the range from the first to the last instruction that uses
+  /// the value.
   std::vector<Instants> heldIn(int32_t slot, int32_t slots,
                                const InstantLine &line,
                                const Instants &touched) const;
-  /// Returns the instants at which the value is live during step number `step`.
-  /// `line` numbers the instants. `span` is the range of steps during which the
-  /// value is live, and contains `step`. `touched` is the range from the first
-  /// to the last instruction that uses the value.
-  ///
-  /// Example: the step runs the instructions 5 to 9. In the middle of `span`,
-  /// the result is [5, 9]. In the first step of `span`, with `touched` [7, 12],
-  /// the result is [7, 9]. In the last step, with `touched` [2, 7], the result
-  /// is [5, 7].
+  /// Returns the instants at which the value is live during step `step`, which
+  /// lies in the live range `span`. `touched` has the first and the last
+  /// instruction that use the value. They shorten the first and the last step
+  /// of `span`. All other steps count as a whole.
   Instants heldAt(size_t step, const Span &span, const InstantLine &line,
                   const Instants &touched) const;
 
-  /// Appends to `held` the instants of all steps from step number `first` to
-  /// step number `last`, both included. An instant is the number of an
-  /// instruction, of a start of messages, or of a wait for messages. `line`
-  /// contains these numbers. A step that runs a function has one instant per
-  /// instruction of the function. Example: step 3 waits for messages at instant
-  /// 2, and step 4 runs the instructions 5 to 9. For the steps 3 to 4, appends
-  /// the ranges [2, 2] and [5, 9].
+  /// Appends to `held` the instants of all steps from number `first` to number
+  /// `last`, both included. `line` numbers the instants.
   void addWholeSteps(size_t first, size_t last, const InstantLine &line,
                      std::vector<Instants> &held) const;
 

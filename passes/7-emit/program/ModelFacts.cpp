@@ -77,15 +77,9 @@ int ModelFacts::findOutput(DictionaryAttr attributes) const {
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// Returns the sub-axes (parts of mesh axes) along which `collective`
-/// communicates. Two ranks communicate only if their mesh coordinates are equal
-/// along all other sub-axes. The result is empty if ranks exchange no data.
-///
-/// Example: a tensor is partial over {dp, tp} if the sum over the ranks along
-/// dp and tp is the true tensor. The operand of an all_reduce is partial over
-/// {dp, tp}, and the result of the all_reduce is partial over {dp}. The
-/// all_reduce adds up the tensors of the ranks along tp. groupAxes() returns
-/// {tp}.
+/// Returns the mesh axes, or sub-axes, along which `collective` communicates.
+/// Empty if ranks exchange no data. Example: an all_reduce whose operand is
+/// partial over {dp, tp} and whose result is partial over {dp} gives {tp}.
 static dist::SubAxes groupAxes(dist::CollectiveOp collective,
                                const dist::Mesh &mesh) {
   dist::CollectiveKind kind = collective.getKind();
@@ -201,14 +195,10 @@ private:
     return {};
   }
 
-  /// Reads the inputs or the outputs of the model from the module attribute
-  /// with the name `list`, and appends them to `ports`. If an input or output
-  /// has a batch dim, sets `facts.samples` to the size of the batch dim.
-  /// Returns false in two cases:
-  ///
-  /// - The attribute is missing.
-  /// - An input or output in the attribute has no name or no ranked tensor
-  ///   type.
+  /// Appends the inputs or outputs in the module attribute `list` to `ports`.
+  /// Sets `facts.samples` to the size of the batch dim, if any. Returns false
+  /// if the attribute is missing, or if an entry has no name or no ranked
+  /// tensor type.
   bool readPorts(StringRef list, std::vector<Port> &ports) {
     auto attribute = facts.module->getAttrOfType<ArrayAttr>(list);
     if (!attribute)
@@ -234,14 +224,10 @@ private:
     return true;
   }
 
-  /// Appends each function of the module to the list
-  /// `facts.functions[stage]` of its stage. Returns an empty string, or an
-  /// error message in three cases:
-  ///
-  ///  - The stage number of a function is out of range.
-  ///  - A stage has no forward function.
-  ///  - A stage has two functions for the same action, such as two forward
-  ///    functions.
+  /// Appends each function of the module to `facts.functions[stage]` of its
+  /// stage. Returns an error message if a stage number is out of range, if a
+  /// stage has no forward function, or if two of its functions have the same
+  /// action. Otherwise returns an empty string.
   std::string readStages() {
     const int64_t count = integer(facts.module, pipe::stagesName);
     facts.functions.resize(count);
@@ -267,8 +253,8 @@ private:
     return {};
   }
 
-  /// Reads the pipeline schedule from the module. A position is a place in the
-  /// pipeline; all ranks at a position run the same stages. An action is one
+  /// Reads the pipeline schedule from the module. A position is an index along
+  /// the pipeline axis: all ranks at it run the same stages. An action is one
   /// run of a stage function: `0F3` is the forward pass of stage 0 for
   /// microbatch 3. Sets `facts.actionsOfPosition` to the actions of each
   /// position, and `facts.positionOfStage` to the position that runs each
@@ -312,14 +298,10 @@ private:
     return {};
   }
 
-  /// Sets `facts.pipeline` to the programs of all positions. A position is a
-  /// place in the pipeline; all ranks at a position execute the same program.
-  /// The program consists of actions, posts and waits. An action is one run of
-  /// a stage function: `0F3` is the forward pass of stage 0 for microbatch 3. A
-  /// post starts sends and receives. A wait blocks until sends and receives
-  /// that a post started are complete. plan::insertMessages() inserts the posts
-  /// and waits between the actions. Returns an error message, or an empty
-  /// string.
+  /// Sets `facts.pipeline` to the programs of all pipeline ranks. A program
+  /// lists the actions (runs of stage functions) of the schedule.
+  /// plan::insertMessages() adds the starts of messages and the waits for
+  /// messages. Returns an error message, or an empty string.
   std::string orderExchanges() {
     plan::ActionTable table;
     table.numStages = facts.numStages();
@@ -345,13 +327,10 @@ private:
     return {};
   }
 
-  /// Finds the mesh axes (or parts of axes) along which each collective
-  /// communicates, and stores them in `facts.groups`. Example: on the mesh
-  /// {dp = 2, tp = 4}, a collective over {tp} communicates within groups of
-  /// four ranks. The map `facts.groupOfKind` gets the index of the axes in
-  /// `facts.groups`; -1 for a collective in which ranks exchange no data.
-  /// Collectives with equal kind, shardings and global shape have one common
-  /// entry in the map. Always returns an empty string (no error).
+  /// Stores the mesh axes along which collectives communicate in
+  /// `facts.groups`. Stores the index of each collective's axes in
+  /// `facts.groupOfKind`, or -1 if ranks exchange no data. Always returns an
+  /// empty string (no error).
   std::string readGroups() {
     for (auto function : facts.module.getOps<func::FuncOp>())
       for (auto collective : function.getOps<dist::CollectiveOp>()) {
@@ -364,10 +343,10 @@ private:
   }
 
   /// Returns the index of `group` in the list `facts.groups`. `group` contains
-  /// the mesh axes, or parts of mesh axes, along which a collective
-  /// communicates. If the list does not contain `group`, appends `group` to the
-  /// list. Returns -1 if `group` contains no axes. The ranks then exchange no
-  /// data.
+  /// the mesh axes, or sub-axes (factors of mesh axes), along which a
+  /// collective communicates. If the list does not contain `group`, appends
+  /// `group` to the list. Returns -1 if `group` contains no axes: the ranks
+  /// then exchange no data.
   int numberOf(const dist::SubAxes &group) {
     if (group.empty())
       return -1;

@@ -21,13 +21,9 @@ struct Port {
   /// Global type.
   mlir::RankedTensorType type;
   dist::Sharding sharding;
-  /// Upper bound of the elements of an input that holds indices. Each element
-  /// must be smaller than `indexBound`. Example: the elements are token ids,
-  /// which select rows of an embedding table with 50257 rows. `indexBound` is
-  /// 50257. If the elements index dims of several sizes, `indexBound` is the
-  /// smallest size. The user can also run the model on random inputs. The
-  /// random indices are then smaller than `indexBound`. `indexBound` is 0 for
-  /// all other inputs and for outputs.
+  /// Exclusive upper bound of the elements of an input that holds indices, such
+  /// as token ids. If the elements index dims of different sizes, the bound is
+  /// the smallest size. 0 for all other inputs and for outputs.
   int64_t indexBound = 0;
   /// Index of the batch dim of the tensor. Each index along the batch dim
   /// selects one sample. Example: a tensor of shape [32, 128] contains 32
@@ -90,14 +86,9 @@ struct ModelFacts {
   std::string model;
   /// Seed of the random numbers that fill weights without a file.
   uint64_t randomSeed = 0;
-  /// Functions of each stage, in the order in which the module defines them.
-  /// The outer list has one entry per stage. A stage has a forward function and
-  /// can have three other kinds of functions:
-  ///
-  ///   - One function computes values that all microbatches use, such as
-  ///     all-gathered weights. It runs once per training step.
-  ///   - Backward functions compute gradients.
-  ///   - Update functions compute new weights.
+  /// Functions of each stage, in module order. A stage has a forward function.
+  /// It can also have backward functions, update functions (optimizer), and a
+  /// function that runs once per step for values that all microbatches use.
   std::vector<std::vector<mlir::func::FuncOp>> functions;
   /// Pipeline positions, one per stage: entry s is the position that runs stage
   /// s. A position is a place in the pipeline: all ranks at a position run the
@@ -124,21 +115,14 @@ struct ModelFacts {
   /// value that a stage sends to two other stages has two entries in the list,
   /// so the map contains two indices for its name.
   llvm::StringMap<llvm::SmallVector<int, 1>> transfersOfValue;
-  /// Pipeline schedule, with the messages between stages. A position is a place
-  /// in the pipeline: all ranks at a position run the same stages. The schedule
-  /// has one list of steps per position. There are three kinds of steps:
-  ///
-  ///   - An action runs a function of a stage, such as the forward function.
-  ///   - A post starts sends and receives without waiting for them.
-  ///   - A wait blocks until sends and receives of earlier posts are complete.
+  /// Pipeline schedule. Entry p of its member `positions` lists the steps of
+  /// the ranks at pipeline position p (ranks that run the same stages). A step
+  /// runs a stage function, starts sends and receives, or waits for them.
   plan::PipelineProgram pipeline;
-  /// Sets of mesh axes along which collectives communicate. Each set divides
-  /// the ranks into groups: the coordinates of two ranks of one group differ
-  /// only along these axes. Example: on the mesh {dp = 2, tp = 4}, the set {tp}
-  /// gives two groups of four ranks. For each entry, the runtime creates one
-  /// communicator per group. Two entries may be equal. The second entry then
-  /// gives the same ranks a second communicator. Collectives that overlap other
-  /// collectives use the second communicator (see OverlapGroups).
+  /// Sets of mesh axes along which collectives communicate. The runtime creates
+  /// separate communicators for each entry. Two entries may be equal. One of
+  /// them is then for collectives that start early and finish later, the other
+  /// one for the collectives that run in between (see OverlapGroups).
   std::vector<dist::SubAxes> groups;
   /// Map from collectives to indices in `groups`. The entry of `groups` lists
   /// the mesh axes along which the collective communicates. The index is -1 if
@@ -151,8 +135,8 @@ struct ModelFacts {
   std::vector<EarlyReduction> earlyReductions;
   /// Map from collective ops to indices in the list `earlyReductions`. The keys
   /// are all_reduce and reduce_scatter ops that reduce gradients during the
-  /// backward pass. While such an op communicates, the ranks compute further
-  /// gradients. The list has one entry per op of this kind.
+  /// backward pass. While one of them communicates, the ranks compute the
+  /// gradients of other weights. The list has one entry per key.
   llvm::DenseMap<mlir::Operation *, size_t> earlyOfCollective;
   /// All-gathers of weights that start before the weight is used, in program
   /// order.
@@ -202,16 +186,10 @@ struct ModelFacts {
   int findInput(mlir::BlockArgument argument) const;
 };
 
-/// Makes copies of entries of the list ModelFacts::groups. An entry is a set of
-/// mesh axes. A collective communicates along the axes of one entry, and the
-/// runtime creates separate communicators for each entry. Example: entry 2 is
-/// {dp}. The copy is entry 7, which is also {dp}. Collectives that use entry 7
-/// have other communicators than collectives that use entry 2.
-///
-/// A collective can be split into a start and a finish. Between the start and
-/// the finish, the ranks may run collectives that are not split. These
-/// collectives must not use the communicators of the split collective. The
-/// split collective therefore uses a copy.
+/// Makes copies of entries of ModelFacts::groups. Each entry, and so each copy,
+/// has separate communicators. A collective that is split into a start and a
+/// finish uses a copy. Collectives between the start and the finish use the
+/// original entry.
 class OverlapGroups {
 public:
   /// Creates an object that has made no copies yet. The method of() makes a

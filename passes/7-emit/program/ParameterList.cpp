@@ -90,15 +90,10 @@ int32_t ParameterList::add(graph::SetParameterOp set) {
   return isRead(facts.module, name) ? -1 : add(name, written);
 }
 
-/// Returns the index of the entry for the weight `name` with the sharding
-/// `placement` in the program's list of weights. Appends the entry if the list
-/// does not have it yet. The new entry tells each rank how to load its shard:
-///
-///   - The elements come from a file or a random generator, or are all equal to
-///     one fill value.
-///   - Transforms, such as a transpose, convert the tensor in the file to the
-///     tensor that the module uses.
-///   - A layout tells which elements of the converted tensor each rank holds.
+/// Returns the index in `program.parameters` of the weight `name` with the
+/// sharding `placement`. If the list does not contain this weight in this
+/// sharding, appends it. The new element tells each rank how to load or
+/// generate its shard.
 int32_t ParameterList::add(StringRef name, dist::ShardingAttr placement) {
   graph::ParameterOp declaration = declarations.lookup(name);
   auto global = cast<RankedTensorType>(declaration.getType());

@@ -10,13 +10,9 @@
 
 namespace pcc::emit {
 
-/// List of the weights and optimizer states that the ranks at one pipeline
-/// position hold. A position is a place in the pipeline: all ranks at a
-/// position run the same program. An entry of the list is called a parameter. A
-/// parameter is one weight or state in one sharding. A weight that is read in
-/// two shardings has two entries, and each rank stores two shards of the
-/// weight. The list is part of the program. At startup, each rank loads or
-/// initializes one shard per entry.
+/// List of the weights and optimizer states in one program. All ranks that run
+/// the same pipeline stages execute this program. A weight that is read in two
+/// shardings has two entries, and each rank stores both shards.
 class ParameterList {
 public:
   /// Stores references to `facts` and `program`. Both must outlive this object.
@@ -29,16 +25,10 @@ public:
   /// shardings has two entries. Appends the entry if the list does not have it
   /// yet.
   int32_t add(graph::GetParameterOp get);
-  /// Returns the index of the list entry for the weight that `set` writes. A
-  /// list entry is one weight in one sharding. `set` names a weight and a
-  /// sharding. There are three cases:
-  ///
-  ///   - The list has an entry for this weight and sharding. The result is the
-  ///     index of this entry.
-  ///   - The list has no such entry, and no op of the whole module reads the
-  ///     weight. The method appends an entry and returns its index.
-  ///   - The list has no such entry, but some op of the module reads the
-  ///     weight. The result is -1, and the compilation fails.
+  /// Returns the index in `program.parameters` of the weight and the sharding
+  /// that `set` writes. If the list lacks them, appends them, but only if no op
+  /// of the module reads the weight. If an op reads the weight in other
+  /// shardings only, returns -1, and the compilation fails.
   int32_t add(graph::SetParameterOp set);
 
   /// Returns the declaration of the weight named `parameter`; null if the

@@ -49,14 +49,11 @@ struct PendingReduction {
   llvm::SmallVector<Operation *, 1> readers;
 };
 
-/// Writes the program of one pipeline position. All ranks at a position execute
-/// the same program. Each stage function becomes one list of instructions, in
-/// the order of its ops. A collective that runs while other ops compute becomes
-/// two instructions, a start and a finish. The start of an all-gather of a
-/// sharded weight comes before instructions of preceding ops
-/// (WeightPrefetches.h). The start of the reduction of a gradient comes right
-/// after the gradient, and the finish comes later in the same list
-/// (EarlyReductions.h).
+/// Writes the program of one pipeline rank. All ranks that run the same
+/// pipeline stages execute this program. Each stage function becomes one list
+/// of instructions, in the order of its ops. A collective that overlaps
+/// computation becomes two instructions, a start and a finish
+/// (WeightPrefetches.h, EarlyReductions.h).
 class ProgramWriter {
 public:
   ProgramWriter(const ModelFacts &facts, int position, PositionProgram &written)
@@ -95,7 +92,7 @@ public:
   }
 
 private:
-  /// Writes the parts of the program that are known before the first
+  /// Writes the fields of the program that are known before the first
   /// instruction is written. Examples are the target device, the mesh of ranks,
   /// and the groups of ranks within which collectives communicate.
   void writeHead() {
@@ -131,12 +128,11 @@ private:
                      .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
-  /// Adds one entry per stage of this pipeline position to `program.stages`,
-  /// for reports. The numbers of an entry are for one rank: floating-point
-  /// operations per training or inference step, and bytes of the weights with
-  /// their optimizer state, of the gradients, and of the activations that the
-  /// backward pass of one microbatch reads. Also stores the peak speed of the
-  /// device.
+  /// Adds the stages of this pipeline rank to `program.stages`, for reports.
+  /// The numbers of a stage are for one rank: floating-point operations per
+  /// training or inference step, and bytes of the weights with their optimizer
+  /// state, of the gradients, and of the activations that the backward pass of
+  /// one microbatch reads. Also stores the peak speed of the device.
   void writeStages() {
     const FlopCounter flops(facts.module);
     program.peak_flops = peakFlops(flops);
@@ -224,8 +220,8 @@ private:
   /// weight. The all-gather runs while other ops compute, and another
   /// instruction finishes it later. Before the start, this method appends the
   /// instructions of the ops that compute the input of the all-gather, such as
-  /// a cast of the shard. Appends nothing if the current stage function has no
-  /// further all-gather of this kind.
+  /// a cast of the shard. Appends nothing if all of these all-gathers of the
+  /// current stage function have been started.
   void startGatherOfNext() {
     if (nextPrefetches.empty())
       return;
@@ -363,10 +359,9 @@ private:
           output, buffers.outputBuffer(static_cast<int>(i))));
   }
 
-  /// Completes the entries of the program's list of weights. On a GPU, a kernel
-  /// generates random elements for weights without a file and without a fill
-  /// value. The entry of each of these weights gets the index of its kernel in
-  /// the program's list of kernels.
+  /// Stores for each weight in `program.parameters` the index of the GPU kernel
+  /// that generates its random elements. Changes nothing for weights with a
+  /// file or a fill value, or if the target is no GPU.
   void giveGenerators() {
     for (auto &parameter : program.parameters)
       instructions.setGenerator(
@@ -392,13 +387,11 @@ private:
     return made;
   }
 
-  /// Writes the actions that each rank at this pipeline position executes in
-  /// one step. An action runs a stage function, starts sends and receives, or
-  /// waits for them. An action that runs a function contains the index of a
-  /// microbatch, which selects the slots of the buffers. Example: if a buffer
-  /// has 2 slots, microbatch 3 uses slot 1. The optimizer update runs only once
-  /// per step, and uses the slots of the last microbatch. The action of the
-  /// update therefore contains the index of the last microbatch.
+  /// Writes the actions of one step: runs of stage functions, and the messages
+  /// between them. All ranks with these stages execute the same actions. A
+  /// buffer has slots, each for one microbatch at a time, and the microbatch of
+  /// an action selects the slot. The optimizer update runs once per step and
+  /// uses the slots of the last microbatch.
   void writeActions() {
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =
@@ -468,21 +461,13 @@ private:
   /// other finishes it right before the weight is used.
   llvm::DenseMap<Operation *, llvm::SmallVector<const Prefetch *, 4>>
       prefetchesOf;
-  /// All-gathers of sharded weights in the current stage function that run
-  /// while other ops compute. Two instructions execute each all-gather, a start
-  /// and a finish. The list contains only the all-gathers for which the program
-  /// does not contain the start yet. The all-gather that starts first is the
-  /// last entry of the list. Example: A starts first, then B, then C. The list
-  /// is {C, B, A} at first, and {C, B} after the writer has appended the start
-  /// of A.
+  /// All-gathers of sharded weights in the current function that the program
+  /// does not start yet. The list is in reverse order: the last entry starts
+  /// first.
   llvm::SmallVector<const Prefetch *> nextPrefetches;
-  /// Ops of the current stage function that the writer must skip, because the
-  /// program already contains their instructions. Example: one op casts the
-  /// shard of a weight, and a later op gathers the result of the cast. The
-  /// writer puts the start of the all-gather at an earlier place in the
-  /// program. The start reads the result of the cast, so the writer puts the
-  /// cast before the start. When the writer later reaches the cast in the
-  /// function, the writer skips the cast.
+  /// Ops of the current function whose instructions the program already
+  /// contains. An op that computes the input of a prefetched all-gather, such
+  /// as a cast, is written early. It must not be written again.
   llvm::DenseSet<Operation *> isWritten;
   /// All-gather of a sharded weight. Two instructions execute the all-gather: a
   /// start and a finish. The program already contains the start, but not yet

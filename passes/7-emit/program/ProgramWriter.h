@@ -8,9 +8,8 @@
 
 namespace pcc::emit {
 
-/// Program that all ranks at one position execute, with the constants and the
-/// kernels of the program. A position is a place in the pipeline: all ranks at
-/// a position run the same stages.
+/// Program of one pipeline rank, with its constants and kernels. All ranks that
+/// run the same pipeline stages execute this program.
 struct PositionProgram {
   /// Instructions, buffers and other tables of the program, as structs of the
   /// FlatBuffers schema runtime/program/Program.fbs.
@@ -28,28 +27,17 @@ struct PositionProgram {
   int64_t gradientBytes = 0;
 };
 
-/// Writes the program of the pipeline position `position` to `written`. A
-/// position is a place in the pipeline: all ranks at a position execute the
-/// same program. Leaves some members of the program unset:
-///
-///   - sizes, modification times and hashes of the weight files,
-///   - hash of the kernels, and hash of the whole bundle,
-///   - id of the compiler version.
-///
-/// The code that writes the bundle sets these members later. Returns exit code
-/// 4 if the device cannot run an op. Returns exit code 1 if the check of the
-/// memory plan fails. The check fails, for example, if two values that are live
-/// at the same time overlap in memory.
+/// Writes the program of the pipeline rank `position` to `written`. Leaves
+/// hashes, the compiler version, and the sizes and times of weight files unset.
+/// The code that writes the bundle sets them. Returns exit code 4 if the device
+/// cannot run an op, and 1 if the memory plan is invalid.
 Status writeProgram(const ModelFacts &facts, int position,
                     PositionProgram &written);
 
-/// Writes the programs of all pipeline positions to `programs`. A position is a
-/// place in the pipeline: all ranks at a position execute the same program.
-/// Entry p of `programs` is the program of position p. Also sets `facts` to the
-/// facts about `module` that all programs share, such as the list of model
-/// inputs. Phase 7-emit must have run on `module`. Returns exit code 3 if a
-/// fact, such as the list of model inputs, is missing in `module`. Returns the
-/// exit code of writeProgram() if writeProgram() fails.
+/// Writes the program of each pipeline rank to `programs`, and the facts that
+/// all programs share to `facts`. Phase 7-emit must have run on `module`.
+/// Returns exit code 3 if `module` lacks a fact, such as the list of model
+/// inputs. Returns the error of writeProgram() if that fails.
 Status writePrograms(mlir::ModuleOp module, std::optional<ModelFacts> &facts,
                      std::vector<PositionProgram> &programs);
 

@@ -12,20 +12,17 @@
 
 namespace pcc::emit {
 
-/// Mesh of an MLIR module, and mesh of all ranks. The mesh of all ranks has the
-/// pipeline axis pp first, then the axes of the module's mesh except mb, then
-/// mb, the axis of the microbatches. Ranks with equal coordinates on pp run the
-/// same stages. The axis mb does not change the number of ranks. A sharding
-/// over the module's mesh is also valid over the mesh of all ranks. Example:
-/// for the module's mesh {mb=4, dp=2, tp=8} and a pipeline axis of size 2, the
-/// mesh of all ranks is {pp=2, dp=2, tp=8, mb=4}, with 2 · 2 · 8 = 32 ranks.
+/// Mesh of an MLIR module, and mesh of all ranks. A sharding over the first is
+/// also valid over the second. The mesh of all ranks has the pipeline axis pp
+/// first and the microbatch axis mb last. Each rank processes all microbatches,
+/// so mb does not change the number of ranks.
 class RankMesh {
 public:
   /// Stores `mesh`, the mesh of an MLIR module, and makes the mesh of all
   /// ranks. The size of the pipeline axis pp is `numPositions`, and the size of
   /// the microbatch axis mb is `numMicrobatches`. Both must be at least 1.
-  /// Example: for the mesh {dp=2, tp=8}, 2 positions and 4 microbatches, the
-  /// mesh of all ranks is {pp=2, dp=2, tp=8, mb=4}. Each of the 32 ranks
+  /// Example: for the mesh {dp=2, tp=8}, 2 pipeline ranks and 4 microbatches,
+  /// the mesh of all ranks is {pp=2, dp=2, tp=8, mb=4}. Each of the 32 ranks
   /// processes all 4 microbatches.
   RankMesh(dist::Mesh mesh, int64_t numPositions, int64_t numMicrobatches);
 
@@ -44,12 +41,8 @@ private:
 };
 
 /// Returns the layout of a tensor with global shape `shape` and the sharding
-/// `sharding`. A layout tells which elements each rank holds. A layout divides
-/// each dim into factors, and may split each factor over mesh axes. Example: a
-/// dim of 192 elements has the factors 3 and 64, because 192 = 3 · 64. The dim
-/// consists of 3 blocks of 64 elements. If the axis tp=2 splits the factor 64,
-/// each rank holds one half of each block. A sharding may contain axes over
-/// which the tensor is a partial sum. The layout does not contain these axes.
+/// `sharding`: the elements that each rank holds. The layout omits mesh axes
+/// over which the tensor is a partial sum.
 runtime::Layout layoutOf(const dist::Sharding &sharding,
                          llvm::ArrayRef<int64_t> shape);
 

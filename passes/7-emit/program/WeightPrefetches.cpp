@@ -50,16 +50,10 @@ public:
   }
 
 private:
-  /// Appends an entry for the collective `gather` to the list `found` if three
-  /// conditions hold:
-  ///
-  ///   - `gather` is an all_gather in which each rank sends its whole shard. An
-  ///     all_gather that has the optional operands `rows` is different: each
-  ///     rank sends only some rows of its shard. The operands `rows` are
-  ///     boolean masks that select these rows.
-  ///   - At least two ranks exchange data in `gather`.
-  ///   - The input of `gather` is a weight or a constant, or reshapes and
-  ///     kernels compute the input from weights and constants alone.
+  /// Appends `gather` to `found` if it is an all_gather between several ranks
+  /// whose input depends only on weights and constants. Excludes an all_gather
+  /// with the operands `rows`, in which a rank sends only some rows of its
+  /// shard.
   void collect(dist::CollectiveOp gather) {
     if (gather.getKind() != dist::CollectiveKind::AllGather ||
         !gather.getRows().empty() || facts.groupOf(gather) < 0)

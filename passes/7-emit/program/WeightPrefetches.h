@@ -36,29 +36,17 @@ struct Prefetch {
   /// weight. An example is a cast of the shard. The ops are in execution order,
   /// and run right before the start of the all-gather.
   std::vector<mlir::Operation *> makers;
-  /// Index of an entry of the list ModelFacts::groups. Each entry is a set of
-  /// mesh axes. The runtime creates separate communicators for each entry, even
-  /// if two entries are equal.
-  ///
-  /// The entry at this index lists the mesh axes along which the all-gather
-  /// communicates. Example: for the set {dp}, the ranks that differ only in
-  /// their coordinate on the axis dp communicate with each other.
-  ///
-  /// Only all-gathers that are split into a start and a finish use this entry.
-  /// Other collectives use an equal entry, and therefore another communicator.
-  /// These collectives can then run between the start and the finish of the
-  /// all-gather.
+  /// Index in ModelFacts::groups of the mesh axes along which the all-gather
+  /// communicates. Only prefetched all-gathers use this entry, and each entry
+  /// has separate communicators. Other collectives can therefore run between
+  /// the start and the finish.
   int group;
 };
 
-/// Returns the all-gathers of weights that the ranks can start early, in
-/// program order. An early all-gather communicates while the ranks execute ops
-/// that do not need the weight. Considers only functions that run once per
-/// microbatch. `facts.functions`, `facts.groups` and `facts.groupOfKind` must
-/// be filled. Appends entries to `facts.groups` for the early all-gathers. The
-/// runtime creates separate communicators for each entry. Early all-gathers
-/// therefore do not share communicators with collectives that run at the same
-/// time.
+/// Returns the all-gathers of weights that can start early, in program order.
+/// Considers only functions that run once per microbatch. `facts.functions`,
+/// `facts.groups` and `facts.groupOfKind` must be filled. Appends entries to
+/// `facts.groups`, one for each set of mesh axes of these all-gathers.
 std::vector<Prefetch> findPrefetches(ModelFacts &facts);
 
 } // namespace pcc::emit

@@ -38,27 +38,18 @@ struct AccurateValue {
 
 /// Returns the largest relative error that the simulated ranks may have for
 /// `value`: 20 times the larger one of `errorOfOneRank` and one rounding error.
-/// `errorOfOneRank` is the relative error of the unpartitioned model. The
-/// rounding error is that of the least precise float type of `value` and of all
-/// values from which `value` is computed, such as 2^-8 for bf16. Example: 0.01
-/// and bf16 give 20 · 0.01 = 0.2. A relative error is the difference from f64,
-/// divided by the largest magnitude of an element in f64.
+/// The rounding error is that of the least precise float type from which
+/// `value` is computed, such as 2^-8 for bf16.
 double accuracyOf(mlir::Value value, double errorOfOneRank);
 
 /// Returns whether `module` has floats narrower than f64.
 bool hasNarrowFloats(mlir::ModuleOp module);
 
-/// Returns a text about the first element for which the error of the simulated
-/// ranks is too large. `value` must have such an element. Example:
+/// Returns a text about the first element with too large an error, which
+/// `value` must have. The relative errors are the largest of all elements:
 ///
 ///     differs at [0, 3] on rank 1: expected 0.5, got 0.25 (relative error 0.5),
 ///     where one rank has a relative error of 1e-07
-///
-/// In this example, the element has the indices [0, 3]. Rank 1 has computed
-/// 0.25 for the element. The computation in f64 gives 0.5. The other two
-/// numbers are the largest relative errors of all elements: 0.5 on the
-/// simulated ranks, and 1e-07 in the unpartitioned model. A relative error is a
-/// difference divided by the largest magnitude of an element in f64.
 std::string describe(const AccurateValue &value);
 
 } // namespace pcc::interpret

@@ -36,7 +36,7 @@ double Comparison::errorOf(double wanted, double got) const {
                                  : std::numeric_limits<double>::max();
 }
 
-/// Returns the indices, one per dim, of the element at row-major position
+/// Returns the indices, one per dim, of the element at the row-major index
 /// `position` in a tensor of shape `shape`.
 static SmallVector<int64_t> indexOf(int64_t position, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> index(shape.size());

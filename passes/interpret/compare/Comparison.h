@@ -27,9 +27,7 @@ struct Difference {
 /// Each call of add() compares the shard of one rank. The relative error of an
 /// element is |x − y| / m: x is the expected element, y is the computed
 /// element, and m is the largest finite magnitude of an expected element, or 1
-/// if that magnitude is 0. The error is 0 if x and y are both NaN or the same
-/// infinity. In all other cases with NaN or infinity, the error is the largest
-/// finite double.
+/// if that is 0.
 class Comparison {
 public:
   /// Prepares a comparison with the global tensor `expected`. Let d = |x − y|
@@ -41,7 +39,7 @@ public:
 
   /// Compares each element of `shard`, the part of the tensor that one rank has
   /// computed. indices[d][i] is the global index of the elements with the local
-  /// index i in dim d. A negative entry means that `shard` has no element
+  /// index i in dim d. A negative index means that `shard` has no element
   /// there, and the function skips it. `rank` is nullopt if the rank is not
   /// known. Example: if `shard` is row 1, columns 2 and 3, of the tensor,
   /// `indices` is {{1}, {2, 3}}.
@@ -58,26 +56,18 @@ public:
   /// Returns whether all elements compared so far are equal within the
   /// tolerance.
   bool isEqual() const { return error <= tolerance; }
-  /// Returns the first wrong element. Returns nullopt if no element is wrong.
-  /// An element is wrong if its relative error exceeds the tolerance. Each call
-  /// of add() compares one shard. The shards come in the order of the calls,
-  /// and the elements of a shard come in row-major order. Example: the first
-  /// call of add() compares the elements 0 and 1, and the second call compares
-  /// the elements 2 and 3. If the elements 1 and 2 are wrong, the function
-  /// returns element 1.
+  /// Returns the first element whose relative error exceeds the tolerance;
+  /// nullopt if there is none. The order is that of the calls of add(), and
+  /// row-major within a shard.
   const std::optional<Difference> &firstDifference() const { return first; }
   /// Returns the expected global tensor.
   const graph::HostTensor &whole() const { return expected; }
 
 private:
-  /// Returns the relative error of one element: |wanted − got| / m. Here, m is
-  /// the largest finite magnitude of an expected element, or 1 if that
-  /// magnitude is 0. There are three exceptions:
-  ///  - If both elements are equal, or both are NaN, the result is 0.
-  ///  - If the error exceeds `tolerance`, but |wanted − got| is at most
-  ///    `noise`, the result is 0.
-  ///  - If the error is NaN or infinite, the result is the largest finite
-  ///    double.
+  /// Returns the relative error of one element, |wanted − got| / m. Returns 0
+  /// if both elements are equal or NaN. An error above `tolerance` counts as 0
+  /// if |wanted − got| is at most `noise`. The largest finite double replaces
+  /// NaN and infinity.
   double errorOf(double wanted, double got) const;
 
   graph::HostTensor expected;

@@ -9,14 +9,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
 
-/// Returns the name of `value` in the ONNX model. The result is empty if
-/// `value` has no name.
-///
-/// The compiler has added collectives to the model, such as an all_gather. The
-/// result of a collective has no name of its own. For such a result, the
-/// function returns the name of the tensor that the collective reads. Example:
-/// a matmul computes the tensor "y", and an all_gather collects "y". For the
-/// result of the all_gather, the function returns "y".
+/// Returns the name of `value` in the ONNX model; empty if there is none. The
+/// result of a collective has the name of its operand, because the compiler has
+/// added the collective.
 static StringRef nameOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (auto collective = dyn_cast_or_null<dist::CollectiveOp>(op))
@@ -47,15 +42,10 @@ public:
     return runUnpartitioned(whole, inputs, numerics, keep).status();
   }
 
-  /// Compares `stageValue`, which is an op result on all simulated ranks, with
-  /// the op result of the same name in the unpartitioned model. If an element
-  /// differs, stores the comparison in `first`. Does nothing in three cases:
-  ///
-  ///  - An earlier call has already set `first`.
-  ///  - The unpartitioned model has no op result of this name.
-  ///  - The tensors of the ranks are not shards whose elements can be compared.
-  ///    For example, each rank holds one summand of a sum that an all-reduce
-  ///    has yet to compute.
+  /// Compares `stageValue`, an op result on all simulated ranks, with the
+  /// result of the same name in the unpartitioned model. Stores the first
+  /// difference in `first`. Skips tensors that are not shards, such as partial
+  /// sums.
   void check(const StageValue &stageValue) {
     auto found = expected.find(nameOf(stageValue.value));
     if (first || found == expected.end() ||
@@ -79,13 +69,8 @@ public:
 
 private:
   /// Returns whether the tensor of each rank in `stageValue` is a shard of
-  /// `tensor`, the same op result in the unpartitioned model. Returns false in
-  /// three cases:
-  ///  - Each rank holds only a summand, and a later all-reduce adds the
-  ///    summands.
-  ///  - The tensor of a rank also has elements of a neighbor, as after a halo
-  ///    exchange.
-  ///  - The tensor of a rank does not have the shape of a shard.
+  /// `tensor`. A partial sum, or a tensor with elements of neighbor ranks (halo
+  /// exchange), is no shard.
   static bool isShardOf(const StageValue &stageValue,
                         const graph::HostTensor &tensor) {
     dist::Sharding sharding = shardingOf(stageValue.value, tensor.rank());

@@ -8,14 +8,11 @@
 
 namespace pcc::interpret {
 
-/// Executes the unpartitioned model `whole`, and the partitioned model `parts`
-/// on simulated ranks. Returns the first op result, in the order of execution,
-/// that differs between them. `parts` must be a module after phase 6-schedule.
-/// Returns nullopt if no result differs or if a model cannot be executed.
-/// Compares only op results that have a name in the ONNX model. Skips partial
-/// sums, and tensors that are not exactly shards, such as tensors after a halo
-/// exchange. Keeps all named op results of `whole` in memory, so call the
-/// function only after a model output has been found to differ.
+/// Returns the first op result that differs between `whole`, the unpartitioned
+/// model, and the partitioned model `parts` (after 6-schedule) on simulated
+/// ranks. Returns nullopt if there is none, or if a model cannot be executed.
+/// Call it only after an output differs, because it keeps all named op results
+/// in memory.
 std::optional<VerifiedValue> findFirstDifference(mlir::ModuleOp whole,
                                                  mlir::ModuleOp parts,
                                                  const Inputs &inputs,

@@ -18,16 +18,8 @@ double interpret::toleranceOf(Type elementType, Numerics numerics) {
   return 1e-4;
 }
 
-/// Returns the largest tolerance of `value` and of all values from which
-/// `value` is computed. The function begins at `value` and goes from the result
-/// of each op to its operands, up to the arguments of the function. The
-/// tolerance of one value is the largest relative error at which two elements
-/// of its type count as equal. `numerics` selects f64 or the element types of
-/// the model.
-///
-/// Example: a cast computes y from x. The tolerance of y is 1e-4, because y has
-/// the type f32. The tolerance of x is 5e-2, because x has the type bf16. For
-/// y, the function returns 5e-2. If `numerics` selects f64, it returns 1e-12.
+/// Returns the largest tolerance of `value` and of all values from which it is
+/// computed. The cast of a bf16 tensor to f32 has the tolerance of bf16.
 double interpret::toleranceOf(Value value, Numerics numerics) {
   double largest = 0;
   llvm::SetVector<Value> reached;

@@ -24,25 +24,14 @@ struct VerifiedValue {
 double toleranceOf(mlir::Type elementType, graph::Numerics numerics);
 
 /// Returns the largest relative error with which an element of `value` counts
-/// as equal. The result depends on `numerics`:
-///
-///  - If `numerics` selects f64, the result is 1e-12.
-///  - If `numerics` selects the element types of the model, each type has its
-///    own number: 1e-4 for f32 and 5e-2 for bf16. The function examines `value`
-///    and all values from which `value` is computed. It returns the largest of
-///    their numbers. Example: `value` has the type f32 and is a cast of a bf16
-///    tensor. The result is 5e-2.
+/// as equal: 1e-12 in f64. In the element types of the model, the least precise
+/// type from which `value` is computed determines it, such as 5e-2 for bf16.
 double toleranceOf(mlir::Value value, graph::Numerics numerics);
 
-/// Returns a text about the first wrong element that `comparison` has found.
-/// `comparison` must have found a wrong element. Example:
+/// Returns a text about the first wrong element, which `comparison` must have
+/// found. The relative error is the largest of all elements. Example:
 ///
 ///     differs at [0, 3] on rank 1: expected 0.5, got 0.25 (relative error 0.5)
-///
-/// In this example, the element has the indices [0, 3]. Rank 1 has computed
-/// 0.25 for the element, and the expected element is 0.5. The relative error is
-/// the largest error of all elements that `comparison` has compared. The text
-/// does not contain the rank if the rank is not known.
 std::string describe(const Comparison &comparison);
 
 } // namespace pcc::interpret

@@ -43,16 +43,9 @@ static json::Value number(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-/// Returns a JSON object that describes the first wrong element of `value`.
-/// Returns a JSON null if `value` is null. If `value` is not null, it must have
-/// a wrong element. Example:
-///
-///   {"value": "logits", "node": "node_matmul_3", "index": [0, 3],
-///    "expected": 0.5, "got": 0.25, "rank": 1}
-///
-/// In this example, the ONNX node "node_matmul_3" computes the tensor "logits".
-/// Rank 1 has computed 0.25 for the element [0, 3]. The unpartitioned model has
-/// computed 0.5. The entry "rank" is null if the rank is not known.
+/// Returns the first wrong element of `value` as JSON; null if `value` is null.
+/// Otherwise, `value` must have a wrong element. The key "rank" has the value
+/// null if the rank is not known.
 static json::Value toJson(const VerifiedValue *value) {
   if (!value)
     return nullptr;
@@ -66,15 +59,8 @@ static json::Value toJson(const VerifiedValue *value) {
       {"rank", first.rank ? json::Value(*first.rank) : json::Value(nullptr)}};
 }
 
-/// Returns the errors of `values` as a JSON object. The error of a value is the
-/// largest relative error of an element. Example for two values, "loss" and
-/// "logits":
-///
-///   {"max_relative_error": 2e-07,
-///    "values": [{"name": "loss", "max_relative_error": 1e-07},
-///               {"name": "logits", "max_relative_error": 2e-07}]}
-///
-/// The number outside of the list "values" is the largest error in the list.
+/// Returns the largest relative error of each of `values` as JSON, and the
+/// largest of these errors.
 static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
   double maxError = 0;
   json::Array list;
@@ -88,15 +74,9 @@ static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
                       {"values", std::move(list)}};
 }
 
-/// Returns the errors of model outputs and trained parameters as a JSON object.
-/// Op results are rounded to the element types of the model, such as bf16. An
-/// error is the largest relative difference from the unpartitioned model in
-/// f64. Example of an output with the error 0.02 on the simulated ranks and
-/// 0.01 on one rank:
-///
-///   {"max_relative_error": 0.02, "one_rank_max_relative_error": 0.01,
-///    "values": [{"name": "logits", "max_relative_error": 0.02,
-///                "one_rank_max_relative_error": 0.01}]}
+/// Returns the errors of `values` against f64 as JSON, for the simulated ranks
+/// and for one rank. Op results are rounded to the element types of the model,
+/// such as bf16. The object also has the largest errors of all values.
 static json::Object accuracyOf(llvm::ArrayRef<AccurateValue> values) {
   double ofRanks = 0, ofOneRank = 0;
   json::Array list;
@@ -114,14 +94,10 @@ static json::Object accuracyOf(llvm::ArrayRef<AccurateValue> values) {
                       {"values", std::move(list)}};
 }
 
-/// Returns all findings as a JSON object. The entry "first_difference"
-/// describes the first wrong tensor, or is null. The function searches in this
-/// order: op results inside the model on the simulated ranks, model outputs on
-/// the simulated ranks, `ownTypes`, and outputs of the compiled executables. In
-/// `ownTypes`, op results are rounded to their element types, and a tensor is
-/// wrong if its error is much larger on the simulated ranks than on one rank.
-/// All other tensors are wrong if the difference from the unpartitioned model
-/// exceeds a tolerance.
+/// Returns all findings as a JSON object. The entry "first_difference" is the
+/// first wrong tensor, or null. The order is: op results on the simulated
+/// ranks, model outputs on the simulated ranks, `ownTypes`, outputs of the
+/// executables.
 static json::Object toJson(const Findings &findings) {
   const VerifiedValue *simulated = findings.simulatedDifference();
   const VerifiedValue *executed = findings.executedDifference();

@@ -11,16 +11,9 @@ using namespace mlir;
 using namespace pcc;
 using graph::HostTensor;
 
-/// Returns a number n for the operand `use` of an op. If the op uses the
-/// elements of the operand as indices, these elements are valid if each of them
-/// is in [0, n). Example: a gather selects rows of a table with 32000 rows.
-/// `use` is the operand of the gather that contains the row numbers. The result
-/// is 32000.
-///
-/// Some ops, such as gather_nd, use several elements of the operand together to
-/// index several dims. If these dims have the sizes 32000 and 768, the result
-/// is the smallest size, 768. Returns nullopt if the op does not use the
-/// elements of the operand as indices.
+/// Returns n if the op of `use` takes the elements of this operand as indices
+/// in [0, n), such as row numbers of a table with n rows. If the elements index
+/// several dims, n is the smallest size. Returns nullopt for any other operand.
 static std::optional<int64_t> tableOf(OpOperand &use) {
   auto indexed = dyn_cast<graph::IndexedOpInterface>(use.getOwner());
   if (!indexed || use.getOperandNumber() != 1 ||
@@ -48,16 +41,10 @@ std::optional<int64_t> interpret::tableSize(Value value) {
 /// Seed of the random values for inputs without a file.
 static constexpr uint64_t inputSeed = 1;
 
-/// Sets `tensor` to random elements for the model input `name`, which has no
-/// file. `argument` is the argument of the model's function that receives the
-/// input. There are three kinds of elements:
-///
-///  - Floats are uniform in [-1, 1).
-///  - Integers that ops use as indices are valid indices. For example, token
-///    ids that select rows of a table [32000, 768] are in [0, 32000).
-///  - All other integers and all booleans are 0 or 1.
-///
-/// Returns an error if .npy files cannot hold the element type of the input.
+/// Sets `tensor` to random elements for the model input `name`: floats in [-1,
+/// 1), valid indices if ops use the input as indices, and 0 or 1 for other
+/// integers and booleans. Returns an error if .npy files cannot hold the
+/// element type.
 static Status drawInput(BlockArgument argument, StringRef name,
                         HostTensor &tensor) {
   RankedTensorType type = graph::tensorType(argument);

@@ -8,13 +8,9 @@
 
 namespace pcc::interpret {
 
-/// Returns a tensor of shape `shape` with random elements. `random` has the
-/// parameters of the random generator: a key, an element type, and a bound for
-/// the elements. Two calls with equal arguments return equal elements.
-///
-/// A compiled executable uses the same random generator for weights and model
-/// inputs that have no file. With the same parameters, the executable generates
-/// the same elements as this function.
+/// Returns a tensor of shape `shape` with random elements, equal for equal
+/// arguments. A compiled executable generates the same elements for weights and
+/// model inputs that have no file.
 graph::HostTensor randomElements(const runtime::RandomTensor &random,
                                  llvm::ArrayRef<int64_t> shape);
 

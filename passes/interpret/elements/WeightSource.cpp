@@ -22,15 +22,9 @@ WeightSource::WeightSource(ModuleOp module) : module(module), root(".") {
     seed = given.getInt();
 }
 
-/// Copies some elements of `tensor` to a new dense tensor of shape `shape`, and
-/// returns the new tensor. If the new tensor has two dims, element [i, j] of
-/// the new tensor is the element of `tensor` with this row-major index:
-///
-///   offset + i * strides[0] + j * strides[1]
-///
-/// For example, `tensor` is a 2x4 tensor with the elements 0 to 7, `shape` is
-/// {2, 2}, `offset` is 1, and `strides` is {4, 2}. The result is the tensor
-/// {{1, 3}, {5, 7}}.
+/// Copies elements of `tensor` to a new dense tensor of shape `shape`. Element
+/// [i, j] of the new tensor is the element of `tensor` with the row-major index
+/// `offset` + i * strides[0] + j * strides[1].
 static HostTensor restrided(const HostTensor &tensor, ArrayRef<int64_t> shape,
                             int64_t offset, Strides strides) {
   HostTensor result = HostTensor::zeros(shape, tensor.kind);
@@ -66,15 +60,10 @@ static HostTensor sliced(const HostTensor &tensor, WeightSliceAttr slice) {
   return restrided(tensor, shape, offset, strides);
 }
 
-/// Returns the result of applying `transform` to `tensor`. A transform changes
-/// a weight after the weight has been read from a file. There are four kinds of
-/// transforms: a permutation of the dims, a slice, a reshape, and a cast from
-/// one float type to another.
-///
-/// A cast does not change `tensor`, because a HostTensor stores floats of every
-/// type as f64. The elements are not rounded here. If the simulation rounds
-/// tensors to their element types, the caller of WeightSource::read() rounds
-/// the elements.
+/// Applies `transform` to `tensor`, a weight from a file: a permutation of the
+/// dims, a slice, a reshape or a cast. A cast changes nothing, because a
+/// HostTensor stores all floats as f64. The caller of WeightSource::read() may
+/// round them.
 static HostTensor transformed(HostTensor tensor, Attribute transform) {
   return llvm::TypeSwitch<Attribute, HostTensor>(transform)
       .Case([&](PermuteAttr permute) {
@@ -115,16 +104,8 @@ static HostTensor filled(RankedTensorType type, double number) {
   return tensor;
 }
 
-/// Sets `tensor` to the global tensor of the parameter `name`. There are three
-/// kinds of parameters:
-///
-///  - A parameter with a fill value: all elements of `tensor` are the fill
-///    value.
-///  - A parameter with a file: the function reads the elements from the file.
-///  - A parameter with neither: the elements are random.
-///
-/// A parameter may have transforms, such as a transpose. The function applies
-/// the transforms to elements from a file and to random elements.
+/// Uses the fill value of the parameter, if there is one. Otherwise, reads its
+/// file or generates random elements, and applies its transforms.
 Status WeightSource::read(StringRef name, HostTensor &tensor) {
   auto parameter = module.lookupSymbol<ParameterOp>(name);
   if (!parameter)

@@ -10,36 +10,20 @@
 
 namespace pcc::interpret {
 
-/// Reads the weights of a module from files. Some weights are in no file. The
-/// module may contain a constant for such a weight, and then each element of
-/// the weight is this constant. If the module contains no constant, the
-/// elements are random numbers. A compiled executable generates the same random
-/// numbers.
-///
-/// The class keeps no weights in memory. Each call of read() opens the file
-/// again.
+/// Reads the weights of a module from files. The elements of a weight without a
+/// file are all equal to a fill value, or are random. A compiled executable
+/// generates the same random numbers. Each call of read() opens the file again.
 class WeightSource {
 public:
-  /// Stores `module`. Reads no weights, but reads two attributes of `module`:
-  ///
-  ///  - `graph.root` is the path of the directory with the weight files. If
-  ///    `module` does not have this attribute, the directory is the working
-  ///    directory.
-  ///  - `rank.random_weights` is the seed of a random number generator. It
-  ///    generates the elements of weights that are in no file. If `module` does
-  ///    not have this attribute, the seed is 0.
+  /// Stores `module`, and reads two attributes. `graph.root` is the directory
+  /// of the weight files (default: the working directory).
+  /// `rank.random_weights` is the seed for weights that are in no file
+  /// (default: 0).
   explicit WeightSource(mlir::ModuleOp module);
 
-  /// Sets `tensor` to the global tensor of the parameter with the symbol name
-  /// `parameter`. The elements come from a file or from a random generator, or
-  /// are all equal to one number. A parameter may have transforms, such as a
-  /// transpose. The function applies the transforms to elements from a file and
-  /// to random elements. Returns an error in three cases:
-  ///
-  ///  - The module has no parameter with this name.
-  ///  - The file of the parameter cannot be read.
-  ///  - The elements come from a file or from a random generator, and files
-  ///    cannot hold elements of their type.
+  /// Sets `tensor` to the global tensor of `parameter`, after its transforms,
+  /// such as a transpose. Returns an error if the module has no such parameter,
+  /// if its file cannot be read, or if files cannot hold its element type.
   Status read(llvm::StringRef parameter, graph::HostTensor &tensor);
 
 private:

@@ -73,16 +73,11 @@ static dist::SubAxes lacking(const dist::SubAxes &axes,
 }
 
 namespace {
-/// Tells which rows of a tensor a collective moves between two ranks. A row is,
-/// for example, the features of one token in a tensor [tokens, features]. One
-/// of the two ranks is the owner of the row: the shard of the owner contains
-/// the row. In an all_gather, the owner sends the row to the other rank. In a
-/// reduce_scatter, the other rank sends its summand of the row to the owner.
-///
-/// Each rank may have boolean masks, which select the rows that the rank sends
-/// and receives. For example, a rank receives only the tokens for its experts.
-/// The masks of the owner and of the other rank must agree about each row. If
-/// the ranks have no masks, all rows move.
+/// Tells which rows of a tensor a collective moves between two ranks. The owner
+/// of a row is the rank whose shard contains it. In an all_gather, the owner
+/// sends the row. In a reduce_scatter, the owner receives summands of the row.
+/// Boolean masks of the two ranks select the rows and must agree. Without
+/// masks, all rows move.
 class RowTable {
 public:
   RowTable(dist::CollectiveOp op, const SimulatedRanks &ranks,
@@ -111,28 +106,17 @@ public:
         groupOfRank[rank] = i;
   }
 
-  /// Returns whether the rank `rank` may exchange rows with the rank `other`. A
-  /// collective divides the ranks into groups, and only ranks of the same group
-  /// communicate. Example: the mesh has the axes dp and tp, and the collective
-  /// gathers the shards along tp. Two ranks are in the same group if they have
-  /// the same coordinate along dp.
-  ///
-  /// This object stores the groups only if the collective has masks. A mask is
-  /// a tensor of booleans, which selects the rows that a rank sends or
-  /// receives. If the collective has no masks, the function returns true for
-  /// all pairs of ranks.
+  /// Returns whether the ranks `rank` and `other` communicate in the
+  /// collective. Always true without masks, because this object then stores no
+  /// groups.
   bool areInOneGroup(int64_t rank, int64_t other) const {
     return masks.empty() || groupOfRank[rank] == groupOfRank[other];
   }
 
-  /// Returns whether a collective moves one element between the ranks `owner`
-  /// and `other`. In an all_gather, `owner` sends the element. In a
-  /// reduce_scatter, `other` sends its summand of the element. `ownerPlace` is
-  /// the row-major index of the element in the shard of `owner`. `otherPlace`
-  /// is its row-major index in the larger tensor of `other`. The result is true
-  /// without masks, and for `owner` = `other`. Otherwise, the masks of both
-  /// ranks tell whether the row of the element moves. If they disagree, the
-  /// function stores a message in `fault`, and returns the boolean of `other`.
+  /// Returns whether the collective moves an element between `owner`, whose
+  /// shard contains it, and `other`. `ownerPlace` and `otherPlace` are
+  /// row-major indices of the element in the tensors of these ranks. If the
+  /// masks of the ranks disagree, stores a message in `fault`.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -177,16 +161,9 @@ public:
     }
   }
 
-  /// Executes the collective on all ranks. Entry r of the returned list is the
-  /// result on rank r. Returns an error in two cases:
-  ///
-  ///  - The result on a rank needs an element, or a summand of an element,
-  ///    that no rank provides.
-  ///  - The collective has masks, and two masks contradict each other. A mask
-  ///    is a tensor of booleans, which selects the rows that a rank sends or
-  ///    receives. A row is, for example, the features of one token. Two masks
-  ///    contradict each other if, for example, rank 0 sends a row to rank 1,
-  ///    but rank 1 does not receive this row.
+  /// Executes the collective. Entry r of the result is the tensor on rank r.
+  /// Returns an error if no rank provides an element or a summand that a rank
+  /// needs, or if the masks of two ranks contradict each other.
   StatusOr<std::vector<HostTensor>> run() {
     std::vector<HostTensor> results;
     bool reduces = op.getKind() == CollectiveKind::AllReduce ||
@@ -213,12 +190,7 @@ public:
 
 private:
   /// Returns the number of elements that a shard holds. `indices` has one list
-  /// per dim of the shard. An entry of a list is a global index, or a negative
-  /// number. A negative number means that the shard holds no element at this
-  /// place. For example, the place is in the unused end of the shard's buffer.
-  ///
-  /// Example: `indices` is {{0, 1}, {4, 5, -1}}. The shard holds 2 rows of 2
-  /// elements, so the function returns 4.
+  /// of global indices per dim. A negative index is padding.
   static int64_t count(const LocalIndices &indices) {
     int64_t product = 1;
     for (const std::vector<int64_t> &dim : indices)
@@ -227,17 +199,8 @@ private:
   }
 
   /// Returns the reductions that a tensor with the sharding `one` still needs,
-  /// but a tensor with the sharding `other` does not need. A tensor needs, for
-  /// example, a sum over the axis tp if the ranks along tp hold summands that
-  /// no collective has added yet.
-  ///
-  /// Example: a tensor with the sharding `one` needs sums over the axes dp and
-  /// tp. A tensor with the sharding `other` needs a sum over dp. The result has
-  /// one entry, which is the sum over tp.
-  ///
-  /// The function leaves out reductions over the mesh axis "mb". A coordinate
-  /// along this axis is the number of a microbatch. A collective never
-  /// communicates along this axis.
+  /// but a tensor with the sharding `other` does not. Leaves out the axis "mb",
+  /// which counts microbatches, because no collective communicates along it.
   static std::vector<dist::Partial>
   partialsOnlyIn(const dist::Sharding &one, const dist::Sharding &other) {
     std::vector<dist::Partial> result;
@@ -287,7 +250,7 @@ private:
 
   /// Calls `visit` for each element that is both in the result on the rank
   /// `rank` and in the operand on the rank `source`. `visit` gets two row-major
-  /// positions of the element: in the result, then in the operand.
+  /// indices of the element: in the result, then in the operand.
   template <typename Visit>
   void forEachCommon(int64_t rank, int64_t source, Visit visit) const {
     Common common = commonOf(rank, source);
@@ -378,13 +341,9 @@ private:
     llvm::fill(result.ints, neutral<int64_t>(added.front().kind));
   }
 
-  /// Computes the result of an all_reduce or reduce_scatter on `rank`. The
-  /// function reduces each element over the ranks that communicate. For
-  /// example, the operands [1, 2] and [10, 20] of a sum give [11, 22]. If row
-  /// masks exclude a row of a rank, 0 replaces the summands of this row. Before
-  /// the call, the member `missing` must be the number of elements of `result`.
-  /// After the call, `missing` is the number of elements for which at least one
-  /// rank had no summand.
+  /// Computes the result of an all_reduce or reduce_scatter on `rank`. If row
+  /// masks exclude a summand, 0 replaces it. Subtracts from `missing` the
+  /// number of elements for which all ranks had a summand.
   void reduce(int64_t rank, HostTensor &result) {
     auto gone = partialsOnlyIn(from, to);
     if (gone.empty())

@@ -17,25 +17,18 @@ namespace pcc::interpret {
 /// example, a rank receives only the tokens that its experts process. This
 /// struct contains pointers to the masks, and does not own the masks.
 struct RowMasks {
-  /// `divided` has one boolean for each row i of this rank's shard and each
-  /// rank m of the group that communicates. `whole` has one boolean for each
-  /// row i of the whole tensor. A true boolean means:
-  ///
-  ///   all_gather       divided[i, m]: this rank sends row i to rank m
-  ///                    whole[i]: this rank receives row i
-  ///   reduce_scatter   divided[i, m]: this rank gets a summand of row i from m
-  ///                    whole[i]: this rank sends its summand of row i
+  /// divided[i, m]: in an all_gather, this rank sends row i of its shard to
+  /// rank m of the group. In a reduce_scatter, it gets a summand of row i from
+  /// rank m. whole[i]: in an all_gather, this rank receives row i of the whole
+  /// tensor. In a reduce_scatter, it sends its summand of row i.
   const graph::HostTensor *divided, *whole;
 };
 
-/// Executes the collective `op` on all simulated ranks, and returns the result
-/// on each rank. inputs[r] is the operand on rank r. masks[r] selects the rows
-/// that rank r sends and receives in an all_gather or reduce_scatter. If
-/// `masks` is empty, all rows move. In an all_gather, the elements of a row
-/// that a rank does not receive are undefined. In a reduce_scatter, summands
-/// that are not sent count as 0. Returns an error if no rank provides an
-/// element that a result needs, or if the masks of two ranks disagree about a
-/// row.
+/// Executes `op` on all simulated ranks. Entry r of the result, of `inputs` and
+/// of `masks` belongs to rank r. A mask selects the rows that the ranks
+/// exchange; without masks, all rows are exchanged. Rows that no mask selects
+/// are undefined after an all_gather. Returns an error if a result needs an
+/// element that no rank provides, or if two ranks' masks disagree.
 StatusOr<std::vector<graph::HostTensor>>
 evaluateCollective(dist::CollectiveOp op, const SimulatedRanks &ranks,
                    llvm::ArrayRef<const graph::HostTensor *> inputs,

@@ -162,13 +162,8 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
   return results;
 }
 
-/// Returns the value of a parameter on all ranks. If an earlier training step
-/// has written the parameter, returns the written value. If not, reads the
-/// whole weight, and cuts out the shard of each rank.
-///
-/// All ranks have buffers of equal size. If a shard is smaller than the buffer,
-/// the rest of the buffer is padding. The padding of a weight is 0 here,
-/// because the padding is also 0 when an executable loads a weight.
+/// Pads a shard that is smaller than its buffer with 0, because an executable
+/// does so when it loads a weight.
 FunctionRun::Results FunctionRun::readWeight(Operation *op) {
   if (hooks.read)
     if (RankTensors written = hooks.read(cast<graph::GetParameterOp>(op));

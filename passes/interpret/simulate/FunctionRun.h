@@ -47,17 +47,9 @@ using OnResult = std::function<void(mlir::OpResult, const RankTensors &)>;
 /// after their last use. An object can execute its function once.
 class FunctionRun {
 public:
-  /// Prepares the execution of `function`. The parameters are:
-  ///
-  ///  - `ranks`: the simulated ranks that execute the function.
-  ///  - `weights`: reads the weights of the model from files. This object must
-  ///    exist until run() has returned.
-  ///  - `numerics`: tells whether op results are rounded to their element
-  ///    types or stay f64.
-  ///  - `hooks`: callbacks that exchange values with other pipeline stages,
-  ///    and that read and write parameters.
-  ///  - `onResult`: callback that is called with each op result. It may be
-  ///    null.
+  /// Prepares the execution of `function` on `ranks`. `weights` must exist
+  /// until run() has returned. `numerics` tells whether op results stay f64 or
+  /// are rounded to their element types. `onResult` may be null.
   FunctionRun(mlir::func::FuncOp function, SimulatedRanks ranks,
               WeightSource &weights, graph::Numerics numerics,
               BoundaryHooks hooks = {}, OnResult onResult = {});
@@ -86,14 +78,10 @@ private:
   /// Executes one op on all ranks and returns its results. Error messages do
   /// not name the op; run() adds the name.
   Results step(mlir::Operation *op);
-  /// Returns the precision of the results of `op`. Numerics::Model means that
-  /// each result is rounded to its element type, such as bf16. Numerics::Exact
-  /// means that floats stay f64. If the compiler can fold `op` to a constant,
-  /// the result is Numerics::Model, because the compiler rounds this constant.
-  /// Otherwise, the result is the precision that the constructor got. If `op`
-  /// is a constant or can be folded, the function adds the results of `op` to
-  /// the member `constants`. Later calls look up their operands there, so call
-  /// the function for each op in order.
+  /// Returns the precision of the results of `op`: Numerics::Model if the
+  /// compiler can fold `op` to a constant, otherwise that of the constructor.
+  /// Must be called for each op in order, because it records constants in
+  /// `constants` for later ops.
   graph::Numerics numericsOf(mlir::Operation *op);
   /// Executes `op`, an op of the graph dialect, on all ranks. Several ranks may
   /// point to the same tensor objects. For example, all ranks point to one
@@ -101,31 +89,20 @@ private:
   /// objects for all operands, the function executes `op` only once for the two
   /// ranks, and both ranks point to the same results.
   Results evaluateOp(mlir::Operation *op);
-  /// Returns the value of the parameter that `op` reads, as one tensor per
-  /// rank. `op` is a graph.get_parameter. A parameter is, for example, a weight
-  /// of the model. There are two cases:
-  ///
-  ///  - An earlier training step has written a new value of the parameter. The
-  ///    function returns this new value.
-  ///  - No earlier training step has written the parameter. The function reads
-  ///    the global tensor of the parameter from the member `weights`, and cuts
-  ///    out the shard of each rank.
+  /// Returns the parameter that `op`, a graph.get_parameter, reads, as one
+  /// tensor per rank. If an earlier training step has written the parameter,
+  /// returns the new value. Otherwise, cuts the tensor in `weights` into
+  /// shards.
   Results readWeight(mlir::Operation *op);
   /// Executes a graph.set_parameter: passes the parameter's new value to the
   /// callback BoundaryHooks::write.
   Results writeWeight(mlir::Operation *op);
   /// Executes a collective on all ranks by calling evaluateCollective().
   Results runCollective(mlir::Operation *op);
-  /// Executes a dist.global_index. The result on each rank is a list of
-  /// integers for one dim of a tensor. Entry i is the global index of the
-  /// element with the local index i. If the rank has no element with the local
-  /// index i, for example because i lies in the unused end of a buffer, entry i
-  /// is the size of the dim.
-  ///
-  /// Example: a dim of size 3 is split over 2 ranks, and each rank has a buffer
-  /// for 2 elements. The result is {0, 1} on rank 0 and {2, 3} on rank 1. The
-  /// number 3 is the size of the dim, because the second place of the buffer is
-  /// unused.
+  /// Executes a dist.global_index. Element i of the result on a rank is the
+  /// global index along one dim for the local index i. An element for padding
+  /// is the size of the dim. Example: for a dim of size 3, the results on two
+  /// ranks are {0, 1} and {2, 3}.
   Results globalIndex(mlir::Operation *op);
   /// Executes a pipe.send: passes its operand on all ranks to the callback
   /// BoundaryHooks::send.

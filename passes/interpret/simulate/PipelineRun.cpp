@@ -42,14 +42,8 @@ Status PipelineRun::readTables() {
   return Status::success();
 }
 
-/// Returns the number of the microbatch to which the messages of `action`
-/// belong. An action sends messages to other stages, and receives messages from
-/// other stages. For example, the action 2F3 is the forward pass of stage 2 on
-/// microbatch 3. Its messages belong to microbatch 3, so the function returns
-/// 3.
-///
-/// An action that updates the weights runs once per step, for all microbatches
-/// together. For such an action, the function returns 0.
+/// Returns the microbatch to which the messages of `action` belong. A weight
+/// update, which runs once per step, gives 0.
 static int64_t microbatchOf(const plan::Action &action) {
   return action.kind == plan::ActionKind::Update ? 0 : action.microbatch;
 }
@@ -122,14 +116,8 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
   return hooks;
 }
 
-/// Returns the result `from.result` of the function `from.by`, one tensor per
-/// rank. The map `held` stores this result for all microbatches (key -1), such
-/// as a gathered weight, or for one microbatch. A `taker` that runs once per
-/// step gets the result of the last microbatch. If `held` lacks the result and
-/// `from.by` is `taker` itself, the argument is a sum over the earlier
-/// microbatches. The first microbatch has no earlier ones, so the function
-/// returns zeros. If `held` lacks any other result, the function returns an
-/// empty list.
+/// Gives a `taker` that runs once per step the result of the last microbatch.
+/// Returns an empty list if `held` lacks a result of another function.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {
@@ -187,9 +175,9 @@ RankTensors PipelineRun::takeArgument(func::FuncOp function, unsigned argument,
 }
 
 /// Executes the function of one action, such as the forward pass of one stage
-/// on one microbatch, on all ranks of `position`. Stores the results in the map
-/// `held` for later actions of the stage. Passes model outputs to
-/// `listener.onOutput`. The message of an error names the action.
+/// on one microbatch, on the ranks of `position`, which run this stage. Stores
+/// the results in the map `held` for later actions of the stage. Passes model
+/// outputs to `listener.onOutput`. The message of an error names the action.
 Status PipelineRun::runAction(const Position &position,
                               const plan::Action &action) {
   func::FuncOp function = functionOf(action);
@@ -228,15 +216,10 @@ Status PipelineRun::runAction(const Position &position,
   return Status::success();
 }
 
-/// Executes the actions of all pipeline positions. A pipeline position is the
-/// set of stages that one rank runs. An action is, for example, the forward
-/// pass of one stage on one microbatch. The function goes through the positions
-/// again and again. At each position, the function executes actions in order
-/// until an action needs a message that has not been sent yet.
-///
-/// The loop ends when no position can execute another action. If some actions
-/// have not been executed, they wait for each other (deadlock), and the
-/// function returns an error.
+/// Executes the actions of each pipeline rank in order, until an action needs a
+/// message that has not been sent. Then goes on with the next pipeline rank. If
+/// no pipeline rank can continue, and actions are left (deadlock), returns an
+/// error.
 Status PipelineRun::run(const Inputs &wholeInputs, PipelineListener told) {
   inputs = &wholeInputs;
   listener = std::move(told);

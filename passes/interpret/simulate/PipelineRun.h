@@ -30,39 +30,23 @@ struct PipelineListener {
   std::function<void(llvm::StringRef, const StageValue &)> onWrite;
 };
 
-/// Executes a partitioned model on simulated ranks. The model is a module after
-/// the compiler phase 6-schedule. This phase makes the functions of each
-/// pipeline stage, such as the forward pass of the stage. It also makes the
-/// schedule of the pipeline.
-///
-/// A rank runs one or more stages. All ranks that run the same stages form a
-/// pipeline position. The schedule has a list of actions for each position. An
-/// action executes one function, usually for one microbatch. Some functions,
-/// such as a weight update, run only once per step. A position executes its
-/// actions in order. If an action needs a value that another stage has not sent
-/// yet, the position waits. A stage that sends a value never waits.
+/// Executes a partitioned model, a module after phase 6-schedule, on simulated
+/// ranks. All ranks that run the same stages form a pipeline position. A
+/// position executes its list of actions in order. An action executes one stage
+/// function, usually for one microbatch. A position waits for a message that
+/// has not been sent, but sends never wait.
 class PipelineRun {
 public:
-  /// Creates an object that can execute the functions of `module`. The member
-  /// function run() executes them. The constructor does not read the elements
-  /// of weights: they are read when an op needs them. `numerics` is the
-  /// precision of the results of ops:
-  ///
-  ///  - Numerics::Exact: all floats stay f64.
-  ///  - Numerics::Model: each float is rounded to its element type, such as
-  ///    bf16.
-  ///
-  /// There is one exception: a constant that the compiler can compute is
-  /// rounded to its element type in both cases.
+  /// Prepares the execution of the functions of `module`. `numerics` is the
+  /// precision of op results: Numerics::Exact keeps floats in f64, and
+  /// Numerics::Model rounds them to their element types. A constant that the
+  /// compiler can compute is always rounded.
   PipelineRun(mlir::ModuleOp module, graph::Numerics numerics);
 
   /// Executes one step of training or inference, with all its microbatches.
-  /// `inputs` has the global tensor of each model input, by name. `listener`
-  /// gets outputs, op results and new parameter values. Ops read the weights
-  /// that earlier calls of run() have written. A weight that no call has
-  /// written has its value in the model. Returns an error if the module has no
-  /// function for an action, if an op cannot be executed, or if stages wait for
-  /// each other forever (deadlock).
+  /// `inputs` has global tensors. Ops read the parameters that earlier calls of
+  /// run() have written. Returns an error if an op cannot be executed, or if
+  /// stages wait for each other forever.
   Status run(const Inputs &inputs, PipelineListener listener);
 
 private:
@@ -82,16 +66,9 @@ private:
   /// receiving stage, microbatch.
   using MessageKey = std::tuple<std::string, int64_t, int64_t, int64_t>;
 
-  /// Reads the pipeline schedule from the module, and stores it in the member
-  /// `positions`. This member gets one entry per pipeline position. A pipeline
-  /// position is a group of ranks that run the same pipeline stages. The entry
-  /// contains the list of the actions that these ranks execute in one step. An
-  /// action is, for example, the forward pass of one stage on one microbatch.
-  /// In each entry, Position::next is 0, because no action has been executed
-  /// yet.
-  ///
-  /// Returns an error if the text of an action in the module cannot be parsed,
-  /// or if the module has no function for an action.
+  /// Reads the actions of each pipeline rank from the module into `positions`.
+  /// Returns an error if an action cannot be parsed, or if the module has no
+  /// function for it.
   Status readTables();
   /// Returns the function of the module that must be executed for `action`. An
   /// action is an entry of the pipeline schedule. For example, the action 2F3
@@ -105,29 +82,18 @@ private:
   /// values that the action receives.
   bool isReady(const plan::Action &action);
   /// Executes one action of the pipeline schedule, such as the forward pass of
-  /// one stage on one microbatch. All ranks that run the same stages form a
-  /// pipeline position. `position` is the pipeline position that executes the
-  /// action.
+  /// one stage on one microbatch. `position` describes the ranks that run this
+  /// stage.
   Status runAction(const Position &position, const plan::Action &action);
-  /// Returns the value of one argument of `function`, as one tensor per rank.
-  /// `argument` is the index of the argument, counted from 0. `ranks` has the
-  /// mesh of the ranks and the number of the current microbatch. There are two
-  /// cases:
-  ///
-  ///  - The argument is an input of the model. Each rank gets its shard of the
-  ///    global input tensor.
-  ///  - The argument is a value that a function of the same stage has returned.
-  ///    For example, the backward pass takes an activation of the forward pass.
-  ///    Each rank gets the tensor that it has stored for this value.
+  /// Returns argument number `argument` of `function`, as one tensor per rank.
+  /// The argument is a model input, or a value that a function of the same
+  /// stage has returned, such as an activation.
   RankTensors takeArgument(mlir::func::FuncOp function, unsigned argument,
                            const SimulatedRanks &ranks);
-  /// Returns one argument of the function `taker`, as one tensor per rank. The
-  /// argument is the result `from.result` of the function `from.by` in the same
-  /// stage. For example, the backward pass takes an activation of the forward
-  /// pass. `ranks.microbatch` is the microbatch for which `taker` is executed.
-  /// If `from.by` is `taker` itself, the argument is a sum over the earlier
-  /// microbatches, such as the gradient of a weight. For the first microbatch,
-  /// this argument is zero.
+  /// Returns argument number `argument` of `taker`: the result `from.result` of
+  /// the function `from.by` in the same stage. If `from.by` is `taker` itself,
+  /// the argument is a sum over the earlier microbatches, such as a gradient.
+  /// It is zero for the first microbatch.
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const SimulatedRanks &ranks);
   /// Stores the results of `function` in the member `held`. Later, these
@@ -138,14 +104,9 @@ private:
   /// executed.
   void keepResults(mlir::func::FuncOp function,
                    const std::vector<RankTensors> &results, int64_t microbatch);
-  /// Returns four callbacks for one execution of a function. The function calls
-  /// two of them to send values to other pipeline stages and to receive values
-  /// from other stages. It calls the other two to read and to write parameters.
-  ///
-  /// The function belongs to the stage `stage`, and it processes the microbatch
-  /// number `microbatch`. A rank can run several stages, and these stages
-  /// together are a pipeline position. `position` is the pipeline position that
-  /// runs `stage`.
+  /// Returns callbacks for one execution of a function of the stage `stage`.
+  /// They send values to other stages, receive values, and read and write
+  /// parameters. `position` describes the ranks that run the stage.
   BoundaryHooks hooksOf(const Position &position, int64_t stage,
                         int64_t microbatch);
 
@@ -161,28 +122,14 @@ private:
   /// Microbatch -1 marks a result for all microbatches, such as a gathered
   /// weight.
   std::map<std::tuple<std::string, unsigned, int64_t>, RankTensors> held;
-  /// Map with values of parameters of the model, such as weights. The value of
-  /// a parameter is one tensor per rank of a pipeline position. A pipeline
-  /// position is a group of ranks that run the same pipeline stages. A key of
-  /// the map has three parts:
-  ///
-  ///  - The number of the pipeline position, counted from 0.
-  ///  - The symbol name of the parameter.
-  ///  - The sharding of the parameter, as the text that dist::placementKey()
-  ///    returns. Two stages of a pipeline position may need the parameter in
-  ///    different shardings. In this case, the map has one entry for each of
-  ///    these shardings.
+  /// Parameters, as one tensor per rank. The key has the pipeline rank, the
+  /// name of the parameter, and its sharding as text (dist::placementKey()).
+  /// Two stages of a pipeline rank may need a parameter in different shardings.
   using Written =
       std::map<std::tuple<int64_t, std::string, std::string>, RankTensors>;
-  /// Two maps with new values of the model's parameters, such as weights. A
-  /// training step writes new values. One call of run() executes one step.
-  ///
-  ///  - `written` has the values that earlier steps have written. Ops that read
-  ///    a parameter read the value in this map. If the map has no value for the
-  ///    parameter, they read the value in the model.
-  ///  - `pending` has the values that the current step has written. No op of
-  ///    the current step reads these values. When the step has been executed
-  ///    without an error, run() moves the values to `written`.
+  /// `written` has the parameters of earlier steps, which ops read. `pending`
+  /// has the parameters that the current step has written, which no op of this
+  /// step reads. run() moves them to `written` at the end of the step.
   Written written, pending;
   std::vector<Position> positions;
   /// Messages that have been sent and not yet received.

@@ -11,32 +11,19 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// Changes each entry of `indices` from an index into a view to an index into
-/// the dim that the view reads. A view is a windowed read of a dim, such as a
-/// halo exchange. If the view reads no element at an index, the entry becomes
-/// `hole`. Negative entries stay as they are: they are padding.
-///
-/// Example: 4 ranks split a dim of 16 elements. Each rank reads its own 4
-/// elements and one neighbor on each side. The view therefore has 4 blocks of 6
-/// indices. Rank 0 has the first block, and rank 1 has the second one:
-///
-///   rank 0:   0, 1, 2, 3, 4, 5     becomes   hole, 0, 1, 2, 3, 4
-///   rank 1:   6, 7, 8, 9, 10, 11   becomes   3, 4, 5, 6, 7, 8
+/// Changes each entry of `indices` from an index into `view` (a windowed read
+/// of a dim, such as a halo exchange) to the index of the element that is read.
+/// An index that reads no element becomes `hole`. Padding stays as it is.
 static void seeThrough(const dist::View &view, std::vector<int64_t> &indices) {
   for (int64_t &index : indices)
     if (index >= 0)
       index = view.elementAt(index).value_or(hole);
 }
 
-/// Computes the list of global indices factor by factor, beginning with {0}.
-/// For a factor of size n, each entry e becomes the entries e · n + i, one for
-/// each position i that the rank holds. Example: a dim has the sharding
-/// [3|64@tp], and tp has 2 ranks. At the tp coordinate 0, the factor 3 gives
-/// the list 0, 1, 2. The factor 64@tp then gives 0 … 31, 64 … 95, 128 … 159.
-/// The lists of all ranks have the same length: missing positions become
-/// `padding`. If the sharding has a view (a windowed read, such as a halo
-/// exchange), the factors split the reads of the view. seeThrough() then
-/// replaces each read by the element that it reads.
+/// Computes the indices factor by factor. A dim can be a product of factors,
+/// such as 768 = 12 · 64, and mesh axes split each factor separately. All ranks
+/// get lists of equal length. The list of a rank with fewer elements contains
+/// `padding`.
 std::vector<int64_t> interpret::localIndices(const dist::DimSharding &dim,
                                              int64_t size,
                                              const dist::Mesh &mesh,
@@ -72,14 +59,9 @@ LocalIndices interpret::localIndices(const dist::Sharding &sharding,
   return indices;
 }
 
-/// Fills `shard`, a new tensor of floats. An entry of `indices` is a global
-/// index, `padding` or `hole`. An element becomes NaN if one of its entries is
-/// `padding`. Any other element becomes 0 if one of its entries is `hole`. All
-/// other elements are 0 or NaN until the caller writes them. Example: `indices`
-/// is {{4, padding}, {hole, 0, padding}}:
-///
-///   row 0:   0     written later   NaN
-///   row 1:   NaN   NaN             NaN
+/// Prepares the float tensor `shard`. Padding (an unused end of the buffer in
+/// any dim) becomes NaN. A hole (a windowed read that finds no element) becomes
+/// 0. The caller must write all other elements.
 static void poison(LocalIndices indices, HostTensor &shard) {
   llvm::fill(shard.floats, std::numeric_limits<double>::quiet_NaN());
   bool hasHoles = false;
@@ -123,13 +105,10 @@ struct ElementWalk {
   graph::Strides localStrides, globalStrides;
   llvm::function_ref<void(int64_t, int64_t)> visit;
 
-  /// Calls `visit` for each element of the shard with fixed indices in the dims
-  /// before `dim`. `local` and `global` are row-major positions, in the shard
-  /// and in the global tensor, of the element that has the fixed indices, and
-  /// the index 0 in the other dims. Skips negative entries, such as padding.
-  /// Example: the shard has 2 rows of 3 elements, the global tensor has 8 rows
-  /// of 6 elements, and row 1 of the shard is part of row 3. The call run(1, 3,
-  /// 18) visits row 1 of the shard, because 1 · 3 is 3 and 3 · 6 is 18.
+  /// Visits the elements whose indices in the dims before `dim` are fixed.
+  /// `local` and `global` are the row-major offsets of these fixed indices in
+  /// the shard and in the global tensor. Skips padding and holes, which are
+  /// negative.
   void run(size_t dim, int64_t local, int64_t global) {
     if (dim == indices.size())
       return visit(local, global);

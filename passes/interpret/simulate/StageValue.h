@@ -34,14 +34,9 @@ dist::Sharding shardingOf(mlir::Value value, int64_t rank);
 /// stage.
 struct StageValue {
   mlir::Value value;
-  /// Sharding of `value` over the ranks. Null means that every rank holds the
-  /// whole value. There are two cases:
-  ///
-  ///  - `value` is an output of the model, and the function that computes the
-  ///    output has the attribute `dist.sharding` for this result. This member
-  ///    is the sharding in the attribute.
-  ///  - In all other cases, this member is dist::shardingOf(value), which is
-  ///    the sharding that the IR contains for `value`.
+  /// Sharding of `value` over the ranks; null if every rank holds the whole
+  /// value. For an output of the model, the attribute `dist.sharding` of the
+  /// function's result takes precedence over dist::shardingOf(value).
   dist::ShardingAttr sharding;
   SimulatedRanks ranks;
   /// Number of the first rank that runs the stage. Numbers of ranks start at 0

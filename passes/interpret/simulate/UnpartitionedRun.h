@@ -14,30 +14,20 @@ namespace pcc::interpret {
 /// parameter's symbol name.
 using WrittenParameters = std::map<std::string, TensorPointer>;
 
-/// Executes the function @main of the unpartitioned model `module` once, and
-/// returns its outputs in order. `numerics` tells whether results stay f64 or
-/// are rounded to their element types. `onResult` gets each op result, and may
-/// be null. `parameters` has the weights that earlier training steps have
-/// written. @main reads these values, and the initial values of all other
-/// weights. After a successful execution, the map also contains the values that
-/// @main has written. If `parameters` is null, these values are dropped.
-/// `rounding` adds random rounding errors to sums. If `rounding` is null, there
-/// are no such errors.
+/// Executes @main of the unpartitioned model once and returns its outputs.
+/// `parameters`, if not null, has weights that replace initial ones, and gets
+/// the weights that a successful run writes. `rounding`, if not null, adds
+/// random errors to sums. `onResult` gets each op result and may be null.
 StatusOr<std::vector<TensorPointer>>
 runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  graph::Numerics numerics, OnResult onResult,
                  WrittenParameters *parameters = nullptr,
                  RandomRounding *rounding = nullptr);
 
-/// Returns the error that pcc reports after the execution of a module has
-/// failed with `error`. `what` is a text that names the module, such as "the
-/// partitioned model". There are two cases:
-///
-///  - `error` has the code BadInput: an input of the user has a wrong value,
-///    such as an index out of range. The function returns `error` itself.
-///  - `error` has any other code. The function returns an error with the code
-///    Defect (a defect of pcc). Its message contains `what` and the message of
-///    `error`.
+/// Returns the error that pcc reports after the run of a module has failed with
+/// `error`. A wrong input of the user (BadInput) is returned as it is. Any
+/// other error becomes a defect of pcc. `what` names the module, such as "the
+/// partitioned model".
 Status cannotRun(llvm::StringRef what, const Status &error);
 
 } // namespace pcc::interpret

@@ -31,17 +31,10 @@ double interpolate(const Curve &curve, double x) {
   return low.second + share * (after->second - low.second);
 }
 
-/// Returns the predicted seconds of one call of a collective. `bytes` is the
-/// number of bytes that one rank receives in this call. `curve` contains
-/// measured points (bytes, seconds), at least one:
-///
-///  - If `bytes` lies between two points, the function interpolates linearly.
-///  - If `bytes` is smaller than the bytes of the first point, the function
-///    returns the seconds of the first point.
-///  - If `bytes` is larger than the bytes of the last point, the seconds grow
-///    in proportion to `bytes`. For example, if the last point is 100 bytes in
-///    4 seconds, 200 bytes take 8 seconds. (If the last point has 0 bytes, the
-///    function returns the seconds of the last point.)
+/// Returns the seconds of a collective in which each rank receives `bytes`.
+/// Interpolates linearly between the measured points (bytes, seconds) of
+/// `curve`, which must not be empty. Below the first point, the seconds are
+/// constant. Above the last point, they are proportional to `bytes`.
 double interpolateTime(const Curve &curve, double bytes) {
   const auto &last = curve.back();
   return bytes > last.first && last.first > 0 ? last.second * bytes / last.first

@@ -38,18 +38,10 @@ struct Link {
   double bytesPerSecond = 0;
 };
 
-/// Description of a cluster: its machines, and the network that connects them.
-/// The compiler uses the description to predict the seconds of ops and of
-/// communication.
-///
-/// The user describes a cluster in a TOML file (option `--cluster`). Without
-/// this option, the compiler uses a fixed description, one for each target (see
-/// defaultCluster). In a fixed description, all links have the latency 0.
-///
-/// Without `--cluster`, the compiler does not compare seconds to choose the
-/// collectives that change the sharding of a tensor. It chooses the collectives
-/// in which a rank receives the fewest bytes. If the bytes are equal, it
-/// chooses the fewest calls.
+/// Description of the machines of a cluster and of their network. The compiler
+/// uses the description to predict the seconds of ops and of communication. The
+/// user gives a TOML file in --cluster. Without this option, the compiler uses
+/// defaultCluster(), whose links have the latency 0.
 struct Cluster {
   /// Number of machines, and number of devices in each machine. The compiler
   /// reads these two numbers from the cluster file, but does not use them.
@@ -90,17 +82,9 @@ struct Cluster {
   /// sorted by `span`, the number of consecutive ranks that a link connects.
   /// The smallest `span` comes first. The list is never empty.
   std::vector<Link> links;
-  /// Measured seconds of collectives. The first key is the kind of collective.
-  /// The second key is the number of ranks that take part in one call. The
-  /// value is a list of points (bytes, seconds). The bytes of a point are the
-  /// bytes that one rank receives in one call. For example, if
-  /// collectives["all_reduce"][8] contains the point (65536, 0.000028), an
-  /// all-reduce of 8 ranks takes 28 microseconds if each rank receives 65536
-  /// bytes.
-  ///
-  /// If there is a list for a kind and a number of ranks, commSeconds()
-  /// computes the seconds from this list. Otherwise, it computes the seconds
-  /// from `links`.
+  /// Measured seconds of collectives by kind and number of ranks. A point is
+  /// (bytes that one rank receives in one call, seconds). Without points for a
+  /// kind and a number of ranks, commSeconds() uses `links`.
   std::map<std::string, std::map<int, Curve>, std::less<>> collectives;
 
   /// Returns the peak flops per second of one device for the element type
@@ -109,34 +93,23 @@ struct Cluster {
   /// returns 1e12.
   double peakOf(std::string_view dtype) const;
 
-  /// Returns the predicted seconds of one op: `launchSeconds` plus the larger
-  /// one of compute time and memory time. `bytes` is the number of bytes that
-  /// the op reads from and writes to device memory. The memory time is `bytes`
-  /// divided by `memoryBytesPerSecond`. The compute time is `flops` divided by
-  /// a fraction of peakOf(dtype). `matmulEfficiency` gives the fraction for
-  /// `flops`, also if the op is not a matmul. For example, a launch of 4 µs, a
-  /// compute time of 30 µs and a memory time of 20 µs give 34 µs.
+  /// Returns the predicted seconds of one op: the launch time plus the larger
+  /// of compute time and memory time. `bytes` are read from and written to
+  /// device memory. `matmulEfficiency` reduces the peak flops of every op, not
+  /// only of matmuls.
   double computeSeconds(double flops, double bytes,
                         std::string_view dtype) const;
 
-  /// Returns the network link over which a group of `size` ranks communicates.
-  /// `stride` is the difference between the numbers of two neighboring ranks:
-  /// the ranks 0, 4 and 8 have the stride 4. The result is the link with the
-  /// smallest span that is at least `stride` · `size`, or else the link with
-  /// the largest span. Example with links of the spans 8 and 65536:
-  ///
-  ///   size 4, stride 2   product  8   link with span 8
-  ///   size 2, stride 8   product 16   link with span 65536
+  /// Returns the network link over which `size` ranks communicate. Their
+  /// numbers differ by `stride`, such as the ranks 0, 4 and 8. It is the link
+  /// with the smallest span of at least `stride` · `size` ranks, or else the
+  /// link with the largest span.
   const Link &linkFor(int stride, int size) const;
 
   /// Returns the predicted seconds of `calls` calls of the collective `kind`,
-  /// such as "all_reduce". The kind "transfer" is a message between pipeline
-  /// stages. `stride` is the difference between the numbers of two neighboring
-  /// ranks of the group, and `size` is the number of ranks. `bytes` is the
-  /// number of bytes that one rank receives in all calls together. If
-  /// `collectives` has a curve for `kind` and `size`, the function uses the
-  /// curve. Otherwise, the result is latency · calls + bytes / bandwidth of
-  /// linkFor(stride, size).
+  /// or of messages between pipeline stages for the kind "transfer". `bytes` is
+  /// the sum that one rank receives in all calls. `stride` is the difference
+  /// between the numbers of neighboring ranks of the group.
   double commSeconds(std::string_view kind, int stride, int size, double bytes,
                      double calls) const;
 };
@@ -146,30 +119,23 @@ struct Cluster {
 /// file. For any other target, the function returns std::nullopt.
 std::optional<Cluster> defaultCluster(std::string_view target);
 
-/// Parses `text`, a cluster file in TOML. A field that the file lacks has its
-/// value in `defaults`. Returns an error with exit code 2 and a line number if
-/// `text` is not TOML, a field is unknown or a value is invalid. Units: gb is
-/// GiB, gbps is 10^9 bytes per second, us is microseconds. Example:
+/// Parses a cluster file in TOML; `defaults` has the values of absent fields.
+/// An error has exit code 2 and names the line.
 ///
-///     host_ram_gb = 2048       # other numbers: nodes, devices_per_node
+///     host_ram_gb = 2048       # gb is GiB; also: nodes, devices_per_node
 ///     overlap_slowdown = { compute = 1.12, comm = 1.2 }
 ///     gemm_eff = [[1e9, 0.25]] # flops of a matmul, fraction of the peak
 ///     links = [{ level = "nvlink", span = 8, alpha_us = 8, beta_gbps = 370 }]
-///     [device]
+///     [device]                 # gbps is 10^9 bytes per second
 ///     mem_gb = 80              # also: mem_gbps, launch_us, reserved_gb
 ///     peak_tflops = { bf16 = 989, fp32 = 67 }
 ///     [collectives.all_reduce]
 ///     8 = [[65536, 28]]        # 8 ranks: received bytes, microseconds
 StatusOr<Cluster> parseCluster(std::string_view text, const Cluster &defaults);
 
-/// Returns the description of a cluster. `text` is the content of a cluster
-/// file. `target` is `cpu` or `cuda`. If `text` lacks a field, the result has
-/// the value of this field in the built-in description, which
-/// defaultCluster(target) returns. If `text` is empty, the result is the
-/// built-in description.
-///
-/// The function does not report errors. The caller must therefore know that
-/// parseCluster() parses `text` without an error.
+/// Returns the cluster that `text`, the content of a cluster file, describes.
+/// Absent fields come from defaultCluster(target). `text` must be empty or
+/// valid, because no error is reported.
 Cluster clusterOf(std::string_view text, std::string_view target);
 
 } // namespace pcc::plan

@@ -61,15 +61,10 @@ private:
   /// Returns `node` as a table. If it is no table, records an error and returns
   /// null.
   const toml::table *table(const std::string &name, const toml::node &node);
-  /// Parses `node`, a table of numbers, such as {mem_gb = 80, launch_us = 4}.
-  /// `fields` lists the keys that the table may have. For each key, `fields`
-  /// has the variable in which the function stores the number, and the unit by
-  /// which the function multiplies the number. `name` is the name of the table,
-  /// for error messages.
-  ///
-  /// Ignores the entry whose key is `except`. Without `except`, ignores no
-  /// entry. Records an error if `node` is not a table, if `fields` lacks a key
-  /// of the table, or if a value is not a number or is negative.
+  /// Parses `node`, a table of numbers such as {mem_gb = 80, launch_us = 4},
+  /// into the variables in `fields`. Ignores the key `except`. Records an error
+  /// if `node` is no table, a key is unknown, or a value is negative or no
+  /// number.
   template <size_t N>
   void numbers(const std::string &name, const toml::node &node,
                const NumberField (&fields)[N], std::string_view except = {});
@@ -124,14 +119,10 @@ const toml::table *ClusterReader::table(const std::string &name,
   return node.as_table();
 }
 
-/// Parses `node`, a list of pairs of numbers (x, y), such as [[65536, 28],
-/// [1048576, 41]]. Returns the pairs. Each x is multiplied by `xUnit`, and each
-/// y is multiplied by `yUnit`. For example, the unit 1e-6 converts microseconds
-/// to seconds. `name` is the name of the field, for error messages.
-///
-/// Records an error if `node` is not a list of pairs of numbers or if the list
-/// is empty. Also records an error if a number is negative, if a y is 0, or if
-/// an x is not larger than the x of the pair before it.
+/// Returns the points (x, y) in `node`, such as [[65536, 28], [1048576, 41]],
+/// with x times `xUnit` and y times `yUnit`. Records an error if the list is
+/// empty or malformed, if a number is negative or a y is 0, or if x does not
+/// ascend.
 Curve ClusterReader::curve(const std::string &name, const toml::node &node,
                            double xUnit, double yUnit) {
   Curve points;
@@ -190,14 +181,9 @@ void ClusterReader::readDevice(const std::string &name,
     fail(node, "'" + name + ".mem_gbps' must be positive");
 }
 
-/// Parses `node`, a table with the peak speed of one device for each element
-/// type. The numbers are in teraflops per second. For example, {bf16 = 989,
-/// fp32 = 67} means 989e12 flops per second for bf16. `name` is the name of the
-/// table, for error messages.
-///
-/// Stores the flops per second in `cluster.peakFlops`. If the name of an
-/// element type begins with fp, the function removes the p: fp32 becomes f32.
-/// Records an error if `node` is not a table or if a number is not positive.
+/// Parses the peak speed of a device for each element type, in teraflops per
+/// second, such as {bf16 = 989, fp32 = 67}. Changes names such as fp32 to f32.
+/// Records an error for a number that is not positive.
 void ClusterReader::readPeaks(const std::string &name, const toml::node &node) {
   const toml::table *entries = table(name, node);
   if (!entries)
@@ -250,17 +236,11 @@ void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
             [](const Link &a, const Link &b) { return a.span < b.span; });
 }
 
-/// Parses the field `collectives` of the cluster file: measured times of
-/// collectives. There is one table for each kind of collective:
+/// Parses measured times of collectives. In this example, an all-reduce of 8
+/// ranks takes 28 microseconds if each rank receives 65536 bytes:
 ///
 ///     [collectives.all_reduce]
 ///     8 = [[65536, 28], [1048576, 41]]
-///
-/// The key 8 is the number of ranks. In the example, an all-reduce of 8 ranks
-/// takes 28 microseconds if each rank receives 65536 bytes. It takes 41
-/// microseconds if each rank receives 1048576 bytes. The function stores the
-/// times in `cluster.collectives`, in seconds. `name` is the name of the field,
-/// and `node` is the value.
 void ClusterReader::readCollectives(const std::string &name,
                                     const toml::node &node) {
   const toml::table *kinds = table(name, node);

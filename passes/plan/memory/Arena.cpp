@@ -35,32 +35,22 @@ std::vector<ArenaPiece> piecesOf(const ArenaBuffer &buffer) {
   return {{buffer.first, buffer.last, 0, buffer.size}};
 }
 
-/// Rule by which findGap() chooses the offset of a buffer. A gap is a range of
-/// bytes of the arena that is free while the buffer is alive. Both rules
-/// consider only the gaps that are large enough. The rule `First` chooses the
-/// gap with the lowest offset. The rule `Best` chooses the smallest gap. For
-/// example, a buffer needs 64 bytes, and the gaps are the bytes [0, 256) and
-/// [512, 576). With `First`, the buffer gets the offset 0. With `Best`, it gets
-/// the offset 512.
+/// Rule by which findGap() chooses among the gaps that are large enough for a
+/// buffer: `First` takes the lowest offset, and `Best` takes the smallest gap.
+/// A gap is a range of bytes that is free while the buffer is alive.
 enum class Fit { First, Best };
 
-/// Table that gives the largest number of live bytes in a range of
-/// instructions. A piece is a part of a buffer that is alive during a range of
-/// instructions. `times` has the instructions at which a piece begins, because
-/// the live bytes can grow only there. levels[k][i] is the maximum of the live
-/// bytes at 2^k adjacent entries of `times`, beginning with entry i (sparse
-/// table). Example:
-///
-///     times       10  20  30  40
-///     levels[0]    3   5   4   2
-///     levels[1]    5   5   4
-///     levels[2]    5
+/// Sparse table for the largest number of live bytes in a range of
+/// instructions. levels[k][i] is the maximum of the live bytes at the 2^k
+/// entries of `times` from entry i on. `times` has only the instructions at
+/// which a buffer or a part of it becomes alive, because the live bytes grow
+/// only there.
 class LiveProfile {
 public:
   /// Fills `times` and `levels` for `buffers`. levels[0] has the live bytes at
-  /// each entry of `times`. Each further level is computed from the level
-  /// before it: levels[k + 1][i] = max(levels[k][i], levels[k][i + 2^k]). A
-  /// level without entries is not stored.
+  /// each entry of `times`. Level k + 1 is computed from level k: levels[k +
+  /// 1][i] = max(levels[k][i], levels[k][i + 2^k]). A level without entries is
+  /// not stored.
   explicit LiveProfile(const std::vector<ArenaBuffer> &buffers) {
     std::map<size_t, uint64_t> begun, ended;
     for (const ArenaBuffer &buffer : buffers)
@@ -129,14 +119,9 @@ private:
   std::vector<std::vector<uint64_t>> levels;
 };
 
-/// Allocator that assigns the offsets of the blocks in an arena. It allocates
-/// no memory. take() returns the offset of a block: the smallest free block
-/// that is large enough, or else new bytes at the end of the arena. give()
-/// makes a block free again.
-///
-/// The free blocks are stored in two forms. `byOffset` sorts them by offset, so
-/// that adjacent free blocks can be merged. `bySize` sorts them by size, so
-/// that the smallest block that is large enough can be found.
+/// Allocator of offsets in an arena (best fit). It allocates no memory. The map
+/// `byOffset` serves to merge adjacent free blocks. The set `bySize` serves to
+/// find the smallest block that is large enough.
 class FreeBlocks {
 public:
   /// Takes `size` free bytes of the arena. Returns the offset of the first of
@@ -180,14 +165,9 @@ public:
   uint64_t total() const { return end; }
 
 private:
-  /// Makes the arena larger and takes its last `size` bytes. Returns the offset
-  /// of the first of these bytes. If a free block lies at the end of the arena,
-  /// the taken bytes begin with this block. The block must have less than
-  /// `size` bytes.
-  ///
-  /// Example: the arena has 100 bytes, and the bytes [80, 100) are a free
-  /// block. The call grow(64) takes the bytes [80, 144) and returns 80. The
-  /// arena then has 144 bytes.
+  /// Takes the last `size` bytes of the arena, which grows, and returns their
+  /// offset. The bytes include a free block at the end of the arena, if there
+  /// is one. This block must have fewer than `size` bytes.
   uint64_t grow(uint64_t size) {
     uint64_t begin = end;
     if (!byOffset.empty())
@@ -213,14 +193,10 @@ private:
   uint64_t end = 0;
 };
 
-/// Planner that assigns each buffer an offset in the arena. The arena is one
-/// allocation that contains all buffers. A plan contains the offsets of all
-/// buffers. The planner places the buffers one after another. It repeats this
-/// in different orders, because each order can give an arena of another size.
-///
-/// The planner keeps the plan with the smallest arena. `best` contains the
-/// offsets of this plan, and `bestTotal` is the number of bytes of its arena.
-/// Before the first plan, `bestTotal` is the largest integer.
+/// Planner that assigns each buffer an offset in one arena. It places the
+/// buffers in different orders, because each order can give an arena of another
+/// size. `best` has the offsets of the smallest arena so far, and `bestTotal`
+/// its bytes.
 class ArenaPlanner {
 public:
   ArenaPlanner(const std::vector<ArenaBuffer> &buffers, uint64_t effort)
@@ -267,31 +243,20 @@ private:
   /// larger. It repeats this many times.
   static constexpr int neighboursPerTurn = 64;
 
-  /// Makes a plan, which contains the offset of each buffer in the arena. Goes
-  /// through the instructions in order. At the instruction at which a buffer
-  /// becomes alive, the function takes free bytes of the arena for the buffer.
-  /// After the last instruction at which the buffer is alive, it makes these
-  /// bytes free again, and later buffers can use them. For n buffers, the time
-  /// is proportional to n log n. Stores the offsets in `best`, and the number
-  /// of bytes of the arena in `bestTotal`.
+  /// Makes a plan in time O(n log n): takes free bytes for a buffer when it
+  /// becomes alive, and frees them after its last instruction. Stores the
+  /// offsets in `best` and the bytes of the arena in `bestTotal`.
   void sweep();
-  /// Assigns an offset in the arena to each buffer, one buffer after another.
-  /// `order` contains the indices of the buffers. `fit` is the rule by which
-  /// findGap() chooses one of several free ranges. Stores the offsets in
-  /// `offsets`. Returns the bytes of the arena.
-  ///
-  /// If the arena gets more than `limit` bytes, the function stops and returns
-  /// `unbounded`, the largest integer. The caller then ignores `offsets`.
+  /// Assigns offsets to the buffers in the order `order`, by the rule `fit`,
+  /// and stores them in `offsets`. Returns the bytes of the arena. If the arena
+  /// exceeds `limit` bytes, stops and returns `unbounded`, with `offsets` not
+  /// complete.
   uint64_t place(const Order &order, Fit fit, uint64_t limit);
-  /// Returns an offset in the arena for `buffer`. The list `buffer.pieces` must
-  /// be empty, which means that all bytes of the buffer are alive during the
-  /// same instructions.
-  ///
-  /// The offset lies in a gap. A gap is a range of bytes of the arena that no
-  /// placed buffer uses while `buffer` is alive. With Fit::First, the function
-  /// uses the first gap that is large enough. With Fit::Best, it uses the
-  /// smallest gap that is large enough. If no gap is large enough, the offset
-  /// lies after all placed buffers that are alive at the same time as `buffer`.
+  /// Returns an offset for `buffer` in a gap: a range of bytes that no placed
+  /// buffer uses while `buffer` is alive. If no gap is large enough, returns an
+  /// offset after all placed buffers that are alive at the same time. All bytes
+  /// of `buffer` must be alive at the same instructions: `buffer.pieces` is
+  /// empty.
   uint64_t findGap(const ArenaBuffer &buffer, Fit fit);
   /// Returns the lowest offset in the arena at which `buffer` can be placed.
   /// `buffer` consists of pieces. A piece is a range of bytes of the buffer
@@ -313,14 +278,9 @@ private:
   uint64_t attempt(const Order &order, Fit fit, uint64_t limit);
   Order neighbour(const Climb &climb);
   void climb(std::vector<Climb> climbs);
-  /// Returns whether the search for a small arena must end. The search ends in
-  /// three cases:
-  ///
-  ///  - The smallest arena so far (`bestTotal`) has `bound` bytes. No arena can
-  ///    have fewer bytes.
-  ///  - The search has made `effort` comparisons.
-  ///  - The search has made `stepsPerByte` comparisons for each byte that a
-  ///    better plan could save.
+  /// Returns whether the search for a small arena must end: no smaller arena
+  /// exists, `effort` comparisons are made, or `stepsPerByte` comparisons are
+  /// made for each byte that a better plan could save.
   bool done() const {
     return bestTotal <= bound || steps >= effort ||
            steps / stepsPerByte >= bestTotal - bound;
@@ -349,16 +309,9 @@ private:
   const std::vector<ArenaBuffer> &buffers;
   const LiveProfile profile;
   const uint64_t effort;
-  /// Whether one call of place() would need more than `effort` comparisons. The
-  /// planner must stop after about `effort` comparisons. place() makes a plan,
-  /// which contains the offset of each buffer in the arena. It compares each
-  /// buffer with all buffers that it has placed earlier. For n buffers, it
-  /// makes about n^2 / 2 comparisons. Therefore `isLarge` is true if n^2 / 2 is
-  /// larger than `effort`.
-  ///
-  /// If `isLarge` is true, run() does not call place(). run() then returns the
-  /// plan of sweep(). sweep() also makes a plan, but does not compare buffers
-  /// with each other.
+  /// Whether one call of place() would make more than `effort` comparisons:
+  /// about n^2 / 2 for n buffers. If so, run() returns the plan of sweep(),
+  /// which compares no buffers.
   const bool isLarge;
   /// Largest number of bytes that are alive at one instruction. No arena can be
   /// smaller. If the planner finds an arena with this number of bytes, it stops
@@ -547,13 +500,9 @@ void ArenaPlanner::climb(std::vector<Climb> climbs) {
   }
 }
 
-/// Searches for a plan with a small arena. If there are many buffers, sweep()
-/// makes the first plan. If one call of place() would take too long
-/// (`isLarge`), this plan is the result. Otherwise, place() makes plans from
-/// six orders of the buffers, each with two rules (Fit). The rule has no effect
-/// on buffers that consist of pieces. Each of these plans is the start of a
-/// hill climb in climb(). The search ends when done() returns true, for example
-/// when the arena has `bound` bytes, because no arena is smaller.
+/// Searches for a plan with a small arena. If `isLarge`, the only plan is that
+/// of sweep(), which is fast. If not, place() makes plans from six orders and
+/// two rules, and climb() improves them.
 ArenaPlan ArenaPlanner::run() {
   bound = profile.most();
   if (bound == 0)
@@ -563,13 +512,8 @@ ArenaPlan ArenaPlanner::run() {
     if (isLarge || done())
       return {best, bestTotal, bound};
   }
-  // orderBy() sorts the buffers by a key, the smallest key first. A key is a
-  // tuple of numbers. The second number counts only if the first numbers are
-  // equal. Buffers with equal keys are sorted by their indices.
-  //
-  // The function `down` inverts all bits of a number, so that a larger number
-  // becomes a smaller one. For example, a key that begins with down(size(i))
-  // puts the largest buffer first.
+  // orderBy() puts the buffer with the smallest tuple first. `down` inverts the
+  // bits of a number, and thus puts the largest number first.
   auto down = [](uint64_t value) { return ~value; };
   auto size = [&](uint32_t i) { return buffers[i].size; };
   auto length = [&](uint32_t i) {
@@ -624,14 +568,9 @@ std::string describe(const PlacedPiece &piece) {
          std::to_string(piece.last);
 }
 
-/// Returns a message about two pieces in `pieces` that use the same byte of the
-/// arena at the same instruction. Returns an empty string if there are none. A
-/// piece is a part of a buffer that is alive during a range of instructions.
-///
-/// The function goes through the instructions in order. `live` contains the
-/// pieces that are alive at the current instruction, sorted by their first
-/// byte. These pieces do not overlap each other. If a new piece overlaps any of
-/// them, it overlaps the piece just before it or the piece just after it.
+/// Returns a message about two of the `pieces` (live parts of buffers) that use
+/// the same byte of the arena at the same instruction. Returns an empty string
+/// if there are none.
 std::string findClash(const std::vector<PlacedPiece> &pieces) {
   std::vector<std::tuple<size_t, int, size_t>> events;
   for (size_t i = 0; i < pieces.size(); ++i) {
@@ -639,6 +578,9 @@ std::string findClash(const std::vector<PlacedPiece> &pieces) {
     events.push_back({pieces[i].last + 1, 0, i});
   }
   std::sort(events.begin(), events.end());
+  // Live pieces (parts of buffers) by their first byte. They do not overlap. A
+  // new piece that overlaps one of them therefore overlaps its predecessor or
+  // successor.
   std::map<uint64_t, size_t> live;
   for (const auto &[time, begins, i] : events) {
     if (!begins) {

@@ -59,17 +59,9 @@ struct ArenaPlan {
 };
 
 /// Assigns each buffer an offset in the arena, and searches for a small arena.
-/// Two buffers may share bytes that are never alive in both at the same
-/// instruction. In the picture, A and B share bytes. `effort` is about the
-/// largest number of comparisons of two buffers; 10^8 comparisons take about
-/// 0.2 seconds. The result does not depend on the speed of the machine.
-///
-///     offset
-///       ^     +-----------+
-///       |     |     C     |
-///       +-----+-----+-----+
-///       |     A     |  B  |
-///       +-----------+-----+--> instruction
+/// Two buffers may share bytes that are never alive in both buffers at once.
+/// `effort` is about the largest number of comparisons of two buffers; 10^8
+/// take about 0.2 s. The result does not depend on the speed of the machine.
 ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers,
                     uint64_t effort = 100'000'000);
 

@@ -38,16 +38,9 @@ formBuckets(const std::vector<CollectiveCall> &calls) {
     OpenBucket &open = entry->second;
     if (isNew)
       continue;
-    // `open` is the current bucket: a group of collectives that one call
-    // executes together. The call takes the place of the last collective in the
-    // group. If `call` joins the group, the results of the group are therefore
-    // computed at the place of `call`.
-    //
-    // The op with the index `open.firstUse` is the first op that reads a result
-    // of the group. This op must come after `call`. If the op comes before
-    // `call`, or if the op is `call` itself, `call` cannot join the group. The
-    // code then ends the group, and begins a new group that contains only
-    // `call`.
+    // One call executes all collectives of the bucket `open` at the place of
+    // the last one. `call` can therefore join only if no op reads a result of
+    // the bucket up to the place of `call`.
     if (call.place >= open.firstUse) {
       close(open);
       open = {{i}, call.firstUse};

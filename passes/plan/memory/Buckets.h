@@ -14,7 +14,7 @@
 
 namespace pcc::plan {
 
-/// One collective op of a function, which may share a call with others.
+/// One collective op of a function. One call may execute several collectives.
 struct CollectiveCall {
   /// Number that stands for the collective's type (such as all-reduce), group
   /// of ranks, element type and reduction. Only collectives with equal numbers
@@ -27,15 +27,10 @@ struct CollectiveCall {
   size_t firstUse = 0;
 };
 
-/// Divides collectives into buckets. A bucket has two or more collectives of
-/// one kind, which one call executes at the place of the last of them. No op
-/// before that place may read a result of the bucket. `calls` must be sorted by
-/// `place`. A bucket of the result is a list of ascending indices into `calls`.
-/// Example:
-///
-///     place   0   1   2   3   4   5
-///     call    a   b       c   d            buckets {a, b} and {c, d}
-///     reads           a           b, c, d
+/// Groups collectives of one kind into buckets of two or more. One call
+/// executes a bucket at the place of its last collective, so no earlier op may
+/// read a result of the bucket. `calls` must be sorted by `place`. Returns
+/// ascending indices into `calls`.
 std::vector<std::vector<size_t>>
 formBuckets(const std::vector<CollectiveCall> &calls);
 
@@ -44,17 +39,10 @@ formBuckets(const std::vector<CollectiveCall> &calls);
 /// parameter is 0 if the description of the cluster contains no latency.
 inline constexpr double assumedCallSeconds = 5e-6;
 
-/// Returns whether a collective should share one call with other collectives. A
-/// shared call saves the latency of a separate call, which is `callSeconds`. A
-/// shared call also needs two copies: the operand is copied into a common
-/// buffer, and the result is copied out of a common buffer.
-///
-/// The function returns true if the copies take at most half of the latency. A
-/// copy reads and writes each byte once. `memoryBytesPerSecond` is the memory
-/// bandwidth. For example, if operand and result have 1 MB each, the copies
-/// move 4 MB. At 1000 GB per second, they take 4 microseconds. The latency must
-/// then be at least 8 microseconds. If `callSeconds` is 0, the function uses
-/// the latency `assumedCallSeconds`.
+/// Returns whether one call should execute this collective together with other
+/// collectives. The operands must be copied into a common buffer, and the
+/// results out of one. These copies must take at most half of the saved latency
+/// `callSeconds`. If `callSeconds` is 0, uses `assumedCallSeconds`.
 bool isWorthPacking(double operandBytes, double resultBytes, double callSeconds,
                     double memoryBytesPerSecond);
 

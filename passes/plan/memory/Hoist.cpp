@@ -23,9 +23,9 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
   int64_t left = maxHeldBytes;
   // This loop decides which ops are held: a held op runs once per step, and its
   // results stay in memory for the whole step. `left` is the number of bytes
-  // that further held results may have. The loop must visit an op after the ops
-  // that read its results, because mark() sets `runsEach` for the operands. The
-  // `continue` skips an op with equal results in all microbatches that the
+  // that are still free for held results. The loop must visit an op after the
+  // ops that read its results, because mark() sets `runsEach` for the operands.
+  // The `continue` skips an op with equal results in all microbatches that the
   // stage does not return and that no op in every microbatch reads.
   for (size_t i = ops.size(); i-- > 0;) {
     const StageOp &op = ops[i];

@@ -49,33 +49,17 @@ struct StageOp {
 /// the weight and runs in every microbatch. Op 0 then runs once per step,
 /// before op 1, and also runs in every microbatch, before op 2.
 struct Hoisting {
-  /// Flags for each op of the stage: whether the op runs once per step, whether
-  /// it runs in every microbatch, and whether its results stay in memory for
-  /// the whole step. The flags of an op have one of these combinations:
-  ///
-  ///   runsOnce   runsEach   isHeld
-  ///   true       false      true     Runs once. The results stay.
-  ///   true       false      false    Runs once, only for ops that run once.
-  ///   true       true       false    Runs once and in every microbatch.
-  ///   false      true       false    Runs only in every microbatch.
-  ///   false      false      false    Is not needed, and does not run.
+  /// Flags for each op of the stage. A held op has results that stay in memory
+  /// for the whole step, and runs only once. Any other op may run once, in
+  /// every microbatch, in both ways, or not at all.
   std::vector<bool> runsOnce, runsEach, isHeld;
 };
 
-/// Chooses for each op whether it runs once per step, in every microbatch, or
-/// both. A held op runs once, and its results stay in memory for the whole
-/// step. A held op is no view, and its results are equal in all microbatches.
-/// An op that runs in every microbatch reads the results, or the stage returns
-/// them. A held op also communicates, or its results have at most as many bytes
-/// as its operands. All held results have at most `maxHeldBytes` bytes, and
-/// later ops are chosen first. Ops that compute operands of held ops also run
-/// once per step.
-///
-///     w ── all_gather ── transpose ──┐
-///     x ─────────────────────────────┴── matmul
-///
-///     once per step       w (a weight), all_gather (held)
-///     every microbatch    transpose (a view), matmul
+/// Chooses which ops run once per step, and which results are held in memory
+/// for the whole step. A held op computes the same in all microbatches and is
+/// no reshape, transpose or slice. It communicates, or its results are not
+/// larger than its operands. All held results fit in `maxHeldBytes`; later ops
+/// have precedence.
 Hoisting
 chooseHoisting(const std::vector<StageOp> &ops,
                int64_t maxHeldBytes = std::numeric_limits<int64_t>::max());

@@ -50,20 +50,15 @@ Recomputation complete(const StageGraph &stage,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Flow network whose minimum cut is the cheapest choice of kept values and
-/// recomputed ops. A choice costs price * bytes of the kept values + flops of
-/// the recomputed ops. A value that is always in memory, such as a weight, has
-/// no node. Edges:
+/// Flow network whose minimum cut minimizes price * bytes of kept values +
+/// flops of recomputed ops. An op on the source's side is recomputed; a value
+/// on the source's side is kept if its op is on the sink's side.
 ///
 ///     from     to         capacity
 ///     source   value      infinite, if the backward pass reads the value
 ///     value    its op     price * bytes; this op computes the value
 ///     op       operand    infinite
 ///     op       sink       flops of the op
-///
-/// An op on the source's side of the cut is recomputed. A value on the source's
-/// side is kept if its op is on the sink's side. If an op must not run twice,
-/// its results have edges to the sink in place of the edges to the op.
 class CutNetwork {
 public:
   CutNetwork(const StageGraph &stage, const std::vector<int> &ops,
@@ -76,15 +71,8 @@ public:
           nodeOf[value] = static_cast<int>(numNodes++);
   }
 
-  /// Returns the choice with the least cost. A choice says which results of the
-  /// ops in the list `ops` are kept in memory, and which of these ops the
-  /// backward pass runs again (recomputes). A choice has a cost, in flops:
-  ///
-  ///     price * bytes of the kept values + flops of the recomputed ops
-  ///
-  /// `price` is the cost of one kept byte. For example, if the price is 2, a
-  /// choice that keeps 50 bytes and recomputes 40 flops costs 2 * 50 + 40 = 140
-  /// flops.
+  /// Returns the choice of kept values and recomputed ops with the least cost
+  /// in flops: price * bytes of the kept values + flops of the recomputed ops.
   TradeOff cheapest(double price) const {
     MinCut network(numNodes);
     for (size_t i = 0; i < ops.size(); ++i)
@@ -120,14 +108,10 @@ private:
     }
   }
 
-  /// Returns the decision that belongs to a cut of the network. The cut divides
-  /// the nodes into the source's side and the sink's side. isOfSource[n] is
-  /// true if the node n is on the source's side. The rules are:
-  ///
-  ///  - The backward pass runs an op again (recomputes the op) if the op is on
-  ///    the source's side and may run twice.
-  ///  - A value is kept in memory if the value is on the source's side and the
-  ///    op that computes it is not recomputed.
+  /// Returns the kept values and recomputed ops that a cut stands for.
+  /// isOfSource[n] is true if node n is on the source's side. An op on this
+  /// side is recomputed if it may run twice. A value on this side is kept if
+  /// its op is not recomputed.
   TradeOff read(const std::vector<bool> &isOfSource) const {
     TradeOff result;
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -157,17 +141,9 @@ TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
   return CutNetwork(stage, ops, isGiven).cheapest(price);
 }
 
-/// Returns a price: the cost of one kept byte, in flops. `ops` has indices of
-/// ops in `stage.ops`. A choice says which results of these ops are kept in
-/// memory, and which of these ops the backward pass runs again (recomputes). A
-/// choice has a cost, in flops:
-///
-///     price * bytes of the kept values + flops of the recomputed ops
-///
-/// The returned price is so high that one kept byte costs more than the
-/// recomputation of all `ops`. At this price, the choice with the least cost is
-/// therefore a choice with the fewest kept bytes. For example, if two ops have
-/// 30 and 70 flops, the price is 2 * (30 + 70) = 200 flops per byte.
+/// Returns a price of a kept byte, in flops, at which one byte costs more than
+/// the recomputation of all `ops`. At this price, the cheapest choice of kept
+/// values keeps the fewest bytes.
 static double highestPrice(const StageGraph &stage,
                            const std::vector<int> &ops) {
   double flops = 0;
@@ -177,20 +153,10 @@ static double highestPrice(const StageGraph &stage,
 }
 
 namespace {
-/// Finds the best choices of kept values and recomputed ops. A choice is a
-/// point: the bytes of the kept values, and the flops of the recomputed ops.
-/// The best choices are the vertices of the lower convex hull of all points.
-///
-/// To find a vertex between two vertices a and b, the class computes the price
-/// at which a and b cost the same. A choice costs flops + price * bytes. A
-/// minimum cut finds the cheapest choice c at this price. If c costs less than
-/// a, c is a vertex. Example:
-///
-///     a        100 bytes,   0 flops
-///     b         20 bytes, 160 flops
-///     price    (160 - 0) / (100 - 20) = 2 flops per byte
-///     cost     0 + 2 * 100 = 160 + 2 * 20 = 200 flops for a and for b
-///     c         50 bytes,  40 flops: 40 + 2 * 50 = 140, a vertex
+/// Finds the choices of kept values on the lower convex hull of all points
+/// (kept bytes, recomputed flops). Between two choices a and b, a minimum cut
+/// finds the cheapest choice at the price at which a and b cost the same. If
+/// this choice costs less than a, it is on the hull.
 class Hull {
 public:
   Hull(const StageGraph &stage, const std::vector<int> &ops,
@@ -204,15 +170,10 @@ public:
     highest = highestPrice(stage, ops);
   }
 
-  /// Returns the best choices of kept values and recomputed ops. `price` is a
-  /// number of flops per byte. At a given price, a choice costs:
-  ///
-  ///     price * bytes of the kept values + flops of the recomputed ops
-  ///
-  /// For each price above 0, one of the returned choices is the cheapest of all
-  /// choices. The first returned choice has the fewest flops. The last returned
-  /// choice has the fewest bytes. The function must be called only once,
-  /// because it moves the member `vertices` to the caller.
+  /// Returns, for each price above 0 of a kept byte, a choice of kept values
+  /// with the least cost: price * kept bytes + recomputed flops. The choice
+  /// with the fewest flops comes first. Must be called only once, because it
+  /// returns `vertices` by a move.
   std::vector<TradeOff> run() {
     vertices.push_back(network.cheapest(lowest));
     const TradeOff last = network.cheapest(highest);
@@ -223,15 +184,9 @@ public:
   }
 
 private:
-  /// Appends to `vertices` all best choices that keep fewer bytes than `first`
-  /// and more bytes than `last`. A choice says which values are kept and which
-  /// ops are recomputed. At a given price in flops per byte, a choice costs:
-  ///
-  ///     price * bytes of the kept values + flops of the recomputed ops
-  ///
-  /// A choice is best if there is a price at which it is cheaper than all other
-  /// choices. `first` and `last` are best choices, too, but the function does
-  /// not append them. The choice with the most kept bytes is appended first.
+  /// Appends to `vertices` the choices of kept values on the convex hull
+  /// between `first` and `last`, without these two. The choice with the most
+  /// kept bytes comes first.
   void between(const TradeOff &first, const TradeOff &last) {
     if (first.bytes <= last.bytes || last.flops <= first.flops)
       return;
@@ -273,16 +228,9 @@ std::vector<TradeOff> tradeOffs(const StageGraph &stage,
 // Modes without a budget
 //===----------------------------------------------------------------------===//
 
-/// Decides which values of the forward pass stay in memory until the backward
-/// pass (kept values), and which ops of the forward pass the backward pass runs
-/// again (recomputed ops). An op may be recomputed only if mayRepeat(op) is
-/// true and the flag `isRepeatable` of the op is true. If the backward pass or
-/// a recomputed op reads a result of an op, the result must be kept, or the op
-/// that computes the result must be recomputed.
-///
-/// The function returns the decision with the fewest bytes of kept values. If
-/// several decisions have the fewest bytes, it returns the decision with the
-/// fewest flops of recomputed ops.
+/// Returns the decision that keeps the fewest bytes until the backward pass
+/// and, among several such decisions, recomputes the fewest flops. An op may be
+/// recomputed only if both mayRepeat(op) and `isRepeatable` are true.
 template <typename Predicate>
 static Recomputation keepLeast(const StageGraph &stage, Predicate mayRepeat) {
   StageGraph limited = stage;

@@ -75,15 +75,10 @@ struct StageGraph {
   int inFlight = 1;
 };
 
-/// Decision for one pipeline stage. It says which values of the forward pass
-/// are kept in memory until the backward pass, and which ops of the forward
-/// pass the backward pass runs again (recomputes). If the backward pass or a
-/// recomputed op reads a value, one of these conditions is true:
-///
-///  - The value is kept.
-///  - The op that computes the value is recomputed.
-///  - No op computes the value: it is a weight or an input of the stage, which
-///    is always in memory.
+/// Decision for one pipeline stage: which forward values are kept until the
+/// backward pass, and which forward ops the backward pass runs again. Each
+/// value that the backward pass or a recomputed op reads is kept, is
+/// recomputed, or is a weight or stage input.
 struct Recomputation {
   std::vector<bool> isKept;       ///< by value
   std::vector<bool> isRecomputed; ///< by op
@@ -104,72 +99,46 @@ Recomputation recomputeNothing(const StageGraph &stage);
 /// 2022).
 Recomputation recomputeCheap(const StageGraph &stage);
 
-/// Decides which values of the forward pass stay in memory until the backward
-/// pass, so that the peak memory is low. Divides the ops into segments (ranges
-/// of consecutive ops). If the backward pass needs a value, the value stays in
-/// memory if a later segment reads it or if its op must not run twice, and is
-/// recomputed otherwise. Results of cheap ops that depend only on weights and
-/// inputs of the stage are always recomputed. Example: for a chain of ops with
-/// the segments {a, b} and {c, d}, only the result of b stays in memory. The
-/// function returns the decision with the least activationBytes() for several
-/// numbers of segments.
+/// Divides the ops into segments (ranges of consecutive ops) and keeps only
+/// values that a later segment reads or whose op must not run twice. Recomputes
+/// cheap ops of weights and inputs in any case. Returns the decision with the
+/// least activationBytes() for several numbers of segments.
 Recomputation recomputeAll(const StageGraph &stage);
 
-/// Chooses which values of the forward pass one rank keeps in memory. If the
-/// backward pass needs a value that is not kept, it runs the op that computes
-/// the value again (recomputes the op). `stages` are the pipeline stages of the
-/// rank. `budget` is the number of bytes that may be in memory at the peak, as
-/// estimated by activationBytes().
-///
-/// Searches for a choice within the budget that recomputes as few flops as
-/// possible. If the search finds no choice within the budget, the function
-/// returns the choice with the fewest bytes that the search has found. The
-/// search does not always find the best choice. It always gives the same result
-/// for the same input.
+/// Chooses which forward values one rank keeps in memory for its pipeline
+/// stages `stages`. Searches for the fewest recomputed flops with
+/// activationBytes() of at most `budget`, or else for the fewest bytes. The
+/// search is deterministic, but not always optimal.
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget);
 
-/// Estimates the peak memory for forward and backward values on one rank, in
-/// bytes. The rank runs `stages`. recomputations[i] says which values of stage
-/// i are kept from the forward to the backward pass. The result is the sum of
-/// the bytes of all kept values (for each stage, keptBytes * inFlight), and of
-/// the most bytes that one forward or backward pass of one microbatch needs in
-/// addition. The real peak can be lower, because a fused kernel does not store
-/// its inner values in memory.
+/// Estimates the peak bytes of forward and backward values on one rank that
+/// runs `stages`. Adds the kept bytes of all microbatches in flight, and the
+/// most additional bytes of one forward or backward pass. The real peak can be
+/// lower because of fused kernels.
 int64_t activationBytes(const std::vector<StageGraph> &stages,
                         const std::vector<Recomputation> &recomputations);
 
-/// Returns the largest number of microbatches that are in flight in stage
-/// number `stage` at the same time, but at least 1. A microbatch is in flight
-/// from its action F (forward) to its action B (backward). If the schedule
-/// splits B into I (input gradient) and W (weight gradient), the microbatch is
-/// in flight until W. `table` lists the actions of each pipeline rank in the
-/// order of execution. Example: the result for the actions F0 F1 B0 F2 B1 B2 is
-/// 2.
+/// Returns the largest number of microbatches in flight in stage `stage` at the
+/// same time, but at least 1. A microbatch is in flight from its forward to its
+/// backward action, or to W (weight gradient) if the schedule splits the
+/// backward action.
 int mostInFlight(const ActionTable &table, int stage);
 
 //===----------------------------------------------------------------------===//
 // Parts of the above
 //===----------------------------------------------------------------------===//
 
-/// Decides for each value of the forward pass whether the value is kept in
-/// memory. Also decides for each op of the forward pass whether the backward
-/// pass runs the op again (recomputes the op). `mayKeep` has one flag for each
-/// value. The rules are:
-///
-///  - A value is needed if the backward pass or a recomputed op reads it.
-///  - A needed value is kept if its flag in `mayKeep` is true. A needed value
-///    is also kept if the op that computes it must not run twice.
-///  - For every other needed value, the op that computes it is recomputed.
-///  - A value that is not needed is not kept.
-///  - A value that no op computes, such as a weight, is always in memory. The
-///    rules do not apply to it.
+/// Decides which values are kept and which ops are recomputed. A value that the
+/// backward pass or a recomputed op reads is kept if `mayKeep` allows it or if
+/// its op must not run twice. If not, its op is recomputed. Values without an
+/// op, such as weights, are always in memory.
 Recomputation complete(const StageGraph &stage,
                        const std::vector<bool> &mayKeep);
 
-/// Choice for a list of ops of one stage. The choice says which results of
-/// these ops are kept in memory until the backward pass reads them. If a result
-/// that the backward pass needs is not kept, the backward pass runs the op
+/// Trade-off between memory and recomputation for a list of ops of one stage:
+/// the results of these ops that stay in memory until the backward pass reads
+/// them. If the backward pass needs another result of these ops, it runs the op
 /// again (recomputes the op).
 struct TradeOff {
   /// Values that stay in memory until the backward pass reads them, as indices
@@ -181,27 +150,16 @@ struct TradeOff {
   double flops = 0;
 };
 
-/// Chooses which results of `ops` stay in memory ("kept"), and which of `ops`
-/// the backward pass runs again ("recomputed"). Returns the choice with the
-/// least cost, in flops:
-///
-///     price * bytes of the kept values + flops of the recomputed ops
-///
-/// `ops` has ascending indices into `stage.ops`. `isGiven` has one flag for
-/// each value of the stage. Values with a true flag and results of all other
-/// ops are in memory at no cost. They are never in the list of kept values.
+/// Returns which results of `ops` to keep in memory so that price * kept bytes
+/// + recomputed flops is least. `ops` has ascending indices into `stage.ops`.
+/// Values with a true flag in `isGiven`, and results of ops that `ops` does not
+/// list, are in memory at no cost.
 TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
                           const std::vector<bool> &isGiven, double price);
 
-/// Returns the best choices of kept values and recomputed ops for all prices of
-/// a kept byte. A choice costs, in flops:
-///
-///     price * bytes of the kept values + flops of the recomputed ops
-///
-/// For each price above 0, the result has a choice with the least cost. The
-/// choice with the fewest flops comes first, and the choice with the fewest
-/// bytes comes last. The parameters have the meaning that they have in
-/// cheapestTradeOff.
+/// Returns for each price above 0 of a kept byte a trade-off with the least
+/// cost, price * kept bytes + recomputed flops. The trade-off with the fewest
+/// flops comes first, and the trade-off with the fewest bytes comes last.
 std::vector<TradeOff> tradeOffs(const StageGraph &stage,
                                 const std::vector<int> &ops,
                                 const std::vector<bool> &isGiven);

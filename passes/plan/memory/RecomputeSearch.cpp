@@ -10,59 +10,36 @@
 namespace pcc::plan {
 
 namespace {
-/// Divides ops of one pipeline stage into segments. A segment is a list of ops
-/// in the order of execution. The class considers only the ops that the
-/// backward pass would have to run again if no value of the forward pass were
-/// kept in memory. It divides them in two steps:
-///
-///  1. The early ops form the first segment. An op is early if it takes little
-///     or no time, and if each operand of the op is a weight, an input of the
-///     stage or a result of another early op. An example is an op that computes
-///     a constant mask.
-///  2. All other ops form the list `chain`. The function `cut` divides `chain`
-///     into segments. Each of these segments is a range of consecutive ops of
-///     `chain`.
+/// Divides ops into segments: the ops that the backward pass would recompute if
+/// no value were kept. The first segment has the early ops. An early op is
+/// cheap and depends only on weights and stage inputs, such as an op that
+/// computes a constant mask. cut() divides all other ops into ranges of
+/// consecutive ops.
 class Segments {
 public:
   explicit Segments(const StageGraph &stage);
 
-  /// Divides the list of ops `chain` into segments (ranges of consecutive ops).
-  /// The ops of `chain` are in the order of execution. `total` is the number of
-  /// bytes of all results of these ops. A segment is a single op, or the
-  /// results of its ops have at most total / numParts bytes.
-  ///
-  /// A value crosses between segments if an op of one segment computes the
-  /// value and an op of a later segment reads it. Among all possible divisions,
-  /// the function chooses the one in which the fewest bytes cross between
-  /// segments. A value that segment 1 computes and segment 3 reads counts
-  /// twice, because it crosses from 1 to 2 and from 2 to 3.
+  /// Divides the ops that are not early (the list `chain`) into segments
+  /// (ranges of consecutive ops) so that the fewest bytes cross from one
+  /// segment to the next. A segment is a single op, or its results have at most
+  /// 1 / numParts of the bytes of all results.
   void cut(size_t numParts);
 
   /// Returns for each value whether it crosses from one segment (range of
   /// consecutive ops) to another. Crossing values are always kept.
   const std::vector<bool> &crossing() const { return isCrossing; }
-  /// Returns one list of choices for each segment (range of consecutive ops). A
-  /// choice says which values of the segment stay in memory ("kept") and which
-  /// ops of the segment are recomputed. The first choice of a list has the
-  /// fewest recomputed flops. Each following choice keeps fewer bytes and
-  /// recomputes more flops. cut() must be called first, because it creates the
-  /// segments.
+  /// Returns for each segment (range of consecutive ops) its trade-offs: which
+  /// values of the segment stay in memory, and which ops are recomputed. The
+  /// first trade-off has the fewest recomputed flops. Each following one keeps
+  /// fewer bytes and recomputes more flops. cut() must be called first to
+  /// create the segments.
   std::vector<std::vector<TradeOff>> tradeOffsOfAll() const;
   size_t length() const { return chain.size(); }
 
 private:
   void findEarly(const std::vector<bool> &runs);
-  /// Fills four lists with information about `chain`, a list of ops in the
-  /// order of execution:
-  ///
-  ///  - `maker` has, for each value, the index of the op that computes the
-  ///    value.
-  ///  - `lastReader` has, for each value, the index of the last op that reads
-  ///    the value.
-  ///  - `made` has sums of bytes. Entry i is the number of bytes of all results
-  ///    of the ops 0 to i - 1.
-  ///  - `crossingBytes` has, for each op i, the number of bytes of all values
-  ///    that an op up to op i computes and an op after op i reads.
+  /// Fills `maker`, `lastReader`, `made` and `crossingBytes` for the list of
+  /// ops `chain`, which is in the order of execution.
   void findCrossings();
   std::vector<size_t> cheapestEnds(double mostBytes) const;
   /// Sets `isCrossing` of each value that crosses one cut of `chain`. `chain`
@@ -72,30 +49,18 @@ private:
   void markCrossing(size_t end);
 
   const StageGraph &stage;
-  /// Two lists of ops of the forward pass. Each entry is the index of an op in
-  /// `stage.ops`. Both lists have the order of execution. Assume that no value
-  /// of the forward pass is kept in memory. The backward pass then has to run
-  /// some ops of the forward pass again. Each of these ops is in one list:
-  ///
-  ///  - `early`: an op is in this list if the op may run twice, if the op takes
-  ///    little or no time, and if each operand of the op is a weight, an input
-  ///    of the stage or a result of another op in this list.
-  ///  - `chain`: all other ops that the backward pass has to run again.
+  /// Ops that the backward pass would recompute if no value were kept, as
+  /// indices into `stage.ops`, in the order of execution. `early` has the cheap
+  /// ones that depend only on weights and stage inputs. `chain` has the rest.
   std::vector<int> early, chain;
   /// Two indices in `chain` for each value. `chain` is a list of ops in the
   /// order of execution. `maker` has the index of the op that computes the
   /// value; -1 if no op of `chain` computes it. `lastReader` has the index of
   /// the last op that reads the value; -1 if no op of `chain` reads it.
   std::vector<int> maker, lastReader;
-  /// Sums of bytes for `chain`, a list of ops in the order of execution:
-  ///  - made[i]: bytes of all results of the first i ops.
-  ///  - crossingBytes[i]: bytes of all values that are still needed after op i.
-  ///    One of the ops 0 to i computes such a value, and an op after op i reads
-  ///    it.
-  ///
-  /// Example: op 0 computes a (8 bytes), op 1 computes b (4 bytes), and op 2
-  /// reads a and b. Then made[1] is 8, and made[2] is 8 + 4 = 12.
-  /// crossingBytes[0] is 8, and crossingBytes[1] is 8 + 4 = 12.
+  /// made[i]: bytes of all results of the first i ops of the list `chain`.
+  /// crossingBytes[i]: bytes of all values that one of its ops 0 to i computes
+  /// and a later op of the list reads.
   std::vector<double> made, crossingBytes;
   std::vector<bool> isCrossing;
   std::vector<std::vector<int>> segments;
@@ -155,19 +120,12 @@ void Segments::findCrossings() {
     crossingBytes.push_back(now += changes[place]);
 }
 
-/// Divides the list of ops `chain` into segments (ranges of consecutive ops).
-/// Returns the end of each segment: the index after the last op of the segment.
-/// For example, the ends 2 and 5 stand for the segment with ops 0 and 1, and
-/// the segment with ops 2, 3 and 4.
-///
-/// A segment is a single op, or the results of its ops have at most `mostBytes`
-/// bytes. There is a cut between each two neighboring segments. A cut costs the
-/// bytes of all values that are computed before the cut and read after the cut.
-/// The function chooses the division for which the sum of these costs is least.
-///
-/// The algorithm is a dynamic program. least[i] is the least sum of costs for a
-/// list that has only the first i ops.
+/// Divides the list of ops `chain` into ranges of consecutive ops so that the
+/// fewest bytes cross between neighboring ranges (dynamic programming). A range
+/// is a single op, or its results have at most `mostBytes` bytes. Returns for
+/// each range the index after its last op.
 std::vector<size_t> Segments::cheapestEnds(double mostBytes) const {
+  // least[i]: fewest bytes that cross between ranges of the first i ops.
   std::vector<double> least(chain.size() + 1, 0);
   std::vector<size_t> begin(chain.size() + 1, 0);
   for (size_t end = 1; end <= chain.size(); ++end) {
@@ -216,15 +174,9 @@ std::vector<std::vector<TradeOff>> Segments::tradeOffsOfAll() const {
   return all;
 }
 
-/// Returns numbers n for which the caller tries Segments::cut(n). The function
-/// Segments::cut(n) divides a list of ops into segments (ranges of consecutive
-/// ops). A greater n gives smaller segments. `length` is the number of ops in
-/// the list.
-///
-/// The result begins with 1. Each of the next numbers is about 1.5 times the
-/// number before it: 2, 3, 4, 6, 9, 13, 19. The result ends before the first
-/// number that is greater than `length`. For example, the result for 8 ops is
-/// {1, 2, 3, 4, 6}.
+/// Returns the numbers of segments to try for a list of `length` ops: 1, 2, 3,
+/// 4, 6, 9 and so on, up to `length`. Each number is about 1.5 times the number
+/// before it.
 static std::vector<size_t> numbersOfParts(size_t length) {
   std::vector<size_t> numbers{1};
   for (size_t next = 2; next <= length;
@@ -254,17 +206,10 @@ Recomputation recomputeAll(const StageGraph &stage) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A choice for all pipeline stages of one rank. The choice says which values
-/// of the forward pass are kept in memory, and which ops the backward pass runs
-/// again. `bytes` is the estimated peak memory of the rank. `flops` is the
-/// number of flops of all ops that run again.
-///
-/// isBetterThan compares two choices. `budget` is the number of bytes that may
-/// be in memory at the peak. A choice fits if `bytes` is at most `budget`.
-///
-///  - A choice that fits is better than a choice that does not fit.
-///  - If both choices fit, the choice with fewer flops is better.
-///  - If neither choice fits, the choice with fewer bytes is better.
+/// Kept values and recomputed ops of all pipeline stages of one rank, with the
+/// estimated peak bytes and the recomputed flops. For isBetterThan(), an object
+/// within the memory budget is better than one beyond it. Within the budget,
+/// fewer flops are better; beyond the budget, fewer bytes.
 struct PositionChoice {
   std::vector<Recomputation> recomputations;
   int64_t bytes = 0;
@@ -308,12 +253,11 @@ public:
     }
   }
 
-  /// Returns a choice of kept values for one rank. `budget` is the number of
-  /// bytes that may be in memory at the peak. At first, each segment (list of
-  /// ops) keeps the fewest bytes. A change lets one segment keep more bytes and
-  /// saves flops of recomputation. The function tries the changes that save the
-  /// most flops per byte first. It undoes a change if the rank then needs more
-  /// than `budget` bytes, and skips all later changes of this segment.
+  /// Returns which values one rank keeps in memory. `budget` limits the peak
+  /// bytes. At first, each segment (list of ops) keeps the fewest bytes. A
+  /// change lets one segment keep more bytes and saves recomputed flops. Makes
+  /// the changes that save the most flops per byte first. Undoes a change that
+  /// exceeds `budget`, and skips all later changes of this segment.
   PositionChoice run(int64_t budget) {
     for (const LevelStep &step : steps())
       if (chosen[step.stage][step.segment] == step.level + 1)
@@ -322,30 +266,19 @@ public:
   }
 
 private:
-  /// One possible change of a segment (range of consecutive ops). A segment has
-  /// a list of choices. A choice says which values stay in memory ("kept") and
-  /// which ops are recomputed. Choice 0 keeps the most bytes. Each following
-  /// choice keeps fewer bytes and recomputes more flops.
-  ///
-  /// The change replaces choice `level + 1` by choice `level`. For example, a
-  /// change with level 2 replaces choice 3 by choice 2. More bytes are then
-  /// kept, and fewer flops are recomputed. `flopsPerByte` is the number of
-  /// flops that the change saves for each additional kept byte.
+  /// Change of a segment (range of ops) from the list of kept values number
+  /// `level + 1` to list number `level`, which keeps more bytes and recomputes
+  /// fewer flops. `flopsPerByte` is the number of saved flops per additional
+  /// kept byte.
   struct LevelStep {
     double flopsPerByte;
     size_t stage, segment, level;
   };
 
-  /// Returns the possible changes of all segments (ranges of consecutive ops).
-  /// A change lets a segment keep more bytes, and saves flops of recomputation.
-  /// The result is sorted: a change that saves more flops per byte comes
-  /// earlier.
-  ///
-  /// A segment has a list of choices, for example choices 0, 1 and 2. Choice 0
-  /// keeps the most bytes. The segment begins with choice 2. It has two
-  /// changes: from choice 2 to choice 1, and from choice 1 to choice 0. The
-  /// first of these changes saves more flops per byte than the second.
-  /// Therefore the first comes before the second in the result.
+  /// Returns the possible changes of all segments (ranges of ops). A change
+  /// keeps more bytes and saves flops; the change that saves the most flops per
+  /// byte comes first. The changes of one segment come in the order in which
+  /// run() makes them.
   std::vector<LevelStep> steps() const {
     std::vector<LevelStep> list;
     for (size_t stage = 0; stage < levels.size(); ++stage)
@@ -370,15 +303,8 @@ private:
     return list;
   }
 
-  /// Tries to let one segment (range of consecutive ops) keep more values in
-  /// memory. `step.stage` and `step.segment` are the indices of the pipeline
-  /// stage and of the segment. A segment has a list of choices. A choice says
-  /// which values of the segment are kept in memory. The current choice of the
-  /// segment is `step.level + 1`.
-  ///
-  /// The function replaces the current choice by the choice `step.level`, which
-  /// keeps more bytes. If all stages of the rank together then need more than
-  /// `budget` bytes, the function goes back to the choice `step.level + 1`.
+  /// Makes the change `step`, which lets one segment (range of ops) keep more
+  /// bytes. Undoes the change if the rank then needs more than `budget` bytes.
   void tryStep(const LevelStep &step, int64_t budget) {
     size_t &level = chosen[step.stage][step.segment];
     level = step.level;
@@ -390,13 +316,10 @@ private:
     recomputations[step.stage] = std::move(before);
   }
 
-  /// Returns which values of the stage with index `stage` are kept, and which
-  /// ops are recomputed. A value that the backward pass or a recomputed op
-  /// reads is kept in three cases. In all other cases, its op is recomputed:
-  ///  - The value is in the current choice of its segment (list of ops).
-  ///  - An op of a later segment reads the value. This case does not apply to
-  ///    the first segment, because its ops take little time.
-  ///  - The op that computes the value must not run twice.
+  /// Returns the kept values and recomputed ops of stage `stage`. A needed
+  /// value is kept if it crosses segments (`crossing`), if its segment (list of
+  /// ops) currently keeps it, or if its op must not run twice. If not, its op
+  /// is recomputed.
   Recomputation completed(size_t stage) const {
     std::vector<bool> mayKeep = crossing[stage];
     for (size_t segment = 0; segment < levels[stage].size(); ++segment)
@@ -407,14 +330,10 @@ private:
 
   const std::vector<StageGraph> &stages;
   std::vector<std::vector<bool>> crossing;
-  /// levels[stage][segment] is the list of all possible choices for one segment
-  /// (range of consecutive ops) of one pipeline stage. A choice says which
-  /// values of the segment stay in memory ("kept") and which ops of the segment
-  /// are recomputed. The first choice recomputes the fewest flops. Each
-  /// following choice keeps fewer bytes and recomputes more flops.
-  ///
-  /// chosen[stage][segment] is the index of the current choice of the segment
-  /// in levels[stage][segment].
+  /// levels[stage][segment]: the trade-offs between kept bytes and recomputed
+  /// flops of one segment (range of ops). Trade-off 0 keeps the most bytes, and
+  /// each following one keeps fewer. chosen[stage][segment]: the index of the
+  /// current trade-off.
   std::vector<std::vector<std::vector<TradeOff>>> levels;
   std::vector<std::vector<size_t>> chosen;
   std::vector<Recomputation> recomputations;
@@ -434,21 +353,15 @@ static PositionChoice choiceOf(const std::vector<StageGraph> &stages,
   return {stages, std::move(chosen)};
 }
 
-/// Limit for the function `refine`. The function improves a choice of values
-/// that are kept in memory. It tries to change the choice for one value after
-/// another. The time to try all values is quadratic in the number of ops. If
-/// the pipeline stages of a rank together have more ops than this limit,
-/// `refine` returns without any change.
+/// Largest number of ops of all pipeline stages of one rank for which the
+/// function `refine` improves the set of values that are kept in memory. It
+/// tries to keep or drop each value in turn, in time quadratic in the number of
+/// ops. For more ops, `refine` changes nothing.
 static constexpr size_t mostRefinedOps = 1000;
 
-/// Improves `best`, the choice of kept values for all stages of one rank, by
-/// local search. Visits each value and tries the choice in which only this
-/// value changes from kept to not kept, or from not kept to kept. The new
-/// choice replaces `best` if it is better. A choice within `budget` bytes is
-/// better than a choice beyond `budget`. Within `budget`, fewer recomputed
-/// flops are better. Beyond `budget`, fewer bytes are better. The function
-/// repeats the visits until no choice is better. It does nothing for more than
-/// mostRefinedOps ops.
+/// Improves `best`, the values that one rank keeps in memory, by local search.
+/// Flips single values between kept and not kept until no flip makes `best`
+/// better (isBetterThan). Does nothing for more than mostRefinedOps ops.
 static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
                    int64_t budget) {
   size_t numOps = 0;
@@ -477,11 +390,11 @@ static void refine(PositionChoice &best, const std::vector<StageGraph> &stages,
 
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget) {
-  // recomputeNothing recomputes only ops that cost no flops. If this choice
-  // needs at most `budget` bytes, no choice is better. Otherwise, the function
-  // takes the best of several choices, and `refine` improves it. GreedySearch
-  // runs once for each of several numbers of segments (ranges of consecutive
-  // ops).
+  // recomputeNothing recomputes only ops that cost no flops. If the rank then
+  // needs at most `budget` bytes, no other set of kept values is better.
+  // Otherwise, the function takes the best of several sets, and `refine`
+  // improves it. GreedySearch runs once for each of several numbers of segments
+  // (ranges of consecutive ops).
   PositionChoice best = choiceOf(stages, recomputeNothing);
   if (best.bytes <= budget)
     return best.recomputations;

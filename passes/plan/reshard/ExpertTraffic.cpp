@@ -14,14 +14,10 @@ static int64_t expertsOfRank(const ExpertTraffic &traffic) {
 }
 
 double chanceOfNone(const ExpertTraffic &traffic) {
-  // The result is the probability that a token chooses no expert of one rank.
-  // The experts of this rank have the numbers 0, 1, 2, and so on. The result is
-  // a product with one factor for each expert of the rank. Factor i is the
-  // probability that the token does not choose expert i, on the condition that
-  // the token does not choose any of the experts 0 to i - 1.
-  //
-  // Example: there are 8 experts, and each rank has 2 of them. A token chooses
-  // 2 of the 8 experts. The result is 6/8 * 5/7 = 15/28.
+  // Factor i of the product is the probability that the token does not choose
+  // expert i of the rank, on the condition that it chooses no expert of the
+  // rank before expert i. Example: a token chooses 2 of 8 experts. For a rank
+  // with 2 experts, the result is 6/8 * 5/7.
   double chance = 1;
   for (int64_t i = 0; i < expertsOfRank(traffic); ++i)
     chance *= std::max(0.0, double(traffic.experts - traffic.chosen - i) /
@@ -32,13 +28,10 @@ double chanceOfNone(const ExpertTraffic &traffic) {
 bool paysToRouteFirst(const ExpertTraffic &traffic) {
   if (traffic.ranks < 2 || traffic.experts < 2)
     return false;
-  // The numbers are the bytes of one token between its rank and another rank r
-  // with routing. `gates` is the number of bytes that rank r receives in
-  // addition to the token: one gate for each expert of rank r, and one byte
-  // that says whether rank r receives the token. `back` is the number of result
-  // bytes that rank r sends back, as a mean over all ranks r. The worst case is
-  // assumed: all chosen experts are on different ranks, and no chosen expert is
-  // on the rank of the token.
+  // Bytes that routing moves between the rank of one token and another rank r.
+  // `gates`: one gate for each expert of rank r, and one byte that says whether
+  // the token comes. `back`: mean result bytes from rank r if all chosen
+  // experts are on different ranks, and none is on the token's rank.
   const double gates = double(expertsOfRank(traffic)) * traffic.gateBytes + 1;
   const double others = double(traffic.ranks - 1);
   const double back =

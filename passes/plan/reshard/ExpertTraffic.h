@@ -26,24 +26,15 @@ struct ExpertTraffic {
   double tokenBytes = 0; ///< of the output of the experts for one token
 };
 
-/// Returns the probability that one token chooses no expert of one rank. The
-/// rank has ceil(experts / ranks) experts. The token chooses `chosen` different
-/// experts. The function assumes that each set of `chosen` experts is equally
-/// likely.
-///
-/// Example: there are 8 experts on 4 ranks, so each rank has 2 experts. A token
-/// chooses 1 expert. The result is 6/8, because 6 of the 8 experts are on other
-/// ranks.
+/// Returns the probability that one token chooses no expert of one rank, if all
+/// sets of `chosen` experts are equally likely. Example: 8 experts on 4 ranks
+/// and 1 chosen expert give 6/8.
 double chanceOfNone(const ExpertTraffic &traffic);
 
-/// Returns whether tokens should be routed to the experts rather than gathered.
-/// With routing, a token goes only to the ranks of its chosen experts, and only
-/// these ranks return a result. With gathering, each token goes to all ranks,
-/// and all ranks return a result. Routing also sends to each rank one byte and
-/// the gates (weights) of the experts of this rank. The result is true if these
-/// bytes are fewer than the token bytes that routing saves, and fewer than the
-/// result bytes that routing saves if all chosen experts are on different other
-/// ranks. The result is false for a single rank or a single expert.
+/// Returns whether to route tokens only to the ranks of their chosen experts,
+/// rather than gather all tokens on all ranks. Routing must save more token
+/// bytes, and also more result bytes, than it adds for gate values. Returns
+/// false for a single rank or a single expert.
 bool paysToRouteFirst(const ExpertTraffic &traffic);
 
 } // namespace pcc::plan

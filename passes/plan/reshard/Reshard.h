@@ -36,16 +36,10 @@ namespace pcc::plan {
 /// One step of a reshard plan: a collective or a slice that changes the
 /// sharding `before` into the sharding `after`.
 struct ReshardStep {
-  /// Kind of this reshard step. A reshard step changes the sharding of a
-  /// tensor. In most kinds, such as AllGather, ranks communicate. In the
-  /// following two kinds, ranks do not communicate:
-  ///  - Slice: each rank keeps a part of the elements that it holds.
-  ///  - Mask: some ranks keep the elements that they hold. All other ranks
-  ///    replace their elements by the neutral element of a reduction, such as 0
-  ///    for a sum.
-  ///
-  /// A reshard step never has the kind Broadcast. The kind Broadcast occurs
-  /// only in compiled programs.
+  /// Kind of the collective or slice. In a Slice, each rank keeps a part of its
+  /// elements without communication. In a Mask, some ranks replace their
+  /// elements by the neutral element of a reduction, such as 0 for a sum. A
+  /// Broadcast never occurs here.
   dist::CollectiveKind kind = dist::CollectiveKind::Slice;
   /// Sub-axes (mesh axes or parts of mesh axes) along which ranks communicate,
   /// in mesh order. Adjacent parts of one mesh axis are merged into one entry.
@@ -91,13 +85,9 @@ struct ReshardPlan {
   bool possible() const { return error.empty(); }
 };
 
-/// Price of communication along one mesh axis. `alpha` is the latency of one
-/// collective, in seconds. `beta` is the number of seconds for each byte that a
-/// rank receives. The price of a collective in which a rank receives n bytes is
-/// alpha + beta * n seconds.
-///
-/// By default, `alpha` is 0 and `beta` is 1. The price of a collective is then
-/// the number of bytes that a rank receives, and not a time.
+/// Price of communication along one mesh axis: `alpha` seconds for a
+/// collective, plus `beta` seconds for each byte that a rank receives. With the
+/// defaults, the price is the number of received bytes rather than a time.
 struct AxisPrice {
   double alpha = 0;
   double beta = 1;
@@ -113,13 +103,9 @@ struct Prices {
   /// Prices of mesh axes. The key is the name of the axis. If an axis is not in
   /// this map, the price of the axis is the member `any`.
   std::map<std::string, AxisPrice> axes;
-  /// Description of the machines and the network. The prices in `axes` are
-  /// computed from the latencies and the bandwidths in this description. The
-  /// price of a collective is then a time in seconds.
-  ///
-  /// If there is no description (std::nullopt), `axes` is empty. The price of a
-  /// collective is then the number of bytes that a rank receives in the
-  /// collective.
+  /// Description of the machines and the network, from which `axes` is
+  /// computed. Prices are then seconds. Without a description, `axes` is empty,
+  /// and prices are received bytes.
   std::optional<Cluster> cluster = {};
 
   /// Returns the price of one collective along the mesh axes `over` in which a
@@ -131,13 +117,10 @@ struct Prices {
   double seconds(const dist::SubAxes &over, int64_t bytes) const;
 };
 
-/// Returns the cheapest plan that changes the sharding of a tensor from `from`
-/// to `to`. A plan is a list of collectives and slices. Both shardings must be
-/// valid on `mesh` for the shape `shape`. `to` may have views: a rank then
-/// reads more than its own part of a dim, such as halos of a convolution.
-/// `from` may have views only if `from` is equal to `to`. If only `from` is
-/// partial along the time axis (microbatches), the plan has no step for the sum
-/// over microbatches, because this sum needs no communication.
+/// Returns the cheapest list of collectives and slices that changes a tensor
+/// from `from` to `to`. Only `to` may have views (windowed reads, such as halos
+/// of a convolution), unless both are equal. If `to` is not partial along the
+/// time axis, the plan omits the sum over microbatches.
 ReshardPlan planReshard(const dist::Sharding &from, const dist::Sharding &to,
                         const dist::Shape &shape, int64_t elementBytes,
                         const dist::Mesh &mesh, const Prices &prices = {});
@@ -155,13 +138,9 @@ public:
                           const dist::Shape &shape, int64_t elementBytes);
 
   const dist::Mesh &mesh() const { return meshValue; }
-  /// Returns the description of the machines and the network. The planner
-  /// computes the price of a collective from the latencies and the bandwidths
-  /// in this description. The price is then a time in seconds.
-  ///
-  /// If there is no description, returns std::nullopt. The price of a
-  /// collective is then the number of bytes that a rank receives in the
-  /// collective.
+  /// Returns the description of the machines and the network; prices are then
+  /// seconds. Returns std::nullopt if there is none; prices are then received
+  /// bytes.
   const std::optional<Cluster> &cluster() const { return prices.cluster; }
   /// Returns the number of plans in the cache.
   size_t numPlanned() const;

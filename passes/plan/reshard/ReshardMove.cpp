@@ -8,12 +8,8 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Divides the mesh axis `name` into digits, and appends them to `digits`.
-/// Digits are the largest sub-axes (parts of a mesh axis) of which each
-/// sub-axis of `name` in `axes` is a list. A part of size n that comes after a
-/// more major part of size p is written x:(p)n. Example for an axis x of size
-/// 8: the sub-axes x:(1)4 and x:(1)2 have the digits x:(1)2 and x:(2)2.
-///
+/// Appends the digits of the mesh axis `name` to `digits`. Digits are the
+/// largest parts of the mesh axis of which all its sub-axes in `axes` consist.
 /// Returns false if two sub-axes do not fit together, such as halves and thirds
 /// of an axis of size 6.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
@@ -94,10 +90,10 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   for (size_t d = 0; d < shape.size(); ++d) {
     MovedDim dim;
     // The dim is unchanged if both shardings split it over the same axes into
-    // the same parts, and `to` reads it without a view. A view is a windowed
-    // read: a rank reads other elements than its part, such as the neighboring
-    // rows that a convolution needs. With a view, elements can move even if the
-    // parts are equal.
+    // the same shards, and `to` does not read it in windows (`view`). A rank
+    // that reads a window also needs elements beyond its shard, such as the
+    // neighboring rows of a convolution. Elements can then move even if the
+    // shards are equal.
     dim.changed = from.dims[d].factors != to.dims[d].factors || to.dims[d].view;
     dim.largestPart = localDim(to.dims[d], shape[d]);
     dim.from = makeSide(from.dims[d], shape[d]);
@@ -112,12 +108,11 @@ Movement::Movement(const Sharding &from, const Sharding &to, const Shape &shape)
   }
 }
 
-/// Converts `position`, the index of a part of `dim`, into one index per
-/// factor. The size of a dim is the product of its factors, and mesh axes split
-/// each factor separately. For example, let a dim of 24 elements have the
-/// factors 4 and 6. Axes split the factor 4 into 2 parts and the factor 6 into
-/// 3 parts, so the dim has 6 parts. Part 5 of the dim is part 1 of the factor 4
-/// and part 2 of the factor 6, because 5 = 1 * 3 + 2. The result is {1, 2}.
+/// Converts `position`, the index of a shard of `dim`, into one shard index per
+/// factor of the dim. The dim size is the product of the factors, and mesh axes
+/// split each factor separately. Example: a dim of 24 has a factor 4 in 2
+/// shards and a factor 6 in 3 shards, 6 shards in all. Shard 5 = 1 * 3 + 2 of
+/// the dim is shard 1 of the factor 4 and shard 2 of the factor 6: {1, 2}.
 static std::vector<int64_t> factorPositions(const DimSharding &dim,
                                             int64_t position) {
   assert(position >= 0 && position < dim.numParts() && "no such part");
@@ -128,15 +123,9 @@ static std::vector<int64_t> factorPositions(const DimSharding &dim,
   return positions;
 }
 
-/// Describes how a sharding splits the dim `dim` of `size` elements into parts,
-/// which are numbered from 0. In the result, `digits` lists the sub-axes that
-/// split the dim, major first, as indices into Movement::digits. strideOf[i] is
-/// the difference between the part numbers of two neighboring ranks along
-/// sub-axis i, or 0 if sub-axis i does not split the dim. runs[p] has the
-/// element ranges of part p. Example: x has size 2, y has size 3, and a dim of
-/// 12 elements is split over x and then over y. With the sub-axes {x, y},
-/// `digits` is {0, 1}, `strideOf` is {3, 1}, and runs[4] has the elements 8 and
-/// 9.
+/// Returns the shards into which the dim `dim` of `size` elements is split, and
+/// a stride for each digit (part of a mesh axis). The index of a rank's shard
+/// is the sum of coordinate * stride over the digits.
 Movement::DimSide Movement::makeSide(const DimSharding &dim,
                                      int64_t size) const {
   DimSide side;
@@ -154,15 +143,10 @@ Movement::DimSide Movement::makeSide(const DimSharding &dim,
   return side;
 }
 
-/// Replaces the parts in `dim` by sets of indices of `view`, a windowed read of
-/// a dim. Each index of the view reads one element of the dim, or padding (-):
-///
-///   index of the view:       0 1 2 3   4 5 6 7
-///   element that it reads:   - 0 1 2   1 2 3 -
-///
-/// A part in `dim.from` is a set of elements. It becomes the set of indices
-/// that read them: {0, 1} becomes {1, 2, 4}. A part in `dim.to` is a set of
-/// indices. It loses the indices that read padding.
+/// Converts the shards in `dim` for `view`, a windowed read. An index of `view`
+/// reads one element of the dim, or none. A shard in `dim.from`, a set of
+/// elements, becomes the set of indices that read these elements. A shard in
+/// `dim.to` loses the indices that read no element.
 void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
   Runs covered = view.indicesOf({{0, size}});
   for (Runs &part : dim.to.runs)
@@ -174,17 +158,9 @@ void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
 int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   assert(size_t(to) < dim.to.runs.size() &&
          size_t(from) < dim.from.runs.size() && "no such part");
-  // The source sharding splits the dim into parts. The target sharding also
-  // splits the dim into parts. The function returns the number of indices that
-  // part `from` of the source sharding and part `to` of the target sharding
-  // share.
-  //
-  // The table `dim.overlaps` has one entry for each pair of a source part and a
-  // target part. The entry stores the number of shared indices, so that the
-  // function counts them only once. An entry has 8 bytes. There is no table if
-  // there are more than 2^20 pairs. The table would then need more than 8 MiB,
-  // and might not fit into the processor cache. Without a table, the function
-  // counts the shared indices in every call.
+  // `dim.overlaps` caches the number of shared indices for each pair of a
+  // source shard and a target shard. A table of more than 8 MiB might not fit
+  // into the processor cache.
   constexpr size_t largestTable = size_t{1} << 20;
   size_t parts = dim.from.runs.size(), entries = parts * dim.to.runs.size();
   if (entries > largestTable)
@@ -197,13 +173,9 @@ int64_t Movement::overlapOf(MovedDim &dim, int64_t to, int64_t from) {
   return entry;
 }
 
-/// Returns the number of elements that one rank needs under `to` and does not
-/// hold under `from`, as if each unchanged dim had the size 1. digit[i] is the
-/// coordinate of the rank along the sub-axis Movement::digits[i]. A dim is
-/// unchanged if both shardings split it equally and `to` reads it without a
-/// view (window with halos). Example with two changed dims: the rank needs 4
-/// indices of dim 0 and holds 3 of them. It needs 6 indices of dim 1 and holds
-/// 5 of them. The result is 4 * 6 - 3 * 5 = 9 elements.
+/// Returns the number of elements that a rank needs under `to` and does not
+/// hold under `from`. Counts each unchanged dim as one element. digit[i] is the
+/// rank's coordinate along Movement::digits[i], a part of a mesh axis.
 int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   assert(digit.size() == digits.size() && "one value per digit");
   int64_t out = 1, have = 1;
@@ -221,14 +193,8 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   return out - have;
 }
 
-/// Returns the largest number of elements that a rank needs under `to` and does
-/// not hold under `from`. In every plan, this rank receives at least this
-/// number of elements. A dim is unchanged if both shardings split it equally
-/// and `to` reads it without a view (window with halos). The result is the
-/// largest value of missingAt, times the size of the largest part of each
-/// unchanged dim. Example: each rank lacks at most 2 rows, and the columns are
-/// unchanged. The largest part of the columns has 3 columns. The result is
-/// 2 * 3 = 6 elements.
+/// Returns the largest missingAt() of all ranks, times the size of the largest
+/// part of each unchanged dim.
 int64_t Movement::lowerBound() {
   assert(isAligned && "sub-axes do not align");
   int64_t unchanged = 1;
@@ -255,16 +221,9 @@ int64_t Movement::lowerBound() {
   }
 }
 
-/// Returns whether some index of `dim` moves along the sub-axis digits[digit].
-/// A sub-axis is a mesh axis or a part of a mesh axis. The sub-axis must split
-/// `dim` under `from` and under `to`. Under each of the two shardings, an index
-/// of the dim belongs to one coordinate along the sub-axis. The index moves if
-/// it belongs to different coordinates under `from` and under `to`.
-///
-/// Example: the mesh axes x and y have size 2. A dim has 4 elements. `from`
-/// splits the dim over x and then over y. `to` splits the dim over y and then
-/// over x. Element 1 belongs to x = 0 and y = 1 under `from`, and to x = 1 and
-/// y = 0 under `to`. The result is true for x and for y.
+/// Returns whether some index of `dim` has different coordinates under `from`
+/// and `to` along digits[digit], a part of a mesh axis. This part of a mesh
+/// axis must split `dim` under both shardings.
 bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   int64_t size = digits[digit].size;
   for (size_t t = 0; t < dim.to.runs.size(); ++t)
@@ -276,15 +235,10 @@ bool Movement::positionsDiffer(MovedDim &dim, int digit) {
   return false;
 }
 
-/// Returns one flag for each coordinate along the sub-axis digits[digit]. A
-/// sub-axis is a mesh axis or a part of a mesh axis. `side` describes the parts
-/// into which a sharding splits a dim. The sub-axis must be one of the sub-axes
-/// that split the dim. Each part then belongs to one coordinate along the
-/// sub-axis. The flag of a coordinate is true if at least one part of the
-/// coordinate is not empty.
-///
-/// Example: a dim has 3 elements and is split over a sub-axis of size 4. The
-/// parts have 1, 1, 1 and 0 elements. The result is {true, true, true, false}.
+/// Returns one flag for each coordinate along digits[digit], a part of a mesh
+/// axis that splits the dim of `side`. The flag is true if a rank at this
+/// coordinate has an index of the dim. Example: 3 indices on 4 ranks give
+/// {true, true, true, false}.
 std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
   std::vector<bool> values(digits[digit].size);
   for (size_t p = 0; p < side.runs.size(); ++p)
@@ -295,14 +249,7 @@ std::vector<bool> Movement::valuesOf(const DimSide &side, int digit) const {
 }
 
 /// Returns whether some rank needs elements from a rank with another coordinate
-/// along the sub-axis digits[digit]. A sub-axis is a part of a mesh axis. It
-/// splits at most one dim under each of `from` and `to`:
-///
-///   under `from`   under `to`    result
-///   no dim         any           false
-///   a dim          no dim        true
-///   a dim          this dim      true if some index changes its coordinate
-///   a dim          another dim   false only if one coordinate has all elements
+/// along digits[digit], a part of a mesh axis.
 bool Movement::isCommunicated(int digit) {
   if (fromDim[digit] < 0)
     return false;
@@ -337,13 +284,12 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
 }
 
 /// Returns whether one all-gather changes the tensor from `from` to `to`.
-/// inGroup[i] is true if ranks exchange elements along the sub-axis digits[i].
-/// Each sub-axis must split a dim under `from`. It must split a dim under `to`
-/// if its flag is false, and no dim if its flag is true. With the flag false,
-/// no element moves along the sub-axis, so the two dims need not be compared.
-/// Example: `from` splits dim 0 over x and dim 1 over y, and `to` splits only
-/// dim 1, over y. One all-gather over x is enough.
+/// inGroup[i] is true if elements move along digits[i], a part of a mesh axis.
+/// A digit with the flag must split a dim only under `from`. Any other digit
+/// must split a dim under both shardings.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
+  // No element moves along a digit without the flag, so its two dims need not
+  // be compared.
   for (size_t i = 0; i < digits.size(); ++i)
     if ((toDim[i] >= 0) == inGroup[i] || fromDim[i] < 0)
       return false;
@@ -351,12 +297,9 @@ bool Movement::isGather(const std::vector<bool> &inGroup) const {
 }
 
 /// Returns whether one all-to-all changes the tensor from `from` to `to`.
-/// inGroup[i] is true if ranks exchange elements along the sub-axis digits[i].
-/// The result is true if these three conditions are true:
-///  - Each sub-axis with the flag true splits one dim under `from` and another
-///    dim under `to`: it leaves the first dim and joins the second dim.
-///  - Each sub-axis with the flag false splits one dim, the same under both.
-///  - There is no dim that one sub-axis leaves and another sub-axis joins.
+/// inGroup[i] is true if elements move along digits[i], a part of a mesh axis.
+/// A digit with the flag must change its dim, and any other digit must keep its
+/// dim. No dim may both lose and gain digits.
 bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   std::vector<bool> loses(dims.size()), gains(dims.size());
   for (size_t i = 0; i < digits.size(); ++i) {
@@ -372,15 +315,9 @@ bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   return true;
 }
 
-/// Returns whether a permutation of shards between ranks can change the tensor
-/// from the sharding `from` to the sharding `to`. In a permutation, each rank
-/// receives the whole shard of one rank. The result is true if `from` and `to`
-/// split each dim into the same parts. The axes that split a dim may differ.
-///
-/// Example: the mesh axes x and y have size 2. A tensor has one dim of 4
-/// elements. `from` splits the dim over x, and `to` splits the dim over y.
-/// Under both shardings, one part has the elements 0 and 1, and the other part
-/// has the elements 2 and 3. The result is true.
+/// Returns whether `from` and `to` split each dim into the same shards, perhaps
+/// over different mesh axes. If so, a permutation of whole shards between ranks
+/// changes the tensor from `from` to `to`.
 bool Movement::isPermute() const {
   for (size_t d = 0; d < dims.size(); ++d) {
     const std::vector<Factor> &a = from.dims[d].factors,
@@ -394,14 +331,10 @@ bool Movement::isPermute() const {
   return true;
 }
 
-/// Returns whether ranks only have to pass on whole parts of one dim. Exactly
-/// one dim must be changed: split differently, or read by `to` through a view
-/// (a windowed read, such as a circular shift). Equal mesh axes must split this
-/// dim under `from` and `to`. Each part under `to` must be empty or equal to a
-/// part under `from`, and no two parts under `to` to the same one. Example:
-/// `from` has the parts {0, 1, 2, 3} and {4, 5, 6, 7}. The result is true for a
-/// circular shift by 4 elements. It is false for a shift by 2, with the parts
-/// {2, 3, 4, 5} and {6, 7, 0, 1}.
+/// Returns whether ranks only have to pass on whole shards of one dim, as in a
+/// circular shift. Only this dim may be changed, and equal mesh axes must split
+/// it under both shardings. Each shard under `to` must be empty or equal to one
+/// shard under `from`. No two may equal the same shard.
 bool Movement::isRotation() {
   const auto isChanged = [](const MovedDim &dim) { return dim.changed; };
   const auto dim = std::find_if(dims.begin(), dims.end(), isChanged);
@@ -441,15 +374,9 @@ SubAxes Movement::groupAxes(CollectiveKind kind,
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
-  // The groups of a permutation also need each sub-axis that splits a dim only
-  // under `to`. Example: `from` splits a dim over x, and `to` over y:
-  //
-  //     rank (x, y)    (0, 0)    (0, 1)    (1, 0)    (1, 1)
-  //     holds          part 0    part 0    part 1    part 1
-  //     needs          part 0    part 1    part 0    part 1
-  //
-  // `group` has only x. Along x, ranks (0, 0) and (1, 0) would be one group.
-  // Both need part 0, but only one of them holds it.
+  // A permutation also runs along the digits that split a dim only under `to`.
+  // Without them, several ranks of a group could need a part that only one rank
+  // of the group holds.
   if (kind == CollectiveKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)

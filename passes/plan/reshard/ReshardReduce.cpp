@@ -30,15 +30,9 @@ static SubAxes partialAlongTime(const Sharding &sharding) {
   return axes;
 }
 
-/// Splits the dim `dim` over additional mesh axes, and returns the new split.
-/// The dim has `size` elements. `axes` has the additional axes.
-///
-/// A dim can consist of several factors. For example, a dim of 192 elements can
-/// have the factors 3 and 64, because 3 * 64 = 192. Mesh axes split each factor
-/// separately. The function splits the last factor. For example, in [3|64@x],
-/// the factor 64 is split over x. If `axes` is {y}, the result is [3|64@x+y]:
-/// the factor 64 is split over x and then over y. If `dim` has no list of
-/// factors, the function splits the whole dim over `axes`.
+/// Splits `dim`, a dim of `size` elements, over the additional mesh axes
+/// `axes`. If the dim is a product of factors, such as 3 * 64, splits the last
+/// factor: [3|64@x] and {y} give [3|64@x+y].
 static DimSharding splitFurther(DimSharding dim, int64_t size,
                                 const SubAxes &axes) {
   if (dim.factors.empty())
@@ -48,15 +42,10 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
   return canonical(std::move(dim));
 }
 
-/// Returns a split of `dim`, which has `size` elements, over its axes that are
-/// not in `axes`. If possible, the result is the split after an all-gather over
-/// `axes`. Example: x and y have size 2. A dim of 8 elements is split over x
-/// and then over y, and `axes` is {x}. The ranks at y = 0 then have the
-/// elements 0, 1, 4 and 5. If the parts under `dim` have different sizes, the
-/// result has contiguous parts. For 6 elements, the ranks at y = 0 have the
-/// elements 0 to 2. If an axis of `dim` does not fit together with `axes`, such
-/// as halves and thirds of one mesh axis, the result is not split over this
-/// axis.
+/// Returns `dim`, a dim of `size` elements, split only over its axes that are
+/// not in `axes`. This is the split after an all-gather over `axes` if all
+/// shards have equal sizes. If not, the shards are contiguous. Drops an axis
+/// that does not fit together with `axes`, such as halves and thirds.
 static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
                                  const SubAxes &axes) {
   if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
@@ -71,16 +60,11 @@ static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
 }
 
 namespace {
-/// Plans a reshard of a tensor from the sharding `from` to the sharding `to`,
-/// with a reduction over the axes `reduced`. Under `from`, the ranks along
-/// these axes hold partial tensors: the true value is their reduction, such as
-/// their sum. Under `to`, the tensor is reduced along these axes.
-///
-/// A candidate plan has these steps in this order. A plan may omit steps:
-///  1. A slice: each rank keeps only a part of its shard.
-///  2. A reduce_scatter over some or all of the axes `reduced`.
-///  3. An all_reduce over the axes `reduced` that step 2 does not reduce.
-///  4. A movement of elements without a reduction, such as an all-gather.
+/// Plans a reshard from `from` to `to` with a reduction over the axes
+/// `reduced`. Ranks along these axes hold partial tensors under `from`, but not
+/// under `to`. A candidate plan has some of these steps in this order: a slice,
+/// a reduce_scatter over some or all axes in `reduced`, an all_reduce over the
+/// rest, and a movement without a reduction.
 class ReductionPlanner {
 public:
   ReductionPlanner(const Sharding &from, const Sharding &to, SubAxes reduced,
@@ -107,14 +91,10 @@ public:
   }
 
 private:
-  /// Returns the sharding after a slice, in which each rank keeps a part of its
-  /// shard without communication. The slice comes before the reduction, so that
-  /// the reduction has fewer elements. Each dim gets its split under `to`
-  /// without the axes in `reduced`. The dim keeps its split under `from` if the
-  /// new split is not valid or needs communication, or if `to` reads the dim
-  /// through a view (window with halos). Example: `reduced` is {y}, `from` does
-  /// not split the dim, and `to` splits it over x and then over y. The result
-  /// splits the dim over x.
+  /// Returns the sharding after a slice before the reduction; the reduction
+  /// then has fewer elements. Each dim gets its split under `to` without the
+  /// axes in `reduced`, if this is valid and needs no communication. A dim that
+  /// `to` reads in windows with halos stays as it is.
   Sharding sliceTowardsTarget() const {
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -128,18 +108,10 @@ private:
     return current;
   }
 
-  /// Makes several plans, skips impossible ones, and keeps the cheapest one in
-  /// `best`. Each plan slices the tensor from the sharding `from` to the
-  /// sharding `start`, then reduces it over all axes in `reduced`, and then
-  /// moves its elements to the sharding `to`. The plans differ in the
-  /// reduction:
-  ///  - One plan has only an all_reduce.
-  ///  - One plan has a reduce_scatter over the axes `splitting`, then an
-  ///    all_reduce over the remaining axes in `reduced`. `splitting` has the
-  ///    axes in `reduced` that split a dim under `to`. If it is empty, there is
-  ///    no such plan.
-  ///  - For each dim, one plan has a reduce_scatter over all axes in `reduced`.
-  ///    This reduce_scatter splits the dim over these axes.
+  /// Makes plans that slice to `start`, reduce, and move to `to`; keeps the
+  /// cheapest in `best`. The reduction is an all_reduce, a reduce_scatter that
+  /// splits one dim, or a reduce_scatter over `splitting` (axes that split a
+  /// dim under `to`) and an all_reduce over the rest of `reduced`.
   void consider(const Sharding &start, const SubAxes &splitting) {
     offer(start, start, {});
     if (!splitting.empty())
@@ -151,18 +123,9 @@ private:
     }
   }
 
-  /// Returns the split of the dims after a reduce_scatter over the mesh axes
-  /// `axes`. The tensor has the sharding `start` before the reduce_scatter.
-  /// Under the sharding `to`, each axis in `axes` splits one dim. In the
-  /// result, the axis splits the same dim.
-  ///
-  /// Example: under `start`, dim 0 is split over x. Under `to`, dim 0 is split
-  /// over x and then over y. `axes` is {y}. In the result, dim 0 is split over
-  /// x and then over y, as under `to`.
-  ///
-  /// The result can also differ from `to`. Example: under `start`, dim 0 is
-  /// split over z. `to` and `axes` are as before. In the result, dim 0 is split
-  /// over z and then over y.
+  /// Returns `start` with its dims split as after a reduce_scatter over `axes`.
+  /// Each of these axes splits the dim that it splits under `to`. The result
+  /// can differ from `to` if `start` splits the dim over other axes.
   Sharding scatteredAsTarget(const Sharding &start, const SubAxes &axes) const {
     Sharding result = start;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -179,15 +142,10 @@ private:
     return result;
   }
 
-  /// Makes one plan, and stores it in `best` if it is cheaper than `best`.
-  /// `axes` is a subset of `reduced`. Steps that reduce over no axis are left
-  /// out:
-  ///  1. A slice from `from` to `start`.
-  ///  2. A reduce_scatter over `axes`, from `start` to `scattered`.
-  ///  3. An all_reduce over the axes that are in `reduced` and not in `axes`.
-  ///  4. A movement of elements to `to`, without a reduction.
-  /// Makes no plan if step 2 is needed and not possible: `scattered` is not
-  /// valid, or a rank lacks elements of `scattered` under `start`.
+  /// Makes one plan, and keeps it in `best` if it is cheaper: a slice to
+  /// `start`, a reduce_scatter over `axes` to `scattered`, an all_reduce over
+  /// the rest of `reduced`, and a movement to `to`. Makes no plan if the
+  /// reduce_scatter is not possible.
   void offer(const Sharding &start, Sharding scattered, const SubAxes &axes) {
     scattered = dropPartials(std::move(scattered), axes);
     if (!axes.empty() &&
@@ -207,18 +165,9 @@ private:
       best = std::move(plan);
   }
 
-  /// Appends one step to `plan`: a reduction over the mesh axes `axes`. `kind`
-  /// is ReduceScatter or AllReduce. The reduction changes the tensor from the
-  /// sharding `before` to the sharding `after`.
-  ///
-  /// Ranks that differ only in their coordinates along `axes` form a group. Let
-  /// a group have n ranks, and let the shard of a rank before the reduction
-  /// have b bytes. In a reduce_scatter, a rank receives (n - 1) / n * b bytes.
-  /// In an all_reduce, a rank receives twice as many bytes.
-  ///
-  /// Example: `axes` is {x, y}. The axis x has size 2, and y has size 4. A
-  /// group has n = 2 * 4 = 8 ranks. If b is 800, a rank receives 7/8 * 800 =
-  /// 700 bytes in a reduce_scatter, and 1400 bytes in an all_reduce.
+  /// Appends a ReduceScatter or AllReduce over `axes` to `plan`. Among n ranks,
+  /// a rank receives (n - 1) / n of the bytes of its shard, and twice as many
+  /// in an AllReduce.
   void appendReduction(ReshardPlan &plan, CollectiveKind kind,
                        const SubAxes &axes, const Sharding &before,
                        const Sharding &after) const {
@@ -257,13 +206,10 @@ ReshardPlan planReduction(const Sharding &from, const Sharding &to,
   std::optional<SubAxes> added = subtract(partialAxes(to), partialAxes(from));
   if (!reduced || !added)
     return failed("sub-axes of partial values do not align");
-  // `added` has the axes along which only `to` is partial. The last step of the
-  // plan is a mask, which makes the tensor partial along these axes: all ranks
-  // except those at coordinate 0 replace their values by the neutral element of
-  // the reduction, such as 0 for a sum. The steps before the mask lead from
-  // `start` to `unmasked`. `start` is not partial along the microbatch axis if
-  // `to` is not, because a reduction over microbatches needs no communication
-  // between ranks.
+  // `added` has the axes along which only `to` is partial. The last step, a
+  // mask, makes all ranks except those at coordinate 0 hold the neutral
+  // element, such as 0 for a sum. A reduction over microbatches needs no step,
+  // because it needs no communication.
   Sharding unmasked = dropPartials(to, *added);
   Sharding start = dropPartials(
       from,

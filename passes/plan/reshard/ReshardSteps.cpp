@@ -117,15 +117,10 @@ private:
     return plan;
   }
 
-  /// Returns a sharding `middle` for a plan of two steps: a slice from `from`
-  /// to `middle`, then one collective to `to`. The caller must check that both
-  /// steps are possible. `movement` must be constructed from `from` and `to`. A
-  /// dim that a mesh axis splits only under `from` keeps its split. Any other
-  /// dim gets its split under `to` without the axes along which ranks
-  /// communicate. Returns std::nullopt if its parts would then have different
-  /// sizes. Example: [x, -] means that only dim 0 is split, over x. For [x, -]
-  /// to [-, x+y], the result is [x, y], and the collective is an all-to-all
-  /// over x.
+  /// Returns a sharding `middle` for a slice from `from` to `middle`, and one
+  /// collective from `middle` to `to`. The caller must check that both steps
+  /// are possible. Returns std::nullopt if a dim would have shards of different
+  /// sizes. Example: [x, -] to [-, x+y] gives [x, y].
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
     SubAxes group =
@@ -144,16 +139,9 @@ private:
     return middle;
   }
 
-  /// Tries to replace the plan `best` by a plan with two steps. `best` has one
-  /// step, which is an exchange: ranks send elements to each other by
-  /// point-to-point sends. The new plan has these steps:
-  ///  1. A slice: each rank keeps only a part of the elements that it holds.
-  ///     Ranks do not communicate.
-  ///  2. One collective that is not an exchange, such as an all-to-all.
-  ///
-  /// The new plan replaces `best` if it costs no more than `best`. If no plan
-  /// with these two steps is found, `best` does not change. `movement` is
-  /// constructed from `from` and `to`.
+  /// Replaces `best`, a single exchange (point-to-point sends), by a slice and
+  /// another collective, such as an all-to-all, if they cost no more.
+  /// `movement` is constructed from `from` and `to`.
   void considerSliceFirst(Movement &movement, const Sharding &from,
                           const Sharding &to, ReshardPlan &best) {
     std::optional<Sharding> middle = sliceBefore(movement, from, to);
@@ -178,14 +166,9 @@ private:
       best = std::move(plan);
   }
 
-  /// Replaces `best` by a cheaper plan, if `best` is one all-gather over
-  /// several mesh axes. A new plan gathers along one axis first, and then along
-  /// the others. It can be cheaper to gather along the slowest axis first,
-  /// because the first all-gather moves the fewest bytes. Example: x has size 2
-  /// and needs 10 ns per byte. y has size 4 and needs 1 ns per byte. A shard
-  /// has 100 bytes. One all-gather takes 700 * 10 = 7000 ns. With x first, two
-  /// all-gathers take 100 * 10 + 600 * 1 = 1600 ns. The function skips an axis
-  /// if the parts would have different sizes after the first all-gather.
+  /// If `best` is one all-gather over several mesh axes, replaces it by a
+  /// cheaper plan that gathers along one axis first. A slow axis is often best
+  /// first, because the first all-gather moves the fewest bytes.
   void considerOneAxisFirst(const Sharding &from, const Sharding &to,
                             ReshardPlan &best) {
     if (best.steps.size() != 1 ||
@@ -210,14 +193,8 @@ private:
   }
 
   /// Returns a plan that gathers the whole tensor on every rank, and then
-  /// slices the tensor. The function is for two shardings that use parts of one
-  /// mesh axis that do not fit together.
-  ///
-  /// Example of parts that do not fit together: a mesh axis has the coordinates
-  /// 0 to 5. `from` splits a dim into 2 parts, one for the coordinates {0, 1,
-  /// 2} and one for the coordinates {3, 4, 5}. `to` splits a dim into 3 parts,
-  /// one each for the coordinates {0, 1}, {2, 3} and {4, 5}. The coordinates 2
-  /// and 3 belong to one part under `to`, but to two parts under `from`.
+  /// slices it. It serves two shardings that use parts of one mesh axis that do
+  /// not fit together, such as halves and thirds of an axis of size 6.
   ReshardPlan planUnaligned(const Sharding &from, const Sharding &to) {
     Sharding middle = Sharding::whole(shape.size());
     middle.partials = from.partials;

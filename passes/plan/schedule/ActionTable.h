@@ -22,15 +22,11 @@ using runtime::parseKind;
 using runtime::print;
 using runtime::printKind;
 
-/// A pipeline schedule: a list of actions for each pipeline rank. An action is,
-/// for example, the forward pass of one stage for one microbatch. Each list has
-/// the order of execution. The lists have the actions of one step. A step is
-/// one iteration of training, or one run of inference.
-///
-/// The code calls a pipeline rank a position. A position runs one or more
-/// stages (Megatron's virtual pipeline stages). If the mesh also has
-/// data-parallel or tensor-parallel axes, several ranks belong to one position.
-/// All these ranks run the same actions.
+/// Pipeline schedule of one training step or inference. Each pipeline rank,
+/// called a position, has a list of actions in the order of execution, such as
+/// the forward pass of one stage for one microbatch. A position runs one or
+/// more stages. If the mesh has other axes, such as tp, several ranks belong to
+/// one position and run the same actions.
 struct ActionTable {
   int numStages = 0;
   int numMicrobatches = 0;
@@ -45,13 +41,10 @@ struct ActionTable {
   friend bool operator==(const ActionTable &, const ActionTable &) = default;
 };
 
-/// Returns the table in the CSV form of PyTorch's pipeline schedules: one line
-/// per pipeline rank, actions separated by commas. An action is a stage, a kind
-/// (F for forward, B for backward, …) and a microbatch. readSchedule
-/// (ScheduleFile.h) parses this form.
-///
-///     0F0,0F1,0B0,0B1
-///     1F0,1B0,1F1,1B1
+/// Returns the table in the CSV format of PyTorch's pipeline schedules, one
+/// line per pipeline rank, such as 0F0,0F1,0B0,0B1. The action 0F1 is the
+/// forward pass (F) of stage 0 for microbatch 1. readSchedule() parses this
+/// format.
 std::string printCsv(const ActionTable &table);
 
 } // namespace pcc::plan

@@ -83,16 +83,9 @@ private:
   void advance(int position, std::vector<int> &awake);
   void post(int position, const ProgramStep &step, std::vector<int> &awake);
   void compare(int from, int to);
-  /// Tries to execute `step`, a step of the pipeline rank `position`. In this
-  /// step, the rank waits for sends and receives that it has posted (begun)
-  /// before. The function returns true if all of them are delivered, and false
-  /// otherwise. A send is delivered once the receiver has posted the receive of
-  /// the same message. A receive is delivered once the sender has posted the
-  /// send.
-  ///
-  /// The function checks the sends first and then the receives. It stops at the
-  /// first one that is not delivered. If `position` has not even posted this
-  /// send or receive, the function records an error and returns false.
+  /// Tries to execute the Wait step `step` of the pipeline rank `position`.
+  /// Returns false if one of its sends or receives is not delivered yet.
+  /// Records an error for a message that `position` has not posted.
   bool await(int position, const ProgramStep &step);
   bool isThrough(int position, const Message &message, bool isSend);
   void checkAction(int position, const Action &action);
@@ -125,26 +118,17 @@ private:
   /// For each pair of a sending and a receiving pipeline rank: the messages
   /// from the first to the second.
   std::map<std::pair<int, int>, Channel> channels;
-  /// Two tables of flags. A flag in `made` is true if a stage has computed a
-  /// value. Each stage has three rows: activations, gradients, and values of
-  /// the optimizer update. The column is the microbatch, or the number of the
-  /// update action (1 for U1). A flag in `arrived` is true if the receiver has
-  /// waited for a value. Each transfer (value that one stage passes to another)
-  /// has one row. The column is the microbatch, or 0 for a value of the
-  /// optimizer update.
+  /// Flags of computed values (`made`) and received values (`arrived`), with
+  /// one column per microbatch. `made` has three rows per stage: activations,
+  /// gradients and update values (column: number of the update action).
+  /// `arrived` has one row per transfer (column of an update value: 0).
   Marks made, arrived;
   ReplayResult result;
 };
 
-/// Checks that the pipeline rank `position` can run `action`. `action` may use
-/// values that stages on other ranks have computed. Records an error if
-/// `position` has not yet waited for the message with one of these values. Then
-/// stores in `made` that `action` has computed its value:
-///  - A forward action computes an activation.
-///  - A backward or input-gradient action computes a gradient.
-///  - An action of the optimizer update computes a value of the update.
-///
-/// Any other action computes no value for other stages.
+/// Records an error if `action` uses a value from another pipeline rank that
+/// the rank `position` has not yet received. Then marks in `made` the value
+/// that `action` computes.
 void DeadlockCheck::checkAction(int position, const Action &action) {
   for (int t : into[action.stage]) {
     const Transfer &transfer = program.transfers[t];
@@ -269,14 +253,10 @@ void DeadlockCheck::advance(int position, std::vector<int> &awake) {
   checkEnd(position);
 }
 
-/// Returns the pipeline rank that blocks the pipeline rank `position`. Is
-/// called when no rank can continue. There are two cases:
-///  - `position` is blocked in a wait for messages. Returns the peer of the
-///    first message that is not delivered. The peer of a send is the receiver,
-///    and the peer of a receive is the sender. Sets `what` to a text about this
-///    message, such as "position 2 sends 2F1 to position 3". The name 2F1 means
-///    the activation of stage 2 in microbatch 1.
-///  - `position` has executed its whole program. Returns -1.
+/// Returns the pipeline rank for which `position` waits when no rank can
+/// continue: the peer of the first message that is not delivered. Sets `what`
+/// to a text about this message. Returns -1 if `position` has executed its
+/// whole program.
 int DeadlockCheck::waitsFor(int position, std::string *what) {
   const PositionProgram &steps = program.positions[position];
   if (at[position] == steps.size())
@@ -297,18 +277,10 @@ int DeadlockCheck::waitsFor(int position, std::string *what) {
   return -1;
 }
 
-/// Records an error when no pipeline rank can continue. The error text explains
-/// why the rank `start` is blocked. For this purpose, the function builds a
-/// list of ranks that begins with `start`. Each rank in the list waits for a
-/// message to or from the next rank in the list. The list ends in one of two
-/// ways:
-///  - The next rank is already in the list. The ranks wait for each other in a
-///    cycle, which is a deadlock. The function stores the cycle in `result`.
-///  - The next rank has executed its whole program. It never posts its end of
-///    the message.
-///
-/// For example, let `start` be 1. Rank 1 waits for rank 2, rank 2 waits for
-/// rank 3, and rank 3 waits for rank 2. The cycle has the ranks 2 and 3.
+/// Records why the pipeline rank `start` is blocked when no rank can continue.
+/// Follows the chain of ranks that wait for each other. The chain ends in a
+/// cycle, which is a deadlock and is stored in `result`, or at a rank that has
+/// executed its whole program.
 void DeadlockCheck::explainDeadlock(int start) {
   std::vector<int> path;
   std::vector<std::string> claims;

@@ -42,17 +42,10 @@ struct Route {
   Message received() const { return {transfer, microbatch, from}; }
 };
 
-/// An element of a list that contains the actions of all pipeline ranks. The
-/// list is sorted by the four members of this struct. The member `start` comes
-/// first. If it is equal for two actions, the member `part` decides, then the
-/// member `position`, and then the member `index`.
-///  - `start` is the time at which the action starts in a simulation. The
-///    function `simulate` computes this time.
-///  - `part` is 0 for an action that is not an optimizer update. The optimizer
-///    update of a stage can consist of several actions, U0, U1, and so on. U0
-///    has the part 1, U1 has the part 2, and so on.
-///  - `position` is the pipeline rank that executes the action.
-///  - `index` is the index of the action in the list of actions of this rank.
+/// Element of the list of all actions of all pipeline ranks. The list is sorted
+/// by `start`, the time at which the action starts in a simulation, and then by
+/// the other members. `index` is the index of the action among the actions of
+/// its pipeline rank, `position`.
 struct LinearAction {
   double start;
   /// Orders actions that have the same `start`. The optimizer update of a stage
@@ -66,16 +59,10 @@ struct LinearAction {
   friend auto operator<=>(const LinearAction &, const LinearAction &) = default;
 };
 
-/// Computes the result of the function insertMessages: a program for each
-/// pipeline rank. A program is a list of steps. A step executes an action,
-/// posts (begins) sends and receives, or waits until they are delivered. The
-/// class works in this order:
-///  1. Sorts the actions of all ranks by their start time in a simulation.
-///  2. Makes a list of the messages between ranks. The struct Route stores one
-///     message.
-///  3. Decides for each message where the receiver posts the receive, and where
-///     the sender waits for the send.
-///  4. Builds the program of each rank from its actions and messages.
+/// Implements insertMessages(): makes a program for each pipeline rank from its
+/// actions and from the messages between ranks. A program runs actions, posts
+/// (begins) sends and receives, and waits for them. The messages have the order
+/// in which a simulation starts the actions that compute them.
 class MessageInserter {
 public:
   MessageInserter(const ActionTable &table,
@@ -91,29 +78,17 @@ private:
   void indexActions();
   std::string linearise();
   std::string addRoutes(int position, size_t index);
-  /// Returns the index of the action that uses the value of `transfer` in the
-  /// microbatch `microbatch`. A transfer is a value that one stage passes to
-  /// another stage. The receiver is the pipeline rank that receives the value.
-  /// The result is an index into the list of actions of the receiver. For
-  /// example, the result is 2 if the third action of the receiver uses the
-  /// value. If no action uses the value, the result is the constant `nowhere`.
-  ///
-  /// If `transfer` is a value of the optimizer update, the function ignores
-  /// `microbatch`. The optimizer update runs once in a training step, not once
-  /// for each microbatch.
+  /// Returns the index of the receiver's action that uses the value of
+  /// `transfer` in `microbatch`. Returns `nowhere` if there is none. Ignores
+  /// `microbatch` for a value of the optimizer update, which runs once per
+  /// training step.
   size_t consumerOf(const Transfer &transfer, int microbatch);
   void postReceives();
   void releaseSends();
   PipelineProgram assemble() const;
-  /// Returns the element of `indices` for one action. The element is the index
-  /// of the action in the list of actions of its pipeline rank. The action
-  /// belongs to the stage `stage` and to the microbatch `microbatch`. If `kind`
-  /// is Forward, the action is F (forward). If `kind` is Backward, the action
-  /// is B (backward) or I (input gradient). `kind` must not be Update.
-  ///
-  /// Example: a rank executes 1F0, 1F1, 1B0 and 1B1. The name 1B0 means stage
-  /// 1, backward, microbatch 0. For Backward, stage 1 and microbatch 0, the
-  /// element is 2.
+  /// Returns a reference to the index of an action in the list of actions of
+  /// its pipeline rank. The action is F (forward) for Forward, and B (backward)
+  /// or I (input gradient) for Backward. `kind` must not be Update.
   size_t &indexOf(TransferKind kind, int stage, int microbatch) {
     return indices[(stage * 2 + static_cast<int>(kind)) *
                        table.numMicrobatches +
@@ -157,18 +132,10 @@ void append(PositionProgram &program, ProgramStep step) {
     program.push_back(std::move(step));
 }
 
-/// Checks `transfers`, the values that stages pass to each other. There are
-/// three rules:
-///
-///  - An activation goes to a later stage. For example, an activation from
-///    stage 0 to stage 1 is valid.
-///  - A gradient goes to an earlier stage. For example, a gradient from stage 1
-///    to stage 0 is valid.
-///  - The number of each stage is at least 0 and less than `numStages`.
-///
-/// The rules do not apply to values of the optimizer update. If a value
-/// violates a rule, the function returns an error text. If no value violates a
-/// rule, the function returns an empty string.
+/// Checks `transfers`, the values that stages pass to each other. An activation
+/// must go to a later stage, and a gradient to an earlier stage. Returns an
+/// error text, or an empty string. Does not check values of the optimizer
+/// update.
 std::string MessageInserter::malformed() const {
   for (size_t i = 0; i < transfers.size(); ++i) {
     const Transfer &transfer = transfers[i];
@@ -201,15 +168,10 @@ void MessageInserter::indexActions() {
     }
 }
 
-/// Fills the members `order`, `moments` and `routes`:
-///  - The function `simulate` computes the start time of each action. `order`
-///    gets the actions of all pipeline ranks, sorted by start time.
-///  - `moments` gets the index in `order` of each action.
-///  - `routes` gets the messages that the actions send. The messages are in the
-///    order of the actions in `order`.
-///
-/// Returns an error text if the simulation cannot reach the end, or if no
-/// action uses the value of a message. Otherwise returns an empty string.
+/// Fills `order` with all actions, sorted by their start times in a simulation.
+/// Fills `moments` with the index of each action in `order`, and `routes` with
+/// the messages. Returns an error text if the simulation gets stuck or a
+/// message is never used; otherwise an empty string.
 std::string MessageInserter::linearise() {
   const Timeline timeline = simulate(table);
   if (!timeline.stuck.empty())
@@ -279,14 +241,10 @@ void MessageInserter::postReceives() {
   }
 }
 
-/// Sets Route::released of each message: the index of the sender's action
-/// before which the sender waits until the message is delivered. The messages
-/// of one transfer (value that one stage passes to another) are numbered in the
-/// order of the sends. The sender waits for message k before it computes the
-/// value of message k + 2, k + 3, or a later message: before the first of these
-/// actions that comes, in the list `order` of all actions, after the receiver
-/// posts the receive of message k. This order prevents deadlocks. If there is
-/// no such action, the sender waits at the end of its program.
+/// Sets Route::released, the sender's action before which the sender waits for
+/// message k of a transfer: the first action for message k + 2 or later that
+/// comes, in `order`, after the receive is posted. This prevents deadlocks. If
+/// there is no such action, the sender waits at the end.
 void MessageInserter::releaseSends() {
   std::vector<std::vector<Route *>> ofTransfer(transfers.size());
   for (Route &route : routes)

@@ -14,15 +14,9 @@
 
 namespace pcc::plan {
 
-/// Kind of a value that one stage passes to another stage:
-///  - Forward: an activation. An action F (forward) of the sending stage
-///    produces the value. An action F of the receiving stage uses the value.
-///  - Backward: a gradient. An action B (backward) or I (input gradient) of the
-///    sending stage produces the value. An action B or I of the receiving stage
-///    uses the value.
-///  - Update: a value of the optimizer update. The update of a stage can
-///    consist of several actions, U0, U1, and so on. For example, U0 of the
-///    sending stage produces the value. U1 of the receiving stage uses it.
+/// Kind of a value that one stage passes to another: an activation (from F to
+/// F, forward), a gradient (from B or I to B or I, backward or input gradient),
+/// or a value of the optimizer update (such as from U0 to U1).
 enum class TransferKind : uint8_t { Forward, Backward, Update };
 
 /// Returns whether an action produces or uses values of the given kind:
@@ -67,15 +61,10 @@ struct SendPart {
   int part = 0;
 };
 
-/// Returns the kind of the values that an action sends to other stages.
-/// `action` is the name of the action. An optimizer update can have numbered
-/// parts; the result then has the number of the part:
-///
-///   "F"    {Forward, 0}
-///   "B"    {Backward, 0}
-///   "U1"   {Update, 1}
-///
-/// An action that sends nothing, such as "UNSHARD", gives {Forward, 0}.
+/// Returns the kind of the values that the action named `action` sends to other
+/// stages, and the number of an update: {Backward, 0} for "B", {Update, 1} for
+/// "U1". Returns {Forward, 0} for an action that sends nothing, such as
+/// "UNSHARD".
 SendPart sendPartOf(std::string_view action);
 
 /// Returns whether `action` produces the value of `transfer`. A transfer is a
@@ -91,12 +80,8 @@ bool makes(const Action &action, const Transfer &transfer);
 bool uses(const Action &action, const Transfer &transfer);
 
 /// Returns the microbatch in which `action` produces or uses the value of
-/// `transfer`. A transfer is a value that one stage passes to another stage.
-/// For example, the result for the action 0F3 (stage 0, forward, microbatch 3)
-/// is 3.
-///
-/// If `transfer` is a value of the optimizer update, the result is 0. The
-/// optimizer update runs once in a training step, not once for each microbatch.
+/// `transfer`. Returns 0 for a value of the optimizer update, which runs once
+/// per training step.
 int microbatchOf(const Action &action, const Transfer &transfer);
 
 /// A send or a receive of one value in one microbatch. The value is given by
@@ -143,15 +128,10 @@ struct PipelineProgram {
   std::vector<Transfer> transfers;
 };
 
-/// Inserts sends and receives into `table`, and returns a program for each
-/// pipeline rank. checkSchedule must accept `table`. A sender posts (begins) a
-/// send right after the action that computes the value. A receiver waits right
-/// before the action that uses the value. The receiver posts the receive
-/// `early` actions before, or earlier to keep the order of the sends. A sender
-/// waits for message k of a transfer before the action for message k + 2 or a
-/// later one. The programs have no deadlock: in a simulation of `table`, both
-/// ranks post a message before one of them waits for it. Returns an error with
-/// exit code 6 if no action uses a value or the schedule cannot proceed.
+/// Inserts sends and receives into `table`, which checkSchedule() must accept.
+/// Returns programs without deadlocks. A receive is posted `early` actions
+/// before its value is used, or earlier to keep the order of the sends. Errors
+/// have exit code 6, such as a value that no action uses.
 StatusOr<PipelineProgram> insertMessages(const ActionTable &table,
                                          const std::vector<Transfer> &transfers,
                                          int early = 1);

@@ -58,13 +58,8 @@ private:
   std::vector<std::string> claims;
 };
 
-/// Checks the stage number and the microbatch number of each action. The stage
-/// number must be at least 0 and less than `numStages`. The microbatch number
-/// of a forward or backward action must be at least 0 and less than
-/// `numMicrobatches`. Each action must be on the pipeline rank of its stage,
-/// which `positionOfStage` gives.
-///
-/// Returns whether all numbers are valid. If the function returns false, the
+/// Checks that all stage and microbatch numbers are in range, and that each
+/// action is on the pipeline rank of its stage. If the result is false, the
 /// other checks must not run, because they use these numbers as indices.
 bool ScheduleChecker::checkPositions() {
   if (table.positionOfStage.size() != size_t(table.numStages)) {
@@ -125,13 +120,9 @@ void ScheduleChecker::checkOrder() {
         note(action);
 }
 
-/// Checks the numbers of actions of each stage in each microbatch. Records a
-/// violation if one of these rules is not met:
-///
-///  - The stage has exactly one F (forward) of the microbatch.
-///  - If the table has a backward pass, the stage has exactly one B (backward)
-///    of the microbatch. In place of B, the stage can have exactly one I (input
-///    gradient) and exactly one W (weight gradient) of the microbatch.
+/// Checks that each stage has exactly one F (forward) per microbatch. If the
+/// table has a backward pass, there must also be exactly one B (backward), or
+/// one I (input gradient) and one W (weight gradient).
 void ScheduleChecker::checkCounts() {
   for (int stage = 0; stage < table.numStages; ++stage)
     for (int mb = 0; mb < table.numMicrobatches; ++mb) {
@@ -202,17 +193,9 @@ ScheduleChecker::run(const std::vector<int> &inFlightBound) {
   checkOrder();
   checkCounts();
   checkWholeStageActions();
-  // Actions can obey all rules that the code above checks, and still wait for
-  // each other in a cycle. The simulation finds cycles. In the following
-  // example, rank 0 runs stage 0, and rank 1 runs stage 1. The name 0F1 means
-  // stage 0, forward, microbatch 1. B means backward.
-  //
-  //     rank 0    0F0, 0B0, 0F1, 0B1
-  //     rank 1    1F1, 1B1, 1F0, 1B0
-  //
-  // Rank 1 waits in 1F1 for the result of 0F1. Rank 0 executes 0F1 after 0B0.
-  // Rank 0 waits in 0B0 for the gradient from 1B0. Rank 1 executes 1B0 after
-  // 1F1.
+  // Actions can obey all rules above and still wait for each other in a cycle.
+  // For example, stage 0 runs 0B0 before 0F1, but stage 1 runs 1F1 before 1B0
+  // (stage 1, backward, microbatch 0). The simulation finds such cycles.
   if (Timeline timeline = simulate(table); !timeline.stuck.empty())
     claim("the schedule cannot proceed: " + timeline.stuck);
   checkPeak(inFlightBound);

@@ -7,14 +7,13 @@
 
 namespace pcc::plan {
 
-/// Checks the rules of a pipeline schedule. Returns one text per violation, at
-/// most 20. B (backward) may be split into I and W (input and weight gradient):
+/// Returns one text per violation of these rules, at most 20. B (backward) may
+/// be split into I and W (input and weight gradient):
 ///  - A rank runs only its own stages, and no rank waits forever.
 ///  - A stage has one F (forward), and then one B if any, per microbatch.
 ///  - Rank p has at most inFlightBound[p] forwards whose B or W has not ended.
 ///  - UNSHARD (gathers weights) comes before all F and B of its stage, or after
-///    RESHARD (frees weights). No F or B follows RESHARD before the next
-///    UNSHARD.
+///    RESHARD (frees weights). No F or B follows RESHARD before UNSHARD.
 ///  - REDUCE_GRAD comes after all B of its stage, and U (update) comes last.
 std::vector<std::string>
 checkSchedule(const ActionTable &table,

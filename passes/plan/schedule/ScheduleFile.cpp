@@ -95,14 +95,10 @@ bool ScheduleText::readAction(std::string_view field, size_t line,
   return action.has_value();
 }
 
-/// Parses `field`, the text between two commas of a line of the schedule file.
-/// Appends the actions of the field, except sends and receives, to the last
-/// element of `rows`. This element is the list of the actions of the line.
-/// `line` and `column` give the place of the field in the file. On failure,
-/// returns false and sets `error`. A field has one of two forms:
-///  - one action, such as 0F1;
-///  - several actions that overlap in time, such as (0F1;3B0)OVERLAP_F_B. Each
-///    part between semicolons is one action.
+/// Parses `field`, one action such as 0F1, or actions that overlap, such as
+/// (0F1;3B0)OVERLAP_F_B. Appends the actions, except sends and receives, to the
+/// last element of `rows`. Returns false and sets `error` if `field` is
+/// invalid. `line` and `column` give its place in the file.
 bool ScheduleText::readField(std::string_view field, size_t line,
                              size_t column) {
   constexpr std::string_view fused = ")OVERLAP_F_B";
@@ -196,14 +192,9 @@ public:
   ShapeCheck(const ScheduleText &text, const ScheduleShape &shape)
       : rows(text.rows), shape(shape), table(tableOf(text.rows)) {}
 
-  /// Checks the actions of the schedule file. If the actions violate a rule,
-  /// the function returns an error. The error describes the first violation
-  /// that the function finds. Otherwise, the function returns an action table.
-  /// The table lists the actions of each pipeline rank in order.
-  ///
-  /// For some stages, the table has other actions than the file. If the file
-  /// has an action I (input gradient) of a stage, the table has I and W (weight
-  /// gradient) in place of each B (backward) of this stage.
+  /// Returns the action table of the schedule file, or an error about the first
+  /// violation. If a stage has an I (input gradient), each B (backward) of the
+  /// stage becomes I and W (weight gradient).
   StatusOr<ActionTable> run();
 
 private:
@@ -217,18 +208,10 @@ private:
   ActionTable table;
 };
 
-/// Checks `placed`, one action of the schedule file with its line and column in
-/// the file. Each line of the file lists the actions of one pipeline rank.
-/// `position` is the number of the rank that has the action. The member `shape`
-/// gives the number of stages and the number of microbatches that the schedule
-/// must have. It also gives whether the schedule is for training or for
-/// inference. Returns an error text in three cases, otherwise an empty string:
-///  - The stage number or the microbatch number of the action is too large. For
-///    example, if there are 8 microbatches, they have the numbers 0 to 7, and
-///    the number 8 is too large.
-///  - An earlier line has an action of the same stage. All actions of a stage
-///    must be on one line.
-///  - The schedule is for inference, and the action is not an F (forward).
+/// Checks `placed`, an action in the line of the pipeline rank `position`. Its
+/// stage and microbatch must exist, no earlier line may have its stage, and a
+/// schedule for inference may have only F (forward). Returns an error text, or
+/// an empty string.
 std::string ShapeCheck::checkAction(int position,
                                     const ParsedAction &placed) const {
   const Action &action = placed.action;
@@ -282,15 +265,9 @@ bool ShapeCheck::hasGradients() const {
   return false;
 }
 
-/// Checks the schedule file. Returns a text for the first error, or an empty
-/// string if there is none.
-///
-/// Member `shape` may require a number of stages or a number of microbatches.
-/// The function writes these numbers into `table`, so that checkSchedule can
-/// report missing actions. For example, if `shape` requires 4 microbatches, and
-/// the file has actions of 2 microbatches, then `table` gets 4 microbatches.
-/// checkSchedule reports that the actions of the microbatches 2 and 3 are
-/// missing.
+/// Returns the first error of the schedule file, or an empty string. Stores in
+/// `table` the numbers of stages and microbatches that `shape` requires.
+/// checkSchedule() then reports missing actions.
 std::string ShapeCheck::fault() {
   if (table.numPositions() != shape.numPositions)
     return "the schedule has " + count(table.numPositions(), "line") +

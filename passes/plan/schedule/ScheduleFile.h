@@ -22,14 +22,10 @@ struct ScheduleShape {
   bool trains = true;
 };
 
-/// Parses the CSV file of the option `--schedule`. The file has the form of
-/// PyTorch's pipeline schedules: one line per pipeline rank, such as
-/// 0F0,0F1,0B0, where 0F1 is F (forward) of stage 0 in microbatch 1. The result
-/// has only F, B (backward), I (input gradient) and W (weight gradient). pcc
-/// derives all other actions itself. If a stage has an I, each of its B becomes
-/// I and W. (0F1;3B0)OVERLAP_F_B becomes 0F1, 3B0. Returns an error with exit
-/// code 6 if a field is not an action, if a stage is on two lines, if
-/// checkSchedule finds a violation, or if the table does not match `shape`.
+/// Parses the CSV file of --schedule, in the format of PyTorch's pipeline
+/// schedules: one line per pipeline rank, such as 0F0,0F1,0B0. Keeps only
+/// forward and backward actions. Splits each B of a stage that has an I (input
+/// gradient). Errors have exit code 6, also if `shape` does not fit.
 StatusOr<ActionTable> readSchedule(std::string_view text,
                                    const ScheduleShape &shape);
 

@@ -33,18 +33,12 @@ Action backward(int stage, int microbatch) {
   return {ActionKind::Backward, stage, microbatch};
 }
 
-/// Order of the steps of a pipeline rank in an interleaved schedule. A rank has
-/// several stages, for example the stages 0 and 2. The stages of the rank are
-/// also called chunks, with the numbers 0, 1, and so on. A step runs one chunk
-/// for one microbatch. The microbatches form groups of p microbatches, for p
-/// ranks. All chunks run for one group before the next group begins. Example
-/// with 2 ranks, 2 chunks and 4 microbatches, with one column per step:
+/// Order of the steps of a pipeline rank in an interleaved schedule. A group of
+/// p microbatches, for p ranks, runs through all stages (chunks) of the rank
+/// before the next group begins. Example with 2 ranks, one column per step:
 ///
 ///     chunk        0 0 1 1 0 0 1 1
 ///     microbatch   0 1 0 1 2 3 2 3
-///
-/// If there are only 3 microbatches, the order still has these 8 steps. The two
-/// steps of microbatch 3 then produce no action.
 struct ChunkOrder {
   explicit ChunkOrder(const PositionView &view) : view(view) {}
 
@@ -67,29 +61,17 @@ struct ChunkOrder {
     const int group = view.numPositions;
     return step % (group * view.virtualStages) / group;
   }
-  /// Appends the F (forward) action of step number `step` to `row`. A step runs
-  /// one stage for one microbatch. The microbatches form groups of p
-  /// microbatches, for p pipeline ranks. If the last group is not full, some
-  /// steps have a microbatch that does not exist. For such a step, the function
-  /// appends nothing. For example, with 2 ranks and the microbatches 0, 1 and
-  /// 2, the last group has the microbatches 2 and 3. The steps of microbatch 3
-  /// append nothing.
+  /// Appends the forward action of step number `step` to `row`. Appends nothing
+  /// if the step has a microbatch that does not exist, because the last group
+  /// of microbatches is not full.
   void addForward(Row &row, int step) const {
     if (microbatch(step) < view.numMicrobatches)
       row.push_back(forward(view.loopedStage(chunk(step)), microbatch(step)));
   }
-  /// Appends the action B (backward) of step number `step` to `row`. A step
-  /// runs one stage of the pipeline rank for one microbatch. The backward pass
-  /// runs the stages of the rank in descending order, and the forward pass runs
-  /// them in ascending order. For example, let the rank have the stages 0 and
-  /// 2. In the backward pass, step 0 runs stage 2. In the forward pass, step 0
-  /// runs stage 0.
-  ///
-  /// The microbatches form groups of p microbatches, for p pipeline ranks. If
-  /// the last group is not full, some steps have a microbatch that does not
-  /// exist. For such a step, the function appends nothing. For example, with 2
-  /// ranks and the microbatches 0, 1 and 2, the last group has the microbatches
-  /// 2 and 3. The steps of microbatch 3 append nothing.
+  /// Appends the backward action of step number `step` to `row`. The backward
+  /// pass runs the stages of a pipeline rank in descending order. Appends
+  /// nothing if the step has a microbatch that does not exist, because the last
+  /// group is not full.
   void addBackward(Row &row, int step) const {
     const int last = view.virtualStages - 1;
     if (microbatch(step) < view.numMicrobatches)
@@ -130,16 +112,10 @@ Row gpipe(const PositionView &view) {
   return row;
 }
 
-/// Generates the actions of one pipeline rank in the schedule 1F1B. Each rank
-/// has one stage. Rank r of p ranks runs:
-///  1. p - 1 - r actions F (forward), or all F if there are fewer.
-///  2. F and B (backward) alternately, until no F is left.
-///  3. The remaining B.
-///
-/// For example, rank 1 of the ranks 0, 1 and 2 runs these actions for 3
-/// microbatches. F0 is F of microbatch 0:
-///
-///     F0   F1 B0 F2 B1   B2
+/// Generates the actions of one pipeline rank in the schedule 1F1B. Rank r of p
+/// ranks runs p - 1 - r forward actions (F), then F and B (backward)
+/// alternately, then the remaining B. Example: rank 1 of 3 runs F0 F1 B0 F2 B1
+/// B2 for 3 microbatches.
 Row oneFOneB(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches;
@@ -155,15 +131,10 @@ Row oneFOneB(const PositionView &view) {
   return row;
 }
 
-/// Generates the actions of one pipeline rank in the schedule interleaved 1F1B,
-/// as in Megatron-LM. Rank r of p ranks has v stages. For v > 1, it runs
-/// 2 * (p - 1 - r) + (v - 1) * p actions F (forward), then F and B (backward)
-/// alternately, then the remaining B. Example for r = 1, p = 2, v = 2:
-///
-///     1F0 1F1   3F0 3B0 3F1 3B1   1B0 1B1
-///
-/// If p does not divide the number of microbatches, the number is rounded up,
-/// and the actions of the additional microbatches are omitted.
+/// Generates the actions of one pipeline rank in interleaved 1F1B
+/// (Megatron-LM). For v > 1 stages per rank, rank r of p runs 2 * (p - 1 - r) +
+/// (v - 1) * p forward actions, then forward and backward alternately, then the
+/// remaining backward actions.
 Row interleaved(const PositionView &view) {
   if (view.virtualStages == 1)
     return oneFOneB(view);
@@ -184,13 +155,9 @@ Row interleaved(const PositionView &view) {
 }
 
 /// Generates the actions of one pipeline rank in the zero-bubble schedule
-/// ZB-H1. I (input gradient) and W (weight gradient) replace B of 1F1B. The
-/// actions W fill time in which 1F1B is idle. Rank r of p ranks runs p - 1 - r
-/// actions F (forward), then F and I in turn, then I and W in turn, and then
-/// the remaining W. From I of microbatch r on, one W follows each I. Example
-/// for rank 2 of 3:
-///
-///     F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
+/// ZB-H1. I (input gradient) and W (weight gradient) replace B of 1F1B. From I
+/// of microbatch r on, rank r runs one W after each I. Example for rank 2 of 3:
+/// F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3.
 Row zbH1(const PositionView &view) {
   Row row;
   const int m = view.numMicrobatches, stage = view.position;
@@ -215,31 +182,17 @@ Row zbH1(const PositionView &view) {
 }
 
 /// Generates the actions of one pipeline rank in the zero-bubble schedule ZB-V.
-/// The member function `build` determines the order of the actions. It calls
-/// the member function `add` once for each action, and `add` appends the action
-/// to the list of actions.
-///
-/// The order of the actions is made for at least 2p - 1 microbatches, where p
-/// is the number of ranks. If the schedule has fewer microbatches, `build`
-/// calls `add` for 2p - 1 microbatches, and `add` omits the actions of the
-/// additional microbatches. For example, with 3 ranks, 2p - 1 is 5. If the
-/// schedule has only the microbatches 0 to 3, `add` omits the actions of
-/// microbatch 4.
+/// The order is made for at least 2p - 1 microbatches, for p ranks. If the
+/// schedule has fewer microbatches, add() omits the actions of additional ones.
 class ZbVRow {
 public:
   explicit ZbVRow(const PositionView &view)
       : p(view.numPositions), r(view.position), m(view.numMicrobatches),
         stages{r, 2 * p - 1 - r} {}
 
-  /// Returns the actions of the pipeline rank, in the order in which the rank
-  /// runs the actions. The order is the order of PyTorch's class
-  /// ScheduleZBVZeroBubble. Each rank has two stages: rank r of p ranks has the
-  /// stages r and 2p - 1 - r. The actions are F (forward), I (input gradient)
-  /// and W (weight gradient) of these two stages. The function has eight loops:
-  ///  - The loops 1 to 3 append the actions that fill the pipeline (warm-up).
-  ///  - Each pass of loop 4 appends F, I and W of both stages (steady state).
-  ///    If no F of stage r is left, the pass omits this F.
-  ///  - The loops 5 to 8 append the remaining actions (cool-down).
+  /// Returns the actions of the pipeline rank in the order of PyTorch's class
+  /// ScheduleZBVZeroBubble. The loops 1 to 3 are the warm-up, loop 4 is the
+  /// steady state, and the loops 5 to 8 are the cool-down.
   Row build() {
     const int n = std::max(2 * p - 1, m);
     for (int k = 0; k < 2 * (p - r) - 1; ++k)
@@ -284,13 +237,8 @@ private:
 
   const int p, r, m;
   const std::array<int, 2> stages;
-  /// Numbers of calls of the member function `add` so far. For example,
-  /// done[F][0] is the number of calls add(F, 0). The first index is the kind
-  /// of action: F (forward), I (input gradient) or W (weight gradient). The
-  /// second index is 0 for the first stage of the pipeline rank, and 1 for the
-  /// second stage. The number of calls can be larger than the number of actions
-  /// in `row`. For example, with 4 microbatches, the fifth call add(F, 0)
-  /// appends no action, but it increases done[F][0] to 5.
+  /// done[k][c]: number of calls add(k, c) so far, for the kind k of action and
+  /// the stage c (0 or 1) of the rank. Calls that append no action count, too.
   std::array<std::array<int, 2>, 3> done{};
   Row row;
 };
@@ -388,13 +336,9 @@ StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request) {
   return table;
 }
 
-// Computes the largest number of forwards that are in flight at once on the
-// pipeline rank `position`. A forward is the forward pass (F) of one stage for
-// one microbatch. The forward is in flight until its backward pass (B) ends. If
-// a schedule divides B into I (input gradient) and W (weight gradient), the
-// forward is in flight until W ends. Each case below has the formula for one
-// kind of schedule: p is the number of ranks, v is the number of stages per
-// rank, and m is the number of microbatches.
+// A forward (F of one stage for one microbatch) is in flight until its B or W
+// ends. p is the number of ranks, v is the number of stages per rank, and m is
+// the number of microbatches.
 int inFlightBound(const ScheduleRequest &request, int position) {
   assert(position >= 0 && position < request.numPositions &&
          "no such position");

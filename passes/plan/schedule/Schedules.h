@@ -8,23 +8,13 @@
 
 namespace pcc::plan {
 
-/// Kinds of pipeline schedules. A schedule gives, for each pipeline rank, the
-/// actions of the rank and their order. In the comments of the kinds, p is the
-/// number of pipeline ranks, v is the number of stages per rank, and m is the
-/// number of microbatches.
-///
-/// Some comments have a picture with p = 3, v = 1 and m = 4. Each line of the
-/// picture lists the actions of one rank in their order. F0 is the forward
-/// action of microbatch 0, and B0 is the backward action of microbatch 0. The
-/// pictures do not show when an action starts or how long a rank waits.
+/// Kinds of pipeline schedules. In the comments of the kinds, p is the number
+/// of pipeline ranks, and v is the number of stages per rank. The pictures have
+/// p = 3, v = 1 and 4 microbatches. They show the order of the actions, but not
+/// their times.
 enum class ScheduleKind : uint8_t {
-  /// Inference: forward actions only. A pipeline rank can have several stages.
-  /// The microbatches then form groups of p microbatches, for p ranks. A group
-  /// runs all stages of the rank before the next group begins. Example for
-  /// p = 2 ranks: rank 0 has the stages 0 and 2, and there are 4 microbatches.
-  /// Rank 0 runs stage 0 for the microbatches 0 and 1, stage 2 for the
-  /// microbatches 0 and 1, stage 0 for the microbatches 2 and 3, and stage 2
-  /// for the microbatches 2 and 3.
+  /// Inference: forward actions only. A group of p microbatches runs through
+  /// all stages of a pipeline rank before the next group begins.
   ForwardOnly,
   /// Each microbatch runs forward and backward through all stages before the
   /// next one begins.
@@ -48,13 +38,10 @@ enum class ScheduleKind : uint8_t {
   ///   F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3
   ///   F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
   ZbH1,
-  /// Zero bubble ZB-V (Qi et al. 2023). The backward action is split into I
-  /// (input gradient) and W (weight gradient). With p pipeline ranks, there are
-  /// 2p stages, and rank r runs the stages r and 2p - 1 - r. For example, with
-  /// 3 ranks, rank 0 runs the stages 0 and 5, rank 1 runs the stages 1 and 4,
-  /// and rank 2 runs the stages 2 and 3. The letter V stands for the path of a
-  /// microbatch: from the first rank to the last rank, and back to the first
-  /// rank.
+  /// Zero bubble ZB-V (Qi et al. 2023): the backward action is split into I
+  /// (input gradient) and W (weight gradient). Pipeline rank r runs the stages
+  /// r and 2p - 1 - r. A microbatch goes to the last rank and back to the first
+  /// rank, like the letter V.
   ZbV,
 };
 
@@ -86,38 +73,26 @@ struct ScheduleRequest {
   int numMicrobatches = 1;
 };
 
-/// Generates the schedule that `request` describes. Returns an action table,
-/// which lists the actions of each pipeline rank in order. The table has
-/// actions of these kinds:
-///  - F (forward), in all schedules.
-///  - B (backward), in schedules for training that do not divide B.
-///  - I (input gradient) and W (weight gradient), in schedules that divide B
-///    into I and W.
-///
-/// If `request` is invalid, the function returns an error. An example is a
-/// request with 0 microbatches. The text of the error is the result of the
-/// function `scheduleError`.
+/// Generates the schedule of the kind and sizes in `request`. The table has
+/// only F (forward) and B (backward), or I (input gradient) and W (weight
+/// gradient) in place of B. If there is no such schedule, returns the error
+/// text of scheduleError() with exit code 6.
 StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request);
 
-/// Returns the reason why a request is invalid; an empty string if it is valid.
+/// Returns the reason why no schedule has the kind and sizes in `request`; an
+/// empty string if there is one.
 std::string scheduleError(const ScheduleRequest &request);
 
-/// Returns a list with one element per stage. The element of stage s is the
-/// number of the pipeline rank that runs stage s. In all schedules except ZbV,
-/// this is rank s mod p, for p ranks. For example, with 3 ranks and 6 stages,
-/// the list is 0, 1, 2, 0, 1, 2. In the schedule ZbV, the second half of the
-/// list is in reverse order: 0, 1, 2, 2, 1, 0. `request` must be valid: the
-/// function `scheduleError` must return an empty string for it.
+/// Returns for each stage the number of the pipeline rank that runs it. In all
+/// schedules except ZbV, stage s is on rank s mod p, for p ranks. For example,
+/// 3 ranks and 6 stages give 0, 1, 2, 0, 1, 2. In ZbV, the second half is in
+/// reverse order: 0, 1, 2, 2, 1, 0. scheduleError() must accept `request`.
 std::vector<int> positionsOfStages(const ScheduleRequest &request);
 
-/// Returns the largest number of forwards that the requested schedule may have
-/// in flight at once on pipeline rank number `position`. A forward is the
-/// forward pass of one stage for one microbatch. The forward is in flight from
-/// its action F until its backward pass ends. During this time, its activations
-/// are in memory. The backward pass is one action B. A schedule can divide B
-/// into I (input gradient) and W (weight gradient). The backward pass then ends
-/// with W. For a schedule without a backward pass, the function returns 0.
-/// `checkSchedule` tests action tables against this number.
+/// Returns the largest number of forwards that the schedule may have in flight
+/// at once on pipeline rank `position`. A forward of one stage and microbatch
+/// is in flight from F to the end of B, or of W (weight gradient). Without a
+/// backward pass, returns 0.
 int inFlightBound(const ScheduleRequest &request, int position);
 
 /// Inserts, for each stage in `stages`, an UNSHARD action (all-gather of
@@ -134,14 +109,10 @@ struct StageUpdate {
   int part;
 };
 
-/// Appends the actions of the optimizer update to an action table. The update
-/// of a stage consists of one or more parts. Parts are counted from 0. Each
-/// part is one action. The function appends this action to the row of the
-/// pipeline rank that runs the stage. All actions of part 0 come first, then
-/// all actions of part 1, and so on. Within a part, the stage numbers ascend.
-/// For example, the updates of the stages 0 and 2 have two parts each. One rank
-/// runs both stages. The function appends 0U0 (part 0 of stage 0), 2U0, 0U1 and
-/// 2U1 to the row of this rank.
+/// Appends actions of the optimizer update to the rows of the pipeline ranks
+/// that run their stages, sorted by StageUpdate::part and then by stage. For
+/// example, two stages 0 and 2 on one rank, with two parts of the update each,
+/// give 0U0, 2U0, 0U1, 2U1.
 void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates);
 
 } // namespace pcc::plan

@@ -80,13 +80,9 @@ double Simulation::arrival(double end, int from, int to) const {
                                          : end;
 }
 
-/// Returns the time at which all inputs of `action` are available on the
-/// pipeline rank that runs `action`. For example, the forward action F of stage
-/// 2 has one input: the result of F of stage 1 in the same microbatch. The
-/// comment of the function `simulate` lists the inputs of all kinds of actions.
-///
-/// If an input of `action` has not been computed yet, the function returns
-/// `never` (infinity). If `action` has no inputs, the function returns 0.
+/// Returns the time at which all inputs of `action` are available on its
+/// pipeline rank. Returns `never` if an input has not been computed yet, and 0
+/// if there are no inputs.
 double Simulation::ready(const Action &action) {
   const int stage = action.stage, mb = action.microbatch;
   switch (action.kind) {
@@ -109,13 +105,9 @@ double Simulation::ready(const Action &action) {
   }
 }
 
-/// Returns the time at which actions of the optimizer update with the part
-/// number `part` can start. The optimizer update of a stage can be divided into
-/// parts, which are numbered from 0. Each part is one action. An action of part
-/// 2 starts after all actions of part 0 and of part 1 have ended, on all
-/// pipeline ranks. The function returns the largest end time of all actions
-/// with smaller part numbers. If one of these actions has not run, the function
-/// returns `never`.
+/// Returns the time at which update actions of part `part` can start: the end
+/// of all update actions with smaller part numbers, on all pipeline ranks.
+/// Returns `never` if one of these actions has not run.
 double Simulation::readyToUpdate(int part) {
   double latest = 0;
   for (int position = 0; position < table.numPositions(); ++position) {
@@ -169,17 +161,10 @@ std::string Simulation::missing(const Action &action) {
          print({ActionKind::Forward, own ? stage : stage + 1, mb});
 }
 
-/// Simulates the schedule from beginning to end. Returns the start time and the
-/// end time of each action. The function visits the pipeline ranks in turn. The
-/// visited rank runs actions until the rank has no more actions, or until an
-/// input of its next action is missing. The visits end when no rank can run
-/// another action.
-///
-/// If a rank then still has actions to run, the rank waits forever. For each
-/// rank that waits forever, the function appends a text to the member `stuck`
-/// of the result. An example of this text is "position 1 at 1F3 waits for 0F3".
-/// This text means that rank 1 cannot run F (forward) of stage 1 in microbatch
-/// 3, because F of stage 0 in microbatch 3 has not run.
+/// Simulates the schedule until no pipeline rank can run another action. For
+/// each rank that waits forever, appends a text to `stuck`, such as "position 1
+/// at 1F3 waits for 0F3": stage 1 waits for F (forward) of stage 0 in
+/// microbatch 3.
 Timeline Simulation::run() {
   for (bool moved = true; moved;) {
     moved = false;
@@ -199,15 +184,9 @@ Timeline Simulation::run() {
   return std::move(timeline);
 }
 
-/// Returns a number that depends on the kind of an action: the change that the
-/// action makes to the number of stored forward passes. A forward pass is the
-/// action F of one stage for one microbatch. A forward pass is stored while the
-/// pipeline rank needs its activations for the backward pass. The change is:
-///  - 1 for F. The rank stores the activations of this forward pass.
-///  - -1 for B (backward). The rank no longer needs the activations after B.
-///  - 0 for I (input gradient) and -1 for W (weight gradient). Some schedules
-///    divide B into I and W. The rank no longer needs the activations after W.
-///  - 0 for all other kinds.
+/// Returns by how much an action changes the number of forward passes whose
+/// activations are stored: 1 for F (forward), -1 for B (backward) and W (weight
+/// gradient), and 0 for other kinds.
 int change(ActionKind kind) {
   if (kind == ActionKind::Forward)
     return 1;

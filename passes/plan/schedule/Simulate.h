@@ -37,25 +37,16 @@ struct ActionCosts {
   double secondsOf(const Action &action, int numPositions, int numStages) const;
 };
 
-/// Simulates one step of a pipeline. Returns the start and the end of each
-/// action. `table` lists the actions of each rank. An action starts once its
-/// rank is free and its inputs of the same microbatch have arrived. F (forward)
-/// of stage s needs F of stage s - 1. B (backward) and I (input gradient) need
-/// F of stage s, and B or I of stage s + 1. W (weight gradient) needs I of
-/// stage s. An update U of part k starts after all U of the parts before k have
-/// ended on all ranks. If an input is never computed, the result lacks this
-/// action and all later actions of the rank, and `stuck` names the rank, the
-/// action and the input.
+/// Simulates one step of a pipeline, and returns the start and the end of each
+/// action. An action starts once its rank is free and its inputs have arrived.
+/// If an input is never computed, the result lacks this action and all later
+/// actions of the rank, and `stuck` gives the reason.
 Timeline simulate(const ActionTable &table, const ActionCosts &costs = {});
 
-/// Returns, for each pipeline position, the largest number of forwards that are
-/// in flight at once. A pipeline position is one rank of the pipeline. A
-/// forward is the forward pass of one stage for one microbatch. The forward is
-/// in flight from its action F until its backward pass ends. The backward pass
-/// is one action B. A schedule can divide B into I (input gradient) and W
-/// (weight gradient). The backward pass then ends with W. For example, the peak
-/// of the actions F0 F1 B0 F2 B1 B2 is 2. If the table has no backward pass,
-/// all numbers are 0.
+/// Returns for each pipeline rank the largest number of forwards that are in
+/// flight at once. A forward of one stage and microbatch is in flight from F to
+/// the end of B, or of W (weight gradient). Without a backward pass, all
+/// numbers are 0.
 std::vector<int> peakLive(const ActionTable &table);
 
 } // namespace pcc::plan

@@ -22,26 +22,20 @@ struct Delivery {
   double sent = never, expected = never, arrived = never;
 };
 
-/// Messages from one pipeline rank (the sender) to another pipeline rank (the
-/// receiver). The messages travel one at a time, in the order of their sends.
-///  - `posted`: all messages that the sender has begun to send, in this order.
-///  - `next`: index in `posted` of the first message whose arrival time is not
-///    known yet.
-///  - `free`: arrival time of message `next` - 1, or 0 if `next` is 0. Message
-///    `next` cannot depart earlier.
+/// Messages from one pipeline rank to another, in the order of their sends.
+/// They travel one at a time. `next` is the index in `posted` of the first
+/// message without an arrival time. `free` is the arrival time of the message
+/// before it, or 0.
 struct Lane {
   std::vector<Message> posted;
   size_t next = 0;
   double free = 0;
 };
 
-/// Simulates a pipeline program. The program has a list of steps for each
-/// pipeline rank. A step runs an action, begins messages, or waits for
-/// messages. During the simulation, the members have these values:
-///  - at[p] is the number of steps that rank p has executed.
-///  - free[p] is the time at which rank p has ended these steps.
-///  - lanes[{p, q}] has the messages from rank p to rank q. These messages
-///    arrive one after another.
+/// Simulates a pipeline program, whose steps run actions, begin messages or
+/// wait for messages. at[p] is the number of steps that rank p has executed,
+/// and free[p] is the time at which they ended. lanes[{p, q}] has the messages
+/// from rank p to rank q.
 class MessageSimulation {
 public:
   MessageSimulation(const PipelineProgram &program, const ActionCosts &costs)
@@ -156,15 +150,10 @@ void MessageSimulation::show(const Message &message, int position, bool isSend,
        deliveryOf(message).arrived});
 }
 
-/// Computes the arrival times of messages from pipeline rank `from` to pipeline
-/// rank `to`. Adds these messages to the timelines of both ranks. `lane` lists
-/// the messages that rank `from` has begun to send, in the order of the sends.
-/// A message departs after the previous message in `lane` has arrived.
-///
-/// The function begins at the first message that has no arrival time. It stops
-/// at the end of `lane`, or at a message that rank `to` has not begun to
-/// receive. Returns whether the function has computed at least one arrival
-/// time.
+/// Computes arrival times of messages from rank `from` to rank `to`, and adds
+/// these messages to the timelines of both ranks. Stops at a message that rank
+/// `to` has not begun to receive. Returns whether it has computed at least one
+/// arrival time.
 bool MessageSimulation::travel(int from, int to, Lane &lane) {
   const size_t before = lane.next;
   for (; lane.next < lane.posted.size(); ++lane.next) {
@@ -205,15 +194,9 @@ void MessageSimulation::explainStuck() {
   }
 }
 
-/// Simulates the program from beginning to end. The function repeats two
-/// operations until neither has any effect:
-///  - Each pipeline rank executes steps until it must wait for a message.
-///  - Each message arrives if its sender has begun the send, its receiver has
-///    begun the receive, and all earlier messages from this sender to this
-///    receiver have arrived.
-///
-/// If a rank then still has steps to execute, it waits forever. The member
-/// `stuck` of the result names the messages for which the rank waits.
+/// Simulates the program: lets all ranks run until they must wait, delivers
+/// messages, and repeats both until neither has any effect. If ranks then wait
+/// forever, `stuck` of the result names the messages.
 Timeline MessageSimulation::run() {
   for (bool moved = true; moved;) {
     moved = false;

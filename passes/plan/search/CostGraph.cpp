@@ -49,10 +49,9 @@ Cost CostGraph::evaluate(const std::vector<uint32_t> &values) const {
   return total;
 }
 
-/// Returns the cost of a reshard of the tensor `value` from form `from` to form
-/// `to`. A form is a sharding of the tensor, given by its number. The cost is
-/// zero if `from` and `to` are equal. The cost is Cost::forbidden() if no
-/// reshard from `from` may be made.
+/// Returns the cost of a reshard of the tensor `value` from sharding number
+/// `from` to sharding number `to`. The cost is zero if `from` and `to` are
+/// equal. The cost is Cost::forbidden() if no reshard from `from` may be made.
 static Cost reformCost(const SharedValue &value, uint32_t from, uint32_t to) {
   if (from == to)
     return {};
@@ -61,11 +60,11 @@ static Cost reformCost(const SharedValue &value, uint32_t from, uint32_t to) {
 }
 
 namespace {
-/// Lists sets of forms in which a tensor with several users can be stored. A
-/// form is a sharding of the tensor. The producer of the tensor makes the first
-/// form of a set. Reshards make the other forms. The cost of a set is the sum
-/// of the costs of its reshards. The function `addSharedValue` uses this list:
-/// each set is one value of a variable of the cost graph.
+/// Lists sets of shardings in which a tensor with several users can be stored.
+/// The producer of the tensor makes the first sharding of a set. Reshards make
+/// the other shardings. The cost of a set is the sum of the costs of its
+/// reshards. Each set becomes one value of a variable of the cost graph
+/// (addSharedValue()).
 class KeptForms {
 public:
   KeptForms(const SharedValue &value, const Cost &bound)
@@ -79,13 +78,10 @@ public:
     }
   }
 
-  /// Fills `made` and `costs`: made[i] is a set of forms (shardings of the
-  /// tensor), and costs[i] is the cost of its reshards. The sets must be sorted
-  /// by size, because `minimise` selects the first of two sets with equal total
-  /// costs. Sets of one or two forms are always added. Sets of three forms are
-  /// added only if `made` then has at most `maxValues` sets, and likewise for
-  /// each larger size. Sets that cost too much or cannot lower the total cost
-  /// are not counted.
+  /// Fills `made` with sets of shardings and `costs` with the costs of their
+  /// reshards. The sets must be sorted by size, because `minimise` selects the
+  /// first of two sets with equal total costs. Sets of n >= 3 shardings are
+  /// added only if `made` then has at most `maxValues` sets.
   void enumerate(size_t maxValues) {
     for (uint32_t from : produced)
       add({from}, {});
@@ -105,12 +101,11 @@ public:
     }
   }
 
-  /// Two lists of equal length. made[i] is a set of forms. A form is a sharding
-  /// of the tensor, given by its number. The producer of the tensor makes the
-  /// first form of the set. Reshards make the other forms. costs[i] is the sum
-  /// of the costs of these reshards. For example, if made[i] is {5, 1, 3}, the
-  /// producer makes form 5, and costs[i] is the cost of the two reshards that
-  /// make the forms 1 and 3.
+  /// Two lists of equal length. made[i] is a set of shardings, given by their
+  /// numbers. The producer of the tensor makes the first sharding of the set,
+  /// and reshards make the other shardings. costs[i] is the cost of these
+  /// reshards. For example, {5, 1, 3} means that the producer makes sharding 5,
+  /// and two reshards make the shardings 1 and 3.
   std::vector<std::vector<uint32_t>> made;
   std::vector<Cost> costs;
 
@@ -120,10 +115,10 @@ private:
     costs.push_back(cost);
   }
 
-  /// Returns the cost of the cheapest reshard that makes form `to` from a form
-  /// of the set made[index]. A form is a sharding of the tensor, given by its
-  /// number. The cost is zero if `to` is in the set. The cost is
-  /// Cost::forbidden() if no form of the set may be the source of a reshard.
+  /// Returns the cost of the cheapest reshard that makes sharding number `to`
+  /// from a sharding of the set made[index]. The cost is zero if `to` is in the
+  /// set. The cost is Cost::forbidden() if no reshard may start from a sharding
+  /// of the set.
   Cost priceOf(size_t index, uint32_t to) const {
     Cost least = Cost::forbidden();
     for (uint32_t from : made[index])
@@ -131,13 +126,10 @@ private:
     return least;
   }
 
-  /// Returns whether adding the form (sharding) `form` to a set of forms can
-  /// lower the total cost. The reshard that makes `form` must cost less than
-  /// the users of the tensor save. A user saves cost if a reshard from `form`
-  /// is cheaper than a reshard from the set. Each user counts with its largest
-  /// saving. prices[f] is the cost of the cheapest reshard from the set to form
-  /// f. Example: `form` costs 5, and two users save 3 each. The result is true,
-  /// because 5 is less than 6.
+  /// Returns whether adding the sharding `form` to a set can lower the total
+  /// cost: the reshard that makes it must cost less than the users of the
+  /// tensor save. Each user counts with its largest saving. prices[f] is the
+  /// cost of the cheapest reshard from the set to sharding f.
   bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
     Cost saved;
     for (const std::vector<uint32_t> &forms : wantedBy) {
@@ -153,13 +145,10 @@ private:
     return prices.at(form) < saved;
   }
 
-  /// Appends sets of forms (shardings of the tensor) to `made`. Each new set
-  /// has the forms of made[index] and one more form that some user of the
-  /// tensor can need. A set is left out if it costs `bound` or more, if
-  /// isUseful is false for the additional form, or if no reshard may start from
-  /// this form. Two calls can create an equal set with different costs: {0, 1}
-  /// plus 2, and {0, 2} plus 1. `made` then has the set once, with the smaller
-  /// cost.
+  /// Appends each useful set with the shardings of made[index] and one more
+  /// that a user can need. Leaves out sets that cost `bound` or more, and a
+  /// sharding from which no reshard may start. A set that exists already gets
+  /// the smaller cost.
   void extend(size_t index) {
     std::map<uint32_t, Cost> prices;
     for (uint32_t form : wanted)
@@ -185,22 +174,20 @@ private:
 
   const SharedValue &value;
   const Cost &bound;
-  /// Forms that the producer of the tensor can make. A form is a sharding of
-  /// the tensor.
+  /// Numbers of the shardings that the producer of the tensor can make.
   std::set<uint32_t> produced;
-  /// Numbers of all forms that at least one user of the tensor can need. A form
-  /// is a sharding of the tensor. A user is an op that reads the tensor. For
-  /// example, if one user can need the forms 1 and 3, and another user can need
-  /// the forms 0 and 1, `wanted` is {0, 1, 3}.
+  /// Numbers of all shardings that at least one user of the tensor (op that
+  /// reads it) can need. For example, if one user can need the shardings 1 and
+  /// 3, and another user can need the shardings 0 and 1, `wanted` is {0, 1, 3}.
   std::set<uint32_t> wanted;
-  /// For each user of the tensor: a list of forms. A user is an op that reads
-  /// the tensor. A form is a sharding of the tensor. The user needs the tensor
-  /// in one form of its list. The user's strategy, which is not known here,
-  /// determines the form. Each form occurs once in a list.
+  /// For each user of the tensor (op that reads it): a list of shardings. The
+  /// user needs the tensor in one sharding of its list. The user's strategy,
+  /// which is not known here, determines this sharding. Each sharding occurs
+  /// once in a list.
   std::vector<std::vector<uint32_t>> wantedBy;
-  /// Maps a set of forms to the index i for which made[i] is this set. A form
-  /// is a sharding of the tensor. The map contains all sets in `made` that have
-  /// two or more forms.
+  /// Maps a set of shardings of the tensor to the index i for which made[i] is
+  /// this set. The map contains all sets in `made` that have two or more
+  /// shardings.
   std::map<std::vector<uint32_t>, size_t> indexOf;
 };
 } // namespace

@@ -20,13 +20,13 @@
 
 namespace pcc::plan {
 
-/// Cost of a choice, for example of the choice of a strategy for an op. To
-/// compare two costs, the operator < compares their penalties. If the penalties
-/// are equal, it compares the times, then the bytes, then the calls, and then
-/// the memory. The operators + and - work on each member separately.
+/// Cost of one value of a variable, for example of one sharding strategy of an
+/// op. To compare two costs, the operator < compares their penalties. If the
+/// penalties are equal, it compares the times, then the bytes, then the calls,
+/// and then the memory. The operators + and - work on each member separately.
 struct Cost {
-  /// Sum of penalties for undesired properties of the choice, such as a weight
-  /// that is not sharded. Infinite if the choice is forbidden.
+  /// Sum of penalties for undesired properties, such as a weight that is not
+  /// sharded. Infinite if the value of the variable is forbidden.
   double penalty = 0;
   /// Bytes that a rank receives.
   double bytes = 0;
@@ -34,12 +34,13 @@ struct Cost {
   double calls = 0;
   /// Bytes of memory on one rank.
   double memory = 0;
-  /// Modeled time of the choice, in picoseconds. The time is computed from a
-  /// cluster profile, which gives the bandwidths and the speeds of the devices.
-  /// The time is 0 if there is no cluster profile.
+  /// Modeled time in picoseconds. The time is computed from a cluster profile,
+  /// which gives the bandwidths and the speeds of the devices. The time is 0 if
+  /// there is no cluster profile.
   double picoseconds = 0;
 
-  /// Returns the cost of a forbidden choice.
+  /// Returns the cost of a forbidden value of a variable, such as a forbidden
+  /// sharding of an op.
   static constexpr Cost forbidden() {
     return {std::numeric_limits<double>::infinity(), 0, 0, 0, 0};
   }
@@ -47,8 +48,8 @@ struct Cost {
     return penalty == std::numeric_limits<double>::infinity();
   }
 
-  /// Returns whether the choice has no penalty, takes no time and does not
-  /// communicate. It may need memory.
+  /// Returns whether there is no penalty, no time and no communication. The
+  /// memory may be above zero.
   bool isFree() const {
     return penalty == 0 && picoseconds == 0 && bytes == 0 && calls == 0;
   }
@@ -86,22 +87,15 @@ struct Cost {
   friend bool operator==(const Cost &, const Cost &) = default;
 };
 
-/// A decision with finitely many values 0, 1, …, such as the strategy of an op.
-/// Variables are numbered from 0 in the order of addVariable.
+/// A decision with finitely many values, which are numbered from 0, such as the
+/// strategy of an op. Variables are numbered from 0 in the order of
+/// addVariable.
 using Variable = uint32_t;
 
-/// A minimization problem. A variable has a finite number of values, for
-/// example the strategies of an op. Each value of a variable has a cost (unary
-/// cost). A pair of values of two variables can have a further cost (pairwise
-/// cost). A solution selects one value for each variable. The total cost of the
-/// solution is the sum of the unary costs and of the pairwise costs of the
-/// selected values. For example, let the graph have only the variables a and b,
-/// and let the solution select a = 1 and b = 0. The total cost is the sum of
-/// the unary cost of a = 1, the unary cost of b = 0, and the pairwise cost of
-/// the two.
-///
-/// The function `minimise` (Eliminate.h) finds the solution with the smallest
-/// total cost.
+/// Minimization problem over variables with finitely many values, such as the
+/// strategies of an op. The total cost of a solution is the sum of the unary
+/// costs of its values and of the pairwise costs of its pairs of values.
+/// minimise() (Eliminate.h) finds the solution with the least total cost.
 class CostGraph {
 public:
   /// Costs of all pairs of values of the variables `a` and `b`. The costs are
@@ -119,13 +113,9 @@ public:
   Variable addVariable(std::vector<Cost> unary);
 
   /// Adds a cost for each pair of values of the variables `a` and `b`. `table`
-  /// lists the costs in row-major order: one row for each value of `a`, and one
-  /// column for each value of `b`. For example, if `b` has 3 values, table[4]
-  /// is the cost of a = 1 and b = 1, because row 1 begins at table[3]. The
-  /// costs from several calls for the same variables add up.
-  ///
-  /// If `a` and `b` are the same variable, the two values of a pair cannot
-  /// differ. The function then uses only the costs of pairs of equal values.
+  /// is row-major, with one row for each value of `a`. The costs of several
+  /// calls add up. If `a` and `b` are the same variable, only pairs of equal
+  /// values count.
   void addPair(Variable a, Variable b, const std::vector<Cost> &table);
 
   /// Adds a cost for each pair of values of the variables `a` and `b`. `cost`
@@ -164,41 +154,35 @@ private:
   std::map<std::pair<Variable, Variable>, size_t> pairIndex;
 };
 
-/// A tensor that several ops (users) read, each in some form (sharding). A
-/// change of form (reshard) is paid once per form, even if several users need
-/// it.
+/// A tensor that several ops (users) read, each in some sharding. A reshard to
+/// one sharding is paid once, even if several users need this sharding.
 struct SharedValue {
-  /// Variable of the cost graph. A SharedValue describes one tensor, which
-  /// several ops read. The producer of the tensor is the op that computes the
-  /// tensor, or an input of the model. The value of the variable decides in
-  /// which form the producer makes the tensor. A form is a sharding of the
-  /// tensor.
+  /// Variable of the cost graph. Its value decides in which sharding the
+  /// producer makes the tensor. The producer is the op that computes the
+  /// tensor, or an input of the model.
   Variable producer;
-  /// For each value of the variable `producer`: the number of the form in which
-  /// the tensor is then produced. A form is a sharding of the tensor. Example:
-  /// `producedForm` is {2, 0}. If `producer` has the value 0, the tensor is
-  /// produced in form 2. If `producer` has the value 1, the tensor is produced
-  /// in form 0.
+  /// For each value of the variable `producer`: the number of the sharding in
+  /// which the tensor is then produced. Example: `producedForm` is {2, 0}. If
+  /// `producer` has the value 0, the tensor is produced in sharding 2. If
+  /// `producer` has the value 1, the tensor is produced in sharding 0.
   std::vector<uint32_t> producedForm;
   struct User {
     /// Variable of the cost graph that belongs to one op. This op reads the
-    /// tensor. The value of the variable decides in which form the op needs the
-    /// tensor. A form is a sharding of the tensor.
+    /// tensor. The value of the variable decides in which sharding the op needs
+    /// the tensor.
     Variable variable;
-    /// An op reads the tensor in one form. A form is a sharding of the tensor.
-    /// For each value of the variable `variable`, this list has the number of
-    /// the form in which the op then needs the tensor. Example: `wantedForm` is
-    /// {2, 0}. If `variable` has the value 0, the op needs the tensor in form
-    /// 2. If `variable` has the value 1, the op needs the tensor in form 0.
+    /// For each value of `variable`: the number of the sharding in which the op
+    /// then needs the tensor. Example: `wantedForm` is {2, 0}. If `variable`
+    /// has the value 0, the op needs the tensor in sharding 2. If `variable`
+    /// has the value 1, the op needs the tensor in sharding 0.
     std::vector<uint32_t> wantedForm;
   };
   std::vector<User> users;
-  /// Costs of the reshards of the tensor. A form is a sharding of the tensor,
-  /// given by its number. reform[from][to] is the cost of the reshard that
-  /// makes form `to` from form `from`. The cost is zero if `from` and `to` are
-  /// equal. If the list reform[from] is empty, no reshard may start from form
-  /// `from`. The list must not be empty if the producer of the tensor can make
-  /// form `from`.
+  /// Costs of the reshards of the tensor, whose shardings are numbered.
+  /// reform[from][to] is the cost of the reshard from sharding `from` to
+  /// sharding `to`. The cost is zero if `from` and `to` are equal. If
+  /// reform[from] is empty, no reshard may start from `from`. It must not be
+  /// empty if the producer of the tensor can make `from`.
   std::vector<std::vector<Cost>> reform;
 };
 
@@ -209,25 +193,21 @@ struct SharedForms {
   /// the tensor.
   bool hasVariable = false;
   /// The variable that addSharedValue has added to the cost graph. A value of
-  /// this variable selects the set of forms in which the tensor is made. A form
-  /// is a sharding of the tensor. `made` lists the set for each value.
+  /// this variable selects the set of shardings in which the tensor is made.
+  /// `made` lists the set for each value.
   Variable variable = 0;
-  /// made[k] is the set of forms that value k of `variable` selects. A form is
-  /// a sharding of the tensor, given by its number. The producer makes the
-  /// first form of the set. Reshards make the other forms, whose numbers
-  /// ascend. For example, {5, 1, 3} means: the producer makes form 5, and
-  /// reshards make the forms 1 and 3.
+  /// made[k] is the set of shardings that value k of `variable` selects, given
+  /// by their numbers. The producer makes the first sharding of the set.
+  /// Reshards make the other shardings, whose numbers ascend. For example, {5,
+  /// 1, 3} means: the producer makes sharding 5, and reshards make the
+  /// shardings 1 and 3.
   std::vector<std::vector<uint32_t>> made;
 };
 
-/// Adds the costs of the reshards of the tensor `value` to `graph`. A form is a
-/// sharding of the tensor. For one user, each pair of produced and needed form
-/// has the cost of its reshard. For several users, a new variable selects a set
-/// of forms, so that a reshard for several users is counted once. For the set
-/// {5, 1}, the producer makes form 5, and a reshard makes form 1. A user of
-/// form 2 pays for a reshard from form 5 or 1. Sets that cost `bound` or more
-/// are left out. Sets of n >= 3 forms are left out if they make more than
-/// `maxValues` sets. The cheapest solution can need a set that is left out.
+/// Adds the costs of the reshards of the tensor `value` to `graph`. With
+/// several users, a new variable selects a set of shardings, and a common
+/// reshard counts once. Leaves out sets that cost `bound` or more, and large
+/// sets beyond `maxValues`. The cheapest solution can need such a set.
 SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
                            const Cost &bound = Cost::forbidden(),
                            size_t maxValues = 256);

@@ -10,17 +10,10 @@ using namespace pcc;
 using plan::Savings;
 
 namespace {
-/// Chooses the weights that are divided among ranks, so that each rank saves
-/// enough memory. A pipeline position is a group of ranks that run the same
-/// pipeline stages. The class visits the positions one after another. For each
-/// position, it chooses further weights until each rank of the position saves
-/// enough, or until there are no further weights. At the end, it removes chosen
-/// weights that are not needed.
-///
-/// needs[p] is the number of bytes that each rank of position p must still
-/// save. For example, a rank of position p must save 10 bytes. If the chosen
-/// weights save 8 bytes, needs[p] is 2. If the chosen weights save 12 bytes,
-/// needs[p] is -2.
+/// Chooses weights that are divided among ranks, as in ZeRO, until each rank
+/// saves enough memory. At the end, removes chosen weights that are not needed.
+/// needs[p] is the number of bytes that each rank with pipeline rank p must
+/// still save.
 class WeightChooser {
 public:
   WeightChooser(const std::vector<Savings> &weights, std::vector<int64_t> needs)
@@ -42,15 +35,11 @@ public:
   }
 
 private:
-  /// Returns further weights that together save at least needs[position] bytes
-  /// on a rank of the pipeline position `position`. If all weights save too
-  /// little, the result has all that save bytes. If needs[position] is not
-  /// positive, it is empty. The function visits the weights with the largest
-  /// savings first. If the list and the visited weight save too little, the
-  /// weight joins the list. Otherwise, they are a solution. The result is the
-  /// solution that saves the fewest bytes. Example for a need of 10 and weights
-  /// of 8, 7, 4 and 2 bytes: the list is {8}, and the solutions save 15, 12 and
-  /// 10. The result is {8, 2}.
+  /// Returns weights that are not chosen yet and together save at least
+  /// needs[position] bytes on each rank with pipeline rank `position`. If there
+  /// are not enough, returns all that save bytes. The heuristic is greedy: it
+  /// visits the largest savings first, and returns the found solution that
+  /// saves the fewest bytes.
   std::vector<size_t> coverOf(size_t position) const {
     std::vector<size_t> order, taken, best;
     for (size_t i = 0; i < weights.size(); ++i)
@@ -77,8 +66,7 @@ private:
   /// Returns whether a chosen weight can stay whole on each rank. A chosen
   /// weight is divided among ranks to save memory. The weight can stay whole if
   /// the other chosen weights save enough. The function checks this for every
-  /// pipeline position (a group of ranks that run the same pipeline stages) on
-  /// which the weight saves memory.
+  /// pipeline rank on which the weight saves memory.
   bool isSpare(size_t weight) const {
     for (size_t position = 0; position < needs.size(); ++position)
       if (weights[weight][position] > 0 &&
@@ -87,13 +75,9 @@ private:
     return true;
   }
 
-  /// Marks a weight as divided among ranks if `takes` is true, or as not
-  /// divided if `takes` is false. needs[p] is the number of bytes that a rank
-  /// of pipeline position p must still save. A pipeline position is a group of
-  /// ranks that run the same pipeline stages. If the weight is divided, each
-  /// rank of position p saves weights[weight][p] bytes, and the function
-  /// subtracts this number from needs[p]. If `takes` is false, the function
-  /// adds this number to needs[p].
+  /// Marks a weight as divided among ranks, or as whole if `takes` is false.
+  /// Updates needs[p], the bytes that each rank with pipeline rank p must still
+  /// save.
   void take(size_t weight, bool takes) {
     isChosen[weight] = takes;
     for (size_t position = 0; position < needs.size(); ++position)

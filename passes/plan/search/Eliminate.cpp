@@ -17,34 +17,21 @@ struct Table {
   std::vector<Cost> costs;
 };
 
-/// Record of an eliminated variable. `scope` lists the variables that had
-/// common costs with it. `best` has one entry for each combination of values of
-/// these variables. The entry is the best value of the eliminated variable. The
-/// entries are in row-major order: the value of the last variable of `scope`
-/// changes fastest. Example: `scope` is {3, 5}, and both variables have two
-/// values. best[1] is the best value if variable 3 has the value 0 and variable
-/// 5 has the value 1.
-///
-/// If the variable was fixed to one value instead, `scope` is empty, and `best`
-/// has only this value.
+/// Record of an eliminated variable. `best` has its best value for each
+/// combination of values of the variables in `scope`, with which it had common
+/// costs. The value of the last variable in `scope` changes fastest. If the
+/// variable was fixed to one value, `scope` is empty.
 struct EliminatedVariable {
   Variable variable;
   std::vector<Variable> scope;
   std::vector<uint16_t> best;
 };
 
-/// Implements `minimise`: finds the values of all variables with the least
-/// total cost. Eliminates one variable after another. A new cost table replaces
-/// the eliminated variable. For example, variable v has common costs with the
-/// variables a and b. The new table has one entry for each pair of a value of a
-/// and a value of b. The entry is the least cost over all values of v. At the
-/// end, the class decides the values of the variables, in reverse order of
-/// elimination.
-///
-/// Values that are forbidden or cost too much are left out. The other values of
-/// a variable v are numbered again: 0, 1, and so on. values[v][i] is the number
-/// in the cost graph of the value that is now number i. For example, v has the
-/// values 0, 1 and 2, and value 1 is forbidden. values[v] is then {0, 2}.
+/// Implements `minimise` by variable elimination. A new cost table replaces an
+/// eliminated variable. For each combination of values of its neighbors, the
+/// table has the least cost over all its values. At the end, the variables get
+/// their values in reverse order of elimination. values[v][i] is the number in
+/// the cost graph of the i-th remaining value of variable v.
 class Eliminator {
 public:
   Eliminator(const CostGraph &graph, size_t tableLimit, const Cost &bound);
@@ -53,16 +40,9 @@ public:
 private:
   using Weight = int64_t;
 
-  /// A cost table and one of its entries. v is the variable that is being
-  /// eliminated. The table contains v and other variables. It has one entry for
-  /// each combination of values of its variables. The array `costs` holds the
-  /// entries.
-  ///
-  /// The elimination visits all combinations of values of the other variables.
-  /// For each combination, it reads the entries for all values of v. `offset`
-  /// is the index in `costs` of the entry for the visited combination and for
-  /// the value 0 of v. The entry for the value x of v has the index `offset` +
-  /// x * `step`.
+  /// Cost table that contains variable v, which is being eliminated.
+  /// costs[offset + x * step] is the entry for the value x of v and the visited
+  /// combination of values of the other variables.
   struct TableOperand {
     const Cost *costs;
     size_t offset;
@@ -168,16 +148,10 @@ private:
   bool isPossible = true;
 };
 
-/// Returns lower bounds of the total cost: one bound for each variable and each
-/// value that the variable can still have. No assignment with this value has a
-/// total cost below the bound. The bound for value x of variable v is a sum:
-///  - the unary cost of x
-///  - for each variable w that has common costs with v: the least of these
-///    costs over all values of w, if v has the value x
-///
-/// Costs that do not depend on v are left out. They must not be negative.
-/// Example: value x has the unary cost 2. The costs of x with the two values of
-/// w are 5 and 3. The bound is 2 + 3 = 5.
+/// Returns a lower bound of the total cost of all assignments with a value, for
+/// each remaining value of each variable: its unary cost plus the least
+/// pairwise cost with each other variable. All other costs must not be
+/// negative.
 std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   std::vector<std::vector<Cost>> least;
   for (Variable v = 0; v < values.size(); ++v) {
@@ -203,18 +177,9 @@ std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   return least;
 }
 
-/// Drops values with which every assignment costs `bound` or more. The caller
-/// of `minimise` does not need these assignments. For each value of each
-/// variable, the function leastCosts computes a number. No assignment with this
-/// value costs less than this number. If the number is `bound` or more, the
-/// value is dropped.
-///
-/// The function then computes the numbers again, because they can rise if there
-/// are fewer values. For example, value x of variable v has the common costs 1
-/// and 9 with the two values of variable w. The number of x contains the
-/// smaller cost, 1. If the value of w with the cost 1 is dropped, the number of
-/// x contains the cost 9. The function ends when no further value is dropped,
-/// or when some variable has no value left.
+/// Drops values with which every assignment costs `bound` or more, as
+/// leastCosts() proves. Repeats this, because fewer values can raise the lower
+/// bounds. Sets `isPossible` to false if a variable has no value left.
 void Eliminator::keepCheap(const Cost &bound) {
   for (bool changed = !bound.isForbidden(); changed;) {
     changed = false;
@@ -344,13 +309,10 @@ size_t Eliminator::entries(const std::set<Variable> &scope) const {
   return product > 1e15 ? size_t(1e15) : static_cast<size_t>(product);
 }
 
-/// Returns one TableOperand for each cost table that contains variable `v`. It
-/// refers to the first entry of the table, in which all values are 0. `scope`
-/// lists the neighbors of `v` (variables that share a table with `v`) in
-/// ascending order. If the value of scope[k] grows by 1, the index of the entry
-/// grows by strides[k], which is 0 if the table does not contain scope[k]. For
-/// example, let a table contain scope[0] and `v`, and let `v` have 3 values. If
-/// `v` changes fastest in the table, strides[0] is 3.
+/// Returns a TableOperand for each cost table that contains variable `v`, at
+/// the entry where all values are 0. `scope` has the other variables of these
+/// tables, ascending. strides[k] is the distance in the table between
+/// neighboring values of scope[k], or 0 if the table lacks it.
 std::vector<Eliminator::TableOperand>
 Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   std::vector<TableOperand> operands;
@@ -433,14 +395,8 @@ Variable Eliminator::busiest() const {
 }
 
 /// Fixes variable `v` to the value with the least estimated cost. The estimate
-/// for a value x of `v` is a sum:
-///  - the unary cost of x
-///  - for each cost table that contains `v`: the least entry among the entries
-///    in which `v` has the value x
-///
-/// Example: the unary cost of x is 2. One cost table contains `v` and w. The
-/// entries for x and the two values of w are 5 and 3. The estimate is then 5,
-/// which is the sum of 2 and 3.
+/// is the unary cost of the value, plus the least entry with this value in each
+/// cost table that contains `v`.
 void Eliminator::freeze(Variable v) {
   uint32_t best = 0;
   Cost least;

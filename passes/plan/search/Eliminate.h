@@ -35,25 +35,16 @@ struct Assignment {
   /// number.
   size_t largestTable = 0;
 
-  /// Returns whether the function `minimise` has found an assignment with an
-  /// allowed cost. A cost is allowed if its penalty is finite. The function
-  /// returns false in two cases:
-  ///  - The cost of the found assignment is forbidden. The cost is forbidden
-  ///    if, for example, the cost of one of the values is forbidden.
-  ///  - `minimise` has found that every assignment costs `bound` or more.
-  ///    `bound` is a parameter of `minimise`.
+  /// Returns whether `minimise` has found an assignment that is not forbidden.
+  /// Also returns false if `minimise` has proven that every assignment costs
+  /// `bound` (its parameter) or more.
   bool allowed() const { return !cost.isForbidden(); }
 };
 
-/// Returns values of all variables of `graph` with the least total cost.
-/// Eliminates one variable after another, the smallest cost table first. A
-/// variable v with the neighbors a and b is replaced by the table t(a, b) = min
-/// over v of u(v) + p(a, v) + p(v, b). u and p are unary and pairwise costs. If
-/// all tables have more than `tableLimit` entries, the function fixes a
-/// variable to an estimated value, and local search improves the values at the
-/// end. `exact` is then false. Values that cannot lead to a cost below `bound`
-/// are dropped. If no assignment costs less than `bound`, `allowed` is false.
-/// The result is deterministic.
+/// Returns values of all variables of `graph` with the least total cost. Drops
+/// values that cannot lead to a cost below `bound`. If all new cost tables
+/// would exceed `tableLimit` entries, fixes a variable to an estimated value,
+/// and `exact` is false. The result is deterministic.
 Assignment minimise(const CostGraph &graph, size_t tableLimit = size_t(1) << 20,
                     const Cost &bound = Cost::forbidden());
 

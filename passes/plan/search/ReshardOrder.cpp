@@ -10,35 +10,28 @@ using namespace pcc;
 using plan::ReshardOrder;
 
 namespace {
-/// Source of a reshard of a value. A form is a sharding of the value. A
-/// sequence of reshards makes several forms of the value. The source of a
-/// reshard is the value itself, or a form that an earlier reshard of the
-/// sequence has made. For example, the first reshard makes form 2 from the
-/// value itself. The second reshard can then start from the value itself or
-/// from form 2. A form from which no reshard may start is not a source.
+/// Source of a reshard: the value itself, or a sharding of the value that an
+/// earlier reshard of a sequence has made. For example, the first reshard makes
+/// sharding 2 from the value itself. The second reshard can start from the
+/// value itself or from sharding 2. If no reshard may start from a sharding, it
+/// is not a source.
 struct ReshardSource {
-  /// Number of the step that has made the form, if the source is a form. A step
-  /// is one reshard. Steps are counted from 1. For example, `step` is 1 if the
-  /// first reshard has made the form. `step` is 0 if the source is the value
-  /// itself.
+  /// Number of the reshard that has made the source, counted from 1. For
+  /// example, `step` is 1 if the first reshard of the sequence has made it.
+  /// `step` is 0 if the source is the value itself.
   size_t step;
   /// Index into `reform`, which has the costs of all reshards. reform[row][to]
-  /// is the cost of the reshard from this source to form `to`. `row` is 0 if
-  /// the source is the value itself. `row` is i + 1 if the source is form i.
+  /// is the cost of the reshard from this source to sharding number `to`. `row`
+  /// is 0 if the source is the value itself. `row` is i + 1 if the source is
+  /// sharding i.
   size_t row;
 };
 } // namespace
 
-/// Returns the steps that make several forms of a value, and the sum of the
-/// costs of the steps. A form is a sharding of the value, given by its number.
-/// `sequence` lists the numbers of the forms in the order in which the steps
-/// make them. Each step is one reshard, from the cheapest source. A source is
-/// the value itself or a form that an earlier step has made. `reform` gives the
-/// costs of the reshards:
-///  - reform[0][to] is the cost of the reshard from the value itself to form
-///    `to`.
-///  - reform[i + 1][to] is the cost of the reshard from form i to form `to`. If
-///    the list reform[i + 1] is empty, no reshard may start from form i.
+/// Returns the reshards that make shardings of a value in the order `sequence`,
+/// and the sum of their costs. Each reshard starts from the cheapest source:
+/// the value itself (costs in reform[0]) or a sharding i that is already made
+/// (costs in reform[i + 1]; not a source if empty).
 static ReshardOrder
 priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
            const std::vector<size_t> &sequence) {

@@ -7,10 +7,9 @@
 
 namespace pcc::plan {
 
-/// Order in which a value is resharded to the forms that its users need. A form
-/// is a sharding of the value. Each step makes one form, from the cheapest
-/// source. The source is the value itself or a form that an earlier step has
-/// made.
+/// Order in which a value is resharded to the shardings that its users need.
+/// Each step makes one sharding, from the cheapest source. The source is the
+/// value itself or a sharding that an earlier step has made.
 struct ReshardOrder {
   struct FormStep {
     size_t form;   ///< index of the form, among the wanted ones
@@ -21,14 +20,10 @@ struct ReshardOrder {
   Cost cost;
 };
 
-/// Returns the cheapest order of the reshards that make several forms
-/// (shardings) of a value. Each reshard starts from the value itself or from a
-/// form that an earlier reshard has made. For example, a sharded form is a free
-/// slice of a replicated form. reform[0][to] is the cost of the reshard from
-/// the value itself to form `to`, and reform[i + 1][to] from form i. If
-/// reform[i + 1] is empty, no reshard may start from form i. The function tries
-/// all orders of at most `mostOrdered` forms. It makes more forms in the order
-/// of their numbers.
+/// Returns the cheapest order of reshards that make the wanted shardings of a
+/// value. A reshard starts from the value itself (costs in reform[0]) or from a
+/// sharding i that is already made (costs in reform[i + 1]; not a source if
+/// empty). Tries all orders only for at most `mostOrdered` shardings.
 ReshardOrder cheapestReshardOrder(const std::vector<std::vector<Cost>> &reform,
                                   size_t mostOrdered = 5);
 

@@ -32,17 +32,9 @@ bool MinCut::findLevels(size_t source, size_t sink) {
   return levels[sink] >= 0;
 }
 
-/// Finds a path from the source to the sink by a depth-first search. Sends as
-/// much flow as possible along this path, and returns the amount of this flow.
-/// Returns 0 if there is no path. The search uses an edge only if more flow can
-/// be sent along the edge, and if the edge leads from a node with a level k to
-/// a node with the level k + 1. The level of a node is the distance of the node
-/// from the source.
-///
-/// next[n] is a position in the list of the edges that leave node n. The search
-/// tries the edge at this position. If this edge does not lead to the sink, the
-/// function increments next[n]. Later calls of the function then skip this
-/// edge, until the caller sets next[n] to 0.
+/// Searches depth-first over edges from one level (distance from the source) to
+/// the next. The search skips the edges of node n before next[n], which do not
+/// lead to the sink, until the caller resets next[n].
 double MinCut::augment(size_t source, size_t sink) {
   std::vector<size_t> path;
   size_t at = source;

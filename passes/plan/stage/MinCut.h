@@ -9,17 +9,9 @@
 
 namespace pcc::plan {
 
-/// A directed network in which each edge has a capacity. The function
-/// sourceSide finds a minimum cut by Dinic's maximum-flow algorithm.
-///
-/// The class stores a reverse edge for each edge. The reverse of an edge from
-/// node a to node b is an edge from b to a. The residual of an edge is the
-/// amount of flow that can still be sent along the edge. Flow along the reverse
-/// edge cancels flow along the edge. Example: an edge has the capacity 5. After
-/// a flow of 2, the residual of the edge is 3, and the residual of the reverse
-/// edge is 2.
-///
-/// Invariant: the residuals of an edge and of its reverse edge add up to the
+/// Directed network in which each edge has a capacity. sourceSide() finds a
+/// minimum cut by Dinic's maximum-flow algorithm. Invariant: the residuals
+/// (remaining capacities) of an edge and of its reverse edge add up to the
 /// capacity of the edge.
 class MinCut {
 public:
@@ -32,15 +24,10 @@ public:
   /// Adds an edge with a capacity of at least 0. Parallel edges are allowed.
   void addEdge(size_t from, size_t to, double capacity);
 
-  /// Returns a minimum cut between the nodes `source` and `sink`. A cut divides
-  /// the nodes into the source's side and the sink's side. Element n of the
-  /// result is true if node n is on the source's side. If there are several
-  /// minimum cuts, the function returns the minimum cut with the fewest nodes
-  /// on the source's side.
-  ///
-  /// Every path from `source` to `sink` must have an edge of finite capacity.
-  /// The function deletes all nodes and edges of the network before it returns.
-  /// It must therefore be called only once.
+  /// Returns for each node whether it is on the source's side of a minimum cut
+  /// between `source` and `sink`. If there are several minimum cuts, takes the
+  /// one with the fewest nodes on this side. Every path must have an edge of
+  /// finite capacity. Must be called only once.
   std::vector<bool> sourceSide(size_t source, size_t sink);
 
 private:
@@ -56,14 +43,10 @@ private:
   /// sent along the edge. If no path leads to n, levels[n] is -1. Returns
   /// whether a path leads to the sink. The search is breadth-first.
   bool findLevels(size_t source, size_t sink);
-  /// Finds a path from the source to the sink, and sends as much flow as
-  /// possible along this path. Returns the amount of this flow, or 0 if there
-  /// is no such path. Each edge of the path meets two conditions:
-  ///  - The residual of the edge is greater than 0. The residual is the amount
-  ///    of flow that can still be sent along the edge.
-  ///  - The level of the edge's end is the level of the edge's start plus 1.
-  ///    The level of a node is its distance from the source. findLevels has
-  ///    computed it.
+  /// Sends as much flow as possible along one path from the source to the sink.
+  /// Returns this flow, or 0 if there is no path. Each edge of the path has a
+  /// residual (remaining capacity) and leads from one level (distance from the
+  /// source) to the next.
   double augment(size_t source, size_t sink);
 
   /// All edges. Edge 2k + 1 is the reverse of edge 2k.
@@ -73,10 +56,10 @@ private:
   /// For each node: distance from the source in edges; -1 if the node cannot be
   /// reached.
   std::vector<int> levels;
-  /// next[n] is a position in edgesOf[n], the list of edges that leave node n.
-  /// `augment` has tried all edges before this position and has found that they
-  /// do not lead to the sink. It does not try these edges again until
-  /// `findLevels` has set new levels and `next` is reset to 0.
+  /// next[n] is an index into edgesOf[n], the list of edges that leave node n.
+  /// `augment` has tried all edges before this index and has found that they do
+  /// not lead to the sink. It does not try these edges again until `findLevels`
+  /// has set new levels and `next` is reset to 0.
   std::vector<size_t> next;
 };
 

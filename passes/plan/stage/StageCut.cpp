@@ -12,14 +12,11 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Solves one StageCutRequest: cuts a list of items (pieces of work, such as
-/// ops) into consecutive stages. A stage ends at the index of the first item
-/// after the stage. For example, a stage with the items 2, 3 and 4 has the
-/// start 2 and the end 5. limits[k][i] is the largest index at which stage k
-/// may end if it starts at item i. It is i if stage k cannot start at item i.
-/// The limits respect memory, flops, and the items that must begin a stage or
-/// be on a certain stage. They do not depend on the time of a stage, which
-/// other functions limit.
+/// Cuts a list of items (such as ops) into consecutive stages. limits[k][i] is
+/// the largest end of stage k if it starts at item i, or i if it cannot start
+/// there. The end is the index of the first item after the stage. The limits
+/// respect memory, flops, and the required places of items, but not the time of
+/// a stage.
 class StageCutter {
 public:
   explicit StageCutter(const StageCutRequest &request)
@@ -55,13 +52,9 @@ private:
   double entry(size_t start) const {
     return start == 0 ? 0 : request.crossingBytes[start - 1];
   }
-  /// Returns the bytes of memory that an item needs if the item is on stage
-  /// number `stage`. An item is a piece of work, such as an op. The result is
-  /// the sum of the bytes of the item's weights and of the item's activations.
-  /// The stage can have the activations of several microbatches in memory at
-  /// the same time. For example, let an item have 100 bytes of weights and 10
-  /// bytes of activations for each microbatch. With 3 microbatches in memory,
-  /// the item needs 130 bytes.
+  /// Returns the bytes of an item (such as an op) on stage number `stage`: its
+  /// weights, and its activations of all microbatches that are in memory at the
+  /// same time.
   double memoryOf(size_t item, size_t stage) const {
     const WorkItem &work = request.items[item];
     const int alive = request.inFlight.empty() ? 1 : request.inFlight[stage];
@@ -81,13 +74,9 @@ private:
   std::vector<std::vector<size_t>> limits;
 };
 
-/// Checks the numbers in the request. Returns the text of an error in these
-/// cases, otherwise an empty string:
-///  - The number of stages is not positive, or is greater than the number of
-///    items.
-///  - A list in the request has the wrong length. For example, `inFlight` must
-///    have one number for each stage, or be empty.
-///  - An item that must begin a stage (`pinned`) is item 0 or does not exist.
+/// Returns an error text if the input has an impossible number, such as more
+/// stages than items, or a list of the wrong length. Otherwise returns an empty
+/// string.
 std::string StageCutter::malformed() const {
   if (request.numStages < 1)
     return "the number of stages must be positive, got " +
@@ -141,13 +130,10 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   }
 }
 
-/// Lowers limits[stage][i] for each item i. limits[stage][i] is the largest
-/// index at which stage number `stage` can end if it begins at item i. The end
-/// of a stage is the index of the first item after the stage. The end must not
-/// be greater than either of these indices:
-///  - the next item after i that must begin a stage (`pinned` of the request);
-///  - the first item from i on that must not be on this stage (`minStage` and
-///    `maxStage` of the item).
+/// Lowers limits[stage][i], the largest end of the stage if it begins at item
+/// i. The end is at most the next item after i that must begin a stage. It is
+/// also at most the first item from i on that `minStage` and `maxStage` exclude
+/// from this stage.
 void StageCutter::limitByItems(size_t stage) {
   std::vector<char> pinned(numItems + 1, 0);
   for (size_t pin : request.pinned)
@@ -179,13 +165,9 @@ size_t StageCutter::endWithin(size_t start, double bound) const {
 }
 
 /// Returns the smallest index of an item at which stage number `stage` may
-/// begin. The stage and all later stages must run the items from this index to
-/// the end. Each of these stages may take at most `bound` seconds. At a smaller
-/// index, the items would need more time than these stages have together. For
-/// example, let `bound` be 10, and let two stages remain, `stage` and the last
-/// stage. The function returns the first index from which the items need at
-/// most 20 seconds in total. If `stage` is the number of stages, no stage
-/// remains, and the function returns the number of items.
+/// begin. The items from this index on take at most `bound` seconds times the
+/// number of remaining stages. If no stage remains, returns the number of
+/// items.
 size_t StageCutter::earliestStart(size_t stage, double bound) const {
   if (stage == numStages)
     return numItems;
@@ -234,30 +216,24 @@ double StageCutter::leastFeasible(double low, double high) {
   return high;
 }
 
-/// Returns the fewest bytes that cross all stage boundaries together, for cuts
-/// in which every stage takes at most `bound` seconds. Returns infinity if
-/// there is no such cut. If there is one and `begin` is not null, the function
-/// sets (*begin)[k] to the index of the first item of stage k.
-///
-/// The algorithm is a dynamic program. The outer loop visits the stages in
-/// order. After stage k, bytes[i] stands for the case that the stages 0 to k
-/// hold exactly the first i items. bytes[i] is the fewest bytes that cross the
-/// boundaries between these stages. bytes[i] is infinity if the case is
-/// impossible or leaves too many items for the later stages.
+/// Returns the fewest bytes that cross all stage boundaries together if each
+/// stage takes at most `bound` seconds. Returns infinity if there is no such
+/// cut. If there is one and `begin` is not null, sets (*begin)[k] to the first
+/// item of stage k.
 double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
+  // Dynamic program. bytes[i]: fewest bytes across boundaries if the visited
+  // stages hold exactly the first i items; infinity if this is impossible or
+  // leaves too many items for later stages.
   std::vector<double> bytes(numItems + 1, infinity), next(numItems + 1);
   std::vector<std::vector<size_t>> cameFrom(numStages, std::vector<size_t>());
   std::vector<size_t> offsets(numStages, 0);
   bytes[0] = 0;
   size_t low = 0, high = 0;
   for (size_t stage = 0; stage < numStages; ++stage) {
-    // The loop below visits the possible ends of the stage in ascending order.
-    // An end is the index of the first item after the stage. A Start is an item
-    // at which the stage can begin. `bytes` is the fewest bytes that cross all
-    // boundaries up to the one right before `item`. `limit` is the largest end
-    // for this item. The Start with the fewest bytes is on top of `starts`. A
-    // Start with a `limit` below the visited end is not needed again, because
-    // later ends are larger.
+    // Visit the possible ends of the stage (index of the first item after it)
+    // in ascending order. `starts` has the items at which the stage can begin,
+    // with the fewest bytes on top. A Start whose largest end `limit` is below
+    // the visited end is not needed again.
     struct Start {
       double bytes;
       size_t item, limit;
@@ -298,13 +274,9 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   return bytes[numItems];
 }
 
-/// Returns the reason why no cut exists, even without limits on the time and on
-/// the flops of a stage. Two reasons are possible:
-///  - The caller requires some items to begin a stage, and some items to be on
-///    certain stages. No cut meets all of these demands.
-///  - A cut can meet these demands, but the memory limit is too small. The text
-///    of the result then states the smallest sufficient memory limit. Bisection
-///    finds this limit.
+/// Returns why no cut exists, even without limits on time and flops. Either the
+/// required places of items exclude each other, or the memory limit is too
+/// small. In the second case, the text states a sufficient memory limit.
 std::string StageCutter::explainFailure() {
   buildLimits(infinity, infinity);
   if (!feasible(infinity))
@@ -355,8 +327,8 @@ StageCut StageCutter::describe(std::vector<size_t> begin) const {
   return cut;
 }
 
-/// Implements cutStages. cutStages limits the flops of each stage, so that no
-/// stage has far more work than the others. If no cut respects this limit, the
+/// Implements cutStages. Limits the flops of each stage, so that no stage has
+/// far more work than the other stages. If no cut respects this limit, the
 /// function drops the limit.
 StageCut StageCutter::solve() {
   StageCut failed;

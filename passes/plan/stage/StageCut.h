@@ -20,8 +20,8 @@ namespace pcc::plan {
 struct WorkItem {
   /// Modeled time that this piece of work takes for one microbatch. The unit is
   /// seconds, but a caller can choose another unit for the times, such as
-  /// flops. All items of a request must then use this unit, and
-  /// StageCutRequest::secondsPerByte must use this unit, too.
+  /// flops. All items of a StageCutRequest and its member secondsPerByte must
+  /// then use this unit.
   double seconds = 0;
   /// Bytes that stay on the rank for the whole step, such as weights.
   double weightBytes = 0;
@@ -74,9 +74,9 @@ struct StageCut {
   /// possible, `begin` is empty.
   std::vector<size_t> begin;
   /// Time that the slowest stage takes for one microbatch. The time of a stage
-  /// is the sum of the times of its items, plus the time to receive its inputs.
-  /// An item is a piece of work, such as an op. The unit is seconds, unless the
-  /// request gives the times of the items in another unit.
+  /// is the sum of the times of its items (such as ops), plus the time to
+  /// receive its inputs. The unit is seconds, unless the caller gave the times
+  /// of the items in another unit.
   double maxSeconds = 0;
   /// Sum of the times of all stages.
   double sumSeconds = 0;
@@ -99,41 +99,25 @@ struct StageCut {
   std::vector<int> stageOfItems(size_t numItems) const;
 };
 
-/// Cuts a list of items (pieces of work, such as ops) into consecutive stages.
-/// Finds the least time T such that each stage can take at most T, including
-/// the time to receive its inputs. Then finds the fewest bytes across stage
-/// boundaries for stages that take at most T * (1 + tolerance). Among these
-/// cuts, finds one whose slowest stage takes the least time, to within 0.01 %
-/// of T. A stage may have at most twice the mean flops, or the flops of the
-/// largest item if these are more. If no cut meets this limit, it is dropped.
-/// One test of a T takes O(n p) time for n items and p stages.
+/// Cuts a list of items (such as ops) into consecutive stages. Finds the least
+/// time T of the slowest stage, and then the fewest bytes across boundaries for
+/// stages of at most T * (1 + tolerance). If possible, limits each stage to
+/// twice the mean flops or the flops of the largest item.
 StageCut cutStages(const StageCutRequest &request);
 
-/// A value that an item computes. An item is a piece of work, such as an op.
-/// Items have numbers.
-///  - `producer`: number of the item that computes the value.
-///  - `lastUser`: largest number of an item that reads the value. If no item
-///    reads the value, `lastUser` is equal to `producer`.
-///  - `bytes`: size of the value.
-///
-/// For example, item 1 computes a value, and the items 2 and 4 read the value.
-/// `producer` is then 1, and `lastUser` is 4.
+/// A value that the item `producer` computes. Items are pieces of work, such as
+/// ops, and have numbers. `lastUser` is the last item that reads the value, or
+/// `producer` if no item reads it.
 struct LiveValue {
   size_t producer = 0;
   size_t lastUser = 0;
   double bytes = 0;
 };
 
-/// Returns a list whose element i is the number of bytes that cross a cut
-/// between the items i and i + 1. An item is a piece of work, such as an op.
-/// `numItems` is the number of items. A cut is the boundary between two
-/// consecutive stages.
-///
-/// A stage sends values only to the next stage. A value therefore crosses all
-/// cuts between the item that computes the value and the last item that reads
-/// the value. For example, item 1 computes a value of 8 bytes, and the last
-/// item that reads the value is item 4. The value adds 8 to the elements 1, 2
-/// and 3.
+/// Returns a list whose element i is the number of bytes that cross a stage
+/// boundary between the items i and i + 1. A stage sends values only to the
+/// next stage. A value therefore crosses all boundaries from its producer to
+/// its last reader.
 std::vector<double> crossingBytes(size_t numItems,
                                   const std::vector<LiveValue> &values);
 

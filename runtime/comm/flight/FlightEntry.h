@@ -35,8 +35,8 @@ inline constexpr std::string_view kStartAction = "start";
 /// One recorded activity of a rank. Texts end with a NUL, and are cut to the
 /// size of their field.
 struct FlightEntry {
-  /// Largest number of peers (ranks with which this rank communicates) that an
-  /// entry can list.
+  /// Largest number of peers (ranks with which this rank communicates) that one
+  /// FlightEntry can list.
   static constexpr int kMostPeers = 8;
 
   double begin = 0; ///< begin, in seconds of the host's steady clock

@@ -23,8 +23,8 @@ namespace pcc::runtime {
 /// Only the rank's thread may write. Recording allocates no memory.
 class FlightRecorder {
 public:
-  /// Number of entries that a recorder keeps. A new entry overwrites the
-  /// oldest.
+  /// Number of entries (one per activity) that a recorder keeps. A new entry
+  /// overwrites the oldest.
   static constexpr uint32_t kCapacity = 512;
 
   /// Creates an empty log of the activities of a rank. `rank` is the number of
@@ -33,7 +33,7 @@ public:
   ///
   /// If `path` is empty, or if the file cannot be created, the recorder stores
   /// the log in memory instead. If another process truncates the file later,
-  /// the recorder stores further entries in memory.
+  /// the recorder stores all later entries in memory.
   explicit FlightRecorder(int rank, const std::string &path = {});
   /// Unmaps or frees the memory that contains the log. If the log is in a file,
   /// the file stays on disk.
@@ -46,8 +46,9 @@ public:
   /// the number. An entry describes one activity of the rank, such as a wait.
   void beginStep(int64_t step);
 
-  /// Index of an entry, counted from 0. A recorder keeps only the latest
-  /// kCapacity entries, and ignores the indices of older ones.
+  /// Index of an entry (record of one activity), counted from 0. A recorder
+  /// keeps only the latest kCapacity entries, and ignores the indices of older
+  /// ones.
   using Entry = uint64_t;
   /// Appends an entry to the log. The entry describes a call by which the rank
   /// communicates with other ranks, such as an all-reduce. Stores the current
@@ -63,7 +64,7 @@ public:
   /// Begins an entry of kind Action for the schedule action `name`, such as
   /// "0F3": stage 0, forward (F), microbatch 3. Returns the entry's index.
   Entry beginAction(std::string_view name);
-  /// Ends an entry: sets its end time to the current time.
+  /// Ends the activity `entry`: sets its end time to the current time.
   void end(Entry entry);
 
   /// Removes all ranks from the list of peers of an entry. Peers are the other
@@ -97,7 +98,8 @@ public:
   static double now();
 
 private:
-  /// Returns the entry with index `entry`; null if it has been overwritten.
+  /// Returns the entry with index `entry`; null if a newer entry has
+  /// overwritten it.
   FlightEntry *find(Entry entry);
   /// Appends an entry to the log, for an activity of the rank that begins now.
   /// Returns the index of the entry, which has no end time yet.

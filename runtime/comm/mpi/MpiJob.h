@@ -27,8 +27,8 @@ struct MpiTransfer {
   uint64_t ticket;   ///< ticket of the call that began the transfer
 };
 
-/// MPI transfers of one group. Request i belongs to transfer i; MPI sets it to
-/// MPI_REQUEST_NULL when the transfer is complete.
+/// MPI transfers of one group. MPI request i belongs to transfer i; MPI sets it
+/// to MPI_REQUEST_NULL when the transfer is complete.
 struct TransferSet {
   std::vector<MPI_Request> requests = {};
   std::vector<MpiTransfer> transfers = {};
@@ -138,7 +138,7 @@ private:
   struct AbortMessage {
     int32_t code; ///< exit code
     /// Text of the error, with a NUL at the end. The first line is the error's
-    /// message. Each further line is a note, which tells a cause or a remedy. A
+    /// message. Each later line is a note, which tells a cause or a remedy. A
     /// text of more than 2043 bytes is truncated.
     char reason[2044];
   };

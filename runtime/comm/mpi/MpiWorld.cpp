@@ -9,10 +9,10 @@ namespace pcc::runtime {
 
 namespace {
 
-/// One rank's view of all ranks of a run, which are MPI processes. Each group
-/// of ranks has its own MPI tag, so that messages of different groups do not
-/// mix. The tag is the number of the group in order of creation, from 1. The
-/// constructor creates the group of all ranks, which therefore has tag 1 on
+/// World object of one rank, which creates groups of ranks that communicate by
+/// MPI. Each group has its own MPI tag, so that messages of different groups do
+/// not mix. The tag is the number of the group in order of creation, from 1.
+/// The constructor creates the group of all ranks, which therefore has tag 1 on
 /// every rank.
 class MpiWorld final : public HostWorld {
 public:
@@ -36,12 +36,12 @@ public:
   void abort(const Status &reason) override { job->abort(reason); }
 
 private:
-  /// Creates this rank's view of a group. `members` lists the world ranks of
-  /// the group. The MPI tag of the group's messages is `nextTag`, which then
-  /// increases by 1. Every rank calls join() for the same groups in the same
-  /// order, even for groups to which the rank does not belong. A group
-  /// therefore has the same tag on all of its members. If this rank is not in
-  /// the list, `group` stays unchanged.
+  /// Creates this rank's Group object for one group of ranks. `members` lists
+  /// the world ranks of the group. The MPI tag of the group's messages is
+  /// `nextTag`, which then increases by 1. Every rank calls join() for the same
+  /// groups in the same order, even for groups to which the rank does not
+  /// belong. A group therefore has the same tag on all of its members. If this
+  /// rank is not in the list, `group` stays unchanged.
   Status join(const std::vector<int> &members,
               std::unique_ptr<Group> &group) override {
     const int tag = nextTag++;

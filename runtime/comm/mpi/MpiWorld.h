@@ -10,10 +10,10 @@
 
 namespace pcc::runtime {
 
-/// Initializes MPI, and sets `world` to this rank's view of all ranks. May be
-/// called once per process. If `recorder` is null, this rank's activities are
-/// logged in memory. Returns exit code 13 if MPI is not available, and 12 if
-/// MPI has another number of ranks than the launcher states (`launchedSize`).
+/// Initializes MPI, and sets `world` to this rank's World object. May be called
+/// once per process. If `recorder` is null, this rank's activities are logged
+/// in memory. Returns exit code 13 if MPI is not available, and 12 if MPI has
+/// another number of ranks than the launcher states (`launchedSize`).
 ///
 /// The destructor of `world` waits for all ranks, for at most World::deadline()
 /// seconds, and finalizes MPI. After an error it does not finalize MPI. The

@@ -51,7 +51,7 @@ static std::optional<ncclDataType_t> typeFor(ElementType type) {
 
 /// Returns NCCL's operator for a reduction of kind `kind`. `type` is the type
 /// of the elements. NCCL has no logical operators, but a Bool is stored as the
-/// number 0 or 1. The maximum of such numbers is their logical or, and the
+/// number 0 or 1. The maximum of these numbers is their logical or, and the
 /// minimum is their logical and. A sum of Bools is true if at least one of them
 /// is true. This is a logical or, so the operator is ncclMax.
 static ncclRedOp_t opFor(dist::ReductionKind kind, ElementType type) {

@@ -77,7 +77,7 @@ public:
   ///
   /// - `color`: number of the set that this rank joins. With color noColor,
   ///   this rank joins no set, and `lane` stays unchanged.
-  /// - `key`: position of this rank in its set. For example, a set has two
+  /// - `key`: number that orders the ranks of a set. For example, a set has two
   ///   ranks: rank 5 with key 0 and rank 2 with key 1. Rank 5 becomes rank 0 of
   ///   the lane's communicator, and rank 2 becomes rank 1.
   /// - `mostBlocks`: largest number of GPU thread blocks for one NCCL call on

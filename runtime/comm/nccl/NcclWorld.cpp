@@ -74,8 +74,8 @@ static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
 }
 
 namespace {
-/// One rank's view of all ranks of a run. The ranks communicate by NCCL. One
-/// NCCL communicator contains all ranks. ncclCommSplit creates the
+/// World object of one rank, which creates groups of ranks that communicate by
+/// NCCL. One NCCL communicator contains all ranks. ncclCommSplit creates the
 /// communicators of smaller groups of ranks from this communicator.
 class NcclWorld final : public World {
 public:

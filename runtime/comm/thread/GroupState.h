@@ -51,9 +51,9 @@ struct MemberCall {
   }
 };
 
-/// Slot for one message from one member to another. The receiver copies
+/// Memory for one message between two members of a group. The receiver copies
 /// directly from the sender's memory. The sender may withdraw a message in
-/// state Full. It must not free the memory of a message in state Taken.
+/// state Full, but must not free the memory of a message in state Taken.
 ///
 ///   Empty ── sender stores ──> Full ── receiver begins ──> Taken
 ///     ^                                                      │
@@ -137,7 +137,7 @@ public:
 
 private:
   /// Data that one member writes, and that all members of the group read. The
-  /// alignment of 64 bytes gives each slot its own cache line. Otherwise the
+  /// alignment of 64 bytes gives each Slot its own cache line. Otherwise the
   /// writes of one member would slow down the other members (false sharing).
   struct alignas(64) Slot {
     MemberCall call;

@@ -14,9 +14,9 @@
 
 namespace pcc::runtime {
 
-/// One rank's view of a group (fixed, ordered set of ranks). The members of the
-/// group are threads of this process. A collective, such as an all-reduce,
-/// reads and writes the buffers of all members directly.
+/// Group object of one rank, for a group (fixed, ordered set) of ranks. The
+/// members of the group are threads of this process. A collective, such as an
+/// all-reduce, reads and writes the buffers of all members directly.
 ///
 /// A message passes through a mailbox. A mailbox is a slot for one message from
 /// one member to another member. The sender stores the address of the message

@@ -23,7 +23,7 @@ class GroupState;
 /// - One Sleeper for each rank. The thread of a rank sleeps on this object
 ///   while it waits for other ranks.
 /// - One GroupState for each group of ranks. It contains, for example, the
-///   slots for the messages of the group.
+///   memory through which members pass messages.
 /// - The error by which a rank has ended the run with abort(), if there is one.
 class ThreadJob {
 public:
@@ -53,7 +53,7 @@ public:
   /// Returns the state that all members of one group share, such as the
   /// mailboxes for their messages. `members` are the world ranks of the group.
   /// Every rank creates the same groups in the same order. `number` is the
-  /// position of the group in this order, from 0.
+  /// index of the group in this order.
   ///
   /// The first call with a number creates the state. Later calls with this
   /// number, from other ranks, return the same state. A later call returns null
@@ -74,7 +74,7 @@ private:
   Status reasonOfAbort;
   /// `groupStates[i]` is the state that all members of group i share, such as
   /// the mailboxes for their messages. Every rank creates the same groups in
-  /// the same order. Group i is the group at position i in this order, from 0.
+  /// the same order. Group i is the group with index i in this order.
   std::vector<std::shared_ptr<GroupState>> groupStates;
 };
 

@@ -43,8 +43,8 @@ private:
   /// this rank. The order of the calls must be equal on all ranks. For example,
   /// the third call on rank 0 and the third call on rank 1 must pass equal
   /// lists. If the two lists differ, the later of the two calls returns an
-  /// error. After this error, all further calls on the same rank return an
-  /// error too.
+  /// error. After this error, all later calls on the same rank return an error
+  /// too.
   Status join(const std::vector<int> &members,
               std::unique_ptr<Group> &group) override {
     std::shared_ptr<GroupState> groupState =

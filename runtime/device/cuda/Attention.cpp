@@ -30,10 +30,9 @@ static CudnnDims stridesOf(const program::AttentionOperand &operand) {
   return strides;
 }
 
-/// The operands of an attention instruction. Each entry has two parts. The
-/// first part is the id of a tensor in the cuDNN graph, such as Query. The
-/// second part is the operand: the buffer, the offset and the strides of that
-/// tensor.
+/// The operands of an attention instruction. Each element is a pair: the id of
+/// a tensor in the cuDNN graph, such as Query, and the operand. The operand has
+/// the buffer, the offset and the strides of that tensor.
 using OperandList =
     std::vector<std::pair<AttentionTensor, const program::AttentionOperand *>>;
 

@@ -26,10 +26,10 @@ public:
   ///
   ///   softmax(scale * query * transposed key) * value
   ///
-  /// If the attention is causal, each query ignores the keys after its
-  /// position. If `withStatistics` is true, the graph also stores the
-  /// log-sum-exp of the scores of each query in GPU memory, for the backward
-  /// pass. A score is the scaled dot product of a query and a key.
+  /// If the attention is causal, query i ignores all keys after key i. If
+  /// `withStatistics` is true, the graph also stores the log-sum-exp of the
+  /// scores of each query in GPU memory, for the backward pass. A score is the
+  /// scaled dot product of a query and a key.
   void addForward(bool withStatistics) {
     const Tensor value = stored(Name::Value, shape.valueDims());
     const Tensor scores = hidden(scaled(product(query, transposedKey)));

@@ -73,16 +73,16 @@ struct CublasTypes {
 };
 
 /// Returns the types of a product with factors of type `factors` and a result
-/// of type `stored`. Returns std::nullopt if cuBLASLt has no such product. If
-/// `mayRoundFactors` is true, f32 factors may be rounded to tf32.
+/// of type `stored`. Returns std::nullopt if cuBLASLt has no product with these
+/// types. If `mayRoundFactors` is true, f32 factors may be rounded to tf32.
 std::optional<CublasTypes>
 cublasTypesOf(ElementType factors, ElementType stored, bool mayRoundFactors);
 
-/// Description of a matrix in the form that cuBLASLt expects. cuBLASLt reads
-/// memory in column-major order: element (i, j) has index i + j * ld. `ld` is
-/// the number of elements from one column to the next. `rows` and `columns` are
-/// the sizes of the matrix in this order. If `isTransposed` is true, the
-/// product uses the transpose of the matrix.
+/// Description of a matrix for cuBLASLt. cuBLASLt reads memory in column-major
+/// order: element (i, j) has index i + j * ld. `ld` is the number of elements
+/// from one column to the next. `rows` and `columns` are the sizes of the
+/// matrix in this order. If `isTransposed` is true, the product uses the
+/// transpose of the matrix.
 ///
 /// For example, take a dense row-major matrix [2, 3]. In column-major order,
 /// its memory is a matrix of 3 rows and 2 columns with ld = 3. If

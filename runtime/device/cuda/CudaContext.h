@@ -52,7 +52,7 @@ public:
   /// with exit code 13 (NoDevice).
   Status allocate(size_t bytes, void *&data);
   /// Sets `data` to `bytes` bytes of new, zeroed, page-locked host memory, or
-  /// to null if `bytes` is 0. Transfers between such memory and the GPU can be
+  /// to null if `bytes` is 0. Transfers between this memory and the GPU can be
   /// asynchronous. This object owns the memory.
   Status allocatePinned(size_t bytes, void *&data);
 

@@ -24,11 +24,10 @@ static int capabilityOf(const char *arch) {
 
 /// Loads all kernels in `image` onto the GPU. `image` has the kernels as PTX,
 /// which the driver compiles, and perhaps as machine code (cubin) for one
-/// compute capability. A GPU can execute machine code of the same major and of
-/// the same or a lower minor compute capability. The function loads such
-/// machine code, otherwise the PTX. Returns an error with exit code 13
-/// (NoDevice) if the compute capability of the GPU is lower than the one of the
-/// kernels.
+/// compute capability. The function loads the machine code, if there is any and
+/// the GPU has the same major compute capability. Otherwise the function loads
+/// the PTX. Returns an error with exit code 13 (NoDevice) if the compute
+/// capability of the GPU is lower than the one of the kernels.
 Status CudaResources::loadCode(const ProgramImage &image) {
   const PccGpuCode &given = *image.gpu;
   const int wanted = capabilityOf(given.arch), have = gpu.capability();

@@ -59,9 +59,9 @@ struct CudnnAddresses {
 
 /// A compiled graph, ready to run.
 struct CudnnPlan {
-  /// Descriptors that cuDNN needs to execute the compiled graph. The list has
-  /// one descriptor for each tensor, one for each operation, and one for the
-  /// compiled graph, among others. The destructor destroys the descriptors.
+  /// Descriptors that cuDNN needs to execute the compiled graph. The list has,
+  /// for example, one descriptor for each tensor, one for each operation, and
+  /// one for the compiled graph. The destructor destroys the descriptors.
   std::vector<CudnnDescriptor> kept;
   /// Descriptor of the compiled graph; null if cuDNN could not compile the
   /// graph. The member `kept` owns the descriptor.

@@ -26,12 +26,12 @@ public:
   }
 };
 
-/// An asynchronous all-reduce on the host. Each member of the group reduces one
-/// share of the elements. For example, with 10 elements and 4 members, member 0
-/// reduces elements 0 to 2, and member 3 reduces element 9. start() begins to
-/// send each share of `in` to the member that reduces the share. finish() waits
-/// for this member's share from all others, reduces the share, and exchanges
-/// the results with all others. `in` and `out` may be the same buffer.
+/// An asynchronous all-reduce on the host. Each member reduces one share of the
+/// elements. For example, with 10 elements and 4 members, member 0 reduces
+/// elements 0 to 2, and member 3 reduces element 9. start() begins to send each
+/// share of `in` to the member that reduces the share. finish() waits for this
+/// member's share from all other members, reduces it, and exchanges the
+/// results. `in` and `out` may be the same buffer.
 class SplitAllReduce : public CollectiveOperation, public SplitCollective {
 public:
   SplitAllReduce(const LoadContext &context,

@@ -8,8 +8,8 @@ namespace pcc::runtime {
 
 /// Divides all ranks into groups, and appends the groups to `groups`. A group
 /// is a list of ranks. The ranks of one group differ only in their coordinates
-/// along `axes`. An entry of `axes` is a whole mesh axis or a factor of a mesh
-/// axis. An axis of size 6 has the factors 2 and 3.
+/// along `axes`. An element of `axes` is a whole mesh axis or a sub-axis. For
+/// example, an axis of size 6 consists of sub-axes of sizes 2 and 3.
 ///
 /// For example, a mesh has the axes pp=2 and tp=2, and thus 4 ranks. If `axes`
 /// is {tp}, the groups are {0, 1} and {2, 3}.

@@ -65,7 +65,7 @@ public:
   /// Copies elements of this source to the array `target`, and converts the
   /// elements to type `wanted`. `loops` is a loop nest, outermost loop first.
   /// The first iteration copies element `from` to index `to` in `target`. Each
-  /// further iteration of a loop adds the strides of the loop to both indices.
+  /// later iteration of a loop adds the strides of the loop to both indices.
   /// For example, one loop has source stride 4 and target stride 1:
   ///
   ///   index in this source   8  12  16
@@ -118,7 +118,7 @@ private:
 /// Fills the buffer of one input on this rank, for all microbatches. `source`
 /// has the elements of the whole input. The input may be sharded over ranks and
 /// over microbatches. The function copies only the elements that this rank
-/// holds in each microbatch. `at` is the position of this rank in the mesh.
+/// holds in each microbatch. `at` has the mesh coordinates of this rank.
 ///
 /// A buffer may have space for more elements than the rank holds. The function
 /// sets this space to zero. For example, an input of 7 elements is sharded over

@@ -96,8 +96,8 @@ private:
   struct Source {
     /// The .npy file of --input or --data; empty if there is none.
     std::optional<NpyFile> file;
-    /// Size of the file's leading dim, which counts steps; 0 if there is no
-    /// such dim, and all steps read the same elements.
+    /// Size of the file's leading dim, which counts steps; 0 if the file has no
+    /// such dim. All steps then read the same elements.
     int64_t numSteps = 0;
     /// Parameters of the generator of --random-inputs.
     RandomTensor random = {};

@@ -298,7 +298,7 @@ private:
   /// The ranks send their messages one after the other, so that rank 0 needs
   /// memory for only one received message.
   ///
-  /// If rank 0 cannot write the elements of a message, rank 0 writes no further
+  /// If rank 0 cannot write the elements of a message, rank 0 writes no more
   /// elements. However, rank 0 still receives the messages of the remaining
   /// ranks. Each of these ranks waits until rank 0 has received the message of
   /// the rank. If rank 0 did not receive the message, the rank would fail after

@@ -26,9 +26,9 @@ struct StepMetrics {
 
 /// Measurements of one rank in a run. Durations are measured only in timed
 /// steps. In training, every step is timed. In inference, a run may begin with
-/// warm-up steps, which are not timed. All further steps are timed. For
-/// example, with the options --warmup 2 and --repeat 5, a run has 7 steps, and
-/// the last 5 steps are timed.
+/// warm-up steps, which are not timed. All later steps are timed. For example,
+/// with the options --warmup 2 and --repeat 5, a run has 7 steps, and the last
+/// 5 steps are timed.
 struct RankReport {
   /// Total duration of all timed steps in seconds.
   double seconds = 0;

@@ -110,9 +110,9 @@ struct RunOptions {
   double loadTimeout = 600;
   /// Whether the runtime compares the whole content of each weight file with
   /// the content at compile time (--check-weights). For this purpose, the
-  /// compiler has stored a hash of all bytes of each file of at most 1 GiB. The
-  /// compiler stores no such hash for a larger file. The runtime then prints a
-  /// note that it cannot compare the whole content.
+  /// compiler has stored a hash of all bytes of each file of at most 1 GiB. For
+  /// a larger file, the compiler stores no hash, and the runtime prints a note
+  /// that it cannot compare the whole content.
   ///
   /// With and without this option, the runtime compares the hashes of at most
   /// 16 blocks of 4096 bytes in each file. A difference is an error.

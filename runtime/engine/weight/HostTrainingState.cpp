@@ -10,9 +10,9 @@ namespace pcc::runtime {
 /// changes: weights and optimizer state. A tensor has several buffers if the
 /// program reads the tensor in several ways, such as whole and sharded.
 ///
-/// The first buffers of all tensors must come before all further buffers.
-/// fetch() copies only the first buffers to the host, because a checkpoint
-/// needs each tensor once. store() copies from the host to all buffers.
+/// The list begins with the first buffers of all tensors. fetch() copies only
+/// these to the host, because a checkpoint needs each tensor once. store()
+/// copies from the host to all buffers.
 HostTrainingState::HostTrainingState(const program::ProgramT &program,
                                      Device &device, const BufferTable &buffers)
     : device(device) {

@@ -30,12 +30,12 @@ public:
                     const BufferTable &buffers);
 
   /// Allocates host memory for copies of the shards, unless the device shares
-  /// the host's memory. Call this before fetch() and store(). Further calls do
+  /// the host's memory. Call this before fetch() and store(). Later calls do
   /// nothing.
   Status open();
 
-  /// Returns one entry for each weight and optimizer state that training
-  /// changes on this rank. The entries have different names. After open(),
+  /// Returns one StateTensor for each weight and optimizer state that training
+  /// changes on this rank. All have different names. After open(),
   /// `StateTensor::data` is the address of this rank's shard in host memory.
   std::span<const StateTensor> tensors() const { return {pieces.data(), once}; }
   /// Returns a list with one StateTensor object for each device buffer of the
@@ -45,7 +45,7 @@ public:
   /// whole and divided over the ranks. The rank then has two buffers of `w`.
   ///
   /// The list begins with the objects that tensors() returns. These objects
-  /// describe the first buffer of each tensor. The objects for all further
+  /// describe the first buffer of each tensor. The objects for second and later
   /// buffers, such as the second buffer of `w`, come at the end of the list.
   std::span<const StateTensor> all() const { return pieces; }
 
@@ -86,8 +86,9 @@ private:
   std::vector<void *> onDevice;
   /// Number of different weights and optimizer states. `pieces` has one entry
   /// per device buffer, and a tensor may have several buffers. Example: of 3
-  /// tensors, one has two buffers and the others have one. Then `once` is 3,
-  /// and `pieces` has 4 entries. The first 3 entries are different tensors.
+  /// tensors, one has two buffers and each of the other two has one. Then
+  /// `once` is 3, and `pieces` has 4 entries. The first 3 entries are different
+  /// tensors.
   size_t once = 0;
   bool isOpen = false;
 };

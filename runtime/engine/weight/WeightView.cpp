@@ -113,10 +113,10 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   return true;
 }
 
-/// Reads all elements of the view, not only the elements of this rank's shard.
-/// Writes the elements to the new array `owned`, in row-major order and without
-/// gaps. Afterwards the view refers to this array instead of the weight file or
-/// the random generator.
+/// Reads all elements of the tensor after the transforms so far, not only the
+/// elements of this rank's shard. Writes the elements to the new array `owned`,
+/// in row-major order and without gaps. Afterwards this object reads this array
+/// instead of the weight file or the random generator.
 void WeightView::materialize() {
   const Mesh mesh;
   const Coordinates at;
@@ -202,7 +202,7 @@ void WeightView::read(const Layout &layout, const Mesh &mesh,
   }
 }
 
-/// Executes the loop nest `copy`, which copies elements of this view to
+/// Executes the loop nest `copy`, which copies elements of the stored tensor to
 /// `target`. Each iteration of the innermost loop copies one element and
 /// converts the element to the element type of `target`. readRow() processes at
 /// most 1024 elements per call, so the innermost loop is divided into groups of

@@ -22,13 +22,13 @@ namespace pcc::runtime {
 ///   transpose            offset 768   strides [1, 2304]
 class WeightView {
 public:
-  /// Creates a view of a tensor in a weight file that is mapped into memory.
-  /// `stored` is the address of the tensor's first element. The address may be
-  /// unaligned. The file must stay mapped as long as the view is used.
+  /// Creates an object that reads a parameter from a tensor in a mapped weight
+  /// file. `stored` is the (possibly unaligned) address of the tensor's first
+  /// element. The file must stay mapped as long as the object is used.
   /// `parameter` contains the shape and the element type of the tensor, and the
   /// transforms that turn the tensor into the parameter, such as a transpose.
   WeightView(const program::ParameterT &parameter, const void *stored);
-  /// Creates a view of a tensor with randomly generated elements.
+  /// Creates an object that reads a parameter from a randomly generated tensor.
   WeightView(const program::ParameterT &parameter, const RandomTensor &random);
 
   /// Returns the address of this rank's shard in the mapped weight file.
@@ -58,23 +58,23 @@ public:
             void *target) const;
 
 private:
-  /// Applies the transforms of `parameter` to this view, one after the other.
-  /// The transforms turn the tensor in the weight file into the parameter. Each
-  /// transform is a transpose, a slice, a reshape or a cast. A transpose, slice
-  /// or reshape changes the view's `offset`, `shape` and `strides`. A reshape
-  /// may also copy the elements. A cast appends its element type to `types`.
+  /// Applies the transforms of `parameter`, one after the other. The transforms
+  /// turn the tensor in the weight file into the parameter. Each transform is a
+  /// transpose, a slice, a reshape or a cast. A transpose, slice or reshape
+  /// changes the members `offset`, `shape` and `strides`. A reshape may also
+  /// copy the elements. A cast appends its element type to `types`.
   void applyTransforms(const program::ParameterT &parameter);
   void transpose(const program::TransposeT &step);
   void slice(const program::SliceT &step);
   void reshape(const program::ReshapeT &step);
-  /// Changes the view's shape to `shape` without copying elements. Returns
-  /// false, and changes nothing, if this is not possible.
+  /// Changes the shape of the parameter to `shape` without copying elements.
+  /// Returns false, and changes nothing, if this is not possible.
   bool reshapeStrides(const std::vector<int64_t> &shape);
-  /// Copies all elements of the view into the array `owned`, in row-major order
-  /// and without gaps. If the view casts the elements to another type, the
-  /// array contains the elements after the casts. For example, the elements are
-  /// float32 in the weight file, and bfloat16 in the array. After the call, the
-  /// view refers to the array, and no longer to the weight file or the random
+  /// Copies all elements, after the transforms so far, into the array `owned`,
+  /// in row-major order and without gaps. If these transforms include casts,
+  /// the array contains the elements after the casts. For example, the elements
+  /// are float32 in the weight file, and bfloat16 in the array. After the call,
+  /// this object reads the array, and no longer the weight file or the random
   /// generator.
   void materialize();
 
@@ -88,11 +88,11 @@ private:
   /// the stored tensor to indices 0 to 15 of the dense memory.
   std::vector<StridedCopy> copies(const Layout &layout, const Mesh &mesh,
                                   const Coordinates &at) const;
-  /// Executes the loop nest `copy`: copies elements of the view to `target`.
-  /// Applies the casts of the parameter to the elements. A cast converts an
-  /// element to another element type, such as float32 to bfloat16. The source
-  /// indices of `copy` are the indices of the elements in the stored tensor.
-  /// The target indices of `copy` are the indices of the elements in `target`.
+  /// Executes the loop nest `copy`: copies elements of the stored tensor to
+  /// `target`. Applies the casts of the parameter to the elements. A cast
+  /// converts an element to another element type, such as float32 to bfloat16.
+  /// The source indices of `copy` are indices in the stored tensor. The target
+  /// indices are indices in `target`.
   void readCopy(const StridedCopy &copy, char *target) const;
   /// Reads `count` elements of the stored tensor, or generates them if they are
   /// random. Then converts the elements to another element type, if the program
@@ -115,13 +115,13 @@ private:
   /// from a weight file. `random` is empty if the elements are in memory at the
   /// address `stored`.
   std::optional<RandomTensor> random;
-  /// Array to which materialize() copies all elements of the view, in row-major
-  /// order. materialize() also sets the member `stored` to the address of this
-  /// array. A reshape calls materialize() if no strides describe the tensor
-  /// after the reshape. If no reshape has called materialize(), the array is
-  /// empty.
+  /// Array to which materialize() copies all elements in row-major order.
+  /// materialize() also sets the member `stored` to the address of this array.
+  /// A reshape calls materialize() if no strides describe the tensor after the
+  /// reshape. If no reshape has called materialize(), the array is empty.
   std::vector<char> owned;
-  /// Number of elements from address `stored` to the view's first element.
+  /// Number of elements from address `stored` to the first element of the
+  /// parameter.
   int64_t offset = 0;
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;

@@ -251,8 +251,8 @@ Status findIdentity(const Environment &environment,
 }
 
 /// Returns whether `name` is in the table kLaunchers. The table has the names
-/// of the environment variables in which launchers pass the rank, the number of
-/// ranks, and the position within the host. For example, the result is true for
+/// of the environment variables in which launchers pass the rank and the number
+/// of ranks, in the job and on the host. For example, the result is true for
 /// WORLD_SIZE, which torchrun sets. The result is false for SLURM_PROCID,
 /// because the variables of Slurm are not in the table.
 static bool isInTables(const std::string &name) {

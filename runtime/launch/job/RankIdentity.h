@@ -23,11 +23,10 @@ Environment currentEnvironment();
 /// 65,535.
 inline constexpr int kLargestWorld = 65536;
 
-/// Position of this process in its job. A job has one process per rank, on one
-/// or more hosts. The position consists of the rank and the number of ranks,
-/// first within the whole job, then within this host. For example, a launcher
-/// starts 8 ranks on two hosts, and ranks 4 to 7 are on the second host. Rank 5
-/// then has these values:
+/// Rank of this process and number of ranks, first within the whole job, then
+/// within this host. A job has one process per rank, on one or more hosts. For
+/// example, a launcher starts 8 ranks on two hosts, and ranks 4 to 7 are on the
+/// second host. Rank 5 then has these values:
 ///
 ///   rank 5, worldSize 8, localRank 1, localSize 4
 struct RankIdentity {

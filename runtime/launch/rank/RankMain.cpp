@@ -223,10 +223,10 @@ public:
   }
 
 private:
-  /// Loads the program, executes the steps, and writes the results. If a
-  /// request, such as SIGTERM, stops the training, returns the error that names
+  /// Loads the program, executes the steps, and writes the results. If a stop
+  /// request, such as SIGTERM, ends the training, returns the error that names
   /// the request. If the rank fails, returns the result of findReason(), which
-  /// sends the error to the other ranks. After success or a request, sets
+  /// sends the error to the other ranks. After success or a stop request, sets
   /// `hasLeft` to true. Ranks on GPUs first announce by Rendezvous::leave()
   /// that they have finished. If leave() fails, returns the error of leave()
   /// and does not set `hasLeft`.
@@ -252,11 +252,10 @@ private:
     return status;
   }
 
-  /// Reports to the user that a request has stopped the training. A request is
-  /// a signal such as SIGTERM. The end of the process that reads stdout also
-  /// counts as a request, namely as the signal SIGPIPE. `status` is the error
-  /// that names the request. All ranks have stopped after the same step, and
-  /// have the same error.
+  /// Reports to the user that a signal, such as SIGTERM, has stopped the
+  /// training. The end of the process that reads stdout counts as the signal
+  /// SIGPIPE. `status` is the error that names the signal. All ranks have
+  /// stopped after the same step, and have the same error.
   ///
   /// The function then closes the communicator, and returns the exit code of
   /// `status`. The exit code is 16 with the option --save, otherwise 128 plus
@@ -360,7 +359,7 @@ private:
   /// another rank. For example, SIGKILL ends the process.
   std::optional<int> lost;
   /// Whether this rank has finished its work. The work is finished if all steps
-  /// are done, or if a request, such as the signal SIGTERM, has stopped the
+  /// are done, or if a stop request, such as the signal SIGTERM, has ended the
   /// training. If there are several ranks on GPUs, this rank must also have
   /// announced to the other ranks that its work is finished.
   ///

@@ -76,7 +76,7 @@ static Status notAnAddress(const std::string &text) {
 ///
 /// The last colon of a TCP address separates the host and the port, because an
 /// IPv6 host itself contains colons. Returns an error with exit code 12 if
-/// `text` has another form.
+/// `text` is not a TCP or Unix address.
 Status readAddress(const std::string &text, Address &address) {
   if (text.starts_with("unix:")) {
     const bool isName = text.starts_with("unix:@");

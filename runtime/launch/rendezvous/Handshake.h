@@ -105,8 +105,8 @@ struct Session {
   /// Random bytes of each end: `client` is the rank that connects, `server` is
   /// rank 0.
   std::string client, server;
-  /// IP addresses and ports of both ends of the connection, in the form of
-  /// routeOf(). Empty if the connection is not a TCP connection over the
+  /// IP addresses and ports of both ends of the connection, as bytes (see
+  /// routeOf()). Empty if the connection is not a TCP connection over the
   /// loopback interface. The encryption keys depend on this string. A hostile
   /// process on this host may forward the messages between two ranks. There are
   /// then two connections with different ports, so the ranks compute different

@@ -170,7 +170,7 @@ Status PlaceSearch::resolve() {
 /// TCP, the list has each IP address of the host with the port `address.port`,
 /// because rank 0 listens there if this port is free. After a call of widen(),
 /// the list also has each IP address with one other of the 16 possible ports.
-/// Each new list has another such port.
+/// This port changes from list to list.
 const SocketAddress *PlaceSearch::next() {
   if (numReturned < places.size())
     return &places[numReturned++];

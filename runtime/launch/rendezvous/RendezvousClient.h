@@ -75,7 +75,7 @@ private:
   ///    knows a list of these addresses. If the list contains TCP addresses,
   ///    begins to connect to the next address of the list. If the list contains
   ///    Unix sockets, begins to connect to all addresses of the list.
-  /// 2. Sets `nextAttempt` to a later time, at which this rank begins further
+  /// 2. Sets `nextAttempt` to a later time, at which this rank begins the next
   ///    connections. For example, `nextAttempt` is 250 ms later if step 1 has
   ///    begun a connection, and 20 ms later if step 1 has begun no connection.
   void startAttempts();

@@ -127,10 +127,10 @@ void RendezvousServer::greet(uint64_t id) {
     return;
   // The peer has closed this connection. A rank can open several connections to
   // rank 0. The rank keeps the first connection on which rank 0 answers, and
-  // closes all others. `isAnswered` is true if rank 0 has answered on this
-  // connection. The end of an answered connection is therefore normal, and is
-  // not counted as a rejection. The end of a connection without an answer is
-  // counted as a rejection.
+  // closes its other connections. `isAnswered` is true if rank 0 has answered
+  // on this connection. The end of an answered connection is therefore normal,
+  // and is not counted as a rejection. The end of a connection without an
+  // answer is counted as a rejection.
   if (stranger->isAnswered)
     unknownPeers.remove(id);
   else

@@ -33,7 +33,7 @@ private:
   int number = -1;
 };
 
-/// An address in the form that the socket API requires.
+/// Address of a socket, as a sockaddr of the socket API.
 struct SocketAddress {
   sockaddr_storage storage = {};
   socklen_t length = 0;

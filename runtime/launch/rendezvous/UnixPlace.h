@@ -10,9 +10,9 @@
 
 namespace pcc::runtime {
 
-/// Converts `place`, the address of a Unix socket, to the form that bind(2) and
-/// connect(2) need, and stores the result in `found`. `place` is a path in the
-/// file system, or the name of an abstract socket. An abstract socket has a
+/// Converts `place`, the address of a Unix socket, to the sockaddr that bind(2)
+/// and connect(2) need, and stores the result in `found`. `place` is a path in
+/// the file system, or the name of an abstract socket. An abstract socket has a
 /// name but no file. Returns an error with exit code 12 in two cases:
 ///
 /// - The name of the abstract socket has more than 107 characters.

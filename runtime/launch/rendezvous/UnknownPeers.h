@@ -48,10 +48,10 @@ public:
   /// because its first message has proved that the peer knows the secret of the
   /// job. If the class `answered` is full, closes its oldest connection.
   void setAnswered(uint64_t id);
-  /// Removes the entry of connection `id`. The entry is an UnknownPeer, which
-  /// owns the socket, so remove() closes the socket. There is one exception: if
-  /// the caller has moved the member `connection` out of the entry (std::move)
-  /// before, the caller owns the socket, and the socket stays open.
+  /// Removes the UnknownPeer of connection `id`. The UnknownPeer owns the
+  /// socket, so remove() closes the socket. There is one exception: if the
+  /// caller has moved the member `connection` out of the UnknownPeer
+  /// (std::move) before, the caller owns the socket, and the socket stays open.
   void remove(uint64_t id);
   /// Closes and removes one connection. The socket of a connection counts as an
   /// open file. If the process of rank 0 has reached its limit on open files,

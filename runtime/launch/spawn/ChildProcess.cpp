@@ -124,12 +124,12 @@ void ChildProcess::handleSignal(const ChildEvents &events) {
   }
 }
 
-/// Reads the text that the child has written to `pipe`, and passes each piece
-/// of the text to `takes`. `pipe` is the read end of a pipe, which is the
-/// stdout or the stderr of the child. Does not block: when the pipe contains no
-/// more text, read() fails with the error EAGAIN, and this function returns. If
-/// all writers have closed the pipe, closes `pipe` and sets it to -1. Does
-/// nothing if `pipe` is -1.
+/// Reads the text that the child has written to `pipe`, and passes the text to
+/// `takes`, at most 16 KiB per call. `pipe` is the read end of a pipe, which is
+/// the stdout or the stderr of the child. Does not block: when the pipe
+/// contains no more text, read() fails with the error EAGAIN, and this function
+/// returns. If all writers have closed the pipe, closes `pipe` and sets it to
+/// -1. Does nothing if `pipe` is -1.
 void ChildProcess::readPipe(
     int &pipe, const std::function<void(std::string_view)> &takes) {
   char buffer[16384];

@@ -38,7 +38,7 @@ public:
   /// the caller should add no text until advance() has written text from the
   /// buffer to stdout.
   bool isFull() const { return pending.size() > (1 << 20); }
-  /// Writes waiting text to stdout, until no text is waiting or a further write
+  /// Writes waiting text to stdout, until no text is waiting or the next write
   /// would block.
   ///
   /// If a write fails, failure() returns its error from then on. A timeout has
@@ -66,9 +66,9 @@ public:
 private:
   /// Handles `status`, the result of a write to stdout or the error of a
   /// timeout. If `status` is an error, stores it in `error` and deletes all
-  /// text that waits to be written. add() then ignores further text. If `errno`
-  /// is EPIPE, the process that reads stdout has ended, and `readerGone`
-  /// becomes true.
+  /// text that waits to be written. All later calls of add() do nothing. If
+  /// `errno` is EPIPE, the process that reads stdout has ended, and
+  /// `readerGone` becomes true.
   ///
   /// `errno` must contain the reason of the error. After a failed write, no
   /// other function may be called before note(). For a timeout, the caller must

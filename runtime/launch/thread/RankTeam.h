@@ -114,7 +114,7 @@ private:
   /// World objects of the ranks whose thread is running. Each rank has its own
   /// World object, through which it communicates with the other ranks.
   std::vector<World *> worlds;
-  /// Whether the ranks' threads should end instead of waiting for a further
+  /// Whether the ranks' threads should end instead of waiting for the next
   /// task.
   bool isEnding = false;
   /// Whether the threads of all ranks have ended.

@@ -34,27 +34,13 @@ private:
   /// Checks a sharding: `spec` describes how one tensor is split. No dim may be
   /// split twice. Each split dim must have a number of shards, at least 1.
   void checkDims(const ShardingSpec &spec);
-  /// Checks which devices hold the shards of a tensor. `spec` is the sharding
-  /// of the tensor. It contains a device list. Each entry of the list is the
-  /// number of a device that holds a shard, or the key of a device group. A
-  /// device group is a set of devices that all hold the same shard, and its key
-  /// is a number. Example: the group with the key -1 has the devices 0 and 1.
-  /// In a device list, the entry -1 then stands for the devices 0 and 1. The
-  /// device configuration has the devices 0 to `numDevices` - 1. If the list or
-  /// a group breaks a rule, the function records an error in the member
-  /// `error`.
+  /// Checks the device list of `spec`, the sharding of one tensor. An entry is
+  /// the number of a device, below `numDevices`, or the key of a device group.
+  /// All devices of a group hold the same shard.
   void checkEntries(const ShardingSpec &spec, int64_t numDevices);
-  /// Checks one device of a sharding. A sharding lists the devices that hold
-  /// the shards of one tensor, and each device has a number. There are two
-  /// checks:
-  ///
-  ///  - The number `device` is at least 0 and less than `numDevices`, the
-  ///    number of devices in the device configuration.
-  ///  - The sharding does not list the device twice. The set `listed` holds the
-  ///    devices of this sharding that the function has checked before.
-  ///
-  /// If both checks succeed, the function adds `device` to `listed`. Otherwise
-  /// the function records an error in the member `error`.
+  /// Checks that `device` is at least 0 and less than `numDevices`, and that
+  /// the sharding has not listed it before. Adds `device` to the set `listed`,
+  /// or records an error.
   void checkDevice(int64_t device, int64_t numDevices);
   /// Sets `error` to an error with the message `what`. Does nothing if `error`
   /// already holds an error. The message begins with the node `current` and the
@@ -209,15 +195,9 @@ void DeviceCheck::checkDevice(int64_t device, int64_t numDevices) {
     fail("lists device " + std::to_string(device) + " twice");
 }
 
-/// Checks which devices hold the shards of a tensor. `spec` is the sharding of
-/// the tensor. It contains a device list. Each entry of the list is the number
-/// of a device that holds a shard, or the key of a device group. A device group
-/// is a set of devices that all hold the same shard, and its key is a number.
-/// All entries must stand for the same number of devices. Example: the group
-/// with the key -1 has the devices 0 and 1, and the group with the key -2 has
-/// the devices 2 and 3. The device list [-1, -2] is valid, because each of its
-/// entries stands for two devices. The device list [-1, 2] is an error, because
-/// -1 stands for two devices, but 2 stands for one device.
+/// Checks the device list of `spec`. An entry is the number of a device, or the
+/// key of a group of devices that hold the same shard. All entries must stand
+/// for equally many devices. No device may occur twice.
 void DeviceCheck::checkEntries(const ShardingSpec &spec, int64_t numDevices) {
   std::unordered_map<int64_t, const DeviceGroup *> groups;
   for (const DeviceGroup &group : spec.groups) {

@@ -21,9 +21,9 @@ struct Definition {
   /// is "value 'x' is defined twice". It has two notes: "first by an input" and
   /// "again by node 'n' (Add)".
   const char *what = "node";
-  /// Position, in the graph's list of nodes, of the node that defines the
-  /// value. The first node has position 0. Has no meaning if an input or an
-  /// initializer defines the value (`byNode` is false).
+  /// Index, in the graph's list of nodes, of the node that defines the value.
+  /// Has no meaning if an input or an initializer defines the value (`byNode`
+  /// is false).
   uint32_t node = 0;
   /// Whether a node defines the value. False for an input or an initializer.
   bool byNode = false;
@@ -83,28 +83,17 @@ private:
   void enter(std::string_view name, Definition definition,
              std::string_view mayRepeat);
   std::string describe(const Definition &definition) const;
-  /// Finds the definition of the value `name`. The node `node` reads this
-  /// value. The function then does one of these four things:
-  ///
-  ///   - If a node of this graph defines the value, appends the index of that
-  ///     node to `producers`. `producers` lists the nodes that must come before
-  ///     `node`.
-  ///   - If an input or an initializer of this graph defines the value, does
-  ///     nothing.
-  ///   - If only an enclosing graph defines the value, appends `name` to
-  ///     `captures`. `captures` are the names that this graph takes from
-  ///     enclosing graphs.
-  ///   - If no graph defines the value, records an error.
+  /// Finds the definition of the value `name`, which `node` reads. If a node of
+  /// this graph defines the value, appends the node's index to `producers`. If
+  /// only an enclosing graph defines it, appends `name` to `captures`. Records
+  /// an error if no graph defines the value.
   void use(std::string_view name, const Node &node,
            std::vector<uint32_t> &producers,
            std::vector<std::string_view> &captures);
   /// Validates the subgraphs of `node`. Returns the indices of the nodes of
-  /// this graph whose results `node` reads. If a subgraph reads a value that it
-  /// does not define, `node` also counts as a reader of the value. For example,
-  /// if `node` is an If and a branch reads the result of node 3, the list
-  /// contains 3. If only an enclosing graph defines a value that `node` reads,
-  /// appends the name of the value to `captures`. Records an error if no graph
-  /// defines the value.
+  /// this graph whose results `node` or its subgraphs read. Appends the names
+  /// that only an enclosing graph defines to `captures`. Records an error if no
+  /// graph defines a name.
   std::vector<uint32_t> producersOf(Node &node,
                                     std::vector<std::string_view> &captures);
   void reportCycle(const std::vector<uint32_t> &cycle);
@@ -121,12 +110,9 @@ private:
 } // namespace
 
 /// Checks `graph` and its subgraphs, and sorts their nodes topologically.
-/// `outer` knows the values of the graph that encloses `graph`. It is null if
-/// `graph` is the main graph. Appends names to `captures`: the names of all
-/// values that `graph` reads or returns, but does not define. A read in a
-/// subgraph of `graph` also counts. Example: the main graph defines x, and
-/// `graph` is a branch of an If. If a node in the branch reads x, the function
-/// appends x. Returns the first error; success if there is none.
+/// `outer` is the scope of the enclosing graph; null for the main graph.
+/// Appends to `captures` the names that `graph` takes from enclosing graphs.
+/// Returns the first error.
 static Status validateGraph(Graph &graph, const Scope *outer,
                             std::vector<std::string_view> &captures);
 

@@ -8,15 +8,10 @@
 
 namespace pcc::onnx {
 
-/// Checks the main graph, all subgraphs and all function bodies of `model`, and
-/// sorts the nodes of each topologically. Each node needs an op type. Each
-/// input and initializer needs a name. A value has exactly one definition in
-/// its graph and the enclosing graphs. Only an initializer may have the name of
-/// an input of its graph, if the types fit. Each value that a node reads or a
-/// graph returns must be defined in the graph or an enclosing graph. The nodes
-/// must not form a cycle. A value that a subgraph reads counts as read by its
-/// node. Returns the first violation, with exit code 3. After an error the
-/// model must not be used.
+/// Checks all graphs and function bodies of `model`, and sorts their nodes
+/// topologically. Each value must have one definition, and each value that is
+/// read must be defined. The nodes must not form a cycle. Returns the first
+/// error, with exit code CannotRead; the model must then not be used.
 Status validateModel(Model &model);
 
 } // namespace pcc::onnx

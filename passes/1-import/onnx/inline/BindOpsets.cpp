@@ -42,14 +42,10 @@ Status OpsetBinder::bindAttribute(Attribute &attribute,
   return Status::success();
 }
 
-/// Sets the opset version of each node in `nodes` and in subgraphs of these
-/// nodes. A function has a list of imports, which gives an opset version for
-/// each domain. The model has such a list, too. If the node belongs to a
-/// function that imports the node's domain, the node gets the version from the
-/// function's list. Otherwise the node gets the version from the model's list.
-/// A node that calls a function keeps version 0, because inlining later
-/// replaces the node. Returns an error if neither list has the domain of a
-/// node.
+/// Sets the opset version of each node in `nodes` and in their subgraphs. The
+/// imports of the function take precedence over the imports of the model. A
+/// node that calls a function keeps version 0. Returns an error if neither list
+/// has the domain of a node.
 Status OpsetBinder::bind(std::vector<Node> &nodes) const {
   for (Node &node : nodes) {
     if (!table.calledBy(node)) {

@@ -105,13 +105,10 @@ void CallInliner::bindInputs() {
         i < call.inputs.size() ? call.inputs[i] : std::string_view();
 }
 
-/// Assigns the results of the call to the outputs of the function. For example,
-/// for the function f(x) => (b) and the call y = f(v), the map `names`
-/// translates b to y. The copy of the node that computes b then computes y.
-/// Skips results that the call omits. An output that is already in the map,
-/// such as a in f(a) => (a), goes to the list `forwarded`. For each entry of
-/// this list, make() adds an Identity node that computes the result of the
-/// call.
+/// Maps each output of the function to a result of the call in the map `names`.
+/// An output that is already in the map, such as a in f(a) => (a), goes to the
+/// list `forwarded` instead. make() adds an Identity node for each entry of
+/// this list.
 void CallInliner::bindOutputs() {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const std::string_view inside = function.outputs[i];
@@ -188,11 +185,9 @@ void CallInliner::bindAttributes(Node &node) {
 }
 
 /// Gives new names to the values and the nodes of `graph`, a subgraph of a
-/// copied node. The inputs and the initializers of `graph` get their new names
-/// first. For each of them, the map `names` gets an entry that translates the
-/// old name to the new name. Then the nodes get their new names. renameNode()
-/// looks up the operands of a node in the map, so the entries must exist
-/// before.
+/// copied node. The inputs and the initializers of `graph` come first. For each
+/// of them, the map `names` gets the new name under the old name. The nodes
+/// come second, because renameNode() looks up their operands in the map.
 void CallInliner::renameGraph(Graph &graph) {
   // Names that the inputs of the graph had before the renaming. An initializer
   // may have the name of an input; it is then the default value of the input.

@@ -13,15 +13,9 @@
 
 namespace pcc::onnx {
 
-/// Generates value names that are unique in an ONNX model. Inlining replaces
-/// each call of a function by copies of the nodes of the function. The values
-/// of these copies need new names.
-///
-/// The class also limits the memory of the copied nodes, because the number of
-/// copies can grow exponentially. For example, the main graph calls the
-/// function f1 once, f1 calls f2 twice, and f2 calls f3 twice. Inlining copies
-/// f1 once, f2 twice and f3 4 times. If the chain has 30 functions, inlining
-/// copies the last function 2^29 times.
+/// Generates value names that are unique in an ONNX model, for the nodes that
+/// inlining copies. Also limits the memory of these nodes, because their number
+/// can grow exponentially with the depth of the calls.
 class UniqueNames {
 public:
   /// Collects the names of all values in the model's main graph and its
@@ -62,12 +56,8 @@ private:
 };
 
 /// Inlines one call of a function: copies the nodes of its body under new
-/// names. The map `names` translates names of the body to names of the calling
-/// graph:
-///
-///   input of the function    operand of the call
-///   output of the function   result of the call
-///   other value              new, unused name
+/// names. The map `names` translates the inputs and outputs of the function to
+/// operands and results of the call. All other values get new, unused names.
 class CallInliner {
 public:
   /// Prepares to replace `call` by the nodes of `function`. The inliner may add
@@ -88,24 +78,13 @@ private:
   /// name to the name of the call's operand. If the call omits the operand,
   /// maps the input name to the empty string.
   void bindInputs();
-  /// Adds an entry to the map `names` for each output of the function that the
-  /// call uses. The key is the name of the output. The value is the name of the
-  /// call's result that corresponds to the output. Example: if the function has
-  /// the output b and the call has the result y, the map translates b to y.
-  ///
-  /// The map cannot hold two entries for one name. An output of a function may
-  /// have a name that is already in the map. For example, the function returns
-  /// its input a, and the map already translates a to the call's operand x. In
-  /// this case, bindOutputs() adds the pair (a, y) to the list `forwarded`. The
-  /// inliner later adds an Identity node, which copies x to y.
+  /// Adds each output of the function that the call uses to the map `names`,
+  /// with the corresponding result of the call. The map cannot hold a name
+  /// twice. An output that is already in the map therefore goes to `forwarded`.
   void bindOutputs();
-  /// Adapts `node`, a copy of a node of the function, to the graph that
-  /// contains the call. Gives new names to the node, its results and the values
-  /// of its subgraphs. Renames the operands by the map `names`. Gives
-  /// attributes the values of the function parameters. Copies the pipeline
-  /// stage and the shardings of the call, unless `node` has its own. `inBody`
-  /// is true if the original of `node` is not in a subgraph. A result that is
-  /// an output of the function then gets the name of the call's result.
+  /// Adapts the copied node `node` to the graph that contains the call: names,
+  /// attributes, subgraphs and multi-device annotations. `inBody` is false for
+  /// a node of a subgraph, whose results are not outputs of the function.
   void renameNode(Node &node, bool inBody);
   /// Renames the values and nodes of `graph`, a subgraph of a copied node. Each
   /// value and each node that `graph` contains gets a new name. For example, if
@@ -157,16 +136,9 @@ private:
   /// call has no name, its op type and node index are used, such as "Scale_3/".
   std::string prefix;
   std::unordered_map<std::string_view, std::string_view> names;
-  /// Pairs (output of the function, result of the call). For each pair, the
-  /// inliner adds an Identity node that copies the value of the output to the
-  /// result. Most outputs need no pair: the copy of the node that computes the
-  /// output directly computes the result of the call. Two kinds of outputs need
-  /// a pair:
-  ///
-  ///  - An output that is also an input, as in the function f(a) => (a). No
-  ///    node computes this output.
-  ///  - The second mention of an output, as in the function f(x) => (b, b). The
-  ///    copy of the node that computes b computes only the call's first result.
+  /// Pairs (output of the function, result of the call) for which the inliner
+  /// adds an Identity node. No copied node computes these results: f(a) => (a)
+  /// returns an input, and f(x) => (b, b) returns one value twice.
   std::vector<std::pair<std::string_view, std::string_view>> forwarded;
   /// Renamed copies of the function's nodes, and added Identity nodes. `make`
   /// returns this list.

@@ -26,28 +26,18 @@ const Function *FunctionTable::calledBy(const Node &node) const {
 
 namespace {
 
-/// Checks the function calls of a model. Finds two errors:
-///
-///  - A function calls itself, directly or through other functions.
-///  - A chain of calls has more than `depth` functions. In a chain of calls,
-///    each function calls the next one.
-///
-/// The method enter() starts at one function and follows the calls, depth
-/// first. The list `path` holds the functions that the traversal has entered
-/// and not yet left. Example: A calls B, and B calls C. While the traversal
-/// visits C, `path` is [A, B, C].
+/// Checks the function calls of a model. Finds a function that calls itself,
+/// directly or through other functions, and calls that are nested more than
+/// `depth` functions deep. The traversal is depth-first. `path` holds the
+/// functions that it has entered and not yet left.
 class CallGraphWalk {
 public:
   CallGraphWalk(const FunctionTable &table, int depth)
       : table(table), depth(depth) {}
 
-  /// Visits `function` and each function that `function` calls, directly or
-  /// through other functions. Returns an error in two cases:
-  ///
-  ///  - A visited function calls itself, directly or through other functions.
-  ///  - A chain of calls is too long. In a chain of calls, each function calls
-  ///    the next one. The member `depth` is the largest number of functions
-  ///    that a chain may have.
+  /// Visits `function` and all functions that it calls, directly or through
+  /// other functions. Returns an error if a function calls itself, or if calls
+  /// are nested more than `depth` functions deep.
   Status enter(const Function &function);
 
 private:
@@ -58,20 +48,15 @@ private:
   /// names the functions on the way, such as "function A calls itself, through
   /// B" if A calls B and B calls A.
   Status circle(const Function &function) const;
-  /// Checks the length of one chain of calls. In a chain of calls, each
-  /// function calls the next one. The chain consists of two parts. It begins
-  /// with the functions in the member `path`: the functions that the traversal
-  /// is currently visiting. After them come `below` more functions. Returns an
-  /// error if the chain has more functions than the member `depth` allows.
-  /// Example: `path` is [A, B], and `below` is 3. The chain has 5 functions, so
-  /// the result is an error if `depth` is 4.
+  /// Returns an error if calls are nested more than `depth` functions deep. The
+  /// nesting consists of the functions in `path`, and `below` functions inside.
   Status checkDepth(int below) const;
 
   const FunctionTable &table;
   const int depth;
   std::vector<const Function *> path;
-  /// For each visited function, the length of the longest chain of calls that
-  /// begins with the function; 1 for a function without calls.
+  /// For each visited function, the number of functions in its deepest nesting
+  /// of calls, itself included; 1 for a function without calls.
   std::unordered_map<const Function *, int> height;
 };
 
@@ -105,14 +90,9 @@ Status CallGraphWalk::checkDepth(int below) const {
                                        path.front()->label());
 }
 
-/// Visits `function` and all functions that it calls. `path` holds the
-/// functions that the traversal has entered and not yet left. Each of them
-/// calls the next one. Returns an error if `function` calls itself, directly or
-/// through other functions, or if a chain of calls has more than `depth`
-/// functions. Sets the `height` of `function`: the number of functions in the
-/// longest chain that begins with `function`. A function with a height is not
-/// visited again, because the length of `path` plus the height suffices for the
-/// check.
+/// Visits `function` and all functions that it calls. Returns an error if a
+/// function calls itself, or if calls are nested more than `depth` functions
+/// deep. Sets the `height` of `function`, so that it is visited only once.
 Status CallGraphWalk::enter(const Function &function) {
   if (std::find(path.begin(), path.end(), &function) != path.end())
     return circle(function);

@@ -31,14 +31,9 @@ private:
   std::map<Key, const Function *> byKey;
 };
 
-/// Checks the function calls in the bodies of `functions`. `table` finds the
-/// function that a node calls. The check includes the nodes in subgraphs of a
-/// body, such as the nodes in a branch of an If. Returns an error with the exit
-/// code CannotRead in two cases:
-///
-///  - A function calls itself, directly or through other functions.
-///  - A chain of calls has more than `depth` functions. In a chain of calls,
-///    each function calls the next one.
+/// Checks the calls in the bodies of `functions`, subgraphs included. Returns
+/// the error CannotRead if a function calls itself, directly or through other
+/// functions, or if calls are nested more than `depth` functions deep.
 Status checkCalls(const std::vector<Function> &functions,
                   const FunctionTable &table, int depth);
 

@@ -71,12 +71,9 @@ Status FunctionInliner::expand(const Node &call, const Function &function,
 }
 
 /// Appends `node` to `out`, with all function calls inlined. `level` is the
-/// number of subgraphs and inlined calls that enclose `node`. Each subgraph and
-/// each inlined call adds a recursive call, so a large `level` could exhaust
-/// the stack. Returns an error if `level` exceeds 2 * `limits.depth`. The
-/// number `limits.depth` limits two depths separately: the nesting depth of
-/// protobuf messages in the model file, and the number of functions in a chain
-/// of calls. The limit for `level` is the sum of both limits.
+/// number of subgraphs and inlined calls that enclose `node`. Returns an error
+/// if `level` exceeds 2 * `limits.depth`, because the recursion could exhaust
+/// the stack.
 Status FunctionInliner::inlineNode(Node node, std::vector<Node> &out,
                                    int level) {
   if (level > 2 * limits.depth)

@@ -9,13 +9,9 @@ std::string pcc::onnx::initializationName(std::string_view output) {
   return "initialization/" + std::string(output);
 }
 
-/// Adds the prefix "initialization/" to value names in `graph`, the graph that
-/// computes the initial values of weights. For example, the name w becomes
-/// "initialization/w". Without the prefix, a name could also occur in the
-/// model's main graph, to which the nodes of `graph` are added later. Renames
-/// initializers, and operands and results of nodes. Does not rename sparse
-/// initializers. Does not change names inside subgraphs. The object `model`
-/// stores the new names.
+/// Adds the prefix "initialization/" to the value names in `graph`, so that
+/// they differ from the names in the main graph. Does not rename sparse
+/// initializers or names inside subgraphs. `model` stores the new names.
 static void rename(Model &model, Graph &graph) {
   auto change = [&](std::string_view &name) {
     if (!name.empty())
@@ -37,16 +33,10 @@ static void append(std::vector<T> &to, const std::vector<T> &from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// Merges the two graphs of the model's TrainingInfo into the main graph
-/// `model.graph`. TrainingInfo is the part of an ONNX model that describes the
-/// training of the model. Its graph `initialization` computes the initial
-/// values of weights. Its graph `algorithm` computes one training step.
-///
-/// Adds the nodes and the initializers of both graphs to the main graph. Adds
-/// the inputs, the outputs and the value types of `algorithm`, too. The graph
-/// `initialization` must not have inputs, and its outputs are not added. The
-/// nodes are then numbered from 0 in their new order: the member `index` of
-/// each node is set to the new number.
+/// Adds the nodes and initializers of the TrainingInfo's graphs
+/// `initialization` and `algorithm` to the main graph. Also adds the inputs,
+/// outputs and value types of `algorithm`. Renumbers all nodes from 0 in their
+/// new order.
 Status pcc::onnx::mergeTrainingInfo(Model &model) {
   if (model.training.empty())
     return Status::success();

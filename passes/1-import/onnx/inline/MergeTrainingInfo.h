@@ -9,13 +9,9 @@
 namespace pcc::onnx {
 
 /// Merges the graphs `initialization` and `algorithm` of the model's
-/// TrainingInfo into the main graph. `initialization` computes initial values
-/// of weights, and `algorithm` computes one training step. The main graph then
-/// has the nodes of `initialization`, its own nodes and the nodes of
-/// `algorithm`, in this order. Value names of `initialization` get the prefix
-/// "initialization/". Does nothing without a TrainingInfo. `model.training` is
-/// not changed. Returns the error Unsupported if there are several
-/// TrainingInfos, and CannotRead if `initialization` has inputs.
+/// TrainingInfo, if any, into the main graph. Names of `initialization` get the
+/// prefix "initialization/". Returns the error Unsupported for several
+/// TrainingInfos, and CannotRead for an `initialization` with inputs.
 Status mergeTrainingInfo(Model &model);
 
 /// Returns "initialization/" followed by `output`. `output` is the name of a

@@ -30,13 +30,9 @@ public:
   void addBytes(uint32_t field, std::string_view bytes);
   /// Appends a field whose content is the nested message `message`.
   void addMessage(uint32_t field, MessageBuilder message);
-  /// Appends a field whose content is produced only when the message is
-  /// written. For example, the content may be read from a file at that time.
-  /// `field` is the number of the field. `size` is the size of the content in
-  /// bytes. `content` is a function that writes the content to a stream.
-  /// addLater() only stores this function. The method write(), which writes the
-  /// whole message to a stream, calls the function with that stream. The
-  /// function must write exactly `size` bytes.
+  /// Appends a field whose content is produced only when write() writes the
+  /// message to a stream. write() then calls `content` with the stream.
+  /// `content` must write exactly `size` bytes.
   void addLater(uint32_t field, uint64_t size,
                 std::function<void(std::ostream &)> content);
   /// Appends a repeated integer field in packed encoding (all values in one

@@ -71,16 +71,9 @@ pcc::onnx::numElements(const std::vector<int64_t> &dims) {
   return static_cast<uint64_t>(product);
 }
 
-/// Returns the number of bytes that the elements of a tensor need. `type` is
-/// the type of an element, and `dims` is the shape of the tensor. Elements of 4
-/// or 2 bits share a byte, and the result is rounded up to whole bytes.
-/// Example: a byte holds 2 elements of 4 bits, so 3 elements need 2 bytes.
-/// Returns nothing in three cases:
-///
-///  - The element type has no fixed size (strings), or pcc does not know the
-///    element type.
-///  - A dim is negative.
-///  - The number of elements or the number of bytes exceeds 2^63 - 1.
+/// Returns the number of bytes of all elements of a tensor, rounded up. Returns
+/// nothing if the element type is unknown or has no fixed size, if a dim is
+/// negative, or if the number of elements or bytes exceeds 2^63 - 1.
 std::optional<uint64_t> pcc::onnx::byteSize(DataType type,
                                             const std::vector<int64_t> &dims) {
   const std::optional<uint64_t> elements = numElements(dims);

@@ -78,17 +78,10 @@ struct ExternalLocation {
   std::string_view length;
 };
 
-/// A constant tensor (TensorProto). No dim of the tensor is negative. `raw`
-/// holds the elements as bytes: little endian, row-major. Elements of 4 or 2
-/// bits share a byte; the first element is in the low bits of the byte. The
-/// parser guarantees the size of `raw`:
-///
-///  - If the elements are strings, `raw` is empty.
-///  - If the element type is Undefined or is not in DataType, `raw` may have
-///    any size.
-///  - For each other element type, there are two cases. If the elements lie in
-///    another file, `raw` is empty. If they lie in the model file, `raw` has
-///    exactly the size that `dataType` and `dims` require.
+/// A constant tensor (TensorProto) without negative dims. `raw` holds the
+/// elements as bytes: little endian, row-major. Elements of 4 or 2 bits share a
+/// byte, the first in the low bits. If `raw` is not empty and the element type
+/// is known, `raw` has exactly the size that the shape requires.
 struct Tensor {
   std::string_view name;
   DataType dataType = DataType::Undefined;
@@ -115,13 +108,9 @@ unsigned bitWidth(DataType type);
 std::string typeName(DataType type);
 
 /// Returns the number of bytes that the elements of a tensor need in
-/// Tensor::raw. `type` is the type of an element. `dims` is the shape of the
-/// tensor. Elements of 4 or 2 bits share a byte: 3 elements of 4 bits need 2
-/// bytes. Returns nothing in these cases:
-///
-///  - An element has no fixed size (strings), or `type` is unknown.
-///  - A dim is negative.
-///  - The number of elements or of bytes exceeds 2^63 - 1.
+/// Tensor::raw. Elements of 4 or 2 bits share a byte. Returns nothing if the
+/// element type is unknown or has no fixed size, if a dim is negative, or if
+/// the number of elements or bytes exceeds 2^63 - 1.
 std::optional<uint64_t> byteSize(DataType type,
                                  const std::vector<int64_t> &dims);
 
@@ -131,14 +120,9 @@ struct SparseTensor {
   /// no name field of its own. The name of this tensor (`values.name`) is
   /// therefore also the name of the sparse tensor.
   Tensor values;
-  /// Positions of the non-zero elements in the tensor of shape `dims`.
-  /// `indices` has one of two shapes. Let n be the number of non-zero elements:
-  ///
-  ///  - [n]: each position is one number, the row-major index of the element.
-  ///  - [n, rank]: each position is a row with one index for each dim.
-  ///
-  /// Example: `dims` is [3, 4], and the element in row 1 and column 2 is not
-  /// zero. Its position is the number 1 * 4 + 2 = 6, or the row [1, 2].
+  /// Indices of the non-zero elements in the dense tensor. The shape [n] stores
+  /// n row-major indices. The shape [n, rank] stores n rows with one index per
+  /// dim.
   Tensor indices;
   /// Shape of the sparse tensor. The shape counts the zeros and the non-zero
   /// elements. Example: a 3 x 4 tensor with two non-zero elements has `dims` =
@@ -231,12 +215,8 @@ struct ShardedDim {
 };
 
 /// A group of devices that all hold the same shard of a tensor
-/// (IntIntListEntryProto). `key` is the number of the group. `devices` lists
-/// the numbers of the devices in the group. Example: the group with `key` = -1
-/// has the devices 0 and 1, and the group with `key` = -2 has the devices 2 and
-/// 3. The list ShardingSpec::devices has one entry for each shard. If this list
-/// is [-1, -2], the devices 0 and 1 both hold shard 0, and the devices 2 and 3
-/// both hold shard 1.
+/// (IntIntListEntryProto). In the list ShardingSpec::devices, the number `key`
+/// stands for all `devices` of the group.
 struct DeviceGroup {
   int64_t key = 0;
   std::vector<int64_t> devices;
@@ -245,15 +225,10 @@ struct DeviceGroup {
 /// The sharding of one operand or result of a node (ShardingSpecProto).
 struct ShardingSpec {
   std::string_view tensorName;
-  /// Devices that hold the shards. Entry i is the number of the device that
-  /// holds shard i, or the `key` of a group in `groups` if several devices hold
-  /// shard i. The shards are numbered in row-major order. For example, if two
-  /// dims are each split into 2 parts, shard 1 has part 0 of dim 0 and part 1
-  /// of dim 1.
-  ///
-  /// The list may be empty: the annotation then does not tell which devices
-  /// hold which shard. If the tensor has only one shard, the list may have any
-  /// length, and each entry belongs to this shard.
+  /// Devices that hold the shards, which are numbered in row-major order. Entry
+  /// i is the device of shard i, or the `key` of a group in `groups`. The list
+  /// may be empty. If there is only one shard, all entries belong to this
+  /// shard.
   std::vector<int64_t> devices;
   std::vector<DeviceGroup> groups;
   std::vector<ShardedDim> shardedDims;
@@ -329,10 +304,10 @@ struct Node {
   std::string_view overload;
   /// Opset version that applies to the node; 0 until readModel sets it.
   int64_t opset = 0;
-  /// Position of the node in the node list of its graph or function, from 0.
-  /// Error messages use the index to identify a node that has no name. If a
-  /// function call is replaced by the nodes of the function's body, each of
-  /// these nodes gets the index of the call.
+  /// Index of the node in the node list of its graph or function, from 0. Error
+  /// messages use the index to identify a node that has no name. If a function
+  /// call is replaced by the nodes of the function's body, each of these nodes
+  /// gets the index of the call.
   uint32_t index = 0;
   /// Names of the operands. The name "" stands for an optional operand that the
   /// node omits. If the node omits the last operands, the list ends before
@@ -416,13 +391,9 @@ struct Function {
   std::vector<ValueInfo> valueInfos;
   Metadata metadata;
 
-  /// Returns the name of the function in single quotes, for an error message.
-  /// The domain and "." come before the name. Example: a function with the
-  /// domain com.acme and the name Scale has the label `'com.acme.Scale'`. A
-  /// function without a domain has the label `'Scale'`. Several functions may
-  /// have the same domain and name. The member `overload` then distinguishes
-  /// them, and the label also contains the overload. Example: the function
-  /// Scale with the overload v2 has the label `'com.acme.Scale:v2'`.
+  /// Returns the domain, the name and the overload of the function in single
+  /// quotes, for an error message: `'com.acme.Scale:v2'`. Leaves out an empty
+  /// domain or overload.
   std::string label() const;
 };
 
@@ -472,18 +443,16 @@ struct Model {
   /// several directories for these files. The first one is the directory of
   /// `path`.
   std::string path;
-  /// Owns the mapped file and all other memory that views of the model point
-  /// to. Never null in a model that has been read.
+  /// Owns the mapped file and all other memory to which string views in the
+  /// model point. Never null in a model that has been read.
   std::shared_ptr<ModelStorage> storage;
 
   /// Stores `text` in `storage` and returns a view of the stored copy.
   std::string_view intern(std::string text);
-  /// Returns the position in the model file at which `bytes` begins. The model
-  /// file is mapped into memory, and `bytes` is a view of memory. If `bytes`
-  /// lies in the mapped file, the result is the number of bytes in the file
-  /// before `bytes`. If `bytes` lies in other memory or is empty, the function
-  /// returns nothing. For example, a string that intern() has stored lies in
-  /// other memory.
+  /// Returns the offset in bytes of `bytes` from the start of the model file,
+  /// if `bytes` points into the memory to which the file is mapped. Returns
+  /// nullopt if `bytes` is empty or lies in other memory, such as a string that
+  /// intern() has stored.
   std::optional<uint64_t> fileOffset(std::string_view bytes) const;
 };
 

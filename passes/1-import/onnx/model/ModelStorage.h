@@ -12,25 +12,16 @@
 
 namespace pcc::onnx {
 
-/// Keeps the memory to which the string views in a Model point. The memory has
-/// two parts. The first part is the bytes of the model file. The second part is
-/// the strings that the reader of the file creates, such as new names. The
-/// reader sets the first part once, by one of two methods. The method `map`
-/// maps a file into memory, and the ModelStorage owns the mapping. The method
-/// `view` takes bytes that the caller owns, and the ModelStorage only refers to
-/// them.
-///
-/// The string views stay valid until the ModelStorage is destroyed. Views of
-/// the caller's bytes also need these bytes to stay alive.
+/// Keeps the memory to which the string views in a Model point: the bytes of
+/// the model file, and strings that the reader creates. The method map() maps a
+/// file, and the object owns the mapping. The method view() stores a pointer to
+/// bytes that the caller must keep alive.
 class ModelStorage {
 public:
   /// Maps the regular file at `path` into memory, read-only. An empty file is
-  /// no error and has no bytes. Exit codes of errors:
-  ///
-  ///   InputOutput   the operating system denies access to the file, cannot
-  ///                 read the file, or has no memory or file descriptor left
-  ///   CannotRead    any other error; for example, there is no file at `path`,
-  ///                 or it is not a regular file
+  /// no error. An error has the exit code InputOutput if the system denies
+  /// access or lacks memory or file descriptors. Any other error has
+  /// CannotRead.
   Status map(const std::string &path) {
     PCC_RETURN_IF_ERROR(runtime::MappedFile::open(path, mapping, CannotRead));
     content = mapping.text();
@@ -61,9 +52,9 @@ private:
   /// method `view` instead of a file, there is no mapping, and this object is
   /// empty.
   runtime::MappedFile mapping;
-  /// Strings stored by `keep`, which returns a view of each string. The views
-  /// must stay valid when `keep` adds more strings. The container is therefore
-  /// a deque: unlike a vector, a deque does not move its elements as it grows.
+  /// Strings that keep() stores. The string views that keep() returns must stay
+  /// valid when it stores more strings. The container is therefore a deque:
+  /// unlike a vector, a deque does not move its elements as it grows.
   std::deque<std::string> strings;
 };
 

@@ -15,13 +15,9 @@ struct ReadLimits {
   /// Largest nesting depth of protobuf messages. Also limits how deep function
   /// calls may be nested: function A calls B, B calls C, and so on.
   int depth = 100;
-  /// Largest number of protobuf messages in a model file. The number also
-  /// limits memory: pcc replaces each call of an ONNX function by a copy of the
-  /// function's nodes. The limit for all copied nodes and their names together
-  /// is 16 bytes times `messages`. pcc only estimates the memory of a node.
-  ///
-  /// Example: the default 2^24 allows about 16 million messages in the file,
-  /// and about 256 MiB for the copied nodes and their names.
+  /// Largest number of protobuf messages in a model file. When functions are
+  /// inlined, the copies of their nodes may need at most 16 bytes times
+  /// `messages` of memory, by an estimate.
   uint64_t messages = 1 << 24;
   /// Largest number of functions of a model.
   size_t functions = 10000;

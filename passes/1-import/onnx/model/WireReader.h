@@ -21,14 +21,8 @@ struct WireError {
 };
 
 /// Iterates over the fields of one encoded protobuf message:
-///
-///   for (WireReader wire(message); wire.next();)
-///     if (wire.field() == 1)
-///       name = wire.bytes();
-///
-/// A WireReader uses the library protozero only to decode varints. protozero
-/// also has a reader for whole messages, but that reader cannot read a field of
-/// 4 GiB or more.
+/// `for (WireReader wire(message); wire.next();)`. Unlike the reader of the
+/// library protozero, it can read a field of 4 GiB or more.
 class WireReader {
 public:
   /// Prepares to read the fields of `message`. The bytes must stay alive as

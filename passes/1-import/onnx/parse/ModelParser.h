@@ -19,16 +19,11 @@ struct InvalidMessage {
   std::string message;
 };
 
-/// Parses an ONNX file (a ModelProto) into a Model. There is one method for
-/// each message type of onnx.proto that pcc uses. The method parses the encoded
-/// message `message`, stores the result in its last parameter, and ignores
-/// unknown fields. A method that finds an error throws one of two exceptions:
-///
-///   WireError        The bytes are not an encoded message, or not a model.
-///   InvalidMessage   The message is not valid ONNX or exceeds a limit.
-///
-/// The parser does not check whether one message agrees with another, for
-/// example whether the operand of a node exists.
+/// Parses an ONNX file (a ModelProto) into a Model. Each method parses one
+/// message type of onnx.proto and ignores unknown fields. A method throws
+/// WireError if the bytes are not an encoded message. It throws InvalidMessage
+/// if the message is not valid ONNX or exceeds a limit. The parser does not
+/// check whether messages agree with each other.
 class ModelParser {
 public:
   /// Prepares to parse one model. `limits` are the largest sizes that the model
@@ -45,18 +40,10 @@ public:
   /// Returns whether the parser found an IR version. A file without one might
   /// not be an ONNX model.
   bool sawVersion() const { return versionSeen; }
-  /// Returns whether the last error occurred inside a field of the ModelProto,
-  /// such as `graph`. A ModelProto is the protobuf message that holds a whole
-  /// ONNX model. The parser reads each field of the ModelProto in two steps:
-  ///
-  ///   1. The parser finds all bytes of the field. If the file is cut off, this
-  ///      step fails, and the result is false.
-  ///   2. The parser parses these bytes. If this step fails, the result is
-  ///      true. The file then has all bytes of the field, but some of them are
-  ///      wrong.
-  ///
-  /// The result is also false if the error belongs to no field, for example if
-  /// there is no field `graph`. The method must be called only after an error.
+  /// Returns whether the last error occurred in the bytes of a field of the
+  /// ModelProto (the message of the whole model), such as `graph`. Returns
+  /// false if the file was cut off, so that bytes of the field are missing.
+  /// Must be called only after an error.
   bool failedInside() const { return insideField; }
 
 private:
@@ -99,13 +86,9 @@ private:
   void type(std::string_view message, Type &type);
   /// Parses the type of a dense or sparse tensor: element type and shape.
   void tensorType(std::string_view message, Type &type);
-  /// Parses `message`, which is the encoded type of a sequence, a map or an
-  /// optional value. `kind` tells which of the three it is. Stores the result
-  /// in `type`. Each of the three types contains another type. A sequence
-  /// contains the type of its elements. A map contains the type of its values.
-  /// An optional value contains the type that the value has if it is present.
-  /// The method stores the contained type in `type.inner`. For a map, it also
-  /// stores the type of the keys in `type.elementType`.
+  /// Parses `message`, the type of a sequence, a map or an optional value, as
+  /// `kind` states. Stores the type of the elements or values in `type.inner`,
+  /// and the type of the keys of a map in `type.elementType`.
   void nestedType(std::string_view message, TypeKind kind, Type &type);
   void shape(std::string_view message, std::vector<Dim> &dims);
   void dim(std::string_view message, Dim &dim);
@@ -115,19 +98,12 @@ private:
   /// Parses `message`, which is an encoded TensorProto: a constant tensor.
   /// Stores the name, the element type, the shape and the elements of that
   /// tensor in `tensor`. If the elements lie in another file, the method stores
-  /// the name of that file and the position of the elements in that file.
+  /// the name of that file and the byte offset of the elements in that file.
   void tensor(std::string_view message, Tensor &tensor);
   void sparseTensor(std::string_view message, SparseTensor &tensor);
-  /// Parses `message`, which is one entry of the list external_data in a
-  /// TensorProto. The list tells where the elements of the tensor lie in
-  /// another file. Each entry is a pair of a key and a value. The method stores
-  /// the value in the member of `location` that has the same name as the key:
-  ///
-  ///   key "location"   name of the file that holds the elements
-  ///   key "offset"     position in that file of the first element, in bytes
-  ///   key "length"     size of all elements, in bytes
-  ///
-  /// The method ignores an entry with another key.
+  /// Parses one entry of the list external_data in a TensorProto. Stores the
+  /// value of the entry in the member of `location` with the name of its key:
+  /// location, offset or length. Ignores any other key.
   void externalEntry(std::string_view message, ExternalLocation &location);
   /// Parses the elements of a tensor that the file stores as a list of numbers,
   /// such as float_data or int32_data. The method converts the numbers to the
@@ -135,13 +111,8 @@ private:
   /// bytes. Example: a list of two floats gives 8 bytes. `message` is the whole
   /// encoded TensorProto. The element type in `tensor` must already be set.
   void typedElements(std::string_view message, Tensor &tensor);
-  /// Throws InvalidMessage if `tensor` breaks one of these rules:
-  ///  - The tensor has at most `limits.rank` dims, no negative dim, and at most
-  ///    2^63 - 1 elements and bytes.
-  ///  - A tensor of strings has one string per element, no bytes in `raw`, and
-  ///    no elements in another file. Any other tensor has no strings.
-  ///  - If the element type has a fixed size, `raw` has exactly the bytes of
-  ///    the elements, or is empty if the elements lie in another file.
+  /// Throws InvalidMessage if the shape of `tensor` is invalid or exceeds a
+  /// limit, or if the elements do not match the element type and the shape.
   void checkTensor(const Tensor &tensor) const;
 
   // The methods from `deviceConfiguration` to `deviceGroup` are defined in

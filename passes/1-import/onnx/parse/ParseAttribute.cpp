@@ -67,17 +67,9 @@ static bool hasItsValue(const Attribute &attribute) {
 }
 
 /// Checks `attribute` after all its fields have been parsed. `found` is the
-/// type of the values that the file contains for this attribute. `found` is
-/// Undefined if the file contains no value. If the file does not contain the
-/// type of the attribute, the function first sets `attribute.type` to `found`.
-/// The function throws InvalidMessage in each of these cases:
-///
-/// - The attribute has no name.
-/// - The attribute has no type, or its type is not an attribute type of ONNX.
-/// - A value in the file has a type that differs from `attribute.type`.
-/// - The attribute must have exactly one value, for example a tensor, and has
-///   no value or several values. An attribute that takes its value from a
-///   parameter of a function needs no value.
+/// type of the values in the file; Undefined for none. Sets a missing
+/// `attribute.type` to `found`. Throws InvalidMessage if the name, the type or
+/// the values are invalid.
 static void finishAttribute(Attribute &attribute, AttributeType found) {
   if (attribute.name.empty())
     throw InvalidMessage{"an attribute has no name"};
@@ -128,13 +120,9 @@ void ModelParser::attribute(std::string_view message, Attribute &attribute) {
   finishAttribute(attribute, found);
 }
 
-/// Parses a value of an attribute, and stores the value in `attribute`. The
-/// value lies in the current field of `wire`, which is the field that `wire`
-/// decoded last. `type` is the type of the value. It determines the member of
-/// `attribute` that stores the value. Examples:
-///
-///   `type` is Int                  sets the integer `attribute.i`
-///   `type` is Tensor or Tensors    appends to the list `attribute.tensors`
+/// Parses the value in the current field of `wire`. Stores it in the member of
+/// `attribute` that `type` selects: Int sets `i`, and Tensor appends to
+/// `tensors`.
 void ModelParser::attributeValue(const WireReader &wire, AttributeType type,
                                  Attribute &attribute) {
   switch (type) {

@@ -187,10 +187,9 @@ void ModelParser::node(std::string_view message, Node &node) {
 }
 
 /// Parses a FunctionProto, which is the definition of one function of the
-/// model. `message` is the encoded FunctionProto. The method stores the parsed
-/// parts in `function`. It sets the member `index` of each node of the function
-/// to the position of the node in the function: 0 for the first node, 1 for the
-/// second.
+/// model. `message` is the encoded FunctionProto. The method stores the
+/// definition in `function`. It sets the member `index` of each node of the
+/// function to the index of the node in the function, which counts from 0.
 void ModelParser::function(std::string_view message, Function &function) {
   NestingLevel level(*this);
   for (WireReader wire(message); wire.next();) {

@@ -17,16 +17,9 @@ struct TypedField {
   /// the number 4. `field` is 0 if TensorProto has no list of numbers for the
   /// element type. An example is the type string.
   uint32_t field = 0;
-  /// Number of bytes that one number of the described field takes in
-  /// Tensor::raw. The field is a field of TensorProto, such as float_data, and
-  /// lists the elements of a tensor as numbers. Tensor::raw holds the elements
-  /// of the parsed tensor as bytes. `valueBytes` depends on the element type of
-  /// the tensor:
-  ///
-  ///   float      4   one number of float_data is one element
-  ///   int8       1   one number of int32_data is one element
-  ///   int4       1   one number of int32_data is a byte with two elements
-  ///   complex64  4   two numbers of float_data are one element
+  /// Number of bytes in Tensor::raw for one number of the described field. The
+  /// number is one element (float: 4 bytes, int8: 1 byte), two elements (int4:
+  /// 1 byte) or half an element (complex64: 4 bytes).
   unsigned valueBytes = 0;
   /// Whether the described field of TensorProto stores each number in exactly 4
   /// or 8 bytes. For example, float_data stores each number in 4 bytes, so
@@ -38,14 +31,8 @@ struct TypedField {
 
 } // namespace
 
-/// Returns whether field number `field` of TensorProto holds the tensor's
-/// elements as numbers. The result is true for these fields:
-///
-///    4  float_data
-///    5  int32_data
-///    7  int64_data
-///   10  double_data
-///   11  uint64_data
+/// Returns whether field number `field` of TensorProto stores elements as a
+/// list of numbers. An example is field 4, float_data.
 static bool isTypedField(uint32_t field) {
   return field == 4 || field == 5 || field == 7 || field == 10 || field == 11;
 }
@@ -106,14 +93,10 @@ static void appendElements(const WireReader &wire, const TypedField &typed,
     appendBytes(raw, static_cast<uint64_t>(value), typed.valueBytes);
 }
 
-/// Sets `tensor.raw` to the elements that the file stores as numbers, such as
-/// in float_data. `message` is the encoded TensorProto. There are two cases:
-///
-/// - One field holds all elements, with 4 or 8 bytes for each number. The bytes
-///   of the field need no conversion: `tensor.raw` is a view of the file.
-/// - Otherwise, for example if the numbers are varints, the method converts the
-///   elements to an array of bytes. The method stores the array in the member
-///   `storage`, and `tensor.raw` is a view of this array.
+/// Sets `tensor.raw` to the elements that the TensorProto `message` stores as
+/// numbers, such as in float_data. If the elements need no conversion,
+/// `tensor.raw` points into the file. Otherwise it points to an array in
+/// `storage`.
 void ModelParser::typedElements(std::string_view message, Tensor &tensor) {
   const TypedField typed = typedFieldOf(tensor.dataType);
   std::string decoded;

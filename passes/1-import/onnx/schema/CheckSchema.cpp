@@ -56,16 +56,10 @@ static Status refuse(const Node &node, const std::string &claim) {
                        "node " + node.label() + ": " + claim);
 }
 
-/// Checks that `node` does not have too many operands, or that it does not have
-/// too many results. `word` says which of the two is checked: "operands" or
-/// "results". `count` is the number of operands or results of `node`. `list`
-/// contains one type for each operand or result in ONNX's definition of the op.
-/// Spaces separate the types. A sign may follow a type: the sign "?" marks an
-/// operand that may be absent, and the sign "*" or "~" stands for any number of
-/// operands. Examples:
-///
-///   "T T?"      The node may have at most 2 operands.
-///   "int64 T*"  The node may have any number of operands.
+/// Checks that `node` has at most as many operands or results as ONNX's
+/// definition of the op. `count` is the number in `node`, and `list` has the
+/// types in the definition. A type with the sign "*" or "~" stands for any
+/// number. `word` is "operands" or "results".
 static Status checkCount(const Node &node, size_t count, const char *word,
                          std::string_view list) {
   size_t most = 0;
@@ -121,13 +115,10 @@ class OperandTypes {
 public:
   explicit OperandTypes(const OpSchema &schema) : schema(schema) {}
 
-  /// Checks the element type `type` of the operand with the index `operand`.
-  /// `kind` is the entry for this operand in OpSchema::operands, such as "T?".
-  /// Operands with the same type variable, such as T, must have the same
-  /// element type. This rule does not apply to an entry with the sign "~".
-  /// Returns "" if `type` is right. Otherwise returns the end of an error
-  /// message, such as "has elements of type bool, but Gather-13 takes int32,
-  /// int64". Gather-13 is the definition of Gather since opset 13.
+  /// Checks the element type of the operand with the index `operand`. `kind` is
+  /// the operand's type in the op's definition, such as "T?". Operands with the
+  /// same type variable, such as T, must have the same type. The sign "~" after
+  /// T lifts this restriction. Returns "", or the end of an error message.
   std::string check(std::string_view kind, DataType type, size_t operand) {
     const bool isFree = kind.ends_with('~');
     if (isFree || kind.ends_with('?') || kind.ends_with('*'))
@@ -146,17 +137,10 @@ public:
   }
 
 private:
-  /// Returns the list of element types that an operand may have. `kind` is the
-  /// type of the operand in the definition of the op, without a sign such as
-  /// "?". The result depends on `kind`:
-  ///
-  ///   "T"      the types for T in the definition, such as "float,int32"
-  ///   "int64"  "int64"
-  ///   "-"      "": the operand is not a tensor, for example a sequence
-  ///
-  /// "T" is a type variable: a name for one of several element types. The
-  /// result is also "" if the definition has no list of types for a type
-  /// variable.
+  /// Returns the element types that an operand may have, separated by commas.
+  /// `kind` is the operand's type in the op's definition: an element type, a
+  /// type variable such as "T", or "-". Returns "" if the types are not
+  /// restricted.
   std::string_view allowedTypes(std::string_view kind) const {
     for (std::string_view list = schema.constraints; !list.empty();) {
       std::string_view types = nextEntry(list, ' ');

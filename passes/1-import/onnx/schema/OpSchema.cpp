@@ -9,10 +9,10 @@
 namespace pcc::onnx {
 
 /// Table of the definitions of all ONNX ops. One row is the definition of one
-/// op from one opset version on. An op has a further row for each later opset
-/// version that changes the definition. Example: Gather has the versions 1, 11
-/// and 13, and therefore three rows. The rows are sorted by domain, then by the
-/// name of the op, and then by the opset version.
+/// op from one opset version on. Each opset version that changes the definition
+/// of an op has its own row. Example: Gather has the versions 1, 11 and 13, and
+/// therefore three rows. The rows are sorted by domain, then by the name of the
+/// op, and then by the opset version.
 static constexpr OpSchema kSchemas[] = {
 #include "passes/1-import/onnx/schema/OpSchemas.inc"
 };

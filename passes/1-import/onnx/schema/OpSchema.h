@@ -7,33 +7,20 @@
 
 namespace pcc::onnx {
 
-/// Definition of one version of an ONNX op. The file OpSchemas.inc is a table
-/// with one definition in each row. Example: the row of AffineGrid of opset 20:
-///
-///   domain       ""
-///   op           "AffineGrid"
-///   since        20
-///   operands     "T1 T2"
-///   results      "T1"
-///   attributes   "align_corners"
-///   constraints  "T1=bfloat16,double,float,float16 T2=int64"
-///
-/// T1 and T2 are type variables: names for one of several element types. The
-/// first operand and the result have the same type, because both have T1.
+/// Definition of one version of an ONNX op: a row of the table OpSchemas.inc.
+/// Example: AffineGrid of opset 20 has the operands "T1 T2", the results "T1"
+/// and the constraints "T1=bfloat16,double,float,float16 T2=int64". T1 and T2
+/// are type variables: names for one of several element types.
 struct OpSchema {
   std::string_view domain; ///< "" for the standard domain
   std::string_view op;
   int64_t since; ///< first opset version in which the op has this definition
-  /// Types of the operands, separated by spaces. Each type is an element type
-  /// such as int64, a type variable such as T, or "-" for a type that is not a
-  /// tensor, such as a sequence. A sign may follow the type. For example, the
-  /// last operand of "T int64 T?" may be absent.
-  ///
-  ///   ?   the operand may be absent
-  ///   *   any number of operands of one type, at the end of the list
-  ///   ~   any number of operands of any types, at the end of the list
+  /// Types of the operands, separated by spaces: an element type such as int64,
+  /// a type variable such as T, or "-" if not a tensor. The sign "?" after a
+  /// type marks an optional operand. The sign "*" stands for any number of
+  /// operands of one type, and "~" for any number of operands of any types.
   std::string_view operands;
-  std::string_view results;    ///< type of each result, in the same form
+  std::string_view results;    ///< types of the results, as in `operands`
   std::string_view attributes; ///< names of all attributes
   /// Element types that each type variable may stand for. A type variable is a
   /// name for one of several types, such as T. Example: in the text

@@ -33,7 +33,7 @@ struct EmbeddedElements {
 struct ExternalElements {
   /// Path of the file with the elements, relative to the model's directory.
   std::string location;
-  /// Position of the elements in the file `location`: the offset of their first
+  /// Bytes of the elements in the file `location`: the offset of their first
   /// byte, and the number of bytes.
   uint64_t offset = 0;
   uint64_t length = 0;
@@ -44,17 +44,10 @@ using ReplacedWeights =
     std::map<std::string, std::variant<EmbeddedElements, ExternalElements>,
              std::less<>>;
 
-/// Returns a copy of the file from which `model` was read. `weights` maps names
-/// of initializers (constant tensors of the model) to new elements. These
-/// initializers have the new elements in the copy. All other parts of the copy
-/// equal the parts of the file. The function reads the file and not the members
-/// of `model`, so a change to a member has no effect on the copy.
-///
-/// The result holds views of the mapped file, not the bytes of the file. The
-/// mapped file must therefore stay alive until the caller has written the
-/// result to a stream. For each EmbeddedElements in `weights`, the function
-/// EmbeddedElements::write is called while the result is written. The objects
-/// that EmbeddedElements::write uses must stay alive until then.
+/// Returns a copy of the file from which `model` was read, with the new
+/// elements in `weights`. The mapped file, and all objects that
+/// EmbeddedElements::write uses, must stay alive until the result is written.
+/// Changes to the members of `model` have no effect.
 MessageBuilder replaceWeights(const Model &model,
                               const ReplacedWeights &weights);
 

@@ -36,13 +36,9 @@ public:
 
 private:
   MessageBuilder graph(std::string_view message);
-  /// Returns a copy of `message`, which is the NodeProto of a node. A NodeProto
-  /// has a list of device annotations. A device annotation has the pipeline
-  /// stage of the node and the shardings of the node's tensors. Each device
-  /// annotation refers to a device configuration, which is a set of devices
-  /// with a name. The copy does not have the device annotation that refers to
-  /// `annotation.configuration`. If `own` is not null, the method adds the
-  /// device annotation `own` to the copy in its place.
+  /// Returns a copy of the NodeProto `message` without its device annotation
+  /// for `annotation.configuration`. Adds the device annotation `own` to the
+  /// copy, if it is not null.
   MessageBuilder node(std::string_view message,
                       const NodeDeviceConfiguration *own) const;
   /// Returns a copy of `message`, which is the TensorProto of an initializer (a
@@ -58,27 +54,15 @@ private:
   /// entry has `annotation.locationPrefix` before the path. Example: the prefix
   /// "../model/" changes the path "weights.bin" to "../model/weights.bin".
   MessageBuilder externalEntry(std::string_view message) const;
-  /// Appends a copy of one ValueInfoProto to `graph`, which is the GraphProto
-  /// of the new file. A ValueInfoProto is the message with the name, the type
-  /// and the metadata of a value. The reader `wire` reads the fields of the
-  /// GraphProto in the old file; its current field holds the ValueInfoProto.
-  /// The map `texts` has names of values as keys. If `texts` has a text for
-  /// this value, the method adds a pair to the metadata of the copy: the key is
-  /// `annotation.valueKey`, such as "pcc.sharding", and the value is the text.
+  /// Appends a copy of the ValueInfoProto in the current field of `wire` to
+  /// `graph`, the GraphProto of the new file. If `texts` has a text for the
+  /// value, the copy gets it as metadata with the key `annotation.valueKey`.
   void valueInfo(const WireReader &wire,
                  const std::map<std::string, std::string, std::less<>> &texts,
                  MessageBuilder &graph);
-  /// Appends a new ValueInfoProto to `graph`, the GraphProto of the new file,
-  /// for each initializer that has a text in the map `annotation.initializers`.
-  /// The keys of this map are names of initializers. The text describes the
-  /// initializer, for example its sharding. A ValueInfoProto is the message
-  /// with the name, the type and the metadata of a value. The new
-  /// ValueInfoProto has the name and the type of the initializer. Its metadata
-  /// has one pair: the key is `annotation.valueKey`, such as "pcc.sharding",
-  /// and the value is the text.
-  ///
-  /// The method skips an initializer if its name is in the set `informed`. The
-  /// new file then already has a ValueInfoProto with a text for this name.
+  /// Appends a new ValueInfoProto to `graph` for each initializer that has a
+  /// text in `annotation.initializers`. The text becomes metadata with the key
+  /// `annotation.valueKey`. Skips an initializer whose name is in `informed`.
   void addInitializerInfos(MessageBuilder &graph) const;
 
   const Model &model;
@@ -95,13 +79,9 @@ private:
   /// addInitializerInfos. A second call of addInitializerInfos would add the
   /// same ValueInfoProto messages again.
   bool hasGraph = false;
-  /// Names of the values that have a text of `annotation` in the metadata of
-  /// their ValueInfoProto in the new file. A ValueInfoProto is the message with
-  /// the name, the type and the metadata of a value. The method `valueInfo`
-  /// copies a ValueInfoProto from the old file to the new file. If `annotation`
-  /// has a text for the value, the method adds the text to the metadata, and
-  /// adds the name of the value to `informed`. The method addInitializerInfos
-  /// does not create a second ValueInfoProto for a name in `informed`.
+  /// Names of the values for which valueInfo() has added a text to a copied
+  /// ValueInfoProto. addInitializerInfos() must not create a second
+  /// ValueInfoProto for these values.
   std::set<std::string_view> informed;
 };
 
@@ -227,13 +207,9 @@ MessageBuilder Annotator::tensor(std::string_view message) const {
   return copy;
 }
 
-/// Copies the ValueInfoProto in the current field of `wire` to `graph`. A
-/// ValueInfoProto is the message with the name, the type and the metadata of a
-/// value. Metadata is a list of pairs of a key and a text. The map `texts` has
-/// the names of values as keys. If `texts` contains the name of this value, the
-/// method adds one pair to the metadata of the copy: the key
-/// `annotation.valueKey` and the text from `texts`. If the file already has a
-/// pair with that key, the new pair replaces it.
+/// Copies the ValueInfoProto in the current field of `wire` to `graph`. If
+/// `texts` has a text for the value, adds it as metadata with the key
+/// `annotation.valueKey`. The text replaces metadata with this key.
 void Annotator::valueInfo(
     const WireReader &wire,
     const std::map<std::string, std::string, std::less<>> &texts,
@@ -278,15 +254,9 @@ void Annotator::addInitializerInfos(MessageBuilder &graph) const {
   }
 }
 
-/// Returns a copy of the GraphProto `message` with these changed fields:
-///
-///    1  node         The device annotation comes from `annotation.nodes`.
-///                    Annotations for other device configurations stay.
-///    5  initializer  The path of external data gets the location prefix.
-///   11  input        The metadata has the text from `annotation.inputs`.
-///   12  output       The metadata has the text from `annotation.outputs`.
-///   13  value_info   The metadata has the text from `annotation.initializers`.
-///                    An initializer with a text but no value_info gets one.
+/// Returns a copy of the GraphProto `message` with the device annotations,
+/// metadata and path prefixes of `annotation`. An initializer with metadata but
+/// without a value_info gets a value_info.
 MessageBuilder Annotator::graph(std::string_view message) {
   MessageBuilder copy;
   for (WireReader wire(message); wire.next();) {
@@ -313,13 +283,9 @@ MessageBuilder Annotator::graph(std::string_view message) {
   return copy;
 }
 
-/// Returns a copy of `file`, which is a ModelProto. The copy may differ from
-/// the original in the fields with these numbers and names:
-///
-///    1  ir_version      at least 11; older versions have no field 26
-///    7  graph           the result of the method `graph`
-///   14  metadata_props  also has the entries of `annotation.metadata`
-///   26  configuration   also has the message of `annotation.configuration`
+/// Returns a copy of the ModelProto `file` with the contents of `annotation`.
+/// The IR version becomes at least 11, because older versions have no device
+/// configurations (field 26).
 MessageBuilder Annotator::annotated(std::string_view file) {
   constexpr int64_t firstVersion = 11;
   auto isReplaced = [&](const WireReader &wire) {

@@ -19,15 +19,14 @@ struct Annotation {
   /// set of devices with a name. All device annotations in `nodes` refer to
   /// this device configuration by its name.
   DeviceConfiguration configuration;
-  /// Entries to add to metadata_props of the model. An entry of the file with
-  /// the same key is replaced.
+  /// Pairs of key and value to add to metadata_props of the model. A pair in
+  /// the file with the same key is replaced.
   std::map<std::string, std::string> metadata;
   /// Device annotations to add to nodes of the main graph. A device annotation
   /// has the pipeline stage of a node, and the shardings of the tensors that
-  /// the node uses. The key of the map is the position of the node in the main
-  /// graph (Node::index); the first node has the position 0. The content is the
-  /// device annotation of the node. The member `configurationId` of each device
-  /// annotation must equal `configuration.name`.
+  /// the node uses. The key of the map is the index of the node in the main
+  /// graph (Node::index), which counts from 0. The member `configurationId` of
+  /// each device annotation must equal `configuration.name`.
   std::map<uint32_t, NodeDeviceConfiguration> nodes;
   /// Key of the pairs that writeAnnotated adds to metadata, such as
   /// "pcc.sharding". Each input, output and initializer of the model has
@@ -42,24 +41,17 @@ struct Annotation {
   /// has the text "[tp,-]" under the key "W", writeAnnotated adds this text to
   /// the metadata of the initializer W, with the metadata key `valueKey`.
   std::map<std::string, std::string, std::less<>> inputs, outputs, initializers;
-  /// Text that writeAnnotated puts in front of the path of each weight file. A
-  /// weight file is a file other than the model file, and contains elements of
-  /// initializers. A model gives the path of a weight file relative to the
-  /// directory of the model file. If the copy lies in another directory than
-  /// the original model file, the path must therefore change. Example: the
-  /// original is out/original/m.onnx, and the copy is out/m.onnx. The prefix is
-  /// "original/", and the path w.bin becomes original/w.bin. If both
-  /// directories are equal, the prefix is empty.
+  /// Text that writeAnnotated puts in front of the path of each external data
+  /// file. These paths are relative to the model's directory, so they change if
+  /// the copy lies in another directory. For the original out/original/m.onnx
+  /// and the copy out/m.onnx, the prefix is "original/".
   std::string locationPrefix;
 };
 
 /// Writes to `out` a copy of the file from which `model` was read, with
-/// `annotation` added. An added entry replaces an entry of the file with the
-/// same name or key. The IR version becomes at least 11. All annotations that
-/// nodes of the file have for `annotation.configuration` are removed first. An
-/// initializer with a text gets a ValueInfoProto (name, type and metadata) if
-/// the file has none. The path of each external data file gets the prefix
-/// `annotation.locationPrefix`. The caller must check `out` for errors.
+/// `annotation` added. Removes the device configuration and the metadata of the
+/// file that have the same name or key. Also removes the nodes' annotations for
+/// `annotation.configuration`. The caller must check `out` for errors.
 void writeAnnotated(const Model &model, const Annotation &annotation,
                     std::ostream &out);
 

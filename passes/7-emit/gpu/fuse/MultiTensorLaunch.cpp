@@ -37,43 +37,24 @@ struct TiledForm {
   /// one element, such as a learning rate. All tiles are computed with the same
   /// learning rate. Each other argument of the kernel is one tile of a tensor.
   rank::KernelOp kernel;
-  /// Indices of arguments of an element-wise kernel. The element-wise kernel
-  /// computes whole tensors. The kernel in the field `kernel` was created from
-  /// the element-wise kernel. The list `shared` has the indices of the
-  /// arguments with one element, such as a learning rate. The list `own` has
-  /// the indices of all other arguments, such as a weight.
-  ///
-  /// Example: the element-wise kernel has the arguments w, rate and g, and rate
-  /// has one element. `shared` is [1], and `own` is [0, 2]. The kernel in the
-  /// field `kernel` has the arguments rate, one tile of w, and one tile of g. A
-  /// tile is a fixed number of consecutive elements of a tensor.
+  /// Indices of the arguments of the original kernel, for whole tensors.
+  /// `shared` has the arguments with one element, such as a learning rate.
+  /// `own` has all other arguments. The arguments of `kernel` are first
+  /// `shared`, then `own`.
   SmallVector<unsigned> shared, own;
 };
 
 /// Converts an element-wise kernel to a kernel that computes one tile of each
-/// result. A tile is a fixed number of consecutive elements of a tensor. All
-/// results of the element-wise kernel must have the same shape. Each operand
-/// must have this shape or exactly one element.
-///
-/// Example: the element-wise kernel computes w − rate · g. The tensors w and g
-/// have the shape [64, 64], and rate has one element. The new kernel computes
-/// 1024 elements of the result from 1024 elements of w, 1024 elements of g, and
-/// rate.
+/// result. A tile is a fixed number of consecutive elements. All results of the
+/// original kernel must have one shape. Each operand must have this shape or
+/// one element.
 class Tiling {
 public:
   explicit Tiling(rank::KernelOp kernel) : kernel(kernel) {}
 
-  /// Creates a version of `kernel` that computes one tile of each result. A
-  /// tile is a fixed number of consecutive elements of a tensor. Returns the
-  /// new kernel, and the lists of the arguments of `kernel` with one element
-  /// and with several elements. The new kernel is in no MLIR module. The caller
-  /// becomes the owner of the new kernel.
-  ///
-  /// Returns std::nullopt if there is no such version. Two examples:
-  ///
-  ///   - A result of `kernel` has only one element.
-  ///   - `kernel` transposes its operand. An element of the result then depends
-  ///     on an operand element at another index.
+  /// Returns a version of `kernel` that computes one tile of each result: a
+  /// fixed number of consecutive elements. The new kernel is in no module, and
+  /// the caller owns it. Returns std::nullopt if `kernel` is not element-wise.
   std::optional<TiledForm> run() {
     if (kernel.getResultTypes().empty() || kernel.getScalarsAttr() ||
         kernel.getInParts())
@@ -191,14 +172,10 @@ private:
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Returns a key for each tensor that `launch` reads or overwrites, except
-/// operands with one element. Launches with a common key must not become one
-/// multi-tensor launch, which runs them at the same time: one launch could
-/// overwrite a weight that the other launch reads. The key of a parameter, such
-/// as a weight, is the address of its name attribute. The key of any other
-/// tensor is the address of its SSA value. A reshape has the key of its
-/// operand, since both share memory. The list `form.own` has the indices of the
-/// operands with several elements.
+/// Returns keys of the tensors that `launch` reads or overwrites, except
+/// operands with one element. Joined launches run at the same time, so they
+/// must not have a common key. Each parameter has one key, for all reads and
+/// writes.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;
@@ -255,14 +232,9 @@ public:
   }
 
 private:
-  /// Returns a version of the kernel of `launch` that computes one tile of each
-  /// result. A tile is a fixed number of consecutive elements of a tensor. If
-  /// an earlier call had a launch of the same kernel, returns the result of the
-  /// earlier call.
-  ///
-  /// Returns std::nullopt if there is no such version. For example, the kernel
-  /// transposes its operand. An element of the result then depends on an
-  /// operand element at another index.
+  /// Returns the version of the kernel of `launch` that computes one tile of
+  /// each result: a fixed number of consecutive elements. Returns std::nullopt
+  /// if the kernel is not element-wise. Caches the result.
   const std::optional<TiledForm> &formOf(rank::LaunchOp launch) {
     auto [entry, isNew] = forms.try_emplace(launch.getKernelAttr().getAttr());
     if (!isNew)
@@ -275,13 +247,9 @@ private:
     return entry->second;
   }
 
-  /// Divides the launches of element-wise kernels into classes. All launches of
-  /// one class apply equal element-wise ops to different tensors. Operands with
-  /// one element, such as a learning rate, are equal in all launches of one
-  /// class. A multi-tensor launch can only replace launches of one class.
-  ///
-  /// The launches in a class have the same order as in the MLIR block. The
-  /// classes have the order of their first launches in the MLIR block.
+  /// Divides the launches of element-wise kernels into classes. Launches of one
+  /// class have equal ops and equal one-element operands, such as a learning
+  /// rate. Only launches of one class can be joined.
   std::vector<LaunchClass> classify() {
     std::vector<LaunchClass> classes;
     for (auto launch : block.getOps<rank::LaunchOp>()) {
@@ -324,14 +292,10 @@ private:
     return launches;
   }
 
-  /// Replaces the launches of `same` by multi-tensor launches, where possible.
-  /// Returns the number of replaced launches minus the number of multi-tensor
-  /// launches. Launches that one multi-tensor launch replaces satisfy three
-  /// conditions:
-  ///
-  /// - They do not depend on each other.
-  /// - They have no tensor in common, except tensors with one element.
-  /// - The addresses of their tensors fit into the kernel argument TensorTable.
+  /// Replaces launches of `same` by multi-tensor launches. Returns how many
+  /// launches this saves. Joined launches do not depend on each other, and
+  /// share only tensors with one element. The addresses of their tensors must
+  /// fit into one TensorTable, a kernel argument.
   size_t joinClass(LaunchClass &same) {
     const int64_t most = runtime::TensorTable::mostParts(
         int64_t(same.form.own.size()) +
@@ -362,18 +326,8 @@ private:
     return numJoined;
   }
 
-  /// Replaces `launches` by one multi-tensor launch. All old launches apply the
-  /// same element-wise ops, but to different tensors. The multi-tensor launch
-  /// applies these ops to the tensors of all old launches. The multi-tensor
-  /// launch takes the place of the last old launch in the MLIR block.
-  ///
-  /// `same` is the class of launches to which `launches` belong. The class
-  /// gives the kernel of the multi-tensor launch. The class also gives the
-  /// operands with one element, such as a learning rate. These operands are
-  /// equal in all launches.
-  ///
-  /// Returns the number of old launches minus the number of new launches.
-  /// Example: if one multi-tensor launch replaces 5 old launches, returns 4.
+  /// Replaces `launches`, members of the class `same`, by one multi-tensor
+  /// launch at the place of the last one. Returns how many launches this saves.
   size_t join(LaunchClass &same, ArrayRef<rank::LaunchOp> launches) {
     rank::LaunchOp last = launches.back();
     OpBuilder builder(last);
@@ -405,17 +359,9 @@ private:
                                     withShape(number.getType(), {}), number);
   }
 
-  /// Moves all graph.set_parameter ops to the end of the block, and keeps their
-  /// order. A graph.set_parameter op overwrites a parameter, such as a weight.
-  /// All reads of the parameter in a step must return the old value. But a
-  /// multi-tensor launch can run later than a launch that it replaces. Example,
-  /// where one multi-tensor launch replaces launch 1 and launch 2:
-  ///
-  ///   before   launch 1 (reads w), overwrite w, launch 2
-  ///   after    overwrite w, multi-tensor launch (reads w)
-  ///
-  /// The multi-tensor launch would read the new value of w. This method moves
-  /// the op that overwrites w behind the multi-tensor launch.
+  /// Moves all graph.set_parameter ops, which overwrite weights, to the end of
+  /// the block. A joined launch can run later than the launches that it
+  /// replaces, but must still read the old weights.
   void setLast() {
     for (auto set : llvm::to_vector(block.getOps<graph::SetParameterOp>()))
       set->moveBefore(block.getTerminator());

@@ -23,14 +23,10 @@
 
 namespace pcc::emit {
 
-/// Replaces launches of GPU kernels in `block` that apply equal element-wise
-/// ops to different tensors by multi-tensor launches. Returns the number of
-/// removed launches minus the number of new launches. `find` gets each new
-/// kernel and owns it. `find` returns an equal kernel of the module, or adds
-/// the new kernel to the module and returns it. If launches were replaced, all
-/// graph.set_parameter ops are at the end of `block`, and an op may use the
-/// result of a later op. The ops must then be sorted with topologicalOrder()
-/// before they can run.
+/// Joins launches in `block` that apply equal element-wise ops to different
+/// tensors. Returns how many launches this saves. `find` takes ownership of a
+/// new kernel, and returns it or an equal kernel of the module. If launches
+/// were joined, sort `block` with topologicalOrder().
 size_t joinLaunches(mlir::Block &block,
                     llvm::function_ref<rank::KernelOp(rank::KernelOp)> find);
 

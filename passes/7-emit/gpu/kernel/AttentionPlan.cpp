@@ -41,16 +41,8 @@ AttentionPlan::AttentionPlan(graph::AttentionOpInterface op) {
   const int64_t wanted = llvm::divideCeil(rows(), WarpProduct::rows);
   while (warps < std::min(wanted, mostWarps))
     warps *= 2;
-  // A block of threads has two tiles in shared memory. Each tile has
-  // `otherTile` rows:
-  //
-  //   kernel                           rows of tile 1   rows of tile 2
-  //   attention, gradient of queries   keys             values
-  //   gradient of keys and values      queries          gradients of the
-  //                                                     attention's result
-  //
-  // `bytesOfRow` is the size of one row of tile 1 plus the size of one row of
-  // tile 2.
+  // Shared memory holds two tiles of `otherTile` rows: keys and values, or
+  // queries and output gradients. `bytesOfRow` counts one row of each tile.
   const int64_t bytesOfRow = (pitchOfRows(depth) + pitchOfRows(width)) *
                              element.getIntOrFloatBitWidth() / 8;
   otherTile = std::clamp(int64_t(llvm::PowerOf2Ceil(uint64_t(others()))),

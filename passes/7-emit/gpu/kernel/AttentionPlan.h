@@ -23,25 +23,14 @@
 
 namespace pcc::emit {
 
-/// Sizes of an attention op or of its gradient, and the division of the work
-/// over the blocks and threads of a GPU kernel. The scores form a matrix, whose
-/// columns are called *others*:
-///
-///   op                               rows      others
-///   attention, gradient of queries   queries   keys
-///   gradient of keys and values      keys      queries
-///
-/// The blocks divide the rows, and each block loops over all others. Example:
-/// with 256 queries and 100 keys, each of 4 blocks owns 64 queries and loops
-/// over 100 keys.
+/// Sizes of an attention op or its gradient, and the division of its work over
+/// a GPU kernel. The thread blocks divide one side of the score matrix, the
+/// *rows*. Each block loops over the whole other side, the *others*. The rows
+/// are queries and the others are keys, or the reverse if `rowsAreKeys` is
+/// true.
 struct AttentionPlan {
-  /// Chooses how the blocks and threads of a GPU kernel divide the work of
-  /// `op`. `op` is an attention op or the gradient of an attention op. One GPU
-  /// kernel computes all of `op`, as in FlashAttention. Some ops do not satisfy
-  /// the conditions of this kernel. Example: each query may have at most 128
-  /// elements. graph::fitsFusedKernel(op) returns whether `op` satisfies all
-  /// conditions. The caller must only pass an op for which
-  /// graph::fitsFusedKernel(op) is true.
+  /// Plans the fused kernel of `op`, an attention op or an attention gradient
+  /// op. graph::fitsFusedKernel(op) must be true.
   explicit AttentionPlan(graph::AttentionOpInterface op);
 
   /// Element type of queries, keys and values.
@@ -99,24 +88,14 @@ struct AttentionPlan {
   /// Returns the number of threads of a block.
   int64_t threads() const { return warps * 32; }
 
-  /// Returns the pitch of a matrix in shared memory. The pitch is the number of
-  /// elements from the start of one row to the start of the next row. `size` is
-  /// the number of elements of a row. The pitch is `size`, rounded up to a
-  /// multiple of 8, plus 8 unused elements. Example: for `size` 60, the pitch
-  /// is 64 + 8 = 72. The unused elements shift the next row, so that the
-  /// threads of a warp read from different memory banks at the same time.
-  ///
-  /// Call this function for a matrix that WarpProduct::rightFromRows() reads.
-  /// rightFromRows() loads the right operand of a matrix product. Each column
-  /// of the right operand comes from a row of the matrix in shared memory.
+  /// Returns the number of elements from one row to the next in shared memory,
+  /// for rows of `size` elements. Example: 72 for `size` 60. This padding
+  /// avoids bank conflicts if WarpProduct::rightFromRows() reads the matrix.
   int64_t pitchOfRows(int64_t size) const;
-  /// Returns the pitch of a matrix in shared memory: the number of elements
-  /// from the start of one row to the start of the next row. Call this function
-  /// for a matrix that WarpProduct::rightFromColumns() reads. `size` is the
-  /// number of elements of a row. The pitch is `size`, rounded up to a multiple
-  /// of 8, plus 4 elements for f32 or 8 elements for bf16 and f16. Example: for
-  /// `size` 60, the pitch is 68 or 72. Due to the added elements, the threads
-  /// of a warp read from different memory banks at the same time.
+  /// Returns the number of elements from one row to the next in shared memory,
+  /// for rows of `size` elements. Example: 68 (f32) or 72 for `size` 60. This
+  /// padding avoids bank conflicts if WarpProduct::rightFromColumns() reads the
+  /// matrix.
   int64_t pitchOfColumns(int64_t size) const;
 };
 

@@ -9,14 +9,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Chooses the tile of queries or keys that this block owns, and the two rows
-/// of the tile for which this thread computes results.
-///
-/// The blocks of one key head usually own the tiles in order: the first block
-/// owns the first tile. The order is reversed if the mask is causal and the
-/// tiles contain queries. The first block then owns the last tile. The last
-/// queries may attend to the most keys, so that the last tile takes the most
-/// time. The GPU starts the first block before the others.
+/// Chooses the tile of queries or keys for this thread block, and two rows of
+/// the tile for this thread. With a causal mask, the first block owns the last
+/// queries: they take the most time, and the GPU starts the first block first.
 AttentionTile::AttentionTile(KernelWriter &w, graph::AttentionOpInterface op,
                              const Index &block, const Index &thread)
     : w(w), op(op), plan(op), product(w, plan.element, thread), thread(thread),
@@ -64,14 +59,9 @@ MultiIndex AttentionTile::queryPlace(const Index &row) {
   return {batch, head, w.indices.remainder(row, plan.queries)};
 }
 
-/// Emits the largest index of the queries with the numbers `first` to `first` +
-/// `count` − 1. The numbers count the queries of all query heads that share a
-/// key head, one head after another. The index is the position in one query
-/// head. Numbers beyond the last query are ignored. If all queries belong to
-/// one query head, the last query has the largest index. Otherwise, the list
-/// contains the last query of a query head, with the index `plan.queries` − 1.
-/// Example: with 100 queries per head, the numbers 98 to 101 have the indices
-/// 98, 99, 0 and 1.
+/// Emits the largest in-head index of the queries `first` to `first` + `count`
+/// − 1. These numbers count through all query heads that share a key head.
+/// Example: with 100 queries per head, the queries 98 to 101 give 99.
 Value AttentionTile::lastQuery(const Index &first, int64_t count) {
   ScalarBuilder s = w.scalar();
   const Bounded last = bounded(plus(first, count - 1), plan.queryRows());
@@ -89,15 +79,9 @@ Value AttentionTile::numSeenTiles() {
   ScalarBuilder s = w.scalar();
   if (!op.getCausal())
     return s.integer(i64, llvm::divideCeil(plan.keys, plan.otherTile));
-  // The mask is causal. With S queries and T keys, query q may attend to the
-  // first q + 1 + T − S keys. Example with 4 queries and 6 keys: query 0 may
-  // attend to the first 3 keys, and query 1 may attend to the first 4 keys.
-  //
-  // Let q be the largest query index of the block, and let n be q + 1 + T − S.
-  // The block needs the first n keys. A tile has `otherTile` keys. The number
-  // of tiles is n / `otherTile`, rounded up. The code computes this number as
-  // (n + otherTile − 1) / otherTile, rounded down. `rounded` is the dividend
-  // n + otherTile − 1. If the dividend is negative, the code divides 0 instead.
+  // With S queries and T keys, query q may attend to the first q + 1 + T − S
+  // keys. `rounded` adds `otherTile` − 1 to this number, to round the division
+  // up.
   Value rounded =
       s.add(lastQuery(firstRow, plan.rowTile()),
             s.integer(i64, plan.keys - plan.queries + plan.otherTile));
@@ -146,16 +130,8 @@ SharedMatrix AttentionTile::allocate(int64_t pitch) {
   return {allocateShared(w, plan.element, plan.otherTile * pitch), pitch};
 }
 
-/// Returns the number of neighboring elements that a thread copies at once.
-/// `element` is the type of the elements. `size` is the number of elements of
-/// one row. The returned number is the largest power of two that satisfies two
-/// conditions:
-///
-///   - The elements fit into 16 bytes.
-///   - The number divides `size`.
-///
-/// Example: 4 elements of f32 fit into 16 bytes. If `size` is 6, the function
-/// returns 2, since 4 does not divide 6.
+/// Returns how many neighboring elements a thread copies at once: the largest
+/// power of two that divides the row size `size` and fits into 16 bytes.
 static int64_t vectorFor(Type element, int64_t size) {
   int64_t vector = 128 / element.getIntOrFloatBitWidth();
   while (size % vector != 0)

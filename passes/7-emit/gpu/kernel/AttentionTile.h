@@ -20,14 +20,8 @@ struct Bounded {
   /// `index` is 99 if the original index is 105, and 98 if the original index
   /// is 98.
   Index index;
-  /// SSA value of type i1. The member `index` is an original index that was
-  /// clamped to the bounds of a dim. The i1 is true if the original index is
-  /// smaller than the size of the dim. Example for a dim of size 100: if the
-  /// original index is 105, `index` is 99 and `isThere` is false. If the
-  /// original index is 98, `index` is 98 and `isThere` is true.
-  ///
-  /// The SSA value is null if the compiler knows that the original index is
-  /// smaller than the size of the dim.
+  /// i1: whether the index before the clamp is smaller than the size of the
+  /// dim. Null if the compiler knows that it is smaller.
   mlir::Value isThere;
 };
 
@@ -36,32 +30,18 @@ struct ScorePlace {
   /// Multi-index [batch, head, query] of the score's query.
   MultiIndex query;
   Index key;
-  /// SSA value of type i1: false if the score does not exist. A block of
-  /// threads loops over tiles of keys. All tiles have the same size, so that
-  /// the last tile can extend beyond the last key. Example: 100 keys are
-  /// divided into two tiles of 64 keys. The second tile consists of keys 64 to
-  /// 127, but keys 100 to 127 do not exist. A score does not exist if its key
-  /// does not exist.
-  ///
-  /// In the kernel for the gradient of keys and values, a block loops over
-  /// tiles of queries. In that kernel, a score does not exist if its query does
-  /// not exist.
-  ///
-  /// The SSA value is null if the compiler knows that the score exists.
+  /// i1: whether the score exists. The last tile of keys can extend beyond the
+  /// last key, and the last tile of queries beyond the last query. Null if the
+  /// compiler knows that the score exists.
   mlir::Value isThere;
 };
 
-/// Base class of the classes that emit fused attention kernels. Each block of
-/// threads computes the results for some *rows*, and loops over all *others*:
-///
-///   kernel                           rows      others
-///   attention, gradient of queries   queries   keys
-///   gradient of keys and values      keys      queries
-///
-/// Each warp has 16 rows. Thread t of the warp computes elements of rows t / 4
-/// and t / 4 + 8, so four threads share each row. The last tile can extend
-/// beyond the last query or key. A thread then reads the last query or key and
-/// ignores the result, since all threads of a block must reach each barrier.
+/// Base class of the emitters of fused attention kernels. Each thread block
+/// computes some *rows* of the score matrix, 16 per warp, and loops over all
+/// *others*. The rows are queries and the others are keys. In the kernel for
+/// the gradients of keys and values, the rows are keys and the others are
+/// queries. Threads beyond the last row repeat the last row without storing it,
+/// because all threads of a block must reach each barrier.
 class AttentionTile {
 public:
   /// Emits code that computes the position of this thread's work: the batch
@@ -78,14 +58,9 @@ protected:
   using Left = WarpProduct::Left;
   using Pair = WarpProduct::Pair;
   using Sums = WarpProduct::Sums;
-  /// Pair of SSA values for the two rows of this thread. The first SSA value
-  /// belongs to the first row, and the second SSA value belongs to the second
-  /// row. Example: the pair consists of the sum of the first row and the sum of
-  /// the second row.
-  ///
-  /// A row belongs to a query or a key. Each warp computes 16 rows, and thread
-  /// t of the warp computes elements of rows g and g + 8, where g = t / 4.
-  /// Example: thread 5 computes elements of rows 1 and 9.
+  /// Two SSA values, one for each of this thread's two rows. A row is a query
+  /// or a key. Thread t of a warp has rows t / 4 and t / 4 + 8 of the warp's 16
+  /// rows.
   using Halves = std::array<mlir::Value, 2>;
 
   /// Returns the index a + b.
@@ -98,14 +73,10 @@ protected:
   mlir::Value keptIf(mlir::Value condition, mlir::Value value,
                      mlir::Value otherwise);
 
-  /// Returns the multi-index [batch, query head, query] of a query. The block
-  /// works on one batch index and one key head. One or more query heads share
-  /// the key head. The queries of these query heads are numbered from 0, one
-  /// head after another. `row` is the number of a query.
-  ///
-  /// Example: each key head has 2 query heads, and each query head has 100
-  /// queries. The block works on key head 5, which query heads 10 and 11 share.
-  /// Number 103 is query 3 of query head 11.
+  /// Returns the multi-index [batch, query head, query] of query number `row`.
+  /// The numbers count through all query heads that share this block's key
+  /// head. Example: with 100 queries per head, number 103 is query 3 of the
+  /// second head.
   MultiIndex queryPlace(const Index &row);
   /// Returns the multi-index [batch, key head, key] of a key. The block works
   /// on one batch index and one key head. `key` is the index of the key in this
@@ -126,52 +97,30 @@ protected:
   /// loop over keys.
   mlir::Value numSeenTiles();
 
-  /// Emits code in which a warp loads 16 rows of `tensor`, such as 16 queries,
-  /// as the left operand of a matrix product. A row is a vector along the last
-  /// dim. Returns the elements that this thread loads. Elements beyond the end
-  /// of a row are 0. Entry i has these elements, where g = t / 4 and
-  /// c = 2 (t % 4) for thread t of the warp:
-  ///
-  ///   top      row g       columns 8 i + c and 8 i + c + 1
-  ///   bottom   row g + 8   columns 8 i + c and 8 i + c + 1
+  /// Emits the load of this warp's 16 rows of `tensor`, such as 16 queries.
+  /// Entry i has this thread's elements in columns 8 i to 8 i + 7. Elements
+  /// beyond the end of a row are 0.
   std::vector<Left> readRows(mlir::Value tensor);
   /// Allocates a matrix in shared memory. The matrix has `plan.otherTile` rows.
   /// Each row holds one vector, such as a key or a query. `pitch` is the number
   /// of elements from the start of one row to the start of the next row.
   SharedMatrix allocate(int64_t pitch);
-  /// Emits code in which all threads of the block copy rows of `tensor` to
-  /// `matrix` in shared memory. A row of `tensor` is one vector, such as a key
-  /// or a query. Row 0 is the first key or query of the block's key head. The
-  /// code copies `plan.otherTile` rows, from row `first` of `tensor` on.
-  /// Example: if `first` is 64, row 3 of `matrix` gets row 67 of `tensor`.
-  ///
-  /// If the key head has no more keys or queries, the remaining rows of
-  /// `matrix` become 0. If the size of a row is no multiple of 8, elements with
-  /// value 0 are appended to the row, up to the next multiple of 8.
-  ///
-  /// The caller must call syncThreads() before and afterwards.
+  /// Emits the copy of `plan.otherTile` rows of `tensor`, from row `first` on,
+  /// to `matrix` in shared memory. Pads with rows of zeros beyond the last row,
+  /// and pads each row with zeros to a multiple of 8. All threads of the block
+  /// take part. Call syncThreads() before and after this function.
   void fetch(mlir::Value tensor, const Index &first,
              const SharedMatrix &matrix);
 
-  /// Returns the query and the key of one of the four scores that this thread
-  /// computes in a matrix of 16 queries (rows) and 8 keys (columns). Column j
-  /// belongs to key `firstOther` + `column` + j. In the kernel for the gradient
-  /// of keys and values, the rows are keys and the columns are query numbers.
-  /// `sum` selects the score, where g = t / 4 and c = 2 (t % 4) for thread t of
-  /// the warp:
-  ///
-  ///   `sum` 0 and 1   row g       columns c and c + 1
-  ///   `sum` 2 and 3   row g + 8   columns c and c + 1
+  /// Returns the query and the key of score `sum` (0 to 3) of this thread in a
+  /// 16 x 8 matrix of scores, numbered as in WarpProduct::Sums. Column 0
+  /// belongs to key `firstOther` + `column`. In the kernel for the gradients of
+  /// keys and values, the columns are queries.
   ScorePlace scorePlace(const Index &firstOther, int64_t column, int64_t sum);
-  /// Emits the attention score of the query and the key in `at`. `product` is
-  /// the dot product of both. Also returns the derivative of the score by
-  /// `product`. `op` gives the scale, the softcap and the masks. The steps have
-  /// this order:
-  ///
-  ///   score = product · scale
-  ///   score = softcap · tanh(score / softcap)
-  ///   score = score + number of the mask
-  ///   score = −∞ if a mask hides the key, or if `at.isThere` is false
+  /// Emits the attention score of the query and the key in `at`, and its
+  /// derivative by their dot product `product`. Applies the scale, then the
+  /// softcap, then the masks. The score is −∞ for a hidden key, or if
+  /// `at.isThere` is false.
   Score score(mlir::Value product, const ScorePlace &at) {
     return scoreOf(w, op, product, at.query, at.key, at.isThere);
   }
@@ -182,26 +131,16 @@ protected:
   /// four threads that share the row. All four threads get both sums.
   Halves sumOfRows(const Halves &own);
 
-  /// Emits code in which this thread stores elements of 16 rows of `result`.
-  /// The code multiplies row g by `factors[0]`, and row g + 8 by `factors[1]`.
-  /// Entry i of `sums` has these elements (thread t of the warp: g = t / 4,
-  /// c = 2 (t % 4)):
-  ///
-  ///   elements 0 and 1   row g       columns 8 i + c and 8 i + c + 1
-  ///   elements 2 and 3   row g + 8   columns 8 i + c and 8 i + c + 1
-  ///
-  /// Emits nothing if outputOf() finds no pointer for `result` in `outputs`.
+  /// Emits the stores of this thread's elements of the warp's 16 rows of
+  /// `result`. Entry i of `sums` has the elements in columns 8 i to 8 i + 7.
+  /// Multiplies the thread's two rows by `factors[0]` and `factors[1]`. Emits
+  /// nothing if the kernel does not return `result`.
   void storeRows(mlir::Value result, llvm::ArrayRef<Sums> sums,
                  const Halves &factors, llvm::ArrayRef<mlir::Value> outputs);
-  /// Emits code in which this thread stores two numbers into `result`. `result`
-  /// is a tensor of f32 with the dims [batch, query head, query]. It has one
-  /// number for each query. This thread computes results for two queries.
-  /// `numbers[0]` belongs to the first query, and `numbers[1]` belongs to the
-  /// second query. Four threads have the same two queries and the same two
-  /// numbers. Only one of the four threads stores the numbers.
-  ///
-  /// `outputs` has one pointer for each value that the kernel returns. The
-  /// function emits no code if the kernel does not return `result`.
+  /// Emits the store of `numbers`, one number for each of this thread's two
+  /// queries. `result` is an f32 tensor [batch, query head, query]. Only one of
+  /// the four threads that share a query stores. Emits nothing if the kernel
+  /// does not return `result`.
   void storeNumbers(mlir::Value result, const Halves &numbers,
                     llvm::ArrayRef<mlir::Value> outputs);
 
@@ -211,22 +150,12 @@ protected:
   const WarpProduct product;
   const Index thread;
   const mlir::Type f32, i64;
-  /// Position of the rows that this block owns. The rows are queries, or keys
-  /// in the kernel for the gradient of keys and values. The rows belong to
-  /// batch index `batch` and to key head `keyHead`. `firstRow` is the number of
-  /// the first row.
-  ///
-  /// Keys are numbered from 0 in each key head. Queries are numbered from 0
-  /// over all query heads that share the key head, one query head after
-  /// another.
+  /// Batch index, key head and first row number of this block. A row is a key
+  /// or a query. Query numbers count through all query heads that share the key
+  /// head.
   Index batch, keyHead, firstRow;
-  /// Numbers of the two rows for which this thread computes results. A row is a
-  /// query or a key. `rows[0].index` is the number of the first row, and
-  /// `rows[1].index` is the number of the second row.
-  ///
-  /// A tile can extend beyond the last query or key. The number of a row would
-  /// then be too large. In this case, `index` is the number of the last query
-  /// or key, and the i1 `isThere` is false.
+  /// Numbers of this thread's two rows (queries or keys). If a row lies beyond
+  /// the last row, `index` is the last row, and the i1 `isThere` is false.
   std::array<Bounded, 2> rows;
 
 private:
@@ -247,15 +176,9 @@ private:
     const Index &row = rows[half].index;
     return plan.rowsAreKeys ? keyPlace(row) : queryPlace(row);
   }
-  /// Returns the multi-index of one of the keys or queries over which this
-  /// block loops. The block works on one batch index and one key head. There
-  /// are two cases:
-  ///
-  ///   - The block loops over keys. `other` is the index of a key in the key
-  ///     head. Returns [batch, key head, key].
-  ///   - The block loops over queries. `other` is the number of a query. The
-  ///     queries of all query heads that share the key head are numbered from
-  ///     0, one head after another. Returns [batch, query head, query].
+  /// Returns the multi-index of a key or a query over which this block loops:
+  /// [batch, key head, key], or [batch, query head, query]. Query numbers count
+  /// through all query heads that share the key head.
   MultiIndex otherPlace(const Index &other) {
     return plan.rowsAreKeys ? queryPlace(other) : keyPlace(other);
   }

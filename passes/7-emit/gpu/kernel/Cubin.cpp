@@ -34,13 +34,9 @@ struct JitLink {
 /// destructor destroys the handle.
 class Assembly {
 public:
-  /// Creates a handle of nvJitLink, NVIDIA's linker library. run() uses the
-  /// handle to translate PTX to machine code for GPUs of architecture `arch`,
-  /// such as "sm_90". `library` contains pointers to the functions of
-  /// nvJitLink, and must outlive this object.
-  ///
-  /// If nvJitLink cannot create the handle, the constructor reports no error.
-  /// run() returns false in this case.
+  /// Creates a handle of nvJitLink for GPUs of architecture `arch`, such as
+  /// "sm_90". `library` must outlive this object. If there is an error, run()
+  /// returns false.
   Assembly(const JitLink &library, const std::string &arch) : library(library) {
     const std::string option = "-arch=" + arch;
     const std::array<const char *, 1> options = {option.c_str()};

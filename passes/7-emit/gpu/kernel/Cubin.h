@@ -10,15 +10,10 @@
 
 namespace pcc::emit {
 
-/// Assembles `ptx` to machine code for GPUs of architecture `arch`, such as
-/// "sm_90". Calls nvJitLink, NVIDIA's linker library. Searches for nvJitLink of
-/// CUDA 13 in `folders`, then in the standard library folders.
-///
-/// Stores the machine code in `cubin` and returns success. If nvJitLink is not
-/// installed, sets `cubin` to std::nullopt and also returns success. The bundle
-/// then contains only the PTX. The CUDA driver assembles the PTX when a rank
-/// loads the kernels. If nvJitLink rejects the PTX, returns an error with exit
-/// code 1.
+/// Assembles `ptx` for GPUs of architecture `arch`, such as "sm_90", with
+/// nvJitLink of CUDA 13. Searches `folders` before the standard library
+/// folders. Sets `cubin` to std::nullopt and succeeds if nvJitLink is not
+/// installed. Returns exit code 1 if nvJitLink rejects the PTX.
 Status assemble(const std::string &ptx, const std::string &arch,
                 const std::vector<std::string> &folders,
                 std::optional<std::vector<char>> &cubin);

@@ -33,17 +33,8 @@ public:
         keys(allocate(plan.pitchOfRows(plan.depth))),
         values(allocate(plan.pitchOfColumns(plan.width))) {}
 
-  /// Emits the whole kernel: a loop over the tiles of keys, and then the stores
-  /// of the attention's result. For each query, the loop computes:
-  ///
-  ///   m   largest score
-  ///   l   sum of the weights exp(score − m)
-  ///   O   sum of the value vectors, each multiplied by the weight of its key
-  ///
-  /// The code after the loop stores O / l for each query, which is the
-  /// attention's result. `result` is the MLIR value of the attention's result.
-  /// `outputs` has a pointer for each value that the kernel returns. The kernel
-  /// returns `result`, or a transpose or reshape of `result`.
+  /// Emits the whole kernel: a loop over tiles of keys, as in FlashAttention,
+  /// and then the stores of `result` through the pointers `outputs`.
   void write(Value result, ArrayRef<Value> outputs) {
     query = readRows(op.getQuery());
     auto tile = [&](const Index &number, ValueRange so) {
@@ -64,23 +55,13 @@ private:
   /// Values that the loop over tiles of keys carries from one iteration to the
   /// next.
   struct Accumulator {
-    /// Softmax state of the two queries for which this thread computes scores.
-    /// For each query, the state has two numbers:
-    ///
-    ///   m   largest score of the query so far
-    ///   l   sum of the weights exp(score − m) over the scores that this thread
-    ///       has computed for the query so far
-    ///
-    /// Four threads share a query. Each thread computes a quarter of the
-    /// scores.
+    /// Largest score of each of this thread's two queries, and sum of the
+    /// weights exp(score − largest score). Each sum covers only this thread's
+    /// quarter of the scores of the query.
     OnlineSoftmax softmax;
-    /// Elements of the matrix O that this thread holds. Each of the 16 rows of
-    /// O belongs to a query: the weighted sum of the value vectors of all keys
-    /// so far. Entry i has these elements, where g = t / 4 and c = 2 (t % 4)
-    /// for thread t of the warp:
-    ///
-    ///   elements 0 and 1   row g       columns 8 i + c and 8 i + c + 1
-    ///   elements 2 and 3   row g + 8   columns 8 i + c and 8 i + c + 1
+    /// Sums of value vectors, weighted by exp(score − largest score). Entry i
+    /// has this thread's elements in columns 8 i to 8 i + 7, for the warp's 16
+    /// queries.
     std::vector<Sums> sums;
 
     Values flat() const {
@@ -142,15 +123,9 @@ private:
     return state;
   }
 
-  /// Emits the attention scores that this thread computes. A warp computes the
-  /// scores of 16 queries with 8 keys. `firstKey` is the first key of the tile
-  /// in shared memory. The 8 keys begin at position `column` of this tile. The
-  /// first of the 8 keys is thus key `firstKey` + `column`.
-  ///
-  /// The thread computes four of the scores: the scores of two queries with two
-  /// neighboring keys. Example: thread 5 of the warp computes the scores of
-  /// queries 1 and 9 with keys 2 and 3, counted from 0 in the 16 queries and 8
-  /// keys.
+  /// Emits the scores of the warp's 16 queries with 8 keys. The first of these
+  /// keys is `firstKey` + `column`, where `firstKey` is the first key of the
+  /// tile in shared memory. Returns this thread's four scores.
   Sums scoresAt(const Index &firstKey, int64_t column) {
     Sums scores = product.add(
         product.zeros(), query,

@@ -8,15 +8,10 @@
 
 namespace pcc::emit {
 
-/// Emits the body of the GPU kernel that computes `op`: attention, the gradient
-/// of the queries, or the gradients of the keys and values. The kernel also
-/// replaces transposes, slices and reshapes of operands, and transposes and
-/// reshapes of results: it reads and writes tensors with strides instead.
-///
-///   w         emits the code
-///   outputs   pointers to the kernel's results
-///   block     index of the current block, below AttentionPlan::blocks()
-///   thread    index of the current thread in its block
+/// Emits the body of the GPU kernel of `op`: attention, or a gradient of
+/// attention. `outputs` are pointers to the results. `block` is an index below
+/// AttentionPlan::blocks(), and `thread` is an index in the block. Strided
+/// reads and writes replace transposes and reshapes around `op`.
 void writeFusedAttention(KernelWriter &w, graph::AttentionOpInterface op,
                          llvm::ArrayRef<mlir::Value> outputs,
                          const Index &block, const Index &thread);
@@ -30,15 +25,10 @@ void writeFusedAttention(KernelWriter &w, graph::AttentionOpInterface op,
 void writeAttention(KernelWriter &w, graph::AttentionOp op,
                     llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                     const Index &thread);
-/// Emits the body of a kernel that computes the gradient of the queries. For
-/// each query, the kernel also computes three numbers that the kernel for the
-/// gradient of keys and values reads. `outputs`, `block` and `thread` are those
-/// of writeAttention().
-///
-///   top     largest attention score of the query
-///   share   1 / Σ exp(score − top) over all keys
-///   mean    Σ P · dP over all keys, where P is the softmax weight of a key and
-///           dP is the gradient of P
+/// Emits the body of the kernel for the gradient of the queries. Also computes
+/// three numbers per query for writeKeyGradient(): the largest score `top`,
+/// `share` = 1 / Σ exp(score − top), and `mean` = Σ P · dP. P is the softmax
+/// weight of a key, and dP is its gradient.
 void writeQueryGradient(KernelWriter &w, graph::AttentionQueryGradientOp op,
                         llvm::ArrayRef<mlir::Value> outputs, const Index &block,
                         const Index &thread);

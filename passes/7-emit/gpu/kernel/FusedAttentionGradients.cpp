@@ -28,76 +28,45 @@ using namespace pcc;
 using namespace pcc::emit;
 
 namespace {
-/// Base class of the two classes that emit attention gradient kernels. One
-/// kernel computes the gradient of the queries. In this kernel, each block of
-/// threads loops over tiles of keys. The other kernel computes the gradients of
-/// the keys and values. In this kernel, each block loops over tiles of queries.
-/// A tile consists of neighboring keys or queries, such as keys 64 to 127.
-///
-/// Each warp processes at most 16 keys or queries of a tile at once. More keys
-/// or queries at once would need more registers, since the threads keep the
-/// attention scores of these keys or queries in registers.
+/// Base class of the emitters of the two attention gradient kernels. For the
+/// gradient of queries, each thread block loops over tiles of keys. For the
+/// gradients of keys and values, each block loops over tiles of queries. A warp
+/// processes at most 16 keys or queries of a tile at once, because the threads
+/// keep the scores in registers.
 class GradientTile : protected AttentionTile {
 protected:
-  /// Largest number of rows of a tile that a warp processes at once: 16. A tile
-  /// is a matrix in shared memory. Each row of the tile is one vector, such as
-  /// a key.
-  ///
-  /// The kernels compute matrix products that are sums over these rows.
-  /// Example: the gradient of the queries is a sum over keys. One tensor core
-  /// instruction on bf16 or f16 sums over 16 rows.
+  /// Largest number of rows of a tile that a warp processes at once. One bf16
+  /// or f16 tensor core instruction sums over 16 rows.
   static constexpr int64_t chunk = 2 * WarpProduct::depth;
 
-  /// Allocates two tiles in shared memory, `ofKeys` and `ofValues`. The kernel
-  /// loads the following vectors into the tiles:
-  ///
-  ///   kernel                        ofKeys    ofValues
-  ///   gradient of queries           keys      values
-  ///   gradient of keys and values   queries   gradients of the
-  ///                                           attention's result
-  ///
-  /// `op` is the attention gradient op. `block` is the index of the current
-  /// block, and `thread` is the index of the current thread in its block. `w`
-  /// writes the kernel.
+  /// Allocates the tiles `ofKeys` and `ofValues` in shared memory. The kernel
+  /// for the gradients of keys and values keeps queries and output gradients
+  /// there.
   GradientTile(KernelWriter &w, Operation *op, const Index &block,
                const Index &thread)
       : AttentionTile(w, cast<graph::AttentionOpInterface>(op), block, thread),
         ofKeys(allocate(plan.pitchOfRows(plan.depth))),
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
-  /// Three matrices that a warp computes at once, with one element for each
-  /// query and each key. The 16 rows are queries, and the columns are at most
-  /// 16 keys. In the kernel for the gradient of keys and values, rows are keys
-  /// and columns are queries. Each list has only this thread's elements, four
-  /// for each 8 columns.
-  ///
-  ///   scores     attention scores, after scale, softcap and mask
-  ///   slopes     derivatives of the scores by the dot products
-  ///   products   gradients dP of the softmax weights
+  /// This thread's elements of three matrices of queries by keys. `scores` are
+  /// the attention scores. `slopes` are the derivatives of the scores by the
+  /// dot products. `products` are the gradients of the softmax weights. In the
+  /// kernel for the gradients of keys and values, rows are keys.
   struct ChunkProducts {
     std::vector<Sums> scores, slopes, products;
   };
 
-  /// Returns a matrix of zeros with 16 rows and `size` columns. The matrix is
-  /// distributed over the threads of a warp. The returned list has only the
-  /// elements that this thread holds. The list has one entry for each group of
-  /// 8 columns. An entry consists of four elements in these 8 columns. Example:
-  /// for `size` 64, the list has 8 entries.
-  ///
-  /// The caller adds matrix products to the returned matrix.
+  /// Returns this thread's elements of a zero matrix with 16 rows and `size`
+  /// columns. An entry has four elements, in 8 neighboring columns.
   std::vector<Sums> zeros(int64_t size) {
     return std::vector<Sums>(llvm::divideCeil(size, WarpProduct::columns),
                              product.zeros());
   }
 
-  /// Emits code in which a warp computes the three matrices of ChunkProducts.
-  /// Returns the elements that this thread computes. The rows are the warp's 16
-  /// queries. The columns are 16 keys, or 8 keys if a tile has only 8. Column j
-  /// belongs to key `first` + `column` + j, where `first` is the first key of
-  /// the tile in shared memory. In the kernel for the gradient of keys and
-  /// values, the rows are keys and the columns are queries. Queries are
-  /// numbered over all query heads that share a key head, one head after
-  /// another.
+  /// Emits the matrices of ChunkProducts for the warp's 16 queries and up to 16
+  /// keys, from key `first` + `column` on. In the kernel for the gradients of
+  /// keys and values, the rows are keys and the columns are queries. Returns
+  /// this thread's elements.
   ChunkProducts chunkAt(const Index &first, int64_t column) {
     ChunkProducts part;
     for (int64_t own = column; own < std::min(column + chunk, plan.otherTile);
@@ -131,25 +100,18 @@ protected:
     return w.scalar().mul(weightOf(w, score, top), share);
   }
 
-  /// Emits slope · P · (dP − mean), the gradient of the dot product of one
-  /// query and one key:
-  ///
-  ///   slope     derivative of the attention score by the dot product
-  ///   weight    P, the softmax weight
-  ///   product   dP, the gradient of the softmax weight
-  ///   mean      Σ P · dP over all keys of the query
+  /// Emits slope · P · (dP − mean), the gradient of the dot product of a query
+  /// and a key. P is the softmax weight, and dP (`product`) is its gradient.
+  /// `mean` is Σ P · dP over all keys. `slope` is the derivative of the score
+  /// by the dot product.
   Value centred(Value weight, Value product, Value mean, Value slope) {
     ScalarBuilder s = w.scalar();
     return s.mul(s.mul(weight, s.sub(product, mean)), slope);
   }
 
-  /// Emits code in which a warp computes sums + left · M, and stores the result
-  /// in `sums`. The lists `sums` and `left` have only the elements of this
-  /// thread: entry i has four elements in columns 8 i to 8 i + 7.
-  ///
-  ///   sums   16 rows, n columns
-  ///   left   16 rows, k columns, where k is 8 or 16
-  ///   M      k rows of `matrix` in shared memory, from row `row` on
+  /// Emits the addition of left · M to `sums`. M has the rows of `matrix` from
+  /// `row` on, as many as `left` has columns. `sums` and `left` have this
+  /// thread's elements of matrices with 16 rows.
   void addColumns(std::vector<Sums> &sums, ArrayRef<Left> left,
                   const SharedMatrix &matrix, int64_t row) {
     for (auto [group, own] : llvm::enumerate(sums))
@@ -173,23 +135,14 @@ protected:
     return sums;
   }
 
-  /// Two matrices in shared memory, the right operands of two matrix products.
-  /// Each row is one vector. The names fit only the gradient of queries:
-  ///
-  ///   kernel                        rows of ofKeys   rows of ofValues
-  ///   gradient of queries           keys             values
-  ///   gradient of keys and values   queries          gradients of the
-  ///                                                  attention's result
+  /// Right operands of two matrix products, in shared memory: tiles of keys and
+  /// values. The kernel for the gradients of keys and values keeps queries and
+  /// output gradients there instead.
   const SharedMatrix ofKeys, ofValues;
-  /// Left operands of the matrix products leftOfKeys · ofKeysᵀ (dot products of
-  /// queries and keys) and leftOfValues · ofValuesᵀ (gradients of the softmax
-  /// weights). Each operand has 16 rows. This thread holds elements of two of
-  /// them.
-  ///
-  ///   kernel                        leftOfKeys   leftOfValues
-  ///   gradient of queries           queries      gradients of the
-  ///                                              attention's result
-  ///   gradient of keys and values   keys         values
+  /// Left operands of the products leftOfKeys · ofKeysᵀ and leftOfValues ·
+  /// ofValuesᵀ: queries and output gradients. The kernel for the gradients of
+  /// keys and values keeps keys and values there instead. Each list has this
+  /// thread's elements of 16 rows.
   std::vector<Left> leftOfKeys, leftOfValues;
 };
 
@@ -215,15 +168,10 @@ public:
   }
 
 private:
-  /// Emits a loop over the tiles of keys. Each iteration copies the keys of one
-  /// tile, and the values that belong to these keys, to shared memory. The
-  /// iteration then executes the code that `body` emits.
-  ///
-  /// `body` has two parameters: the index of the first key of the tile, and the
-  /// loop-carried values before the iteration. `body` returns the loop-carried
-  /// values after the iteration. `start` are the loop-carried values before the
-  /// first iteration. overKeys() returns the loop-carried values after the last
-  /// iteration.
+  /// Emits a loop over tiles of keys. Each iteration copies the keys and values
+  /// of one tile to shared memory, and then runs the code of `body`. `body`
+  /// takes the first key of the tile and the loop-carried values, and returns
+  /// the next loop-carried values.
   Values overKeys(ValueRange start,
                   llvm::function_ref<Values(const Index &, ValueRange)> body) {
     return w.loop(w.scalar().integer(i64, 0), numSeenTiles(),
@@ -238,16 +186,10 @@ private:
                   });
   }
 
-  /// Emits a loop over the tiles of keys. The loop computes three numbers for
-  /// each of the thread's two queries:
-  ///
-  ///   top     largest attention score of the query
-  ///   share   1 / Σ exp(score − top) over all keys
-  ///   mean    Σ P · dP over all keys, where P = exp(score − top) · share is
-  ///           the softmax weight of a key, and dP is the gradient of P
-  ///
-  /// Stores the three numbers in the members `top`, `share` and `mean`. Each
-  /// member has two entries, one for each query.
+  /// Emits a loop over tiles of keys. The loop computes three numbers for each
+  /// of this thread's two queries: the largest score `top`, `share` = 1 / Σ
+  /// exp(score − top), and `mean` = Σ P · dP. P is the softmax weight of a key,
+  /// and dP is its gradient.
   void describeRows() {
     ScalarBuilder s = w.scalar();
     Values start = OnlineSoftmax::start(w).flat();
@@ -274,15 +216,9 @@ private:
     }
   }
 
-  /// Emits code that adds at most 16 keys to `softmax` and `sum`. `part` has
-  /// the scores and dP of these keys. Each number exists for each of this
-  /// thread's two queries. Four threads share a query, and each has the sums of
-  /// its own keys only. If a score exceeds `softmax.top`, the code first
-  /// rescales the old sums.
-  ///
-  ///   softmax.top     largest attention score of the query so far
-  ///   softmax.total   Σ P over keys, where P = exp(score − top)
-  ///   sum             Σ P · dP, where dP is the gradient of the softmax weight
+  /// Emits the addition of at most 16 keys to `softmax` and to `sum` = Σ P ·
+  /// dP. P is exp(score − top), and dP is the gradient of the softmax weight.
+  /// Each of the four threads that share a query sums over its own keys only.
   void addChunk(const ChunkProducts &part, OnlineSoftmax &softmax,
                 Halves &sum) {
     ScalarBuilder s = w.scalar();
@@ -298,16 +234,9 @@ private:
       }
   }
 
-  /// Emits a loop over the tiles of keys. The loop computes the gradient of the
-  /// queries, dQ = dS K. In this matrix product, each row of K is a key. dS is
-  /// the gradient of the matrix of dot products Q Kᵀ, where each row of Q is a
-  /// query.
-  ///
-  /// Returns the elements of dQ that this thread holds. Each entry of the
-  /// returned list has four elements, in 8 neighboring columns of dQ.
-  ///
-  /// The emitted loop uses the numbers `top`, `share` and `mean` of each query.
-  /// The caller must call describeRows() first, which computes these numbers.
+  /// Emits a second loop over tiles of keys, and returns this thread's elements
+  /// of the gradient of the queries. Call describeRows() before walkAgain():
+  /// the loop reads `top`, `share` and `mean`.
   std::vector<Sums> walkAgain() {
     Values start;
     const std::vector<Sums> none = zeros(plan.depth);
@@ -379,15 +308,10 @@ public:
   }
 
 private:
-  /// Emits `body`, which processes one tile of queries. Under a causal mask,
-  /// emits a branch around `body`. The branch skips `body` if no query of the
-  /// tile may attend to a key of the block. `so` are the values that the loop
-  /// over tiles of queries carries into this iteration. Returns the values for
-  /// the next iteration: the results of `body`, or `so` if the branch skips
-  /// `body`.
-  ///
-  /// The tile begins at query number `first`. The queries of all query heads
-  /// that share a key head are numbered from 0, one head after another.
+  /// Emits `body`, the work on the tile of queries from number `first` on.
+  /// Under a causal mask, the emitted code skips a tile if none of its queries
+  /// may attend to a key of this block. `so` are the loop-carried values.
+  /// Returns the next loop-carried values.
   Values ifSeen(const Index &first, ValueRange so,
                 llvm::function_ref<Values()> body) {
     if (!op.getCausal())
@@ -400,13 +324,9 @@ private:
         body);
   }
 
-  /// Emits the contribution of one tile of queries to the gradients of keys and
-  /// values. Adds the contribution to `ofKey` and `ofValue`. `ofKey` has this
-  /// thread's elements of the gradient of keys. `ofValue` has this thread's
-  /// elements of the gradient of values.
-  ///
-  /// The tile begins at query number `first`. The queries of all query heads
-  /// that share a key head are numbered from 0, one head after another.
+  /// Emits the addition of one tile of queries to the gradients of keys
+  /// (`ofKey`) and values (`ofValue`). The tile begins at query number `first`.
+  /// Query numbers count through all query heads that share the key head.
   void overTile(const Index &first, std::vector<Sums> &ofKey,
                 std::vector<Sums> &ofValue) {
     syncThreads(w); // all threads have read the previous tile

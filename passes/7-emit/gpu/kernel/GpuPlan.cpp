@@ -24,16 +24,9 @@ static constexpr int64_t mostThreads = 1024;
 /// is a group of neighboring elements that one instruction loads. Longer rows
 /// get more threads.
 static constexpr int64_t fewRounds = 8;
-/// Sizes of a block that reduces columns of a tensor:
-///
-///   rowsAcross   number of columns that one block reduces
-///   teamAcross   largest number of threads that reduce one column together
-///
-/// Example: a kernel computes the sum of a [500, 64] tensor over dim 0. Two
-/// blocks reduce 32 columns each. Each column is reduced by 8 threads.
-///
-/// The word *rows* in `rowsAcross` is a general term for sets of elements that
-/// are reduced together. In this case, each set is a column of the tensor.
+/// Number of columns that one block reduces, and largest number of threads per
+/// column. Example: to sum a [500, 64] tensor over dim 0, each of two blocks
+/// reduces 32 columns, with 8 threads per column.
 static constexpr int64_t rowsAcross = 32, teamAcross = 8;
 
 int64_t GpuPlan::rounds() const {
@@ -95,13 +88,9 @@ int64_t pcc::emit::transposedDimOf(graph::TransposeOp op,
   return dim == last || isSmall ? -1 : dim;
 }
 
-/// Returns the bytes of shared memory that each block of `kernel` needs for
-/// transposes. A block keeps one tile of 32 x 32 elements, with padding, of
-/// each transposed operand. `shape` is the shape of the kernel's results.
-///
-/// A transpose is counted only if it moves the innermost dim of its operand to
-/// dim `dim` of its result, and if its result has the shape `shape`. Other
-/// transposes use no shared memory.
+/// Returns the bytes of shared memory that a block of `kernel` needs for
+/// transposes. Counts one padded tile per transpose that moves the innermost
+/// dim of its operand to dim `dim` of a result of shape `shape`.
 static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
                             ArrayRef<int64_t> shape) {
   int64_t bytes = 0;
@@ -112,14 +101,10 @@ static int64_t bytesOfTiles(rank::KernelOp kernel, int64_t dim,
   return bytes;
 }
 
-/// Fills `plan` for a kernel that transposes operands through shared memory.
-/// Each block computes a tile of 32 x 32 elements. Sets `plan.transposedDim` to
-/// the dim of the results to which a transpose moves the innermost dim of its
-/// operand. Example: 0 for a transpose from [64, 96] to [96, 64]. The first
-/// transpose that transposedDimOf() accepts decides. Transposes with another
-/// dim use no shared memory. Returns false and leaves `plan` unchanged if there
-/// is no such transpose, or if the tiles of all operands do not fit into shared
-/// memory.
+/// Plans a kernel that transposes operands through shared memory: each block
+/// computes a tile of 32 x 32 elements. Returns false and leaves `plan`
+/// unchanged if there is no such transpose, or if the tiles of all operands do
+/// not fit into shared memory.
 static bool planTransposed(rank::KernelOp kernel, GpuPlan &plan) {
   ArrayRef<int64_t> shape = plan.loops.shape;
   int64_t transposed = -1;
@@ -153,17 +138,10 @@ static void planMap(rank::KernelOp kernel, GpuPlan &plan) {
   plan.blocks = llvm::divideCeil(elements / plan.vector, plan.threads);
 }
 
-/// Fills `plan` for a kernel that reduces rows. The elements of a row are
-/// usually contiguous in memory. A team of threads reduces one row together.
-/// The row is divided into vectors. A vector is a group of `plan.vector`
-/// neighboring elements. The number of vectors in a row determines the number
-/// of threads in a team:
-///
-///   at most 32 vectors   1 thread per vector, rounded up to a power of two.
-///                        Example: 32 threads for 20 vectors.
-///   over 32 vectors      1 thread per 8 vectors, rounded up to a power of two,
-///                        but at least 32 and at most 1024 threads. Example: 64
-///                        threads for 400 vectors.
+/// Plans a kernel that reduces rows, whose elements are usually contiguous in
+/// memory. A team of threads reduces one row together. A row of up to 32
+/// vectors of `plan.vector` elements gets one thread per vector. A longer row
+/// gets one thread per 8 vectors, but at least 32 and at most 1024.
 static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.groupSize = sizeOfLastGroup(rows.innerShape(), rows.innerGroups);
@@ -180,14 +158,9 @@ static void planAlong(rank::KernelOp kernel, GpuPlan &plan) {
     plan.teams = 1;
 }
 
-/// Sets three fields of `plan` for a kernel that reduces columns of a tensor. A
-/// column is a set of elements that are reduced together and are strided in
-/// memory.
-///
-///   isAcross   true
-///   team       number of threads that reduce one column: the elements of the
-///              column, rounded up to a power of two, but at most 8
-///   teams      number of columns that one block reduces: 32
+/// Plans a kernel that reduces columns, whose elements are strided in memory.
+/// Sets only `isAcross`, `team` (threads per column) and `teams` (columns per
+/// block).
 static void planAcross(GpuPlan &plan) {
   const RowSpace &rows = *plan.loops.rows;
   plan.isAcross = true;

@@ -44,52 +44,27 @@ struct GpuPlan {
   /// several neighboring dims of a tensor. Example: if the innermost loop
   /// covers dims 1 and 2 of the shape [8, 4, 6], it has 4 · 6 = 24 iterations.
   int64_t groupSize = 1;
-  /// Sizes of teams in a kernel with reductions. A team is a group of threads
-  /// that reduce one row together. A row is a set of elements that are reduced
-  /// together. Each team of a block has its own row.
-  ///
-  ///   team    number of threads in a team, a power of two
-  ///   teams   number of teams in a block, a power of two
-  ///
-  /// Example: `team` is 32 and `teams` is 4. A block has 4 · 32 = 128 threads
-  /// and reduces 4 rows.
+  /// Team sizes in a kernel with reductions. A team is a group of `team`
+  /// threads that reduce one row together. A block has `teams` teams, each with
+  /// its own row. Both numbers are powers of two.
   int64_t team = 1, teams = 1;
-  /// Whether the kernel reduces columns of a tensor. A column is a set of
-  /// elements that are reduced together and are strided in memory. Example: the
-  /// sum of a [500, 64] tensor over dim 0 reduces 64 columns of 500 elements.
-  ///
-  /// The value is false for a kernel that reduces rows of neighboring elements,
-  /// such as the sum of the tensor over dim 1. The value is also false for a
-  /// kernel without reductions, and for a kernel that reduces fewer than 8
-  /// neighboring columns.
+  /// Whether the kernel reduces columns, whose elements are strided in memory.
+  /// Example: the sum of a [500, 64] tensor over dim 0. The value is false for
+  /// fewer than 8 neighboring columns.
   bool isAcross = false;
-  /// Dim of the results to which a transpose moves the innermost dim of its
-  /// operand. Example: a kernel transposes an operand of shape [64, 96] to a
-  /// result of shape [96, 64]. The innermost dim of the operand, dim 1, becomes
-  /// dim 0 of the result, so `transposedDim` is 0.
-  ///
-  /// The field describes only transposes through shared memory. In such a
-  /// transpose, a block copies a tile of the operand to shared memory, then
-  /// reads the tile in the order of the result. `transposedDim` is -1 if the
-  /// kernel has no such transpose.
+  /// Dim of the results to which a transpose through shared memory moves the
+  /// innermost dim of its operand. Example: 0 for a transpose from [64, 96] to
+  /// [96, 64]. The value is -1 if the kernel has no such transpose.
   int64_t transposedDim = -1;
   /// Size of a launch of the kernel. `blocks` is the number of blocks.
   /// `threads` is the number of threads of each block. If the results of the
   /// kernel have no elements, `blocks` is 0.
   int64_t blocks = 1, threads = 1;
 
-  /// Returns the number of iterations of a loop in which a team of threads
-  /// computes one row. A row is a set of elements that are reduced together. A
-  /// team is a group of `team` threads that share a row. In each iteration,
-  /// each thread of the team computes `vector` neighboring elements of the row.
-  /// In the last iteration, some threads may have no elements.
-  ///
-  /// Example: a row has 400 elements, `team` is 32, and `vector` is 4. The team
-  /// computes 32 · 4 = 128 elements in each iteration. Four iterations are
-  /// needed, since three iterations compute only 384 elements. In the last
-  /// iteration, 4 threads compute 16 elements, and 28 threads have no elements.
-  ///
-  /// Call this function only for a kernel with reductions.
+  /// Returns the number of loop iterations in which a team of threads reduces
+  /// one row. Each thread computes `vector` elements per iteration. Example: 4
+  /// for a row of 400 elements, a `team` of 32 and a `vector` of 4. The kernel
+  /// must have reductions.
   int64_t rounds() const;
 };
 
@@ -121,15 +96,10 @@ constexpr int64_t tileSize = 32;
 /// Threads that read a column would then have to wait for each other.
 constexpr int64_t tilePitch = tileSize + 1;
 
-/// Returns the dim of the result to which the transpose `op` moves the
-/// innermost dim of its operand. Example: 0 for a transpose from [64, 96] to
-/// [96, 64]. `shape` is the shape of all results of the kernel. Returns -1 if
-/// the kernel should not transpose through shared memory:
-///
-/// - The innermost dim remains the innermost dim.
-/// - The result has fewer than 16 elements along its innermost dim or the
-///   returned dim.
-/// - The shape of the result of `op` is not `shape`.
+/// Returns the dim of the result to which `op` moves the innermost dim of its
+/// operand. Example: 0 for a transpose from [64, 96] to [96, 64]. Returns -1 if
+/// `op` should not use shared memory. `shape` is the shape of the kernel's
+/// results.
 int64_t transposedDimOf(graph::TransposeOp op, llvm::ArrayRef<int64_t> shape);
 
 } // namespace pcc::emit

@@ -91,13 +91,10 @@ static void writeMapKernel(KernelWriter &w, rank::KernelOp kernel,
   });
 }
 
-/// Emits the body of a kernel with reductions. A row is a set of elements that
-/// are reduced together. A team is a group of threads that reduce one row
-/// together. In the last block, some teams may have no row. These teams must
-/// not skip the code, because all threads of a block must reach all barriers.
-/// These teams therefore reduce the last row again. These teams must not store
-/// their results: a result can share a buffer with an operand, and another team
-/// may already have overwritten the last row of the operand.
+/// Emits the body of a kernel with reductions, one row per team of threads.
+/// Surplus teams in the last block repeat the last row, because all threads
+/// must reach each barrier. Surplus teams must not store: another team may
+/// already have overwritten the operand with its result.
 static void writeRowKernel(KernelWriter &w, TeamThreads &threads,
                            rank::KernelOp kernel, const GpuPlan &plan,
                            ArrayRef<Value> outputs, Value block) {
@@ -134,15 +131,9 @@ static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, ArrayRef<Type> types,
   return function;
 }
 
-/// Creates the function `name` for `kernel`, without a body. The function has a
-/// pointer parameter for each operand and for each result of `kernel`. Each
-/// pointer parameter gets the LLVM attribute `align` with the value 16.
-///
-/// An operand and a result of `kernel` may share a buffer if their types are
-/// equal. A pointer parameter gets the LLVM attribute `noalias` if its tensor
-/// cannot share a buffer with another tensor.
-///
-/// A block has `plan.threads` threads.
+/// Creates the entry point `name` of `kernel`, without a body. Its pointers to
+/// operands and results are aligned to 16 bytes. A pointer is noalias if its
+/// tensor cannot share a buffer with another tensor.
 static LLVM::LLVMFuncOp makeEntry(OpBuilder &builder, rank::KernelOp kernel,
                                   const GpuPlan &plan, const Twine &name) {
   LLVM::LLVMFuncOp function =
@@ -191,15 +182,10 @@ struct TableReader {
     return LLVM::LoadOp::create(w.builder, w.loc, i64, address);
   }
 
-  /// Emits a binary search for the part that contains tile number `tile`.
-  /// Returns the number of the part.
-  ///
-  /// A part is a group of tensors of equal size, such as a weight and its
-  /// gradient. A tile is a range of indices, such as 0 to 1023, in every tensor
-  /// of a part. The tiles of all parts are numbered from 0. Example: part 0 has
-  /// the tiles 0, 1 and 2, and part 1 has the tiles 3 and 4. The tensor table
-  /// contains the number of each part's first tile, in ascending order: 0 and 3
-  /// in the example.
+  /// Emits a binary search for the part that contains tile number `tile`, and
+  /// returns the number of the part. A part is a group of tensors of equal
+  /// size, such as a weight and its gradient. The table has the first tile of
+  /// each part, in ascending order.
   Value findPart(Value tile) {
     ScalarBuilder s = w.scalar();
     Type i64 = tile.getType();
@@ -220,17 +206,10 @@ struct TableReader {
     return at(s.add(part, s.integer(part.getType(), table.elementsAt(0))));
   }
 
-  /// Emits code that computes the address of one element of a tensor. The code
-  /// loads the address of the tensor from the tensor table, and adds the offset
-  /// of the element. The parameters are
-  ///
-  ///   part      index of a group of tensors, such as a weight and its gradient
-  ///   tensor    index of the tensor in this group
-  ///   storage   type that an element of the tensor has in memory
-  ///   element   index of the element in the tensor
-  ///
-  /// Tells LLVM's optimizer that the tensor is aligned to 16 bytes and that the
-  /// tensor is in global memory.
+  /// Emits the address of element `element` of tensor `tensor` in group `part`,
+  /// such as a weight and its gradient. `storage` is the element type in
+  /// memory. Tells LLVM that the tensor is in global memory and is aligned to
+  /// 16 bytes.
   Value address(Value part, int64_t tensor, Type storage, Value element) {
     ScalarBuilder s = w.scalar();
     Type i64 = part.getType();
@@ -248,15 +227,10 @@ struct TableReader {
 };
 } // namespace
 
-/// Creates the function `name` of a multi-tensor kernel, without a body. One
-/// launch of a multi-tensor kernel computes many tensors. The first parameter
-/// of the function is an array of i64, which is passed by value. The array
-/// contains the addresses and the sizes of the tensors. `table` determines the
-/// length of the array: the array has `table.words()` entries.
-///
-/// Each of the other parameters of the function is a pointer to an operand that
-/// is the same for all tensors, such as a learning rate. A block has
-/// `plan.threads` threads.
+/// Creates the entry point `name` of a multi-tensor kernel, without a body. The
+/// first parameter is an i64 array of tensor addresses and sizes, passed by
+/// value. The other parameters are pointers to operands that all tensors share,
+/// such as a learning rate.
 static LLVM::LLVMFuncOp
 makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
                const runtime::TensorTable &table, const Twine &name) {
@@ -276,14 +250,10 @@ makePartsEntry(OpBuilder &builder, rank::KernelOp kernel, const GpuPlan &plan,
   return function;
 }
 
-/// Emits code in which this thread computes `plan.vector` neighboring elements
-/// of a tile. A tile is a range of elements of a tensor. `thread` is the index
-/// of the thread in its block. `outputs` has a pointer to the start of the tile
-/// in each result. `left` is the number of elements from the start of the tile
-/// to the end of the tensor, which can be less than the size of the tile. The
-/// thread skips elements beyond the end. If no element of the thread lies
-/// beyond the end, the code has no checks between the elements, so that LLVM
-/// can load or store several elements by one instruction.
+/// Emits the computation of `plan.vector` neighboring elements of a tile by
+/// this thread. `outputs` point to the start of the tile in each result. The
+/// tensor ends `left` elements after this start. Complete vectors get code
+/// without checks, so LLVM can merge loads and stores.
 static void writeTile(KernelWriter &w, rank::KernelOp kernel,
                       const GpuPlan &plan, ArrayRef<Value> outputs,
                       const Index &thread, Value left) {
@@ -315,13 +285,9 @@ static OpBuilder startOf(LLVM::LLVMFuncOp function) {
   return inside;
 }
 
-/// Emits the function `name` of a multi-tensor kernel, which computes many
-/// tensors in one launch. The first kernel argument is a table with the
-/// addresses and sizes of the tensors. The tensors form groups, such as a
-/// weight and its gradient. All tensors of a group have the same size. A tile
-/// is a range of indices, such as 0 to 1023, in every tensor of one group. The
-/// tiles of all groups are numbered from 0. Block n computes tile n. Block n
-/// searches the table for the group that contains tile n.
+/// Emits the function `name` of a multi-tensor kernel. Block n computes tile n:
+/// a range of indices in all tensors of one group, such as a weight and its
+/// gradient. The block finds the group in a table, the first kernel argument.
 static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
                              const Twine &name) {
   const GpuPlan plan = gpuPlanOf(kernel);
@@ -357,15 +323,7 @@ static void writePartsKernel(OpBuilder &builder, rank::KernelOp kernel,
   LLVM::ReturnOp::create(inside, loc, ValueRange());
 }
 
-/// Emits the function `name` of `kernel`. The kind of the kernel decides which
-/// function emits the body:
-///
-///   kind of `kernel`                       function that emits the body
-///   computes many tensors in one launch    writePartsKernel()
-///   computes attention or its gradients    writeFusedAttention()
-///   contains reductions                    writeRowKernel()
-///   transposes through shared memory       writeTransposeTiles()
-///   any other kernel                       writeMapKernel()
+/// Emits the function `name` of `kernel`.
 static void writeKernel(OpBuilder &builder, rank::KernelOp kernel,
                         const Twine &name) {
   if (kernel.getInParts())

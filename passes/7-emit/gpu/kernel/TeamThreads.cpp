@@ -126,18 +126,10 @@ std::optional<Index> TeamThreads::slotOf(KernelWriter &,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Layout of a buffer in shared memory. The threads of a team exchange values
-/// through the buffer. A team is a group of threads that reduce one row
-/// together. A team is divided into members. Each member is one thread or one
-/// warp. Each member writes one value to the buffer. If each member has several
-/// values, there is one buffer for each value. The fields are:
-///
-///   count    number of members in each team
-///   stride   number of teams in the block
-///
-/// The value of member m of team t is at the position m · `stride` + t.
-/// Example: a block has 2 teams. The value of member 3 of team 1 is at the
-/// position 3 · 2 + 1 = 7.
+/// Layout of a buffer in shared memory. The members of a team, which reduces
+/// one row, exchange values through the buffer. A member is a thread or a warp.
+/// A team has `count` members, and a block has `stride` teams. The value of
+/// member m of team t is at m · `stride` + t.
 struct ExchangeBuffer {
   int64_t count, stride;
   /// Position of the current thread. A team is a group of threads that reduce
@@ -148,15 +140,10 @@ struct ExchangeBuffer {
 };
 } // namespace
 
-/// Emits code that combines the values of the members of a team, in the order
-/// of the members. A team is a group of threads that reduce one row together. A
-/// member is one thread, or one warp that has already combined its values. All
-/// threads of a block must reach the emitted barrier.
-///
-///   own        values of the current thread's member
-///   exchange   layout of the values in shared memory
-///   mayStore   i1: whether this thread writes `own`; null if all threads do
-///   merge      emits the combination of the values of two members
+/// Emits code that combines the values `own` of all members of a team, in the
+/// order of the members. A member is a thread or a warp. The i1 `mayStore`
+/// selects the threads that write `own` to shared memory. Null selects all
+/// threads. All threads of a block must reach the emitted barrier.
 static Values joinShared(KernelWriter &w, ValueRange own,
                          const ExchangeBuffer &exchange, Value mayStore,
                          MergeBody merge) {

@@ -8,28 +8,17 @@
 
 namespace pcc::emit {
 
-/// Team of GPU threads that compute one row together. A row is a set of
-/// elements that are reduced together. The threads run a loop over the row. In
-/// each iteration, each thread computes `GpuPlan::vector` neighboring elements.
-/// In the last iteration, some threads may have no elements. Example with 2
-/// threads and `GpuPlan::vector` = 2:
-///
-///   element     0    1    2    3    4    5    6    7
-///   iteration   0    0    0    0    1    1    1    1
-///   thread      t0   t0   t1   t1   t0   t0   t1   t1
-///
-/// join() combines the values of all threads of a team in a fixed order. All
-/// threads of a block must reach every join().
+/// Team of GPU threads that compute one row (elements that are reduced
+/// together) in a loop. In each iteration, each thread computes
+/// `GpuPlan::vector` neighboring elements. Example: with 2 threads and a
+/// `vector` of 2, thread 0 computes the elements 0, 1, 4 and 5. join() combines
+/// the values of all threads of a team in a fixed order. All threads of a block
+/// must reach every join().
 class TeamThreads : public RowThreads {
 public:
-  /// Determines the position of the current thread: the index of its team in
-  /// the block, and the index of the thread in this team. A team is a group of
-  /// threads that compute one row together. The parameters are:
-  ///
-  ///   indices   creates the two indices
-  ///   plan      has the sizes of teams and blocks. `plan` must outlive this
-  ///             object.
-  ///   thread    index of the current thread in its block
+  /// Determines the position of the current thread: the index of the thread in
+  /// its team, and of the team in the block. `thread` is the index of the
+  /// thread in the block. `plan` must outlive this object.
   TeamThreads(IndexSpace &indices, const GpuPlan &plan, const Index &thread);
 
   /// Returns the index, within the block, of this thread's team.
@@ -53,25 +42,14 @@ public:
                               llvm::ArrayRef<Index> inner) const override;
 
 private:
-  /// Emits one iteration of the loop in which a team of threads computes a row.
-  /// A row is a set of elements that are reduced together. `number` is the
-  /// index of the iteration. In the iteration, each thread computes
-  /// `GpuPlan::vector` neighboring elements of the row. `body` emits the code
-  /// for one element. If a thread has no elements in this iteration, the thread
-  /// skips the code.
-  ///
-  /// `carried` are the loop-carried values before the iteration, such as a
-  /// partial sum. Returns the loop-carried values after the iteration.
+  /// Emits iteration `number` of the loop over a row. Each thread computes
+  /// `GpuPlan::vector` elements by `body`, or skips the iteration if no
+  /// elements are left. Takes and returns the loop-carried values.
   llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits code in which this thread computes one group of elements of a row. A
-  /// group consists of `GpuPlan::vector` neighboring elements. `number` is the
-  /// index of the iteration of the loop over the row. `chunk` is the index of
-  /// the group in the row. Example: in iteration 1, the two threads of a team
-  /// compute the groups 2 and 3. `body` emits the code for one element, and is
-  /// called once for each element of the group. `carried` are the loop-carried
-  /// values before the iteration, such as a partial sum. Returns the values
-  /// after the iteration.
+  /// Emits `body` for each element of group `chunk` of the row:
+  /// `GpuPlan::vector` neighboring elements. `number` is the index of the
+  /// iteration. Takes and returns the loop-carried values.
   llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
                                       const Index &chunk,
                                       mlir::ValueRange carried, NestBody body);
@@ -83,17 +61,9 @@ private:
   Index member, number;
   /// Whether this thread stores results, an i1. Null if all threads store them.
   mlir::Value isWanted;
-  /// Element for which the function turn() is emitting code. turn() emits code
-  /// for several elements of a row, one element after another. A row is a set
-  /// of elements that are reduced together. Two fields identify the element:
-  ///
-  ///   current       multi-index of the element along the reduced dims,
-  ///                 empty if turn() is not running
-  ///   currentSlot   number of elements of the row that this thread computes
-  ///                 before the element
-  ///
-  /// Example: a thread computes elements 2, 3, 6 and 7 of the row. For element
-  /// 6, `currentSlot` is 2.
+  /// Element of the row for which turn() emits code: its multi-index along the
+  /// reduced dims, and the number of elements that this thread computes before
+  /// it. `current` is empty if turn() is not running.
   MultiIndex current;
   Index currentSlot;
 };

@@ -91,16 +91,9 @@ private:
   /// Returns the innermost dim of the kernel's results.
   int64_t last() const { return int64_t(shape.size()) - 1; }
 
-  /// Returns the multi-index of an element of the kernel's results. This block
-  /// computes a tile of 32 x 32 elements. The tile extends along two dims of
-  /// the results: dim `plan.transposedDim` and the last dim. The element lies
-  /// in the tile. `transposedOffset` is the element's index in the tile along
-  /// dim `plan.transposedDim`. `lastOffset` is the element's index in the tile
-  /// along the last dim.
-  ///
-  /// Example: the results have the shape [64, 96], and `plan.transposedDim` is
-  /// 0. The tile begins at [32, 64]. If `transposedOffset` is 3 and
-  /// `lastOffset` is 5, the function returns [35, 69].
+  /// Returns the multi-index in the results of an element of this block's tile.
+  /// The offsets in the tile are along dim `plan.transposedDim` and the last
+  /// dim.
   MultiIndex elementAt(const Index &transposedOffset, const Index &lastOffset) {
     MultiIndex at = start;
     at[plan.transposedDim] =
@@ -115,13 +108,10 @@ private:
     return w.indices.add(w.indices.scale(row, tilePitch), column);
   }
 
-  /// Emits code in which this thread handles its elements of the block's tile.
-  /// A tile has 32 rows of 32 elements. The 256 threads of a block handle 8
-  /// rows at once, so each thread handles one element in each of 4 steps.
-  /// `placeOf` maps the index of a row in the tile to the multi-index of this
-  /// thread's element in the kernel's results. `body` takes the multi-index and
-  /// the index of the row, and emits the code for the element. The code skips
-  /// elements of the tile that lie beyond the results.
+  /// Emits `body` for each of this thread's elements of the block's tile of 32
+  /// x 32 elements. `placeOf` maps a row of the tile to the multi-index of the
+  /// thread's element in the results. Skips elements beyond the end of the
+  /// results.
   void overTile(llvm::function_ref<MultiIndex(const Index &)> placeOf,
                 llvm::function_ref<void(ArrayRef<Index>, const Index &)> body) {
     const int64_t rowsAtOnce = plan.threads / tileSize;
@@ -140,13 +130,9 @@ private:
     }
   }
 
-  /// Emits a check whether the kernel's results have an element at `at`.
-  /// Returns an i1, or null if no check is needed. A tile of 32 x 32 elements
-  /// can extend beyond the results: two tiles cover the indices 0 to 63 of a
-  /// dim of size 40. The function replaces each checked index in `at` by an
-  /// equal index with a smaller known range, 0 to 39 in the example. The
-  /// compiler simplifies code by the known range. The caller must therefore use
-  /// the changed `at` only in code that runs after a successful check.
+  /// Emits a check whether the results have an element at `at`. Returns an i1,
+  /// or null if no check is needed. Narrows the known ranges of the indices in
+  /// `at`. Use `at` only in code that runs after a successful check.
   Value boundsOf(MultiIndex &at) {
     Value all;
     for (int64_t dim : {plan.transposedDim, last()}) {

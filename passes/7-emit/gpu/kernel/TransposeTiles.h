@@ -16,13 +16,10 @@
 
 namespace pcc::emit {
 
-/// Emits the body of `kernel`, which transposes at least one operand. Each
-/// block copies a square tile of each such operand to shared memory, then reads
-/// the tile in the order of the results. `plan.transposedDim` must not be -1.
-/// This dim of the results is the innermost dim of the transposed operands.
-/// Example: the dim is 0 for a transpose from [64, 96] to [96, 64]. `outputs`
-/// are pointers to the results. `block` is the index of the current block.
-/// `thread` is the index of the current thread in its block.
+/// Emits the body of `kernel`, which transposes operands through tiles in
+/// shared memory. `plan.transposedDim` must not be -1. `outputs` are pointers
+/// to the results. `block` is the index of the block, and `thread` is the index
+/// of the thread in the block.
 void writeTransposeTiles(KernelWriter &w, rank::KernelOp kernel,
                          const GpuPlan &plan,
                          llvm::ArrayRef<mlir::Value> outputs,

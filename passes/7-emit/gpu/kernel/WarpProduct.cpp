@@ -197,24 +197,16 @@ static Value lowerPart(KernelWriter &w, Value value, Value upper) {
   return upperPart(w, w.scalar().sub(value, number));
 }
 
-/// Emits a product of f32 matrices on tensor cores (3xTF32 of CUTLASS). The
-/// operands of these tensor core instructions are tf32, which keep 11 bits of
-/// the significand. Each f32 a is split into two tf32, aUpper + aLower. The
-/// emitted sum for a · b is, in this order,
-/// aLower · bUpper + aUpper · bLower + aUpper · bUpper. The product
-/// aLower · bLower is negligible. A tensor core truncates each sum (Ootomo and
-/// Yokota 2022, arXiv:2203.03341), and the error grows with the sum. The tensor
-/// core must therefore not add the products to `sums`, which can be large. An
-/// ordinary f32 addition adds the products to `sums`.
+/// Emits a product of f32 matrices as three tf32 products on tensor cores
+/// (3xTF32 of CUTLASS). A tensor core truncates its sums (Ootomo and Yokota
+/// 2022, arXiv:2203.03341). It must therefore not add the products to the
+/// possibly large `sums`. An ordinary f32 addition does this.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
-  // The instruction adds up 8 products for each element of the result. Product
-  // k has one factor in column k of the left operand, and one factor in row k
-  // of the right operand. Let q be t % 4 for thread t. The instruction expects
-  // columns q and q + 4 and rows q and q + 4 from thread t. Thread t holds the
-  // columns and rows 2 q and 2 q + 1, and passes these instead. The sum is
-  // still correct, since the columns and the rows are permuted in the same way.
-  // Only the order of the products changes.
+  // The instruction expects columns and rows q and q + 4 from thread t, where q
+  // is t % 4. Thread t passes columns and rows 2 q and 2 q + 1. The sum is
+  // still correct, because the columns and the rows are permuted in the same
+  // way.
   const Values a{left.top[0], left.bottom[0], left.top[1], left.bottom[1]},
       b(right.begin(), right.end());
   Values aUpper, aLower, bUpper, bLower;

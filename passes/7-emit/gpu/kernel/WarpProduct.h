@@ -54,31 +54,15 @@ public:
   /// Two neighboring elements of an operand: two values for f32, one packed i32
   /// for bf16 and f16.
   using Pair = llvm::SmallVector<mlir::Value, 2>;
-  /// Elements that one thread holds of the left matrix of a matrix product. The
-  /// left matrix has 16 rows and 8 columns. The 128 elements of the left matrix
-  /// are distributed over the 32 threads of a warp. Thread t of the warp holds
-  /// four elements:
-  ///
-  ///   field    row         columns
-  ///   top      t / 4       2 (t % 4) and the next column
-  ///   bottom   t / 4 + 8   2 (t % 4) and the next column
-  ///
-  /// Example: thread 5 holds columns 2 and 3 of rows 1 and 9.
+  /// Elements of a 16 x 8 left matrix that one thread holds. Thread t of the
+  /// warp holds columns 2 (t % 4) and 2 (t % 4) + 1 of two rows. `top` is from
+  /// row t / 4, and `bottom` is from row t / 4 + 8.
   struct Left {
     Pair top, bottom;
   };
-  /// The four elements of a 16 x 8 result that one thread holds. The elements
-  /// are of type f32. Thread t of the warp holds these elements, where g is
-  /// t / 4 and c is 2 (t % 4):
-  ///
-  ///   element   row     column
-  ///   0         g       c
-  ///   1         g       c + 1
-  ///   2         g + 8   c
-  ///   3         g + 8   c + 1
-  ///
-  /// Example: for thread 5, g is 1 and c is 2. The thread holds columns 2 and 3
-  /// of rows 1 and 9.
+  /// Elements (f32) of a 16 x 8 result that one thread holds. The elements are
+  /// [g, c], [g, c + 1], [g + 8, c] and [g + 8, c + 1]. In thread t of the
+  /// warp, g is t / 4, and c is 2 (t % 4).
   using Sums = llvm::SmallVector<mlir::Value, 4>;
 
   /// Prepares to emit matrix products left · right for the current thread.
@@ -101,59 +85,31 @@ public:
 
   /// Returns this thread's elements of a 16 x 8 result that is 0 everywhere.
   Sums zeros() const;
-  /// Emits the conversion of `first` and `second` from f32 to the element type
-  /// of the left and the right matrix of a product. Returns the two converted
-  /// numbers as follows:
-  ///
-  ///   f32            two values, `first` and `second` themselves
-  ///   bf16 or f16    one i32, with `first` in the lower 16 bits and `second`
-  ///                  in the upper 16 bits
+  /// Emits the conversion of two f32 numbers to a pair of operand elements. For
+  /// bf16 and f16, `first` is in the lower 16 bits of the returned i32.
   Pair pairOf(mlir::Value first, mlir::Value second) const;
-  /// Emits the conversion of the result of one matrix product to the left
-  /// operand of another matrix product. The result and the left operand are 16
-  /// x 8 matrices. A thread holds four elements of each matrix. `sums` are the
-  /// four elements of the result that this thread holds. The positions of the
-  /// four elements are the same in both matrices. Threads therefore exchange no
-  /// elements. Each thread only converts its elements from f32 to the element
-  /// type of operands.
+  /// Emits the conversion of a result to the left operand of another product.
+  /// `sums` are this thread's elements of the result. A result and a left
+  /// operand are distributed over the threads alike. Threads therefore exchange
+  /// no elements.
   Left leftOf(llvm::ArrayRef<mlir::Value> sums) const;
 
-  /// Emits code in which a warp loads the right operand of a matrix product
-  /// left · right. The right operand has `count` rows and 8 columns. `count`
-  /// must be a multiple of 8. Column j of the right operand consists of the
-  /// first `count` elements of row `row` + j of `matrix`. Example: if `row` is
-  /// 16, column 2 of the right operand comes from row 18 of `matrix`.
-  ///
-  /// Returns the elements of the right operand that this thread loads. Each
-  /// entry of the returned list is a pair of elements. Entry i of thread t of
-  /// the warp has the elements in rows 8 i + k and 8 i + k + 1 of column t / 4,
-  /// where k is 2 (t % 4). Example: for thread 5, t / 4 is 1 and k is 2. Entry
-  /// 0 has rows 2 and 3 of column 1. Entry 1 has rows 10 and 11 of column 1.
+  /// Emits the load of a right operand with `count` (a multiple of 8) rows and
+  /// 8 columns. Column j is the first `count` elements of row `row` + j of
+  /// `matrix`. Entry i of the list has rows 8 i + k and 8 i + k + 1 of column
+  /// t / 4. Here, t is the thread in its warp, and k is 2 (t % 4).
   std::vector<Pair> rightFromRows(const SharedMatrix &matrix, int64_t row,
                                   int64_t count) const;
-  /// Emits code in which a warp loads the right operand of a matrix product
-  /// left · right. The right operand is the part of `matrix` with `count` rows
-  /// from `row` on and 8 columns from `column` on. `count` must be a multiple
-  /// of 8.
-  ///
-  /// Returns the elements that this thread loads, as a list of pairs. Entry i
-  /// of thread t of the warp has the elements in rows 8 i + k and 8 i + k + 1
-  /// of column t / 4, where k is 2 (t % 4). Example: entry 0 of thread 5 has
-  /// rows 2 and 3 of column 1.
+  /// Emits the load of a right operand from `matrix`: `count` rows from `row`
+  /// on, and 8 columns from `column` on. `count` must be a multiple of 8. The
+  /// returned list has the format of rightFromRows().
   std::vector<Pair> rightFromColumns(const SharedMatrix &matrix, int64_t column,
                                      int64_t row, int64_t count) const;
 
-  /// Emits sums + left · right. `sums` and the result are 16 x 8 matrices. The
-  /// left operand has 16 rows, and 8 columns for each entry of `left`. The
-  /// right operand has 8 columns, and 8 rows for each entry of `right`.
-  /// Example: with 2 entries each, a 16 x 16 matrix is multiplied by a 16 x 8
-  /// matrix.
-  ///
-  /// All arguments and the result contain only the elements that this thread
-  /// holds. Entry 0 of `left` holds elements of columns 0 to 7 of the left
-  /// operand, and entry 1 holds elements of columns 8 to 15. Entry 0 of `right`
-  /// holds elements of rows 0 to 7 of the right operand, and entry 1 holds
-  /// elements of rows 8 to 15.
+  /// Emits sums + left · right. `sums` and the result are 16 x 8 matrices.
+  /// Entry i of `left` belongs to columns 8 i to 8 i + 7 of the left operand.
+  /// Entry i of `right` belongs to rows 8 i to 8 i + 7 of the right operand.
+  /// All values are the elements that this thread holds.
   Sums add(llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<Left> left,
            llvm::ArrayRef<Pair> right) const;
 
@@ -181,72 +137,34 @@ private:
   Sums multiply(llvm::ArrayRef<mlir::Value> sums,
                 llvm::ArrayRef<mlir::Value> left,
                 llvm::ArrayRef<mlir::Value> right) const;
-  /// Positions of the elements of a matrix in shared memory. The matrix is the
-  /// right operand of a matrix product, and has 8 columns. The element in row k
-  /// and column j has the position `start` + k · `inside` + j · `across`. All
-  /// positions are counted in elements.
-  ///
-  ///   start    position of the element in row 0 and column 0
-  ///   inside   distance from one row to the next, within a column
-  ///   across   distance from one column to the next
-  ///
-  /// Example: `start` is 1024, `inside` is 1 and `across` is 64. The element in
-  /// row 3 and column 2 has the position 1024 + 3 · 1 + 2 · 64 = 1155.
+  /// Strides, in elements, of a right operand in shared memory. The element in
+  /// row k and column j has the offset `start` + k · `inside` + j · `across`.
   struct Steps {
     int64_t start, inside, across;
   };
-  /// Emits code in which a warp loads the right operand of a matrix product
-  /// left · right. The right operand has `count` rows and 8 columns. `count`
-  /// must be a multiple of 8. `matrix` contains the right operand. The element
-  /// in row r and column c of the right operand has the position `steps.start`
-  /// + r · `steps.inside` + c · `steps.across` in `matrix`. Positions are
-  /// counted in elements.
-  ///
-  /// Returns the elements of the right operand that this thread loads. Each
-  /// entry of the returned list is a pair of elements. Entry i of thread t of
-  /// the warp has the elements in rows 8 i + k and 8 i + k + 1 of column t / 4,
-  /// where k is 2 (t % 4). Example: for thread 5, t / 4 is 1 and k is 2. Entry
-  /// 0 has rows 2 and 3 of column 1. Entry 1 has rows 10 and 11 of column 1.
+  /// Emits the load of a right operand with `count` rows and 8 columns from
+  /// `matrix`. `count` must be a multiple of 8. The returned list has the
+  /// format of rightFromRows().
   std::vector<Pair> load(const SharedMatrix &matrix, const Steps &steps,
                          int64_t count) const;
-  /// Emits the loads of two elements of the right operand of a matrix product.
-  /// The operand has 8 rows and 8 columns. The elements are of type f32. Thread
-  /// t of the warp loads rows k and k + 1 of column t / 4, where k is
-  /// 2 (t % 4). Example: thread 5 loads rows 2 and 3 of column 1.
-  ///
-  /// `matrix` contains the operand. Positions in `matrix` are counted in
-  /// elements. `start` is the position of the operand's first element.
-  /// `steps.inside` is the distance from one row of the operand to the next.
-  /// `steps.across` is the distance from one column of the operand to the next.
-  /// Example: the element in row 2 and column 1 has the position `start` + 2 ·
-  /// `steps.inside` + 1 · `steps.across`.
+  /// Emits the load of the two f32 elements that this thread holds of an 8 x 8
+  /// right operand. The operand begins at element `start` of `matrix`.
+  /// `steps.start` is not used.
   Pair loadPair(const SharedMatrix &matrix, const Steps &steps,
                 int64_t start) const;
-  /// Emits one ldmatrix instruction, which loads `count` (1, 2 or 4) squares
-  /// from shared memory. A square is a part of `matrix` with 8 rows and 8
-  /// columns. Each element has 16 bits. Square i begins at the position
-  /// `start` + i · `step` in `matrix`. The rows of a square are `matrix.pitch`
-  /// apart. All positions are counted in elements. Returns one pair of elements
-  /// per square. Thread t of the warp gets columns c and c + 1 of row t / 4,
-  /// where c is 2 (t % 4). If `isTransposed` is true, rows and columns are
-  /// exchanged.
+  /// Emits one ldmatrix instruction, which loads `count` (1, 2 or 4) blocks of
+  /// 8 x 8 elements of 16 bits. Block i begins at element `start` + i · `step`
+  /// of `matrix`. Thread t gets row t / 4 of each block, columns 2 (t % 4) and
+  /// 2 (t % 4) + 1. `isTransposed` exchanges rows and columns.
   std::vector<Pair> loadSquares(const SharedMatrix &matrix, int64_t start,
                                 int64_t step, int64_t count,
                                 bool isTransposed) const;
 
   KernelWriter &w;
   const mlir::Type element;
-  /// Numbers of this thread. A warp computes a matrix with 16 rows and 8
-  /// columns, and each thread of the warp holds four elements of this matrix:
-  ///
-  ///   lane         index of the thread in its warp
-  ///   g            lane / 4: the thread holds elements of rows g and g + 8
-  ///   twoQuads     2 (lane % 4): the thread holds elements of columns twoQuads
-  ///                and twoQuads + 1
-  ///   warpNumber   index of the warp in the block
-  ///
-  /// Example: if lane is 5, g is 1 and twoQuads is 2. The thread holds the
-  /// elements in columns 2 and 3 of rows 1 and 9.
+  /// `lane` is the index of this thread in its warp. `g` is lane / 4, and
+  /// `twoQuads` is 2 (lane % 4). `warpNumber` is the index of the warp in its
+  /// block of threads.
   Index lane, g, twoQuads, warpNumber;
 };
 

@@ -24,17 +24,9 @@ namespace pcc::emit {
 /// becomes [6, 4, 5] for `dim` 2.
 mlir::Value around(LoweringBuilder &b, mlir::Value value, int64_t dim);
 
-/// Builds tensors with one element for each pair of two indices, i and j, and
-/// reduces these tensors over j. Names of functions call index i `each` and
-/// index j `other`. Example: the rank of element i of a vector is the number of
-/// smaller elements. A tensor of pairs holds 1 for the pair (i, j) if element j
-/// is smaller than element i, else 0. The ranks are the sums over all j. For
-/// the vector 8 7 9:
-///
-///             j = 0   j = 1   j = 2    rank
-///   i = 0         0       1       0       1
-///   i = 1         0       0       0       0
-///   i = 2         1       1       0       2
+/// Builds tensors with one element for each pair (i, j) of indices along a dim,
+/// and reduces them over j. Method names call i `each` and j `other`. Example:
+/// the rank of element i is the number of elements j that are smaller.
 class AllPairs {
 public:
   /// Creates a builder of tensors with one element for each pair of indices (i,
@@ -43,23 +35,15 @@ public:
   /// the size of the last dim of the inputs. `b` creates all ops.
   AllPairs(LoweringBuilder &b, int64_t inner) : b(b), isFlat(inner == 1) {}
 
-  /// Reshapes `value` so that a later broadcast gives element i of `value` to
-  /// each pair of indices (i, j). I and J are the numbers of values of i and j.
-  /// `value` has the shape [outer, I, K]. K is 1 or `inner`, the constructor's
-  /// parameter:
-  ///
-  ///                result              after the broadcast
-  ///   inner = 1    [outer, I, 1]       [outer, I, J]
-  ///   inner > 1    [outer, 1, I, K]    [outer, J, I, K]
+  /// Reshapes `value` of shape [outer, I, K] for a broadcast of element i to
+  /// all pairs of indices (i, j). K is 1 or `inner`, the constructor's
+  /// parameter. The result has the shape [outer, I, 1] if `inner` is 1, else
+  /// [outer, 1, I, K].
   mlir::Value each(mlir::Value value);
-  /// Reshapes `value` so that a later broadcast gives element j of `value` to
-  /// each pair of indices (i, j). I and J are the numbers of values of i and j.
-  /// `value` has the shape [outer, J, K]. K is 1 or `inner`, the constructor's
-  /// parameter:
-  ///
-  ///                result              after the broadcast
-  ///   inner = 1    [outer, 1, J]       [outer, I, J]
-  ///   inner > 1    [outer, J, 1, K]    [outer, J, I, K]
+  /// Reshapes `value` of shape [outer, J, K] for a broadcast of element j to
+  /// all pairs of indices (i, j). K is 1 or `inner`, the constructor's
+  /// parameter. The result has the shape [outer, 1, J] if `inner` is 1, else
+  /// [outer, J, 1, K].
   mlir::Value other(mlir::Value value);
   /// Returns an i64 tensor with the numbers 0 to `size` − 1. A later broadcast
   /// gives the number i to each pair of indices (i, j). `size` is the number of
@@ -76,28 +60,16 @@ public:
   ///   inner > 1    [1, size, 1, 1]
   mlir::Value otherPosition(int64_t size);
 
-  /// Reduces `pairs`, a tensor with one element for each pair of indices
-  /// (i, j). For each i, the reduction `kind` combines the elements of all
-  /// pairs (i, j) into one element of the result. I and J are the numbers of
-  /// values of i and j. `inner` is the constructor's parameter:
-  ///
-  ///                `pairs`                result
-  ///   inner = 1    [outer, I, J]          [outer, I, 1]
-  ///   inner > 1    [outer, J, I, inner]   [outer, I, inner]
+  /// Reduces `pairs`, which has one element per pair of indices (i, j), over j.
+  /// `pairs` has the shape [outer, I, J] if the constructor's `inner` is 1,
+  /// else [outer, J, I, inner]. The result has the shape [outer, I, inner].
   mlir::Value reduce(graph::ReduceKind kind, mlir::Value pairs);
 
 private:
   LoweringBuilder &b;
-  /// Whether the dim for index j is the last dim of a tensor of pairs. A tensor
-  /// of pairs has one element for each pair of two indices (i, j). I is the
-  /// number of values of i. J is the number of values of j. A tensor of pairs
-  /// has the shape
-  ///
-  ///   [outer, I, J]           if true
-  ///   [outer, J, I, inner]    if false
-  ///
-  /// `inner` is the parameter of the constructor. The field is true if `inner`
-  /// is 1.
+  /// Whether the constructor's parameter `inner` is 1. A tensor of pairs (i, j)
+  /// then has the shape [outer, I, J]. Otherwise, it has the shape
+  /// [outer, J, I, inner].
   bool isFlat;
 };
 

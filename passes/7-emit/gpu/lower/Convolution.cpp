@@ -50,17 +50,9 @@ private:
     return isPlain ? input : im2col(b, input, dims, 0);
   }
 
-  /// Returns the convolution as a batched matmul. The matmul has one matrix
-  /// product for each of the N images and each of the G groups of channels:
-  ///
-  ///   filters   [G, O, C · taps]            O filters per group
-  ///   windows   [N, G, C · taps, outputs]   `outputs` windows per image
-  ///   result    [N, G, O, outputs]
-  ///
-  /// A window is the part of an image that is multiplied with a filter to
-  /// compute one element of the result. Each filter and each window has C
-  /// channels, with `taps` elements per channel. If G is 1, the three shapes
-  /// have no dim G.
+  /// Returns the convolution as one matrix product per image (N) and group (G):
+  /// [G, O, C · taps] · [N, G, C · taps, outputs] = [N, G, O, outputs]. A group
+  /// has C channels and O filters. If G is 1, the shapes have no dim G.
   Value productOfEach() {
     const int64_t depth = channels * taps;
     SmallVector<int64_t> rows{groups, numFilters, depth},
@@ -73,15 +65,10 @@ private:
                             b.reshape(columns(), right), false, false);
   }
 
-  /// Returns the convolution of N images as one product of two matrices:
-  ///
-  ///   filters   [O, C · taps]             one filter per row
-  ///   windows   [C · taps, N · outputs]   one window per column
-  ///
-  /// A window is the part of an image that one filter is multiplied with. If
-  /// isTall() is true, the matrix of windows is stored transposed, with one
-  /// window per row. A kernel copies windows faster if each row of the matrix
-  /// has longer runs of neighboring input elements.
+  /// Returns the convolution of N images with O filters as one matrix product:
+  /// [O, C · taps] · [C · taps, N · outputs]. If isTall() is true, the right
+  /// matrix is stored transposed. Its rows then have longer runs of input
+  /// elements, which a kernel copies faster.
   Value productOfAll() {
     const int64_t depth = channels * taps;
     Value seen = b.reshape(columns(), {batch, depth, outputs});
@@ -98,16 +85,9 @@ private:
   /// the result of the convolution.
   bool isTall() const { return dims.back().window > dims.back().output; }
 
-  /// Returns the result of a depthwise convolution. Each group of a depthwise
-  /// convolution has one channel and one filter. A window is the part of an
-  /// image that is multiplied with a filter to compute one element of the
-  /// result. The function multiplies element i of each window with element i of
-  /// the filter, and adds up these products. Example: the window 1 2 3 and the
-  /// filter 4 5 6 give the element 1 · 4 + 2 · 5 + 3 · 6 = 32.
-  ///
-  /// All ops that the function creates can be fused into one kernel. Matmuls
-  /// would be slower, because each matmul would multiply a matrix with only one
-  /// row, the single filter of a group.
+  /// Returns the result of a depthwise convolution, with one channel and one
+  /// filter per group. The created ops can be fused into one kernel. Matmuls
+  /// would be slower, because each left matrix would have only one row.
   Value multiplied() {
     Type element = tensorType(input).getElementType();
     Value seen = b.reshape(columns(), {batch, groups, taps, outputs});

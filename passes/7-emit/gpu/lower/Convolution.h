@@ -7,19 +7,13 @@
 
 namespace pcc::emit {
 
-/// Returns the convolution of `input` with `filters`, computed by im2col
-/// (Chellapilla et al. 2006). `dims` has one element per spatial dim:
-///
-///   input     [N, G · C, spatial…]   N images, G groups of C channels
-///   filters   [G, O, C, taps…]       O filters per group
-///
-/// The spatial dims of the returned value are merged into one dim of P
-/// elements. The caller must reshape the value. The returned shape depends on
-/// the sizes:
+/// Returns the convolution of `input` [N, G · C, spatial dims] with `filters`
+/// [G, O, C, filter dims] (im2col, Chellapilla et al. 2006). G is the number of
+/// groups. The result has P output positions in one dim:
 ///
 ///   C = O = 1             [N, G, P]
 ///   otherwise, if G = 1   [N, O, P]
-///   otherwise, if G > 1   [N, G, O, P]
+///   otherwise             [N, G, O, P]
 mlir::Value convolve(LoweringBuilder &b, mlir::Value input, mlir::Value filters,
                      llvm::ArrayRef<SlidingDim> dims);
 

@@ -22,14 +22,8 @@ static Value padded(LoweringBuilder &b, Value input, ArrayRef<SlidingDim> dims,
   return b.pad(input, low, high, padding);
 }
 
-/// Returns a tensor of indices along one spatial dim of the padded input of a
-/// convolution or pool. Element (k, o) of the tensor is the index of the input
-/// element that is element k of window o. Example for two windows of three
-/// elements, where window 1 starts two elements after window 0:
-///
-///   0 2
-///   1 3
-///   2 4
+/// Returns a tensor of indices along one spatial dim of a padded input. Element
+/// [k, o] is the index of the input element that is element k of window o.
 static Value placesOf(LoweringBuilder &b, const SlidingDim &dim) {
   Value tap = b.positions(dim.window, 0, 2);
   if (dim.reversed)
@@ -42,15 +36,10 @@ static Value placesOf(LoweringBuilder &b, const SlidingDim &dim) {
   return b.make<AddOp>(tap, output);
 }
 
-/// Transposes `columns`, which contains the windows of a convolution or pool.
-/// `numDims` is the number of spatial dims. For each spatial dim d, `columns`
-/// has two dims. The index along the dim `window d` selects an element of a
-/// window. The index along the dim `output d` selects a window. In the result,
-/// all dims `window d` precede all dims `output d`. N is the number of images,
-/// and C is the number of channels. Example for `numDims` = 2:
-///
-///   `columns`   [N, C, window 0, output 0, window 1, output 1]
-///   result      [N, C, window 0, window 1, output 0, output 1]
+/// Moves all window dims of `columns` in front of all output dims, for
+/// `numDims` spatial dims. Example for two spatial dims: [N, C, window 0,
+/// output 0, window 1, output 1] becomes [N, C, window 0, window 1, output 0,
+/// output 1].
 static Value tapsFirst(LoweringBuilder &b, Value columns, int64_t numDims) {
   SmallVector<int64_t> perm{0, 1};
   for (int64_t first : {2, 3})
@@ -62,13 +51,8 @@ static Value tapsFirst(LoweringBuilder &b, Value columns, int64_t numDims) {
 Value pcc::emit::im2col(LoweringBuilder &b, Value input,
                         ArrayRef<SlidingDim> dims, double padding) {
   Value columns = padded(b, input, dims, padding);
-  // Iteration i gathers the windows along spatial dim i. Spatial dim i is dim i
-  // + 2 of `columns`, since `columns` has two dims before the spatial dims. The
-  // gather replaces spatial dim i by two dims. An index along the first new dim
-  // selects an element of a window. An index along the second new dim selects a
-  // window. All dims behind spatial dim i move by one position. The loop starts
-  // with the last spatial dim, so that no spatial dim moves before its
-  // iteration.
+  // Each gather replaces spatial dim i (dim i + 2 of `columns`) by two dims.
+  // Begin with the last spatial dim, since a gather moves all later dims.
   for (int64_t i = dims.size(); i-- > 0;)
     columns = b.make<GatherOp>(columns, placesOf(b, dims[i]),
                                static_cast<uint64_t>(i + 2));

@@ -7,23 +7,15 @@
 
 namespace pcc::emit {
 
-/// Windows of a convolution or pool along one spatial dim. A tap is an element
-/// of a window. Tap k of window o is the input element at the index
-///
-///   o · stride + k · dilation − low
-///
-/// An index outside of the input belongs to the padding. If `reversed` is true,
-/// `window` − 1 − k replaces k in the formula. Example: `stride` is 2,
-/// `dilation` is 1, `low` is 1 and `window` is 3. The taps of window 1 are the
-/// input elements 1, 2 and 3, or 3, 2 and 1 if `reversed` is true.
+/// Windows of a convolution or pool along one spatial dim. Element k of window
+/// o is the input element at o · stride + k · dilation − low. An index outside
+/// of the input belongs to the padding. If `reversed` is true, k counts from
+/// the end of the window.
 struct SlidingDim {
-  /// Sizes along one spatial dim, in elements. A tap is an element of a window:
-  ///
-  ///   output     number of windows
-  ///   window     number of taps of a window
-  ///   stride     distance between neighboring windows
-  ///   low        padding before the input
-  ///   dilation   distance between neighboring taps
+  /// `output` is the number of windows, and `window` is the number of elements
+  /// of a window. `stride` is the distance between windows. `low` is the
+  /// padding before the input. `dilation` is the distance between elements of a
+  /// window.
   int64_t output, window, stride, low, dilation;
   /// Whether a window holds its input elements in reverse order. Example: a
   /// window on the input elements 4, 5 and 6 holds them in the order 4 5 6 if
@@ -44,15 +36,10 @@ struct SlidingDim {
   }
 };
 
-/// Returns a copy of each window (im2col, Chellapilla et al. 2006):
-///
-///   input    [N, C, spatial…]           N images, C channels
-///   result   [N, C, taps…, outputs…]    one copy of each window
-///
-/// Example: an input [1, 3, 8, 8] has 6 x 6 windows of 3 x 3 elements. The
-/// result has the shape [1, 3, 3, 3, 6, 6]. `dims` describes the windows along
-/// each spatial dim. Window elements outside of the input have the value
-/// `padding`. All ops that im2col() creates can be fused into one kernel.
+/// Returns a copy of each window (im2col, Chellapilla et al. 2006), with the
+/// shape [N, C, window dims, output dims]. `input` has the shape
+/// [N, C, spatial dims]. Window elements outside of `input` have the value
+/// `padding`. All created ops can be fused into one kernel.
 mlir::Value im2col(LoweringBuilder &b, mlir::Value input,
                    llvm::ArrayRef<SlidingDim> dims, double padding);
 

@@ -9,18 +9,10 @@ using namespace pcc;
 using namespace pcc::emit;
 using namespace pcc::graph;
 
-/// Returns one number per row: the index of the source to which the row
-/// belongs. There are `numRows` rows, and a source is a group of rows, for
-/// example the rows of one expert. The rows of source 0 come first, then the
-/// rows of source 1, and so on. `counts` holds the prefix sums of the numbers
-/// of rows: element i is the number of rows of sources 0 to i together. Rows
-/// after the last source get the number of sources. Example: sources 0, 1 and 2
-/// have 2, 0 and 3 rows, and `numRows` is 6. The last row belongs to no source,
-/// so it gets 3:
-///
-///   rows per source    2 0 3
-///   counts             2 2 5
-///   result             0 0 2 2 2 3
+/// Returns the index of the source of each of `numRows` rows. A source is a
+/// group of consecutive rows, and `counts` holds the prefix sums of the group
+/// sizes. Rows after the last source get the number of sources. Example:
+/// `counts` = [2, 2, 5] gives [0, 0, 2, 2, 2, 3] for 6 rows.
 static Value sourceOfRows(LoweringBuilder &b, Value counts, int64_t numRows) {
   AllPairs pairs(b, 1);
   Value all = pairs.other(around(b, counts, 0));
@@ -36,17 +28,9 @@ static Value runningCount(LoweringBuilder &b, Value vector) {
   return b.reshape(sums, shapeOf(vector));
 }
 
-/// Returns a tensor of shape [tokens, experts]. The element of a token and an
-/// expert is 1 if the token is sent to the expert, else 0.
-///
-/// `gate` has the shape [tokens, experts], too. `gate` holds the weight of each
-/// pair of a token and an expert. A token is sent to all experts for which the
-/// weight is not 0. If there are more than `chosen` experts with such a weight,
-/// the token is sent only to those `chosen` experts that have the smallest
-/// indices. Example for one token, 4 experts and `chosen` = 2:
-///
-///   weights   0.5   0   0.3   0.2
-///   result      1   0     1     0
+/// Returns a tensor [tokens, experts] with 1 if the token is sent to the
+/// expert, else 0. A token is sent to the first `chosen` experts with a nonzero
+/// weight. `gate` holds the weights, with the shape [tokens, experts].
 static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
   Value isZero = b.compare(Predicate::Equal, gate,
                            b.scalar(tensorType(gate).getElementType(), 0));
@@ -60,13 +44,7 @@ static Value takenOf(LoweringBuilder &b, Value gate, int64_t chosen) {
 }
 
 /// Replaces one graph.group_rows. This op lists all (token, expert) pairs in
-/// which the token is sent to the expert. The list is sorted by expert, then by
-/// token. A matrix [experts, tokens] holds 1 for each pair of the list, else 0.
-/// The list has the pairs in the row-major order of the matrix. The position of
-/// a pair in the list is therefore the number of ones before the pair in the
-/// matrix, which is a prefix sum. Example: for 2 experts and 3 tokens, the rows
-/// of the matrix are 1 0 1 and 0 1 1. The list is (0, 0), (2, 0), (1, 1),
-/// (2, 1).
+/// which the token is sent to the expert, sorted by expert, then by token.
 static void lowerGroupRows(GroupRowsOp op) {
   LoweringBuilder b(op);
   const int64_t tokens = shapeOf(op.getGate())[0],
@@ -92,13 +70,9 @@ static void lowerGroupRows(GroupRowsOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the ops that replace one graph.grouped_matmul. This op has a matrix
-/// of input rows, and one matrix per expert. It multiplies each input row with
-/// the matrix of the expert of the row. The rows of expert 0 come first, then
-/// the rows of expert 1, and so on. All rows after the rows of the last expert
-/// are padding. The result of a padding row is 0. Example: expert 0 has 2 rows,
-/// and expert 1 has 1 row. Rows 0 and 1 are multiplied with matrix 0. Row 2 is
-/// multiplied with matrix 1. All other rows are padding.
+/// Builds the ops that replace one graph.grouped_matmul. This op multiplies
+/// each input row with the matrix of its expert. The rows are sorted by expert.
+/// Rows after the last expert's rows are padding, and have the result 0.
 class RowsByExpert {
 public:
   explicit RowsByExpert(GroupedMatmulOp op)
@@ -155,14 +129,9 @@ private:
                      {numRows, n});
   }
 
-  /// Returns the product of each input row with the matrix of the expert of the
-  /// row. The result has the shape [rows, n], where n is the number of columns
-  /// of a product. A tile is a matrix of 128 rows that belong to one expert.
-  /// There are three steps:
-  ///
-  ///   1. Copy the input rows of each expert into tiles.
-  ///   2. Multiply each tile with the matrix of its expert.
-  ///   3. Copy the product of each input row from the tiles into the result.
+  /// Returns the product of each input row with the matrix of its expert, as
+  /// [rows, n]. Copies the rows to tiles of 128 rows of one expert, multiplies
+  /// each tile, and copies the products back.
   Value productsOfTiles() {
     Value size = b.integer(tile);
     Value tiles =
@@ -186,14 +155,10 @@ private:
     return at(b.reshape(made, {numTiles() * tile, n}), place);
   }
 
-  /// Returns a tensor [tiles, 128]. A tile is a matrix with copies of up to 128
-  /// input rows of one expert. Element (t, k) of the tensor is the index of the
-  /// input row that tile t holds as its row k. For an empty row of a tile, the
-  /// element is the index of an arbitrary input row. `owner` holds the expert
-  /// of each tile. `tileStarts` holds the first tile of each expert. Example:
-  /// expert 0 has the input rows 0 to 199, and expert 1 has the input rows 200
-  /// to 299. Tile 0 holds rows 0 to 127, tile 1 holds rows 128 to 199, and tile
-  /// 2 holds rows 200 to 299.
+  /// Returns a tensor [tiles, 128] with the input row that each row of each
+  /// tile copies. All rows of a tile belong to one expert. Empty rows of a tile
+  /// get the index of any input row. `owner` holds the expert of each tile, and
+  /// `tileStarts` the first tile of each expert.
   Value rowsOfTiles(Value owner, Value tileStarts) {
     Value number =
         b.make<SubOp>(b.positions(numTiles(), 0, 1), at(tileStarts, owner));
@@ -214,15 +179,10 @@ private:
   LoweringBuilder b;
   GroupedMatmulOp op;
   int64_t numExperts, numRows, n;
-  /// Tensors that describe the experts and the input rows. The input rows are
-  /// sorted by expert. All rows after the rows of the last expert are padding.
-  ///
-  ///   field    shape       element
-  ///   counts   [experts]   number of rows of the expert
-  ///   starts   [experts]   index of the first row of the expert
-  ///   ends     [experts]   index after the last row of the expert
-  ///   isRow    [rows]      true if the row belongs to an expert, else false
-  ///   expert   [rows]      index of the expert of the row, 0 for padding
+  /// Tensors of shape [experts] with the number of input rows of each expert
+  /// (`counts`) and their range [`starts`, `ends`). Tensors of shape [rows]
+  /// with the expert of each input row, and whether the row has one (`isRow`).
+  /// A padding row has `expert` 0.
   Value counts, ends, starts, isRow, expert;
 };
 } // namespace

@@ -8,13 +8,8 @@
 namespace pcc::emit {
 
 /// Replaces the ops graph.group_rows and graph.grouped_matmul in `function`.
-/// Returns the number of replaced ops. The ops belong to dropless
-/// mixture-of-experts layers (MegaBlocks, Gale et al. 2022). graph.group_rows
-/// lists all pairs (token, expert), sorted by expert. Prefix sums replace this
-/// op. graph.grouped_matmul multiplies one vector per pair with the matrix of
-/// the expert. A batched matmul replaces this op. The batched matmul multiplies
-/// either every vector with every matrix, or tiles of 128 vectors with one
-/// matrix each. The function chooses the way that needs less memory.
+/// These ops belong to dropless mixture-of-experts layers (MegaBlocks, Gale et
+/// al. 2022). Returns the number of replaced ops.
 int64_t lowerExperts(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -18,18 +18,9 @@ static Value fromFront(LoweringBuilder &b, Value indices, int64_t size) {
                           index);
 }
 
-/// Replaces one graph.scatter_elements by the ops of applyScatter(). The
-/// scatter writes updates to elements of a tensor, the data. Each update has an
-/// index. This index is the position of the written element along one dim,
-/// `dim`, of the data. Along all other dims, the written element has the same
-/// position as the update. Example with `dim` = 0: the update at position (1,
-/// 2) has the index 3. It is written to element (3, 2) of the data.
-///
-/// applyScatter() needs updates and indices that have the same size as the data
-/// along all dims except `dim`. Smaller updates are padded with 0, and smaller
-/// indices with −1. The index −1 selects no element, so padding has no effect.
-/// Example: the data has the shape [4, 5], and `dim` is 0. Updates and indices
-/// of shape [2, 3] are padded to [2, 5].
+/// Replaces one graph.scatter_elements by the ops of applyScatter(). Updates
+/// and indices are padded to the shape of the data, except along the scattered
+/// dim. The padding has the index −1, which selects no element.
 static void lowerScatterElements(ScatterElementsOp op) {
   LoweringBuilder b(op);
   const int64_t dim = op.getDim();
@@ -44,15 +35,10 @@ static void lowerScatterElements(ScatterElementsOp op) {
                        around(b, places, dim), around(b, updates, dim)}));
 }
 
-/// Converts each index tuple of `indices` to the number of a slice. The slices
-/// belong to a tensor whose shape is `data`. A tuple holds the indices of one
-/// slice along the first dims of this tensor. Slices are numbered from 0 in the
-/// order in which the tensor stores them. Example: a tensor of shape [4, 5, 8]
-/// has 20 slices of 8 elements. The tuple (1, 2) selects slice 7 = 1 · 5 + 2.
-///
-/// A negative index counts from the end of its dim. A tuple with an index out
-/// of range is converted to −1. The result has the shape [1, T, 1], where T is
-/// the number of tuples.
+/// Converts each index tuple in `indices` to the row-major number of a slice of
+/// a tensor of shape `data`. Returns a tensor [1, tuples, 1], with −1 for a
+/// tuple out of range. Example: in the shape [4, 5, 8], the tuple (1, 2)
+/// selects slice 1 · 5 + 2 = 7.
 static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   const int64_t depth = shapeOf(indices).back();
   const int64_t tuples =
@@ -76,15 +62,9 @@ static Value rowsOf(LoweringBuilder &b, Value indices, ArrayRef<int64_t> data) {
   return row;
 }
 
-/// Replaces one graph.scatter_nd. This op applies updates to slices of a
-/// tensor, the data. Each update has an index tuple. The tuple holds the
-/// indices of one slice along the first dims of the data. Example: the data has
-/// the shape [4, 5, 8]. The tuple (1, 2) selects a slice of 8 elements.
-///
-/// The function reshapes the data to [1, rows, inner], with one row per slice.
-/// `rows` is the number of slices, and `inner` is the number of elements of a
-/// slice. In the example, the shape is [1, 20, 8], and the tuple (1, 2) selects
-/// row 1 · 5 + 2 = 7. applyScatter() then applies the updates to the rows.
+/// Replaces one graph.scatter_nd by the ops of applyScatter(). The data is
+/// reshaped to [1, rows, inner], with one row for each slice that an index
+/// tuple can select.
 static void lowerScatterNd(ScatterNdOp op) {
   LoweringBuilder b(op);
   ArrayRef<int64_t> data = shapeOf(op.getData());

@@ -15,13 +15,9 @@ class SortOrder {
 public:
   SortOrder(LoweringBuilder &b, bool largest) : b(b), largest(largest) {}
 
-  /// Compares elements of `other` with elements of `each`. The tensors are
-  /// broadcast to one shape, and elements in the same position are compared.
-  /// Returns a boolean tensor that is true where the element of `other` comes
-  /// before the element of `each` in sorted order. Two equal elements, or two
-  /// NaN, are sorted by their positions in the input of the sort.
-  /// `standsInFront` is a boolean tensor that is true where the element of
-  /// `other` comes before the element of `each` in the input.
+  /// Returns a boolean tensor that is true where `other` comes before `each` in
+  /// sorted order. `standsInFront` is true where `other` comes before `each` in
+  /// the input, and decides the order of equal elements and of two NaN.
   Value comesBefore(Value other, Value each, Value standsInFront) {
     Value wins =
         b.compare(largest ? Predicate::Greater : Predicate::Less, other, each);
@@ -37,15 +33,10 @@ public:
 private:
   Value isNanOf(Value value) { return b.make<IsNanOp>(value); }
 
-  /// Adds the rules for NaN to a comparison of elements x with elements y. In
-  /// sorted order, NaN comes before all numbers, and two NaN are equal.
-  /// `condition` is the result of the comparison, a tensor that is false where
-  /// x or y is NaN. `nan` is true where x is NaN. `otherNan` is true where y is
-  /// NaN. Returns `condition`, but with true also in this case:
-  ///
-  ///   second   comparison         case with NaN
-  ///   false    x comes before y   x is NaN, and y is not NaN
-  ///   true     x equals y         x and y are NaN
+  /// Adds a rule for NaN to `condition`, a comparison of x with y that is false
+  /// for NaN. `nan` tells where x is NaN, and `otherNan` where y is NaN. If
+  /// `second` is true, two NaN give true. If `second` is false, a NaN x and a
+  /// number y give true.
   Value both(Value condition, Value nan, Value otherNan, bool second) {
     Value other =
         second ? otherNan : b.make<NotOp>(otherNan.getType(), otherNan);
@@ -57,16 +48,10 @@ private:
 };
 } // namespace
 
-/// Returns the rank of each element of `value`. The rank of an element is the
-/// number of elements before the element in sorted order. The order is
-/// descending if `largest` is true, else ascending. Example for an ascending
-/// order:
-///
-///   values   8 9 7
-///   ranks    1 2 0
-///
-/// `value` and the result have the shape [outer, size, inner]. Two elements are
-/// compared only if their indices along the first and the last dim are equal.
+/// Returns the rank of each element along the middle dim: the number of
+/// elements before it in sorted order. `value` and the result have the shape
+/// [outer, size, inner]. Example: in ascending order, 8 9 7 has the ranks 1 2
+/// 0.
 static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
   const int64_t size = shapeOf(value)[1];
   AllPairs pairs(b, shapeOf(value)[2]);
@@ -78,16 +63,10 @@ static Value ranksOf(LoweringBuilder &b, Value value, bool largest) {
   return pairs.reduce(ReduceKind::Sum, b.indicatorOf(before));
 }
 
-/// Returns the indices of the first `count` elements in sorted order. `ranks`
-/// has the shape [outer, size, inner] and holds ranks along the middle dim. The
-/// rank of an element is the number of elements before it in sorted order.
-/// Element i of the result is the index of the element with rank i. The result
-/// has the shape [outer, count, inner]. Example with `count` = 2:
-///
-///   sorted values   7 8 9
-///   values          8 9 7
-///   ranks           1 2 0
-///   result          2 0
+/// Returns the indices of the elements with ranks 0 to `count` − 1 along the
+/// middle dim. `ranks` has the shape [outer, size, inner], and the result has
+/// the shape [outer, count, inner]. Example: the ranks 1 2 0 and `count` = 2
+/// give 2 0.
 static Value indicesOf(LoweringBuilder &b, Value ranks, int64_t count) {
   AllPairs pairs(b, shapeOf(ranks)[2]);
   Value isMeant = b.compare(Predicate::Equal, pairs.other(ranks),

@@ -7,18 +7,10 @@
 
 namespace pcc::emit {
 
-/// Sorts the elements of `value` along the middle dim. Returns the indices of
-/// the first `count` elements in sorted order, as i64. `value` has the shape
-/// [outer, size, inner]. The result has the shape [outer, count, inner].
-/// Example for an ascending order and `count` = 2: the values 8 9 7 give the
-/// indices 2 0.
-///
-/// The order is descending if `largest` is true, else ascending. NaN comes
-/// before all numbers in both orders. Equal elements keep their order.
-///
-/// The algorithm is rank sort (enumeration sort). For each element, it counts
-/// the elements that come before this element in sorted order. Sorting n
-/// elements takes n² comparisons.
+/// Sorts `value` [outer, size, inner] along the middle dim, in descending order
+/// if `largest` is true. Returns the i64 indices [outer, count, inner] of the
+/// first `count` elements. The sort is stable, puts NaN first, and takes size²
+/// comparisons (rank sort).
 mlir::Value sortedIndices(LoweringBuilder &b, mlir::Value value, bool largest,
                           int64_t count);
 

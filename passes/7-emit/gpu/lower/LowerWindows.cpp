@@ -49,13 +49,9 @@ static void lowerConvTranspose(ConvTransposeOp op) {
 // Pools
 //===----------------------------------------------------------------------===//
 
-/// Returns the averages of an average pool. `sum` holds the sum of each window.
-/// Divides each sum by the number of elements of the window that count.
-/// Elements in the padding count only in pools of kind AverageWithPadding. This
-/// number is the product of one count per spatial dim. Example: a window of
-/// 3 x 3 elements begins one row above an image. Two rows and three columns of
-/// the window lie in the image. The function divides the sum by 2 and then by
-/// 3.
+/// Divides the sum of each window of an average pool by the number of elements
+/// that count. Elements in the padding count only in pools of kind
+/// AverageWithPadding.
 static Value dividedByCounts(LoweringBuilder &b, PoolOp op, Value sum) {
   Type element = tensorType(sum).getElementType();
   for (auto [dim, size] : llvm::enumerate(spatial(op.getResult()))) {

@@ -79,17 +79,9 @@ static Value combine(LoweringBuilder &b, ScatterKind kind, Value old,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds the ops of one scatter. The scatter applies updates to rows of a
-/// tensor, `data`. If several updates change one row, they must be combined,
-/// for example by a sum. The class can build the ops in three ways:
-///
-///   - For each row, reduce over all updates of the scatter.
-///   - For each update, reduce over all updates of the same row. Then apply the
-///     last update of each row.
-///   - Sort the updates by row. Combine neighboring updates of the same row.
-///     Then apply the last update of each row.
-///
-/// The class estimates the number of operations, and chooses the cheapest way.
+/// Builds the ops of one scatter, which applies updates to rows of `data`.
+/// Several updates of one row are combined, for example by a sum. The class
+/// estimates the costs of three algorithms, and chooses the cheapest one.
 class RowUpdates : RowwiseScatter {
 public:
   RowUpdates(LoweringBuilder &b, RowwiseScatter rows)
@@ -101,15 +93,9 @@ public:
   Value build() {
     if (kind == ScatterKind::Set)
       return taken();
-    // Several updates of one row must be combined, in one of three ways. Each
-    // variable is the estimated cost of one way, in operations per row index in
-    // `places`. A row index applies to `width` elements of an update.
-    //
-    //   byRow     combines all updates of each row
-    //   byPairs   sets each update to the combination of all updates of its row
-    //   byOrder   sorts the updates, then combines them in numRounds() steps
-    //
-    // byPairs and byOrder also find the last update of each row. Cost: numRows.
+    // Estimate the costs of three ways to combine the updates of a row, in
+    // operations per row index in `places`. byPairs and byOrder also find the
+    // last update of each row, which costs numRows.
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -132,16 +118,9 @@ private:
   /// After the second iteration, each sum has up to 16 · 16 = 256 terms.
   static constexpr int64_t radix = 16;
 
-  /// Returns the number of iterations of the loop in combinedInOrder(). The
-  /// loop combines the updates of each row, for example by a sum. Before the
-  /// first iteration, each sum has one term. In each iteration, a new sum is
-  /// the sum of up to 16 old sums, where 16 is the value of `radix`. Sums
-  /// therefore have up to 16 terms after one iteration, and up to 16 · 16 = 256
-  /// terms after two iterations.
-  ///
-  /// All `numUpdates` updates can apply to one row. The loop ends when sums can
-  /// have `numUpdates` terms. Example: if `numUpdates` is 100, the loop has two
-  /// iterations, because 16 < 100 and 256 ≥ 100.
+  /// Returns the number of iterations of the loop in combinedInOrder(): the
+  /// logarithm of `numUpdates` to base `radix`, rounded up. One row can have
+  /// all updates.
   int64_t numRounds() const {
     int64_t rounds = 0;
     for (int64_t reach = 1; reach < numUpdates; reach *= radix)
@@ -149,30 +128,19 @@ private:
     return rounds;
   }
 
-  /// Reduces `value` over its dim `dim`, and returns the result. The kind of
-  /// scatter decides the kind of reduction. ScatterKind::Add, for example,
-  /// leads to a sum. `condition` is a tensor of booleans that is broadcast to
-  /// the shape of `value`. Elements where `condition` is false are ignored.
-  /// Example of a sum:
-  ///
-  ///   value        5      6       7
-  ///   condition    true   false   true
-  ///   result       5 + 7 = 12
+  /// Reduces `value` over dim `dim`, and ignores elements where `condition` is
+  /// false. The kind of scatter decides the reduction, for example a sum.
+  /// `condition` is broadcast to the shape of `value`.
   Value combineWhere(Value condition, Value value, int64_t dim) {
     auto [reduction, neutral] = combinationOf(kind);
     return b.reduce(reduction, b.selectOr(condition, value, neutralOf(neutral)),
                     {dim});
   }
 
-  /// Combines the updates of each of n rows. Returns a tensor [outer, n,
-  /// inner]. A row without updates gets the neutral element (0 for a sum).
-  /// Example: updates a, b and c apply to rows 5, 7 and 5. For the rows 5, 6
-  /// and 7, the sums are a + c, 0 and b. `at` chooses the n rows. `at` must
-  /// return the result of a method of its argument:
-  ///
-  ///   eachPosition(n)   chooses rows 0 to n − 1
-  ///   each(t)           chooses the rows with the indices in the tensor `t` of
-  ///                     shape [outer, n, 1] or [outer, n, inner]
+  /// Returns the combined updates of n rows, as [outer, n, inner]. A row
+  /// without updates gets the neutral element (0 for a sum). `at` chooses the
+  /// rows: it must return eachPosition(n) or each(t) of its argument, where t
+  /// holds n row indices.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -201,17 +169,9 @@ private:
     return pairs.reduce(ReduceKind::Max, number);
   }
 
-  /// Applies one update to each row of `data`: the last update of the row in
-  /// `updates`. Returns the changed data. The last update is the one with the
-  /// largest index. A row without updates stays unchanged. Example: updates 0,
-  /// 1 and 2 apply to rows 5, 7 and 5. The function applies update 2 to row 5,
-  /// and update 1 to row 7. Update 0 has no effect.
-  ///
-  /// This is correct for ScatterKind::Set, where only the last update of a row
-  /// has an effect. For all other kinds, the caller must first combine the
-  /// updates. After that, the last update of a row in `updates` is the
-  /// combination of all updates of the row. Example for ScatterKind::Add: the
-  /// caller sets update 2 to the sum of updates 0 and 2.
+  /// Returns `data` with the last update of each row applied. For every kind
+  /// except ScatterKind::Set, the caller must have combined the updates of each
+  /// row in the row's last update.
   Value taken() {
     Value last = lastOfRow();
     Value number =
@@ -232,14 +192,9 @@ private:
   }
 
   /// Returns the combination of each update with all earlier updates of its
-  /// row. The updates must be sorted by row. Each iteration combines element u
-  /// of `so` with the elements u − reach, u − 2 · reach and so on, `radix`
-  /// elements in total, but leaves out other rows. Example for one row of four
-  /// updates and `radix` = 2, where ab is the combination of a and b:
-  ///
-  ///   reach 1   a   b   c   d
-  ///   reach 2   a   ab  bc  cd
-  ///   reach 4   a   ab  abc abcd
+  /// row, by a segmented scan (Hillis and Steele 1986). The updates must be
+  /// sorted by row. Each iteration multiplies the number of combined updates by
+  /// `radix`.
   Value combinedInOrder() {
     Value so = updates;
     for (int64_t reach = 1; reach < numUpdates; reach *= radix) {
@@ -261,18 +216,9 @@ private:
   }
 
   LoweringBuilder &b;
-  /// Sizes of the scatter:
-  ///
-  ///   numRows      number of rows of `data`
-  ///   numUpdates   number of updates
-  ///   width        number of elements of an update per row index in `places`
-  ///
-  /// `places` holds the index of the row that an update changes. An update is a
-  /// vector of elements. There are two cases. If `places` has one row index per
-  /// update, all elements of the update change the same row, and `width` is the
-  /// number of elements of an update. If `places` has one row index per element
-  /// of an update, `width` is 1. Example: an update has 8 elements. `width` is
-  /// 8 in the first case and 1 in the second case.
+  /// `numRows` is the number of rows of `data`, and `numUpdates` is the number
+  /// of updates. `width` is the number of elements of an update per row index
+  /// in `places`.
   int64_t numRows, numUpdates, width;
 };
 } // namespace

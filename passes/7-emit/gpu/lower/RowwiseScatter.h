@@ -7,18 +7,10 @@
 
 namespace pcc::emit {
 
-/// Scatter that applies updates to the rows of a tensor, the data:
-///
-///   data      [outer, rows, inner]
-///   updates   [outer, U, inner]
-///   places    [outer, U, 1] or [outer, U, inner], i64
-///
-/// `outer` is the size of a batch dim. An update changes only rows with its own
-/// batch index. `places` holds the index of the row that an update changes. In
-/// the shape [outer, U, inner], `places` has one row index for each element of
-/// an update. If an index is not in [0, rows), the update has no effect. `kind`
-/// decides the change. Example for ScatterKind::Add: the updates (1, 2) and
-/// (5, 6) have the places 2 and 2. Row 2 is increased by (6, 8).
+/// Scatter of the updates [outer, U, inner] to rows of the data
+/// [outer, rows, inner]. `outer` is a batch dim. `places` (i64) holds one row
+/// index per update, [outer, U, 1], or one per update element,
+/// [outer, U, inner]. An index outside of [0, rows) has no effect.
 struct RowwiseScatter {
   graph::ScatterKind kind;
   mlir::Value data, places, updates;

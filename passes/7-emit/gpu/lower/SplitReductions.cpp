@@ -18,13 +18,10 @@ namespace {
 struct Lengths {
   int64_t row, part;
 };
-/// Division of the rows of a reduction into parts of equal length. A row is a
-/// set of elements that are reduced together. In the input, two dims [parts,
-/// size / parts] replace `count` neighboring reduced dims from dim `first` on.
-/// `size` is the product of the sizes of the replaced dims. One reduction
-/// reduces each part, and a second one reduces the results of the parts.
-/// Example: for 25 parts, a reduction of [6, 400, 1000] over dims 1 and 2
-/// becomes reductions from [6, 25, 16000] to [6, 25] and from [6, 25] to [6].
+/// Split of a reduction into parts that are reduced separately. `count`
+/// neighboring reduced dims from dim `first` on become the two dims
+/// [parts, size / parts]. `size` is the product of the sizes of these `count`
+/// dims.
 struct Cut {
   int64_t first = 0, count = 0, size = 0, parts = 0;
   int64_t end() const { return first + count; }
@@ -39,17 +36,9 @@ struct Cut {
 /// reduce a column, and at most 1024 GPU threads reduce any other row.
 static constexpr Lengths along = {1 << 16, 1 << 14}, across = {1 << 11, 1 << 9};
 
-/// Chooses the dims of a reduction that a split divides into parts. `dims` are
-/// all reduced dims of a tensor of shape `shape`, in ascending order.
-/// Neighboring reduced dims form a group. Returns the group with the most
-/// elements. Example: the shape is [8, 16, 32, 64], and `dims` is [0, 2, 3].
-/// One group is dim 0, with 8 elements. The other group is dims 2 and 3, with
-/// 32 · 64 = 2048 elements. The function returns the second group as this Cut:
-///
-///   first      2    first dim of the group
-///   count      2    number of dims of the group
-///   size    2048    number of elements of the group
-///   parts      0    number of parts, which the caller sets later
+/// Returns the run of neighboring reduced dims with the most elements. Leaves
+/// the field `parts` of the result at 0. `dims` are all reduced dims of a
+/// tensor of shape `shape`, in ascending order.
 static Cut largestNeighbours(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   Cut largest, now;
   for (int64_t dim : dims) {
@@ -74,14 +63,10 @@ static int64_t divisorFrom(int64_t size, int64_t least) {
   return found;
 }
 
-/// Returns how to split the reduction `op`. A row is a set of elements that are
-/// reduced together. A split divides each row into parts of equal length.
-/// Returns std::nullopt if `op` should not be split. There are two such cases:
-///
-///   - The rows are short enough for one block of GPU threads.
-///   - Each part would have fewer than 16 elements. Example: a row has 99991
-///     elements. 99991 is a prime number, so the row can only be divided into
-///     parts of 1 element.
+/// Returns how to split each row (set of elements reduced together) of `op`
+/// into equal parts. Returns std::nullopt if one block of GPU threads suffices
+/// for a row. Also returns std::nullopt if a part would have fewer than 16
+/// elements.
 static std::optional<Cut> cutOf(ReduceOp op) {
   const auto rows = rowSpaceOf(op);
   if (!rows)
@@ -124,16 +109,9 @@ static void split(ReduceOp op, const Cut &cut) {
   SmallVector<int64_t> shape(type.getShape().take_front(cut.first));
   shape.append({cut.parts, cut.size / cut.parts});
   llvm::append_range(shape, type.getShape().drop_front(cut.end()));
-  // `shape` is the shape of the reshaped input, which has a new dim for the
-  // parts. The first reduction runs over `dims`, which are dims of `shape`. The
-  // second reduction runs over `place`, the dim of the parts in the result of
-  // the first reduction. Example: `op` reduces [4, 6, 100000] over dims 0 and
-  // 2, and dim 2 is divided into 25 parts.
-  //
-  //   shape                           [4, 6, 25, 4000]
-  //   dims                            [0, 3]
-  //   result of the first reduction   [6, 25]
-  //   place                           1
+  // The first reduction runs over the dims `dims` of the reshaped input. The
+  // second one runs over dim `place` of the first one's result, the dim of the
+  // parts.
   SmallVector<int64_t> dims;
   int64_t place = cut.first;
   for (int64_t dim : op.getDims())

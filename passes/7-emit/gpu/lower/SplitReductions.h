@@ -17,13 +17,10 @@
 
 namespace pcc::emit {
 
-/// Replaces each reduction over long rows (sets of elements reduced together)
-/// in `function` by two reductions. The first one reduces equal parts of each
-/// row, and the second one combines the results of the parts. Sums, means and
-/// products of bf16 and f16 have partial results in f32.
-///
-/// The size of the parts does not depend on the number of rows. Ranks with
-/// different numbers of rows therefore compute equal bits for equal rows.
+/// Splits each reduction over long rows (sets of elements reduced together) in
+/// `function` into two reductions. Partial sums and products of bf16 and f16
+/// are f32. Ranks compute equal bits for equal rows: the size of the parts of a
+/// row must not depend on the number of rows.
 void splitLongReductions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

@@ -32,14 +32,9 @@ static ArrayRef<int64_t> spatial(Value value) {
   return shapeOf(value).drop_front(2);
 }
 
-/// Returns the filter of `op` in another shape:
-///
-///   shape in `op`    [G · C, O, taps…]   for example [6, 4, 3, 3]
-///   returned shape   [G, C, O, taps…]    for example [2, 3, 4, 3, 3]
-///
-/// The convolution has G groups. Each group has C input channels and O output
-/// channels. `taps…` are the sizes of the spatial dims of the filter. In the
-/// example, G is 2, C is 3 and O is 4.
+/// Returns the filter of `op`, [G · C, O, filter dims], in the shape
+/// [G, C, O, filter dims]. Each of the G groups has C input channels and O
+/// output channels.
 static Value filtersOfGroups(LoweringBuilder &b, ConvTransposeOp op) {
   SmallVector<int64_t> shape(shapeOf(op.getFilter()));
   const int64_t group = op.getGroup();
@@ -95,16 +90,9 @@ static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Finds, for each output element of a transposed convolution, the products
-/// whose sum is the output element. Each product is an input element times a
-/// tap. A tap is an element of the filter. An output element has at most one
-/// product per tap. Example: one spatial dim, 3 taps, stride 2, no padding:
-///
-///   output element 4 = input element 2 · tap 0 + input element 1 · tap 2
-///
-/// Here, tap 1 has no product. The class finds products by their indices along
-/// the spatial dims only, because these indices are the same for all samples
-/// and channels.
+/// Finds the products of an input element and a filter element that each output
+/// element of a transposed convolution sums. Uses only spatial indices, which
+/// are equal for all samples and channels.
 class Sources {
 public:
   Sources(LoweringBuilder &b, ConvTransposeOp op) : b(b), op(op) {
@@ -115,37 +103,23 @@ public:
       appendInput(dim);
   }
 
-  /// Two tensors of the shape [taps…, outputs…]. A tap is an element of the
-  /// filter. For each pair of a tap and an output element, `isThere` tells
-  /// whether the output element adds a product of the tap. `place` holds the
-  /// number of this product, or the number of an arbitrary product if there is
-  /// none.
-  ///
-  /// The products of all taps and all input elements are numbered in the
-  /// row-major order of [taps…, inputs…]. Example: with 5 input elements, the
-  /// product of tap 2 and input element 4 has the number 2 · 5 + 4 = 14.
+  /// Tensors of shape [filter dims, output dims]. `isThere` tells whether an
+  /// output element sums a product with the filter element. `place` is the
+  /// row-major number of this product in [filter dims, input dims]. If there is
+  /// no product, `place` is any valid number.
   Value place, isThere;
 
 private:
-  /// Returns the indices of the taps along spatial dim `dim` of the filter,
-  /// from 0 on. A tap is an element of the filter. The result has one dim for
-  /// each spatial dim of the filter, followed by one dim for each spatial dim
-  /// of the output. Dim `dim` holds the indices. All other dims have size 1.
-  ///
-  /// Example: a filter of 3 × 5 taps. tap(1) returns the indices 0 to 4 in the
-  /// shape [1, 5, 1, 1].
+  /// Returns the indices along spatial dim `dim` of the filter, as dim `dim` of
+  /// the shape [filter dims, output dims]. All other dims have size 1.
   Value tap(int64_t dim) {
     return b.positions(spatial(op.getFilter())[dim], dim,
                        2 * op.getStrides().size());
   }
 
-  /// Computes numbers of tensor elements, in row-major order, from the indices
-  /// of the elements. The caller must call the function once for each dim of
-  /// the tensor, from the first dim to the last. `size` is the size of the dim.
-  /// `index` holds the indices along the dim. After the last call, `place`
-  /// holds the numbers. Example: the element [2, 4] of a [3, 5] tensor. The
-  /// call append(3, 2) sets `place` to 2. The call append(5, 4) sets `place` to
-  /// 2 · 5 + 4 = 14.
+  /// Appends a dim of `size` elements to the row-major numbers in `place`. Must
+  /// be called for each dim, from the first to the last. `index` holds the
+  /// indices along the dim.
   void append(int64_t size, Value index) {
     place = place ? b.make<AddOp>(b.make<MulOp>(place, b.integer(size)), index)
                   : index;
@@ -160,15 +134,10 @@ private:
     isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
   }
 
-  /// Updates `place` and `isThere` for the spatial dim `dim`. The caller must
-  /// call the function once for each spatial dim, from the first to the last. A
-  /// tap is an element of the filter. Output element p adds the product of tap
-  /// k and input element q, where q is
-  ///
-  ///   (p + padding − k · dilation) / stride
-  ///
-  /// If q is not an integer or lies outside of the input, there is no product.
-  /// Then `isThere` becomes false, and a valid index replaces q in `place`.
+  /// Updates `place` and `isThere` for spatial dim `dim`. Output p and filter
+  /// element k use input element (p + padding − k · dilation) / stride. If this
+  /// input element does not exist, `isThere` becomes false. Must be called for
+  /// each dim, from the first to the last.
   void appendInput(int64_t dim) {
     const int64_t numDims = op.getStrides().size(),
                   size = spatial(op.getInput())[dim];
@@ -191,14 +160,10 @@ private:
 };
 } // namespace
 
-/// Returns the product of the input and the filter of `op`, as one matmul:
-///
-///   input    [N, G, C, inputs]           N samples, G groups of C channels
-///   filter   [G, C, O · taps]            O output channels per group
-///   result   [N, G, O · taps, inputs]
-///
-/// A tap is an element of the filter. The matmul multiplies each input element
-/// with each tap, and sums over the C input channels of a group.
+/// Returns the products of all input elements with all filter elements, summed
+/// over the C input channels of a group. The result has the shape
+/// [N, G, O · taps, inputs], for N samples, G groups and O output channels per
+/// group.
 static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   ArrayRef<int64_t> shape = shapeOf(filters);
@@ -233,13 +198,10 @@ static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
   return b.reduce(ReduceKind::Sum, b.selectOr(sources.isThere, seen, 0), taps);
 }
 
-/// Returns whether gatherProducts(), one matmul and a gather of products,
-/// should compute `op`. If not, convolveSpread(), a convolution, computes it.
-/// True if a stride is larger than 1, except in two cases:
-///
-///   - The elements are bf16 or f16: products would be rounded before they are
-///     summed.
-///   - Each group has one channel and one filter: a matmul would be slow.
+/// Returns whether gatherProducts() should compute `op`, instead of
+/// convolveSpread(). True if a stride is larger than 1, with two exceptions.
+/// Products of bf16 and f16 would be rounded. With one channel and one filter
+/// per group, a matmul would be slow.
 static bool hasProducts(ConvTransposeOp op) {
   Type element = tensorType(op.getInput()).getElementType();
   ArrayRef<int64_t> filter = shapeOf(op.getFilter());

@@ -64,8 +64,8 @@ static bool isIndexType(ElementType type) {
 }
 
 /// Returns one number of the index tensor `indices`. `at` is the row-major
-/// position of the number in `indices`. The number is an index in a dim of
-/// another tensor. `size` is the size of that dim.
+/// index of the number in `indices`. The number is an index in a dim of another
+/// tensor. `size` is the size of that dim.
 ///
 /// A negative index counts from the end of the dim, so the function adds `size`
 /// to it. For example, if `size` is 5, the index -1 becomes 4. The function
@@ -201,12 +201,12 @@ static const char *prepareNd(HostOpCall &call) {
              : "has updates that do not match its indices";
 }
 
-/// Returns the position of one slice of the input `data` of a scatter_nd. The
-/// position is the row-major index of the first element of the slice. The
-/// numbers along the last dim of the input `indices` form an index tuple. Index
-/// tuple number `at` selects the slice. For example, let `data` be [4, 3, 5].
-/// The tuple (2, 1) selects the 5 elements from (2, 1, 0) to (2, 1, 4). The
-/// function returns the row-major index of the element (2, 1, 0), which is 35.
+/// Returns the row-major index of the first element of one slice. The slice is
+/// a part of the input `data` of a scatter_nd. The numbers along the last dim
+/// of the input `indices` form an index tuple. Index tuple number `at` selects
+/// the slice. For example, let `data` be [4, 3, 5]. The tuple (2, 1) selects
+/// the 5 elements from (2, 1, 0) to (2, 1, 4). The function returns the
+/// row-major index of the element (2, 1, 0), which is 35.
 ///
 /// Returns -1 if an index of the tuple is out of bounds.
 static int64_t sliceAt(const HostOpCall &call, int64_t at) {
