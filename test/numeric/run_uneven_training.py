@@ -94,6 +94,14 @@ def tied():
     return m.output(2, 6)
 
 
+def column(rows):
+    def build():
+        m = Model()
+        m.op("MatMul", m.input("x", 6, rows), m.weight("w", rows, 5), out="y")
+        return m.output(6, 5)
+    return build
+
+
 def words(batch):
     def build():
         m = Model()
@@ -141,6 +149,11 @@ def infer(name, shape, *plan):
             executed.compare(executed.outputs(bundle, executed.feed(folder, {"x": x}), folder), {"y": np.maximum(x, 0)}, 1e-6)
     CASES[name] = check
 
+
+# A sum of gradients with one row, or one element, is no bias.
+for microbatches in "1", "3", "6":
+    train(f"one row of a weight, {microbatches} microbatches", column(3), "--mesh", "a=3", "--shard", "x=[-,a]", "--microbatches", microbatches)
+    train(f"a weight of one row, {microbatches} microbatches", column(1), "--tp", "2", "--microbatches", microbatches)
 
 # A weight is written in the sharding in which it is read, also where its gradient is cut into heads.
 train("heads", heads, "--tp", "2", "--shard", "w=[-,tp]")

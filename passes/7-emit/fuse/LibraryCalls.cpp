@@ -240,10 +240,12 @@ private:
            type.getNumElements() == size;
   }
 
-  /// Appends the addition of a bias to the epilogue, if this op comes next.
+  /// Appends the addition of a bias to the epilogue, if this op comes next. A
+  /// sum of gradients over microbatches is no bias, even if it has one row.
   void takeBias() {
     Value value = next(), other = addend(value);
-    if (!other || !isBias(other, value))
+    if (!other || !isBias(other, value) ||
+        isSumSoFar(other, (*value.user_begin())->getResult(0)))
       return;
     epilogue.bias = other;
     take({*value.user_begin()});

@@ -83,6 +83,19 @@ func.func @a_sum_of_processors_is_a_kernel(%x: tensor<4x8xf32>, %y: tensor<4x6xf
 
 // -----
 
+// A sum of one row has the shape of a bias, but the call would write where it reads the bias.
+// CHECK-LABEL: @a_sum_of_one_row_is_no_bias
+func.func @a_sum_of_one_row_is_no_bias(%x: tensor<4x1xf32>, %y: tensor<4x6xf32>,
+    %sum: tensor<1x6xf32> {pipe.held = {by = @a_sum_of_one_row_is_no_bias, result = 0 : i64}}) -> tensor<1x6xf32> {
+  // CHECK-NOT: rank.library_call
+  // CHECK: graph.add
+  %0 = graph.matmul %x, %y {transpose_lhs} : tensor<4x1xf32>, tensor<4x6xf32>
+  %1 = graph.add %sum, %0 : tensor<1x6xf32>, tensor<1x6xf32>
+  return %1 : tensor<1x6xf32>
+}
+
+// -----
+
 // Only relu and gelu by tanh; a residual comes before them or not at all.
 module attributes {dist.target = "cuda"} {
   // CHECK-LABEL: @activations_of_gpus
