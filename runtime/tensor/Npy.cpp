@@ -2,8 +2,10 @@
 
 #include "runtime/tensor/Npy.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
+#include <charconv>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -41,58 +43,144 @@ static Status malformed(const std::string &path, const std::string &why) {
                        "\"" + path + "\" is not a valid .npy file: " + why);
 }
 
-/// Finds the value of `key` in the header of a .npy file. `header` is the text
-/// of the header, which is a Python dictionary with quoted keys. Returns the
-/// rest of `header`, beginning with the first character of the value. Returns
-/// std::nullopt if `header` does not contain the key, or if no value follows
-/// the key.
-///
-/// For example, `header` is "{'descr': '<f4', 'shape': (2, 3), }" and `key` is
-/// "shape". The function returns "(2, 3), }".
-static std::optional<std::string_view> fieldOf(std::string_view header,
-                                               std::string_view key) {
-  const std::string quoted = "'" + std::string(key) + "'";
-  size_t at = header.find(quoted);
-  if (at == header.npos)
-    return std::nullopt;
-  at = header.find_first_not_of(" :", at + quoted.size());
-  return at == header.npos ? std::nullopt : std::optional(header.substr(at));
-}
+namespace {
+/// The entries of the dictionary in the header of a .npy file.
+struct NpyHeader {
+  std::string type; ///< NumPy's name of the element type, such as "<f4"
+  bool isFortranOrder;
+  std::vector<int64_t> shape;
+};
 
-/// Parses a Python tuple of sizes, such as "(2, 3)", at the beginning of
-/// `text`. Returns false if `text` does not begin with such a tuple.
-static bool parseShape(std::string_view text, std::vector<int64_t> &shape) {
-  const size_t end = text.find(')');
-  if (text.empty() || text.front() != '(' || end == text.npos)
-    return false;
-  for (size_t at = 1; at < end;) {
-    if (text[at] == ' ' || text[at] == ',') {
-      ++at;
-      continue;
-    }
-    int64_t size = 0;
-    const size_t begin = at;
-    for (; at < end && text[at] >= '0' && text[at] <= '9'; ++at)
-      if (__builtin_mul_overflow(size, int64_t(10), &size) ||
-          __builtin_add_overflow(size, int64_t(text[at] - '0'), &size))
-        return false;
-    if (at == begin)
-      return false;
-    shape.push_back(size);
+/// Parses the header of a .npy file, a Python dictionary with exactly three
+/// keys, such as "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".
+/// Only spaces and line ends may follow the dictionary.
+class HeaderParser {
+public:
+  explicit HeaderParser(std::string_view header) : rest(header) {}
+
+  /// Returns std::nullopt if the header is invalid. The type may be the text of
+  /// a list of fields, which no element type has.
+  std::optional<NpyHeader> parse() {
+    if (!skip('{'))
+      return std::nullopt;
+    while (!skip('}'))
+      if (!parseEntry() || (!skip(',') && !rest.starts_with('}')))
+        return std::nullopt;
+    skipSpace();
+    if (!rest.empty() || !type || !isFortranOrder || !shape)
+      return std::nullopt;
+    return NpyHeader{*type, *isFortranOrder, *shape};
   }
-  return true;
-}
+
+private:
+  void skipSpace() {
+    rest.remove_prefix(
+        std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+  }
+
+  /// Skips spaces, then `text`. Returns false if other text follows the spaces.
+  bool skip(std::string_view text) {
+    skipSpace();
+    if (!rest.starts_with(text))
+      return false;
+    rest.remove_prefix(text.size());
+    return true;
+  }
+  bool skip(char one) { return skip(std::string_view(&one, 1)); }
+
+  /// Parses a key and its value. Returns false if they are invalid, or if the
+  /// key is there twice.
+  bool parseEntry() {
+    std::optional<std::string> key = parseString();
+    if (!key || !skip(':'))
+      return false;
+    if (*key == "descr")
+      return set(type, parseType());
+    if (*key == "fortran_order")
+      return set(isFortranOrder, parseBool());
+    return *key == "shape" && set(shape, parseShape());
+  }
+
+  /// Sets `entry` to `value`. Returns false if the entry is there already, or
+  /// if there is no value.
+  template <typename T>
+  static bool set(std::optional<T> &entry, std::optional<T> value) {
+    const bool isFirst = !entry;
+    entry = std::move(value);
+    return isFirst && entry;
+  }
+
+  /// Parses a text in single or double quotes. Returns the text between them.
+  std::optional<std::string> parseString() {
+    skipSpace();
+    const char quote = rest.empty() ? '\0' : rest.front();
+    const size_t end = rest.find(quote, 1);
+    if ((quote != '\'' && quote != '"') || end == rest.npos)
+      return std::nullopt;
+    std::string text(rest.substr(1, end - 1));
+    rest.remove_prefix(end + 1);
+    return text;
+  }
+
+  /// Parses the name of an element type, or the list of a structure's fields.
+  std::optional<std::string> parseType() {
+    skipSpace();
+    if (!rest.starts_with('['))
+      return parseString();
+    const size_t end = rest.find(']');
+    if (end == rest.npos)
+      return std::nullopt;
+    std::string text(rest.substr(0, end + 1));
+    rest.remove_prefix(end + 1);
+    return text;
+  }
+
+  std::optional<bool> parseBool() {
+    if (skip("True"))
+      return true;
+    return skip("False") ? std::optional(false) : std::nullopt;
+  }
+
+  /// Parses a Python tuple of sizes, such as "(2, 3)", "(2,)" or "()".
+  std::optional<std::vector<int64_t>> parseShape() {
+    std::vector<int64_t> sizes;
+    if (!skip('('))
+      return std::nullopt;
+    while (!skip(')')) {
+      skipSpace();
+      int64_t size = 0;
+      const auto [end, error] =
+          std::from_chars(rest.data(), rest.data() + rest.size(), size);
+      if (error != std::errc() || size < 0)
+        return std::nullopt;
+      rest.remove_prefix(size_t(end - rest.data()));
+      sizes.push_back(size);
+      if (!skip(',') && !rest.starts_with(')'))
+        return std::nullopt;
+    }
+    return sizes;
+  }
+
+  std::string_view rest; ///< text that is not parsed yet
+  std::optional<std::string> type;
+  std::optional<bool> isFortranOrder;
+  std::optional<std::vector<int64_t>> shape;
+};
+} // namespace
 
 /// Returns the header's text (a Python dictionary), and sets `dataOffset` to
 /// the byte offset of the first element. Returns std::nullopt if the file does
-/// not begin with a header.
+/// not begin with a header of version 1, 2 or 3.
 static std::optional<std::string_view>
 findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
   const std::string_view text(reinterpret_cast<const char *>(bytes.data()),
                               bytes.size());
   if (!text.starts_with(kMagic) || text.size() < 12)
     return std::nullopt;
-  const bool isLong = text[6] > 1;
+  const int version = text[6];
+  if (version < 1 || version > 3)
+    return std::nullopt;
+  const bool isLong = version > 1;
   uint32_t length = 0;
   std::memcpy(&length, text.data() + 8, isLong ? 4 : 2);
   const size_t begin = isLong ? 12 : 10;
@@ -102,13 +190,11 @@ findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
   return text.substr(begin, length);
 }
 
-/// Returns the element type that a type name of NumPy stands for. For example,
-/// '<f4' stands for F32. `field` begins with the type name in single quotes.
-/// Other text may follow the closing quote. Returns std::nullopt if the type is
-/// not supported.
-static std::optional<ElementType> typeOf(std::string_view field) {
+/// Returns the element type with NumPy's name `name`, such as "<f4". Returns
+/// std::nullopt if the type is not supported.
+static std::optional<ElementType> typeOf(std::string_view name) {
   for (const Description &row : descriptions)
-    if (field.size() > 4 && field.substr(1, 3) == row.name)
+    if (name == row.name)
       return row.type;
   return std::nullopt;
 }
@@ -118,21 +204,19 @@ Status NpyFile::open(const std::string &path, NpyFile &opened) {
     return Status::error(BadInput, "there is no file \"" + path + "\"");
   NpyFile npy;
   PCC_RETURN_IF_ERROR(MappedFile::open(path, npy.file));
-  const auto header = findHeader(npy.file.bytes(), npy.dataOffset);
+  const auto text = findHeader(npy.file.bytes(), npy.dataOffset);
+  if (!text)
+    return malformed(path, "it does not begin with a header of version 1 to 3");
+  std::optional<NpyHeader> header = HeaderParser(*text).parse();
   if (!header)
-    return malformed(path, "it does not begin with a header");
-  const auto order = fieldOf(*header, "fortran_order");
-  const auto description = fieldOf(*header, "descr");
-  const auto shape = fieldOf(*header, "shape");
-  if (!order || !description || !shape || !parseShape(*shape, npy.dims))
-    return malformed(path, "its header lacks a type, an order or a shape");
-  if (!order->starts_with("False"))
+    return malformed(path, "its header is not a dictionary of a type (descr), "
+                           "an order (fortran_order) and a shape");
+  if (header->isFortranOrder)
     return malformed(path, "it is in Fortran order, C order is needed");
-  const auto type = typeOf(*description);
+  const auto type = typeOf(header->type);
   if (!type)
-    return malformed(path, "its type " +
-                               std::string(description->substr(0, 5)) +
-                               " is not supported");
+    return malformed(path, "its type '" + header->type + "' is not supported");
+  npy.dims = std::move(header->shape);
   npy.elementType = *type;
   int64_t bytes = int64_t(sizeOf(*type));
   for (int64_t size : npy.dims)

@@ -82,3 +82,46 @@ TEST_F(Npy, SurvivesEveryTruncationOfItsHeader) {
     EXPECT_EQ(open().code(), BadInput);
   }
 }
+
+/// Returns a file of two f32 numbers whose header is `dictionary`.
+static std::string withHeader(const std::string &dictionary, int version = 1) {
+  std::string bytes("\x93NUMPY", 6);
+  bytes += {char(version), '\0', char(dictionary.size()), '\0'};
+  if (version > 1)
+    bytes.append(2, '\0'); // The size of the header has 4 bytes.
+  return bytes + dictionary + std::string(8, '\0');
+}
+
+TEST_F(Npy, AcceptsAllSpellingsOfItsHeader) {
+  for (const int version : {1, 2, 3}) {
+    write(withHeader("{\"fortran_order\":False , 'shape':( 2 ,),\"descr\":\n"
+                     "\"<f4\"}  \n",
+                     version));
+    EXPECT_TRUE(open().ok()) << open().message();
+  }
+}
+
+TEST_F(Npy, RefusesOtherVersions) {
+  for (const int version : {0, 4, 255}) {
+    write(withHeader("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
+                     version));
+    EXPECT_EQ(open().code(), BadInput) << version;
+  }
+}
+
+TEST_F(Npy, RefusesDamagedHeaders) {
+  const std::string start = "{'descr': '<f4', 'fortran_order': False, ";
+  const std::string nul = "{'descr': '<f" + std::string(1, '\0') +
+                          "4', 'fortran_order': False, 'shape': (2,)}";
+  for (const std::string &damaged :
+       {start + "'shape': (2,)", start + "'shape': (2,)} x",
+        start + "'shape': (2,)} {}", start + "'shape': (3,), 'shape': (2,)}",
+        start + "'shape': (-2,)}", start + "'shape': (2 2)}",
+        start + "'shape': 2}", start + "}", start + "'shape': (2,), 'x': 1}",
+        nul, std::string("{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}"),
+        std::string("{'descr': [('a', '<f4')], 'fortran_order': False, "
+                    "'shape': (2,)}")}) {
+    write(withHeader(damaged));
+    EXPECT_EQ(open().code(), BadInput) << damaged;
+  }
+}
