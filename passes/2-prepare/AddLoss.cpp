@@ -10,6 +10,9 @@
 #include "passes/2-prepare/training/Losses.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
 #include "llvm/Support/DebugLog.h"
+#include "llvm/Support/Format.h"
+
+#include <cmath>
 
 #define DEBUG_TYPE "add-loss"
 
@@ -49,13 +52,34 @@ public:
       return refuse("'" + expression->name + "' takes an output and labels, " +
                     "got " + Twine(expression->values.size()) + " values");
     for (auto &[name, value] : expression->settings)
-      if (!llvm::is_contained(loss->settings, name))
-        return refuse("'" + expression->name + "' has no setting '" + name +
-                      "'");
+      if (!checkSetting(*loss, name, value))
+        return {};
     return build(*loss, *expression);
   }
 
 private:
+  /// Emits an error and returns false if the loss function `loss` has no
+  /// setting `name`, or if the setting cannot be `value`.
+  bool checkSetting(const Loss &loss, StringRef name, double value) {
+    const auto *setting = llvm::find_if(
+        loss.settings, [&](const LossSetting &s) { return s.name == name; });
+    if (setting == loss.settings.end()) {
+      refuse("'" + loss.name + "' has no setting '" + name + "'");
+      return false;
+    }
+    if (value >= setting->least && value <= setting->most &&
+        (!setting->isWhole || value == std::trunc(value)))
+      return true;
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << "'" << name << "' needs a " << (setting->isWhole ? "whole " : "")
+        << "number from " << llvm::format("%g", setting->least) << " to "
+        << llvm::format("%g", setting->most) << ", got "
+        << llvm::format("%g", value);
+    refuse(text);
+    return false;
+  }
+
   /// Returns a model output, reshaped to a scalar, as the loss. The caller uses
   /// the function if the text of the option --loss is only the name of an
   /// output. `expression` is the parsed text. For the text "y", the function

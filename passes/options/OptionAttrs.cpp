@@ -87,6 +87,45 @@ static Status checkCluster(const CompileOptions &options) {
                                        "': ");
 }
 
+/// Returns whether --mesh may give a mesh axis the name `name`.
+static bool isAxisName(llvm::StringRef name) {
+  constexpr size_t longest = 64;
+  auto isPart = [](char c) {
+    return llvm::isAlnum(c) || c == '_' || c == '-' || c == '.';
+  };
+  return !name.empty() && name.size() <= longest &&
+         llvm::all_of(name, isPart) &&
+         (llvm::isAlpha(name.front()) || name.front() == '_');
+}
+
+/// Checks --mesh: the names of its axes, and that no option beside it sets the
+/// size of an axis. Returns exit code 2 otherwise.
+static Status checkMesh(const CompileOptions &options) {
+  llvm::StringSet<> names;
+  for (auto &[name, size] : options.mesh) {
+    const std::string claim = "--mesh names axis '" +
+                              llvm::StringRef(name).take_front(64).str() + "'";
+    if (!names.insert(name).second)
+      return Status::error(WrongUsage, claim + " twice");
+    if (!isAxisName(name))
+      return Status::error(WrongUsage,
+                           claim + ", but a name is up to 64 letters, digits, "
+                                   "'_', '-' and '.', and begins with a letter "
+                                   "or '_'");
+    if (name == "pp" || name == "mb")
+      return Status::error(
+          WrongUsage, claim + ", which is reserved: --pp sets the stages, and "
+                              "--microbatches the parts of the batch");
+  }
+  for (const char *axis : {"tp", "dp", "cp", "ep"})
+    if (!options.mesh.empty() && options.axes.count(axis))
+      return Status::error(
+          WrongUsage,
+          std::string("--") + axis +
+              " and --mesh exclude each other: --mesh names all axes");
+  return Status::success();
+}
+
 Status pcc::checkOptions(const CompileOptions &options) {
   PCC_RETURN_IF_ERROR(checkCluster(options));
   PCC_RETURN_IF_ERROR(checkTarget(options));
@@ -96,24 +135,7 @@ Status pcc::checkOptions(const CompileOptions &options) {
     return Status::error(WrongUsage, "a world of " + std::to_string(world) +
                                          " ranks is more than " +
                                          std::to_string(mostRanks));
-  llvm::StringSet<> names;
-  for (auto &[name, size] : options.mesh) {
-    if (!names.insert(name).second)
-      return Status::error(WrongUsage,
-                           "--mesh names axis '" + name + "' twice");
-    if (name == "pp" || name == "mb")
-      return Status::error(
-          WrongUsage, "--mesh names axis '" + name +
-                          "', which is reserved: --pp sets the " +
-                          "stages, and --microbatches the parts of the batch");
-  }
-  if (!options.mesh.empty())
-    for (const char *axis : {"tp", "dp", "cp", "ep"})
-      if (options.axes.count(axis))
-        return Status::error(
-            WrongUsage,
-            std::string("--") + axis +
-                " and --mesh exclude each other: --mesh names all axes");
+  PCC_RETURN_IF_ERROR(checkMesh(options));
   return checkExperts(options);
 }
 

@@ -121,8 +121,8 @@ using OptionValue =
                  AxisSizeValue, ByteSizeValue, FileTextValue, WordFlagValue>;
 
 /// Range in which the number of an option must lie. `None` allows every number,
-/// and `ZeroToOne` includes 0 and 1.
-enum class OptionBounds { None, Positive, NonNegative, ZeroToOne };
+/// and `ZeroToBelowOne` includes 0 but not 1.
+enum class OptionBounds { None, Positive, NonNegative, ZeroToBelowOne };
 
 /// Commands of pcc that accept an option:
 ///

@@ -19,6 +19,26 @@ int64_t pcc::numVirtualStages(const CompileOptions &options) {
                                              : 1);
 }
 
+/// Returns an error if the user gives an option that the optimizer ignores.
+/// `given` has the training options of the user, such as "--betas".
+static Status checkOptimizer(const CompileOptions &options,
+                             const OptionTexts &given) {
+  static constexpr struct {
+    const char *option;
+    std::array<llvm::StringLiteral, 3> optimizers;
+  } users[] = {{"--momentum", {"sgd", "", ""}},
+               {"--betas", {"adam", "adamw", ""}},
+               {"--eps", {"adam", "adamw", "adagrad"}},
+               {"--lr-decay", {"adagrad", "", ""}}};
+  const std::string &optimizer = options.training.optimizer;
+  for (const auto &[option, optimizers] : users)
+    if (given.contains(option) && !llvm::is_contained(optimizers, optimizer))
+      return Status::error(WrongUsage, std::string(option) +
+                                           " has no effect on --optimizer " +
+                                           optimizer);
+  return Status::success();
+}
+
 Status pcc::checkTraining(const CompileOptions &options) {
   const TrainingOptions &training = options.training;
   OptionTexts given = trainingTextsOf(options);
@@ -29,6 +49,7 @@ Status pcc::checkTraining(const CompileOptions &options) {
                          "option " + given.begin()->first + " needs --train");
   if (!training.train)
     return Status::success();
+  PCC_RETURN_IF_ERROR(checkOptimizer(options, given));
   if (options.schedule.empty() || options.hasScheduleFile())
     return Status::success();
   auto kind = plan::scheduleByName(options.schedule);

@@ -10,6 +10,7 @@
 #include "runtime/engine/io/OutputParts.h"
 #include "runtime/engine/observe/MeasuredStep.h"
 #include "runtime/engine/observe/Progress.h"
+#include "runtime/engine/options/RunOptionsCheck.h"
 #include "runtime/engine/weight/Parameters.h"
 
 #include <algorithm>
@@ -160,7 +161,7 @@ private:
                                " has the program of position " +
                                std::to_string(program.position) +
                                ", it needs that of " + std::to_string(at[0]));
-    return Status::success();
+    return checkRunOptions(options, trains(program));
   }
 
   /// Compares a hash of the bundle between all ranks. Ranks with different

@@ -2,9 +2,12 @@
 
 #include "tools/pcc/OptionsCli.h"
 #include "runtime/base/MappedFile.h"
+#include "runtime/base/NumberCheck.h"
 #include "tools/pcc/ByteSize.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 
 using namespace pcc;
 using namespace pcc::tool;
@@ -194,6 +197,30 @@ private:
 };
 } // namespace
 
+/// Returns the check of a number that the row requires. Returns null if the
+/// value of the option is no number.
+static std::function<std::string(std::string &)>
+checkOfNumber(const OptionRow &row) {
+  const OptionBounds bounds = row.bounds;
+  if (std::holds_alternative<NumberValue<uint64_t>>(row.value))
+    return [](const std::string &text) { return runtime::checkSeed(text); };
+  if (std::holds_alternative<NumberValue<int64_t>>(row.value) ||
+      std::holds_alternative<AxisSizeValue>(row.value))
+    return [](const std::string &text) {
+      return runtime::checkWholeNumber(text, 1,
+                                       std::numeric_limits<int32_t>::max());
+    };
+  if (bounds == OptionBounds::None)
+    return nullptr;
+  return [bounds](const std::string &text) {
+    runtime::RealRange range{.least = 0};
+    range.excludesLeast = bounds == OptionBounds::Positive;
+    if (bounds == OptionBounds::ZeroToBelowOne)
+      range = {.least = 0, .most = 1, .excludesMost = true};
+    return runtime::checkRealNumber(text, range);
+  };
+}
+
 /// Adds the checks that the row of the option table requires: the list of valid
 /// words, the bounds of a number, and the row's check function.
 static void addChecks(CLI::Option &option, const OptionRow &row) {
@@ -208,12 +235,8 @@ static void addChecks(CLI::Option &option, const OptionRow &row) {
                      : "'" + text + "' is not a value of " + name;
         },
         ""));
-  if (row.bounds == OptionBounds::Positive)
-    option.check(CLI::PositiveNumber);
-  if (row.bounds == OptionBounds::NonNegative)
-    option.check(CLI::NonNegativeNumber);
-  if (row.bounds == OptionBounds::ZeroToOne)
-    option.check(CLI::Range(0.0, 1.0));
+  if (auto check = checkOfNumber(row))
+    option.check(CLI::Validator(check, ""));
   if (row.check)
     option.check(CLI::Validator(row.check, ""));
 }

@@ -110,7 +110,7 @@ static double ratioOf(NodeImport &n) {
 /// uses output 1 (the mask of kept elements).
 static Value dropSome(NodeImport &n, Value input) {
   const double ratio = ratioOf(n);
-  if (!input || ratio == 0)
+  if (!input)
     return input;
   if (!(ratio > 0 && ratio < 1))
     return n.invalid("drops a share of " + std::to_string(ratio) +
@@ -127,10 +127,12 @@ static Value dropout(NodeImport &n) {
   using Dropout = ImportOptions::Dropout;
   const bool says = saysDropout(n);
   const Dropout wanted = n.options.dropout;
-  if (says && wanted == Dropout::Inference)
+  const bool drops = ratioOf(n) != 0;
+  if (drops && says && wanted == Dropout::Inference)
     return n.unsupported("drops elements (training_mode is true)");
   Value input = n.operand(0);
-  if (wanted == Dropout::Always || (says && wanted == Dropout::AsSaid))
+  if (drops &&
+      (wanted == Dropout::Always || (says && wanted == Dropout::AsSaid)))
     return dropSome(n, input);
   if (n.isOutputUsed(1) && input) {
     Type type = n.opset() < 10 ? n.elementType(0) : n.getBuilder().getI1Type();

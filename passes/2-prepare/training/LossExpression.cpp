@@ -3,6 +3,8 @@
 #include "passes/2-prepare/training/LossExpression.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <cmath>
+
 using namespace llvm;
 using namespace pcc;
 using namespace pcc::prepare;
@@ -16,12 +18,14 @@ static std::string addArgument(StringRef text, LossExpression &loss) {
   name = name.trim();
   if (name.empty())
     return "an argument is empty";
+  if (name.count('(') != name.count(')'))
+    return "the parentheses of '" + name.str() + "' do not match";
   if (!text.contains('=')) {
     loss.values.push_back(name.str());
     return {};
   }
   double value = 0;
-  if (number.trim().getAsDouble(value))
+  if (number.trim().getAsDouble(value) || !std::isfinite(value))
     return "'" + number.trim().str() + "' is not a number for '" + name.str() +
            "'";
   if (!loss.settings.insert({name.str(), value}).second)

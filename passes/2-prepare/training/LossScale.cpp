@@ -35,9 +35,13 @@ static StatusOr<LossScale> parseDynamic(StringRef text) {
       return Status::error(CannotMeet, "it has no setting '" + name + "'");
     *field = value;
   }
-  if (isPositive(scale.initial) && isPositive(scale.interval))
+  // The counter of steps is an i64.
+  constexpr double longest = 9007199254740992;
+  if (isPositive(scale.initial) && isPositive(scale.interval) &&
+      scale.interval <= longest && scale.interval == std::trunc(scale.interval))
     return scale;
-  return Status::error(CannotMeet, "initial and interval must be positive");
+  return Status::error(CannotMeet, "initial must be positive, and interval a "
+                                   "positive whole number");
 }
 
 StatusOr<std::optional<LossScale>> LossScale::of(ModuleOp module) {

@@ -3,6 +3,8 @@
 #include "passes/2-prepare/training/Losses.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::graph;
@@ -149,8 +151,13 @@ static Value crossEntropy(ArithmeticBuilder &b, Value output, Value labels,
 
 /// Returns the table of all loss functions.
 static ArrayRef<Loss> losses() {
-  static constexpr StringRef ofClasses[] = {"ignore_index", "label_smoothing",
-                                            "z_loss"};
+  // Largest integer below which f64 represents every integer.
+  static constexpr double mostWhole = 9007199254740992;
+  static constexpr double mostReal = std::numeric_limits<float>::max();
+  static constexpr LossSetting ofClasses[] = {
+      {"ignore_index", -mostWhole, mostWhole, /*isWhole=*/true},
+      {"label_smoothing", 0, 1},
+      {"z_loss", 0, mostReal}};
   static const Loss table[] = {
       {"cross_entropy", ofClasses, classIndices, crossEntropy},
       {"mse", {}, sameAsOutput, meanSquaredError},

@@ -8,6 +8,13 @@
 
 namespace pcc::prepare {
 
+/// Setting of a loss function: a number from `least` to `most`.
+struct LossSetting {
+  llvm::StringRef name;
+  double least, most;
+  bool isWhole = false;
+};
+
 /// Loss function. The loss is a scalar: the mean of one number per label over
 /// the whole batch. The number is -log(probability of the class) for
 /// cross_entropy and (output - label)² for mse. Invariant: microbatches and
@@ -15,8 +22,8 @@ namespace pcc::prepare {
 struct Loss {
   /// Name of the function in `--loss`, such as "cross_entropy".
   llvm::StringRef name;
-  /// Names of the settings that the loss accepts, such as "ignore_index".
-  llvm::ArrayRef<llvm::StringRef> settings;
+  /// Settings that the loss accepts, such as "ignore_index".
+  llvm::ArrayRef<LossSetting> settings;
   /// Returns the type that the labels must have if the model's output has the
   /// type `output`. For example, the labels of cross_entropy are indices of
   /// classes. The last dim of the output has one element per class, and the

@@ -166,10 +166,14 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
   if (error.failed())
     return emitError(cause) << "cannot shard '" << name << "' as " << spec
                             << ": " << error.message() << code();
-  if (!found)
-    return emitError(cause)
-           << "no weight, input, output or value is named '" << name << "'";
-  return success();
+  if (found)
+    return success();
+  InFlightDiagnostic diagnostic = emitError(cause);
+  diagnostic << "no weight, input, output or value is named '" << name << "'";
+  diagnostic.attachNote()
+      << "values that pcc folds, such as the result of an Identity or a weight "
+         "of one element in inference, have no name";
+  return diagnostic;
 }
 
 FailureOr<Seeds> Seeds::resolve(func::FuncOp function, const dist::Mesh &mesh) {

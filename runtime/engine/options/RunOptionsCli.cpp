@@ -2,6 +2,8 @@
 
 #include "runtime/engine/options/RunOptionsCli.h"
 
+#include "runtime/base/NumberCheck.h"
+
 #include <CLI/CLI.hpp>
 
 namespace pcc::runtime {
@@ -17,6 +19,22 @@ static void addInput(RunOptions &options, const std::string &text) {
   if (!options.inputs.emplace(name, text.substr(equals + 1)).second)
     throw CLI::ValidationError("--input", "\"" + name + "\" is given twice");
 }
+
+/// Makes `option` accept only integers from `least` to `most`.
+static void accept(CLI::Option *option, int64_t least, int64_t most) {
+  option->check([=](const std::string &text) {
+    return checkWholeNumber(text, least, most);
+  });
+}
+
+/// Makes `option` accept only finite numbers above 0.
+static void acceptPositive(CLI::Option *option) {
+  option->check([](const std::string &text) {
+    return checkRealNumber(text, {.least = 0, .excludesLeast = true});
+  });
+}
+
+static constexpr int64_t kMostSteps = int64_t(1) << 40;
 
 /// Adds the flags for inputs, outputs and weights.
 static void addData(CLI::App &app, RunOptions &options) {
@@ -37,7 +55,8 @@ static void addData(CLI::App &app, RunOptions &options) {
          "--random-inputs",
          [&options](uint64_t seed) { options.randomInputs = seed; },
          "random values from this seed for inputs that are not given")
-      ->type_name("SEED");
+      ->type_name("SEED")
+      ->check(checkSeed);
   app.add_option(
          "--weights", options.weights,
          "read the weights from this directory instead of the recorded one")
@@ -58,15 +77,15 @@ static void addTraining(CLI::App &app, RunOptions &options) {
          "S tokens are one input sequence; its labels are the same tokens, one "
          "position later. Inputs given by --input stay unchanged")
       ->check(CLI::IsMember({"u16", "u32"}));
-  app.add_option("--steps", options.steps, "steps to train (default 1)")
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
+  accept(app.add_option("--steps", options.steps, "steps to train (default 1)"),
+         1, kMostSteps);
   app.add_option("--save", options.save,
                  "save a checkpoint to this directory after the last step")
       ->type_name("DIR");
-  app.add_option("--save-every", options.saveEvery,
-                 "also save a checkpoint after every K steps")
-      ->type_name("K")
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 40));
+  accept(app.add_option("--save-every", options.saveEvery,
+                        "also save a checkpoint after every K steps")
+             ->type_name("K"),
+         1, kMostSteps);
   app.add_flag("--save-in-background", options.saveInBackground,
                "save while training continues; needs memory for a copy of the "
                "saved tensors");
@@ -78,10 +97,10 @@ static void addTraining(CLI::App &app, RunOptions &options) {
          "write a line of JSON per step: loss, gradient norm, learning rate, "
          "seconds, tokens or samples per second, mfu, live activations")
       ->type_name("FILE.jsonl");
-  app.add_option("--peak-flops", options.peakFlops,
-                 "peak operations per second of a rank, for mfu: 1.2e12 "
-                 "(default: the value in the cluster file)")
-      ->check(CLI::PositiveNumber);
+  acceptPositive(
+      app.add_option("--peak-flops", options.peakFlops,
+                     "peak operations per second of a rank, for mfu: 1.2e12 "
+                     "(default: the value in the cluster file)"));
 }
 
 /// Adds three groups of flags to the command `app`:
@@ -105,9 +124,9 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   app.add_flag(
       "--share-gpu", options.shareGpu,
       "allow several ranks on one GPU, for tests with fewer GPUs; slow");
-  app.add_option("--threads", options.threads,
-                 "threads of each rank (default: cores / ranks)")
-      ->check(CLI::Range(1, 4096));
+  accept(app.add_option("--threads", options.threads,
+                        "threads of each rank (default: cores / ranks)"),
+         1, 4096);
   app.add_option("--report", options.report, "write times and memory as JSON")
       ->type_name("FILE.json");
   app.add_option("--schedule-svg", options.scheduleSvg,
@@ -118,22 +137,21 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
          "--trace", options.trace,
          "write the last step as a trace for Perfetto or chrome://tracing")
       ->type_name("FILE.json");
-  app.add_option("--repeat", options.repeat, "number of timed steps")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000000000));
-  app.add_option("--warmup", options.warmup,
-                 "number of steps before the timed ones")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1000000000));
-  app.add_option(
-         "--timeout", options.timeout,
-         "timeout of any wait after the first step has begun, in seconds")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--load-timeout", options.loadTimeout,
-                 "timeout while loading, in seconds")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  accept(app.add_option("--repeat", options.repeat, "number of timed steps")
+             ->capture_default_str(),
+         1, 1000000000);
+  accept(app.add_option("--warmup", options.warmup,
+                        "number of steps before the timed ones")
+             ->capture_default_str(),
+         0, 1000000000);
+  acceptPositive(
+      app.add_option(
+             "--timeout", options.timeout,
+             "timeout of any wait after the first step has begun, in seconds")
+          ->capture_default_str());
+  acceptPositive(app.add_option("--load-timeout", options.loadTimeout,
+                                "timeout while loading, in seconds")
+                     ->capture_default_str());
   app.add_flag("-q,--quiet", options.quiet, "suppress summary lines");
 }
 

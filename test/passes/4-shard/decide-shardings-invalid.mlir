@@ -1,6 +1,7 @@
 // RUN: pcc-opt --decide-shardings --split-input-file --verify-diagnostics %s
 
 // expected-error @unknown {{no weight, input, output or value is named 'v'}}
+// expected-note @unknown {{values that pcc folds, such as the result of an Identity or a weight of one element in inference, have no name}}
 module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["v=[tp]"]} {
   func.func @unknown_name(%x: tensor<8xf32> {graph.name = "x"}) -> tensor<8xf32> {
     return %x : tensor<8xf32>

@@ -1,0 +1,18 @@
+//===- RunOptionsCheck.h - options that a bundle would ignore -------------===//
+
+#ifndef PCC_RUNTIME_ENGINE_OPTIONS_RUNOPTIONSCHECK_H
+#define PCC_RUNTIME_ENGINE_OPTIONS_RUNOPTIONSCHECK_H
+
+#include "runtime/engine/options/RunOptions.h"
+#include "status/Status.h"
+
+namespace pcc::runtime {
+
+/// Returns an error with exit code 2 if the run would ignore an option. For
+/// example, a bundle that does not train would ignore --save. `trains` says
+/// whether the bundle trains.
+Status checkRunOptions(const RunOptions &options, bool trains);
+
+} // namespace pcc::runtime
+
+#endif // PCC_RUNTIME_ENGINE_OPTIONS_RUNOPTIONSCHECK_H

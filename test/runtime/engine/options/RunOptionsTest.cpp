@@ -1,0 +1,61 @@
+//===- RunOptionsTest.cpp -------------------------------------------------===//
+
+#include "runtime/base/NumberCheck.h"
+#include "runtime/engine/options/RunOptionsCheck.h"
+
+#include <gtest/gtest.h>
+
+using namespace pcc;
+using namespace pcc::runtime;
+
+TEST(NumberCheck, WholeNumbersHaveBounds) {
+  for (const char *good : {"1", "4096", "007"})
+    EXPECT_EQ(checkWholeNumber(good, 1, 4096), "") << good;
+  EXPECT_EQ(checkWholeNumber("two", 1, 4096),
+            "needs a whole number of at least 1, got 'two'");
+  EXPECT_EQ(checkWholeNumber("4097", 1, 4096),
+            "needs a whole number of at most 4096, got '4097'");
+  EXPECT_EQ(checkWholeNumber("99999999999999999999", 1),
+            "needs a whole number of at most 9223372036854775807, got "
+            "'99999999999999999999'");
+  for (const char *bad : {"", "0", "-1", "1.5", "1e3", "0x10", "1 ", "+1"})
+    EXPECT_NE(checkWholeNumber(bad, 1, 4096), "") << bad;
+}
+
+TEST(NumberCheck, SeedsHave64Bits) {
+  EXPECT_EQ(checkSeed("18446744073709551615"), "");
+  for (const char *bad : {"18446744073709551616", "-1", "1.0", ""})
+    EXPECT_NE(checkSeed(bad), "") << bad;
+}
+
+TEST(NumberCheck, RealNumbersAreFiniteAndInRange) {
+  const RealRange positive{.least = 0, .excludesLeast = true};
+  EXPECT_EQ(checkRealNumber("1.2e12", positive), "");
+  EXPECT_EQ(checkRealNumber("nan", positive),
+            "needs a number above 0, got 'nan'");
+  for (const char *bad : {"0", "-1", "inf", "1e999", "", "1x", "-nan"})
+    EXPECT_NE(checkRealNumber(bad, positive), "") << bad;
+  const RealRange beta{.least = 0, .most = 1, .excludesMost = true};
+  EXPECT_EQ(checkRealNumber("0", beta), "");
+  EXPECT_EQ(checkRealNumber("1", beta),
+            "needs a number from 0 to below 1, got '1'");
+}
+
+TEST(RunOptionsCheck, NoOptionIsIgnored) {
+  const RunOptions none;
+  EXPECT_TRUE(checkRunOptions(none, false).ok());
+  EXPECT_TRUE(checkRunOptions(none, true).ok());
+  RunOptions training;
+  training.save = "saved";
+  training.saveEvery = 2;
+  training.steps = 3;
+  EXPECT_TRUE(checkRunOptions(training, true).ok());
+  EXPECT_EQ(checkRunOptions(training, false).code(), WrongUsage);
+  training.save.clear();
+  EXPECT_EQ(checkRunOptions(training, true).message(),
+            "--save-every needs --save DIR");
+  RunOptions inference;
+  inference.repeat = 3;
+  EXPECT_TRUE(checkRunOptions(inference, false).ok());
+  EXPECT_EQ(checkRunOptions(inference, true).code(), WrongUsage);
+}
