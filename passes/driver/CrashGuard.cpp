@@ -41,6 +41,7 @@ static CrashReason &crashReason() {
   static std::atomic<bool> isLeaving{false};
   if (isLeaving.exchange(true))
     _exit(end == GuardedEnd::Exhausted ? NoDevice : Defect);
+  runtime::releaseReservedMemory();
   // Write the error message in parts. To join the parts would need memory,
   // which may be exhausted.
   for (const std::string_view part :
@@ -48,6 +49,10 @@ static CrashReason &crashReason() {
         std::string_view("\n")})
     (void)!write(STDERR_FILENO, part.data(), part.size());
   runtime::ScopedFolder::removeAll();
+  if (end == GuardedEnd::Exhausted) {
+    const std::string note = "note: " + runtime::outOfMemory().notes().front();
+    (void)!write(STDERR_FILENO, (note + "\n").data(), note.size() + 1);
+  }
   _exit(end == GuardedEnd::Exhausted ? NoDevice : Defect);
 }
 
@@ -63,52 +68,68 @@ static void abortWith(const std::string &why,
 }
 
 static void abortWithoutMemory() {
+  runtime::releaseReservedMemory();
   abortWith("out of memory", GuardedEnd::Exhausted);
 }
 
 /// Handles an exception that no code has caught. std::terminate() calls this
 /// function. The function calls abortWith() with the message of the exception.
 static void abortWithException() {
+  runtime::releaseReservedMemory();
   const Status status = runtime::errorOfException();
   abortWith(status.message(), status.code() == NoDevice ? GuardedEnd::Exhausted
                                                         : GuardedEnd::Crashed);
 }
 
-/// The handler that LLVM has installed for SIGSEGV.
-static struct sigaction handlerOfLlvm;
+/// The handlers that LLVM has installed for SIGSEGV and SIGABRT.
+static struct sigaction segmentationOfLlvm, abortOfLlvm;
 
-/// Handles SIGSEGV: makes a surrounding runsWithoutCrash() return, or ends the
-/// process with an error. If memory is exhausted, reports "out of memory",
-/// because the signal probably comes from the null pointer of a failed
-/// allocation.
-static void onInvalidAccess(int signal, siginfo_t *, void *) {
+/// Handles SIGSEGV and SIGABRT. In a call of runsWithoutCrash(), makes this call
+/// return. Otherwise, ends the process with an error message.
+///
+/// If the process cannot get more memory, the reported reason is "out of
+/// memory": a library has used the null pointer of a failed allocation, or has
+/// given up.
+static void onCrash(int signal, siginfo_t *, void *) {
+  const bool isGuarded = llvm::CrashRecoveryContext::GetCurrent();
+  const auto &handler = signal == SIGABRT ? abortOfLlvm : segmentationOfLlvm;
+  if (signal == SIGABRT && isGuarded && handler.sa_handler)
+    return handler.sa_handler(signal);
   if (runtime::isMemoryExhausted()) {
     abortWithoutMemory();
     return;
   }
-  if (llvm::CrashRecoveryContext::GetCurrent() && handlerOfLlvm.sa_handler)
-    return handlerOfLlvm.sa_handler(signal);
+  if (isGuarded && handler.sa_handler)
+    return handler.sa_handler(signal);
   leave("a defect of pcc: a thread crashed by signal " + std::to_string(signal),
         GuardedEnd::Crashed);
 }
 
-/// Installs onInvalidAccess() as the handler of SIGSEGV. Gives the thread a
-/// second stack for the handler, because a stack overflow also raises SIGSEGV.
-static void handleInvalidAccess() {
+/// Makes onCrash() the handler of `signal`, and stores the handler of LLVM in
+/// `before`.
+static void handle(int signal, struct sigaction &before) {
+  struct sigaction action{};
+  if (sigaction(signal, nullptr, &action) != 0 ||
+      action.sa_sigaction == onCrash)
+    return;
+  before = action;
+  action.sa_sigaction = onCrash;
+  action.sa_flags = SA_ONSTACK | SA_SIGINFO | SA_NODEFER;
+  sigaction(signal, &action, nullptr);
+}
+
+/// Makes onCrash() the handler of invalid memory accesses and of abort(). Gives
+/// the calling thread a second stack for the handler, because a stack overflow
+/// raises SIGSEGV, too.
+static void handleCrashes() {
   static thread_local char stack[1 << 16];
   stack_t other{};
   other.ss_sp = stack;
   other.ss_size = sizeof stack;
-  struct sigaction action{};
-  if (sigaltstack(&other, nullptr) != 0 ||
-      sigaction(SIGSEGV, nullptr, &action) != 0)
+  if (sigaltstack(&other, nullptr) != 0)
     return;
-  if (action.sa_sigaction == onInvalidAccess)
-    return;
-  handlerOfLlvm = action;
-  action.sa_sigaction = onInvalidAccess;
-  action.sa_flags = SA_ONSTACK | SA_SIGINFO | SA_NODEFER;
-  sigaction(SIGSEGV, &action, nullptr);
+  handle(SIGSEGV, segmentationOfLlvm);
+  handle(SIGABRT, abortOfLlvm);
 }
 
 namespace {
@@ -120,7 +141,7 @@ public:
     const std::lock_guard lock(mutex);
     if (users++ == 0)
       install();
-    handleInvalidAccess();
+    handleCrashes();
   }
   Handlers(const Handlers &) = delete;
   Handlers &operator=(const Handlers &) = delete;

@@ -11,6 +11,18 @@ Diagnostics::Diagnostics(MLIRContext *context, const Listener &listener)
         return take(diagnostic);
       }) {}
 
+/// Returns a message of MLIR's parser without its advice to developers of MLIR
+/// tools. Returns any other message unchanged.
+static std::string inOurWords(const std::string &text) {
+  if (StringRef(text).contains("allow-unregistered-dialect"))
+    return "an op, attribute or type here is of a dialect that pcc does not "
+           "have";
+  if (StringRef(text).starts_with("Dialect `"))
+    return "pcc has no dialect '" +
+           StringRef(text).split('`').second.split('\'').first.str() + "'";
+  return text;
+}
+
 LogicalResult Diagnostics::take(Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
     listener.onNote(diagnostic.str());
@@ -18,7 +30,7 @@ LogicalResult Diagnostics::take(Diagnostic &diagnostic) {
   }
   if (!message.empty())
     return success();
-  message = diagnostic.str();
+  message = inOurWords(diagnostic.str());
   if (StringRef node = graph::nodeName(diagnostic.getLocation()); !node.empty())
     notes.push_back("at node '" + node.str() + "'");
   if (std::string line = graph::sourceLine(diagnostic.getLocation());

@@ -93,6 +93,11 @@ OwningOpRef<ModuleOp> pcc::readModule(const ModuleText &file,
       file.text, ParserConfig(context, /*verifyAfterParse=*/false), file.path);
   if (!module)
     return nullptr;
+  if (module->getOps<func::FuncOp>().empty()) {
+    emitError(locationOf(file, 0, context),
+              "the file has no function; the forward pass of a model is @main");
+    return nullptr;
+  }
   {
     ScopedDiagnosticHandler silent(context, [](Diagnostic &) {});
     if (succeeded(verifyAll(*module)))

@@ -6,11 +6,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
+#include <csignal>
+#include <ctime>
 #include <fcntl.h>
 #include <filesystem>
 #include <poll.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace pcc::runtime {
@@ -56,11 +60,52 @@ Status writeAll(int file, std::string_view text, const std::string &path,
   return Status::success();
 }
 
+Status openOutput(const std::string &path, int flags, int &file) {
+  constexpr std::chrono::seconds longest(5);
+  const auto begin = std::chrono::steady_clock::now();
+  // O_NONBLOCK: otherwise, the call would wait for a reader without end.
+  while ((file = open(path.c_str(), flags | O_WRONLY | O_NONBLOCK | O_CLOEXEC,
+                      0666)) < 0 &&
+         errno == ENXIO && std::chrono::steady_clock::now() - begin < longest)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  if (file >= 0)
+    return Status::success();
+  return errno == ENXIO ? Status::error(InputOutput, "cannot write '" + path +
+                                                         "': no process reads "
+                                                         "this pipe")
+                        : writeFailure(path, errno);
+}
+
+namespace {
+/// Blocks SIGPIPE in this thread while the object lives. A write to a pipe
+/// without a reader then fails with EPIPE, and the process goes on.
+class PipeSignalBlock {
+public:
+  PipeSignalBlock() {
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  }
+  PipeSignalBlock(const PipeSignalBlock &) = delete;
+  PipeSignalBlock &operator=(const PipeSignalBlock &) = delete;
+
+  ~PipeSignalBlock() {
+    const timespec now = {};
+    while (sigtimedwait(&pipe, nullptr, &now) < 0 && errno == EINTR)
+      ;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+private:
+  sigset_t pipe = {}, before = {};
+};
+} // namespace
+
 /// Writes `text` to the device or pipe at `path`.
 static Status writeInPlace(const std::string &path, std::string_view text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0)
-    return writeFailure(path, errno);
+  const PipeSignalBlock block;
+  int file = -1;
+  PCC_RETURN_IF_ERROR(openOutput(path, 0, file));
   Status status = writeAll(file, text, path);
   if (close(file) != 0 && status.ok())
     status = writeFailure(path, errno);
@@ -72,10 +117,14 @@ Status writeFileAtomically(const std::string &path, std::string_view text) {
   const fs::file_status found = fs::status(path, ignored);
   if (fs::exists(found) && !fs::is_regular_file(found))
     return writeInPlace(path, text);
+  std::error_code problem;
   const bool isLink = fs::is_symlink(fs::symlink_status(path, ignored));
+  const std::string target =
+      isLink ? fs::weakly_canonical(path, problem).string() : path;
+  if (problem)
+    return writeFailure(path, problem.value());
   Unfinished file;
-  PCC_RETURN_IF_ERROR(file.createFile(
-      isLink ? fs::weakly_canonical(path, ignored).string() : path));
+  PCC_RETURN_IF_ERROR(file.createFile(target));
   PCC_RETURN_IF_ERROR(writeAll(file.descriptor(), text, path));
   return file.finish();
 }

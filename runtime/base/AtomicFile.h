@@ -10,6 +10,12 @@
 
 namespace pcc::runtime {
 
+/// Opens the file, pipe or device at `path` for writing, with the further
+/// `flags` of open(). Waits at most five seconds for a reader of a pipe. Returns
+/// an error with exit code 7 if it cannot be opened. The descriptor `file` does
+/// not block; use writeAll().
+Status openOutput(const std::string &path, int flags, int &file);
+
 /// Replaces the file at `path` by a file with the content `text`. A process
 /// that opens `path` sees either the whole old file or the whole new file. If
 /// `path` is a symbolic link to a regular file, the link stays, and the regular

@@ -27,20 +27,20 @@ namespace pcc::runtime {
 /// holds an exit code and a message. endWithError() then ends the process.
 static void (*reporter)(const Status &) = nullptr;
 
-/// Returns a pointer to 256 KiB of memory that is reserved for an error report:
+/// Returns a pointer to 4 MiB of memory that is reserved for an error report:
 ///
-/// 1. reportExhaustion() allocates the 256 KiB.
+/// 1. reportExhaustion() allocates the 4 MiB.
 /// 2. Later the process uses up all its memory, and an exception such as
 ///    std::bad_alloc is not caught. The C++ runtime calls the terminate handler
 ///    endWithError().
-/// 3. endWithError() frees the 256 KiB.
+/// 3. endWithError() frees the 4 MiB.
 /// 4. endWithError() reports the error to the user. The report needs memory,
-///    for example for the message. The 256 KiB are free again, so that the
+///    for example for the message. The 4 MiB are free again, so that the
 ///    report can allocate them.
 ///
 /// The pointer is null before step 1 and after step 3.
-static std::unique_ptr<std::array<char, 1 << 18>> &reserve() {
-  static std::unique_ptr<std::array<char, 1 << 18>> bytes;
+static std::unique_ptr<std::array<char, 1 << 22>> &reserve() {
+  static std::unique_ptr<std::array<char, 1 << 22>> bytes;
   return bytes;
 }
 
@@ -100,6 +100,8 @@ Status withProcessLimit(Status status) {
 
 Status cannotStart(const std::string &claim, int error) {
   Status status = Status::error(NoDevice, claim + ": " + std::strerror(error));
+  if (error == EAGAIN && isMemoryLimited())
+    status.addNote(outOfMemory().notes().front());
   return error == EAGAIN ? withProcessLimit(std::move(status)) : status;
 }
 
@@ -141,8 +143,10 @@ Status errorOfException() {
   return Status::error(Defect, "a defect of pcc: an exception was not caught");
 }
 
+void releaseReservedMemory() { reserve().reset(); }
+
 [[noreturn]] static void endWithError() {
-  reserve().reset();
+  releaseReservedMemory();
   const Status status = errorOfException();
   reporter(status);
   ScopedFolder::removeAll();
@@ -151,7 +155,7 @@ Status errorOfException() {
 
 void reportExhaustion(void (*report)(const Status &)) {
   reporter = report;
-  reserve() = std::make_unique<std::array<char, 1 << 18>>();
+  reserve() = std::make_unique_for_overwrite<std::array<char, 1 << 22>>();
   std::set_terminate(endWithError);
 }
 

@@ -32,6 +32,10 @@ Status cannotStart(const std::string &claim, int error);
 /// error has no additional note.
 Status withProcessLimit(Status status);
 
+/// Frees memory that reportExhaustion() has reserved, so that an error can be
+/// reported although memory is exhausted.
+void releaseReservedMemory();
+
 /// Returns whether this process cannot get another MiB of memory. May be called
 /// from a signal handler.
 bool isMemoryExhausted();

@@ -2,8 +2,12 @@
 
 #include "runtime/base/InheritedState.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <initializer_list>
+#include <pthread.h>
+#include <string>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace pcc::runtime {
@@ -27,6 +31,45 @@ void repairInheritedState() {
   fillStandardDescriptors();
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);
+}
+
+/// Raises the limit `resource` of this process to `wanted`, or at least to
+/// `needed`. Returns an error if the limit stays below `needed`. `what` names
+/// the resource, and `command` the shell's command that raises its limit.
+static Status raise(__rlimit_resource_t resource, rlim_t needed, rlim_t wanted,
+                    const std::string &what, const std::string &command) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur >= wanted)
+    return Status::success();
+  const rlim_t before = limit.rlim_cur;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  if (setrlimit(resource, &limit) != 0)
+    limit.rlim_cur = before;
+  if (limit.rlim_cur >= needed)
+    return Status::success();
+  return Status::error(InputOutput,
+                       "pcc needs " + std::to_string(needed) + what +
+                           ", but the limit is " + std::to_string(before),
+                       {"raise the limit with '" + command + "'"});
+}
+
+Status raiseLimits() {
+  // Deleting an unfinished result also opens files. A lower limit could
+  // therefore leave an unfinished result behind.
+  PCC_RETURN_IF_ERROR(raise(RLIMIT_NOFILE, 64, 64, " open files", "ulimit -n"));
+  constexpr rlim_t mebibyte = 1 << 20;
+  PCC_RETURN_IF_ERROR(raise(RLIMIT_STACK, mebibyte, 8 * mebibyte,
+                            " bytes for the stack of a thread", "ulimit -s"));
+  // The limit at the start of the process has set the size of later stacks.
+  rlimit stack{};
+  pthread_attr_t attributes;
+  if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY &&
+      pthread_getattr_default_np(&attributes) == 0) {
+    pthread_attr_setstacksize(&attributes, stack.rlim_cur);
+    pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+  }
+  return Status::success();
 }
 
 /// Returns whether `signal` would reach this process. A signal that the process

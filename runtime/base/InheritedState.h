@@ -3,6 +3,8 @@
 #ifndef PCC_RUNTIME_BASE_INHERITEDSTATE_H
 #define PCC_RUNTIME_BASE_INHERITEDSTATE_H
 
+#include "status/Status.h"
+
 #include <csignal>
 
 namespace pcc::runtime {
@@ -20,6 +22,11 @@ namespace pcc::runtime {
 /// - SIGCHLD may be ignored. The function restores the default action.
 ///   Otherwise the exit statuses of child processes would be lost.
 void repairInheritedState();
+
+/// Raises the limits of open files (RLIMIT_NOFILE) and of stacks (RLIMIT_STACK)
+/// of this process to what pcc needs. Returns an error with exit code 7 if a
+/// limit is lower and cannot be raised.
+Status raiseLimits();
 
 /// Returns the signals among SIGINT, SIGTERM and SIGHUP that can end this
 /// process. A signal that the process ignores or blocks cannot end the process.

@@ -30,6 +30,7 @@ public:
       writer.join();
     if (lock >= 0)
       close(lock);
+    removeEmptyDirectory();
   }
 
   Status open(const CheckpointOptions &wanted,
@@ -120,9 +121,7 @@ private:
     job = std::to_string(number);
     const std::string mark = path(unfinishedName(stepName(0), job));
     Status status = rank == 0 ? makeDirectory(mark) : Status::success();
-    status = agree(world, status, action,
-                   "rank 0 cannot save checkpoints to \"" + options.directory +
-                       "\"");
+    status = agree(world, status, action);
     if (status.failed())
       return status;
     if (access(mark.c_str(), F_OK) != 0)
@@ -132,9 +131,7 @@ private:
               " does not see the files that rank 0 writes to \"" +
               options.directory +
               "\"; checkpoints need a folder that all ranks share");
-    status =
-        agree(world, status, action,
-              "not all ranks share the folder \"" + options.directory + "\"");
+    status = agree(world, status, action);
     Status removed = rank == 0 ? changes.remove(mark) : Status::success();
     return status.failed() ? status : removed;
   }
@@ -151,7 +148,8 @@ private:
   /// directory than rank 0.
   Status makeDirectory(const std::string &mark) {
     std::error_code error;
-    std::filesystem::create_directories(options.directory, error);
+    madeDirectory =
+        std::filesystem::create_directories(options.directory, error);
     if (error)
       return Status::error(InputOutput, "cannot create directory \"" +
                                             options.directory +
@@ -198,39 +196,43 @@ private:
     const std::string name = stepName(position.step);
     const std::string folder =
         path(unfinishedName(name, job + "-" + std::to_string(numSaves++)));
-    ScopedFolder guard;
-    PCC_RETURN_IF_ERROR(changes.makeFolder(folder));
-    if (rank == 0)
+    ScopedFolder guard, failedGuard;
+    if (rank == 0) {
       guard.take(folder);
+      failedGuard.take(failedName(folder));
+    }
+    PCC_RETURN_IF_ERROR(changes.makeFolder(folder));
     Status status = writeRankFile(changes, folder, rank, pieces, snapshot);
     snapshot.clear();
-    if (status.failed())
+    if (status.failed() && rank != 0)
       noteFailure(folder, rank, status);
     if (rank != 0)
       return status;
-    // If rank 0 could not write its own file, `status` is an error. Before rank
-    // 0 returns this error, rank 0 must wait until no other rank writes to
-    // `folder`. The destructor of `guard` deletes `folder` when this function
-    // returns an error, and another rank may still be writing its own file to
-    // `folder`. Rank 0 therefore calls collectRanks() even if `status` is an
-    // error.
-    //
-    // collectRanks() waits until each rank has completed its file or has
-    // reported an error, but at most `options.timeout` seconds. If every rank
-    // has completed its file, collectRanks() then adds the list of all saved
-    // tensors to `manifest`.
     Manifest manifest{position, numRanks, options.model, options.weightsRoot,
                       options.planHash};
-    Status collected =
-        collectRanks(changes, folder, options.timeout, isGivenUp, manifest);
-    if (status.failed() || collected.failed())
+    // Wait for the other ranks even if `status` is an error: the destructor of
+    // `guard` deletes `folder`, to which another rank may still write.
+    Status collected = collectRanks(changes, folder, options.timeout, isGivenUp,
+                                    manifest, status.failed() ? 1 : 0);
+    if (status.failed() || collected.failed()) {
+      guard.remove();
+      failedGuard.remove();
+      removeEmptyDirectory();
       return status.failed() ? status : collected;
+    }
     status = publish(changes, options.directory, folder, name, manifest);
     if (status.ok()) {
       guard.keep();
       removeOldCheckpoints(changes, options.directory, name, job, options.keep);
     }
     return status;
+  }
+
+  /// Removes the directory of checkpoints if it is empty and this rank has
+  /// created it.
+  void removeEmptyDirectory() {
+    if (madeDirectory)
+      rmdir(options.directory.c_str());
   }
 
   const ActionId action{"checkpoint", "folder"};
@@ -250,6 +252,8 @@ private:
   /// written its file. No copies are needed, and this list is empty.
   std::vector<std::unique_ptr<std::byte[]>> snapshot;
   int rank = 0, numRanks = 1;
+  /// Whether this rank has created the directory of checkpoints.
+  bool madeDirectory = false;
   /// Random number in decimal digits; equal on all ranks of this run. The ranks
   /// write a checkpoint to a folder whose temporary name contains this number.
   /// For example, `job` is "5172". The temporary name of the first checkpoint

@@ -64,9 +64,7 @@ private:
   Status findFolders(std::vector<std::string> &folders) {
     std::string text;
     Status status = world.rank() == 0 ? listFolders(text) : Status::success();
-    if (status = agree(world, status, action,
-                       "rank 0 finds no checkpoint in \"" + directory + "\"");
-        status.failed())
+    if (status = agree(world, status, action); status.failed())
       return status;
     auto length = int64_t(text.size());
     status = world.all().broadcast(&length, sizeof length, 0, action);

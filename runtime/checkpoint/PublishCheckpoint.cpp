@@ -1,8 +1,10 @@
 //===- PublishCheckpoint.cpp - publication of a checkpoint by rank 0 ------===//
 
 #include "runtime/checkpoint/PublishCheckpoint.h"
+
 #include "runtime/base/MappedFile.h"
 #include "runtime/checkpoint/CheckpointFolder.h"
+#include "runtime/checkpoint/RankFile.h"
 
 #include <algorithm>
 #include <chrono>
@@ -32,10 +34,10 @@ namespace {
 /// two checks is 1 ms. Each later pause is twice as long, but at most 50 ms.
 class Reports {
 public:
-  Reports(const std::string &folder, int64_t numRanks, double timeout,
-          const std::atomic<bool> &isGivenUp)
+  Reports(const std::string &folder, int firstRank, int64_t numRanks,
+          double timeout, const std::atomic<bool> &isGivenUp)
       : folder(folder), timeout(timeout), isGivenUp(isGivenUp) {
-    for (int rank = 0; rank < numRanks; ++rank)
+    for (int rank = firstRank; rank < numRanks; ++rank)
       missing.push_back(rank);
   }
 
@@ -58,6 +60,10 @@ public:
       std::erase_if(missing, [&](int rank) { return hasEnded(rank); });
       if (missing.empty())
         return failure;
+      if (exists(failedName(folder)))
+        return Status::error(InputOutput,
+                             "a rank cannot save its part of the checkpoint, "
+                             "and has no space to say why");
       if (Clock::now() - begin > limit || isGivenUp)
         return failure.failed() ? failure : tooLate();
       std::this_thread::sleep_for(pause);
@@ -139,10 +145,10 @@ private:
 
 Status collectRanks(const FileChanges &changes, const std::string &folder,
                     double timeout, const std::atomic<bool> &isGivenUp,
-                    Manifest &manifest) {
+                    Manifest &manifest, int firstRank) {
   PCC_RETURN_IF_ERROR(
-      Reports(folder, manifest.world, timeout, isGivenUp).wait());
-  for (int rank = 0; rank < manifest.world; ++rank) {
+      Reports(folder, firstRank, manifest.world, timeout, isGivenUp).wait());
+  for (int rank = firstRank; rank < manifest.world; ++rank) {
     const std::string path = folder + "/" + rankFileName(rank, "json");
     Manifest report;
     Status status = readManifest(path, report);

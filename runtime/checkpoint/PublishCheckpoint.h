@@ -20,9 +20,11 @@ namespace pcc::runtime {
 /// - 7: A rank could not save its data, or a report cannot be read or deleted.
 /// - 11: A report is invalid, or contradicts another report.
 /// - 14: A rank has written no file when the wait ends.
+///
+/// Waits only for the ranks from `firstRank` on.
 Status collectRanks(const FileChanges &changes, const std::string &folder,
                     double timeout, const std::atomic<bool> &isGivenUp,
-                    Manifest &manifest);
+                    Manifest &manifest, int firstRank);
 
 /// Makes a new checkpoint visible to loaders. The ranks have written their data
 /// to `folder`, which has a temporary name. The function writes the manifest to

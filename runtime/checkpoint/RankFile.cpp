@@ -6,6 +6,9 @@
 #include "runtime/tensor/Safetensors.h"
 
 #define XXH_INLINE_ALL
+#include <chrono>
+#include <thread>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <cstdio>
@@ -165,7 +168,13 @@ void noteFailure(const std::string &folder, int rank, const Status &status) {
   // failed. The file may be empty, for example if the disk is full.
   const std::string path = folder + "/" + rankFileName(rank, "failed");
   std::ofstream(path + ".part") << status.message();
-  std::rename((path + ".part").c_str(), path.c_str());
+  if (std::rename((path + ".part").c_str(), path.c_str()) == 0)
+    return;
+  const std::string failed = failedName(folder);
+  (void)std::rename(folder.c_str(), failed.c_str());
+  constexpr int pauses = 500;
+  for (int i = 0; i < pauses && access(failed.c_str(), F_OK) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 } // namespace pcc::runtime

@@ -28,13 +28,18 @@ Status writeRankFile(const FileChanges &changes, const std::string &folder,
                      int rank, const std::vector<OwnedPiece> &pieces,
                      const Snapshot &snapshot);
 
-/// Writes the error message of `status` to a text file in the folder `folder`
-/// of a checkpoint. `rank` is the number of this rank. The name of the file
-/// contains this number. For example, rank 3 writes the file rank-003.failed.
-/// Rank 0 waits for a file of each rank. If rank 0 finds rank-003.failed, rank
-/// 0 knows that rank 3 could not save its data. The function ignores errors
-/// when it writes the file.
+/// Tells rank 0 that this rank, `rank`, cannot save its data because of
+/// `status`: writes the error message to the file rank-NNN.failed in `folder`.
+/// If the file system is full, renames `folder` to failedName(folder) instead,
+/// which needs no space, and waits until rank 0 has deleted the folder, at most
+/// five seconds.
 void noteFailure(const std::string &folder, int rank, const Status &status);
+
+/// Returns the name of the folder `folder` of a checkpoint after a rank could
+/// neither save its data nor say why.
+inline std::string failedName(const std::string &folder) {
+  return folder + ".failed";
+}
 
 } // namespace pcc::runtime
 

@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace pcc::runtime {
@@ -47,8 +48,12 @@ TrainingRun::TrainingRun(const program::ProgramT &program, const Mesh &mesh,
       schedule(schedule), log(log), progress(progress), speed(program) {}
 
 TrainingRun::~TrainingRun() {
-  if (metricsFile >= 0)
-    close(metricsFile);
+  if (metricsFile < 0)
+    return;
+  struct stat info = {};
+  if (madeMetricsFile && fstat(metricsFile, &info) == 0 && info.st_size == 0)
+    unlink(options.metrics.c_str());
+  close(metricsFile);
 }
 
 /// Reads this rank's shards of weights and optimizer state into host memory,
@@ -78,11 +83,9 @@ Status TrainingRun::resumeAsAsked() {
 
 Status TrainingRun::openOutputs() {
   if (!options.metrics.empty() && world.rank() == 0) {
-    metricsFile = ::open(options.metrics.c_str(),
-                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (metricsFile < 0)
-      return Status::error(InputOutput, "cannot write \"" + options.metrics +
-                                            "\": " + std::strerror(errno));
+    madeMetricsFile = access(options.metrics.c_str(), F_OK) != 0;
+    PCC_RETURN_IF_ERROR(
+        openOutput(options.metrics, O_CREAT | O_APPEND, metricsFile));
   }
   return options.save.empty() ? Status::success() : openWriter(options.save);
 }

@@ -188,6 +188,9 @@ private:
   /// the file. The value is -1 if this rank has not opened the file. The
   /// destructor closes the file.
   int metricsFile = -1;
+  /// Whether this run has created the metrics file. The destructor deletes the
+  /// file if it is still empty.
+  bool madeMetricsFile = false;
   /// First error of rank 0 in writing the metrics to stdout or to the metrics
   /// file (option --metrics). The value is success if there is no error. The
   /// value is always success on all ranks except rank 0.

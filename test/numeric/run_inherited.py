@@ -145,30 +145,41 @@ def children_are_not_lost(folder):
 case(children_are_not_lost)
 
 
-def file_size_limit(folder, words, kilobytes):
-    bundle = compiled(folder, "2", "--train", "--loss", "mse(y, labels)")
-    words = {"compile": [os.path.join(folder, "model.onnx"), "-o", os.path.join(folder, "b.pcc"), "--dim", "batch=8"],
-             "run": ["run", bundle, "--comm", "thread", "--random-inputs", "1", "--steps", "1", "--save", os.path.join(folder, "saved")],
-             "report": ["run", bundle, "--comm", "thread", "--random-inputs", "1", "--steps", "900", "--report", f"{folder}/report.json"],
-             "dumps": [os.path.join(folder, "model.onnx"), "--stop-after", "3", "--dim", "batch=8", "--dump-ir", f"{folder}/ir"]}[words]
+COMMANDS = {
+    "compile": lambda f: [f"{f}/model.onnx", "-o", f"{f}/b.pcc", "--dim", "batch=8"],
+    "save": lambda f: ["run", f"{f}/model.pcc", "--comm", "thread", "--random-inputs", "1", "--steps", "1", "--save", f"{f}/saved",
+                       "--metrics", f"{f}/m.jsonl"],
+    "processes": lambda f: ["run", f"{f}/model.pcc", "--comm", "mpi", "--random-inputs", "1", "--steps", "1", "--save", f"{f}/saved"],
+    "report": lambda f: ["run", f"{f}/model.pcc", "--comm", "thread", "--random-inputs", "1", "--steps", "900", "--report", f"{f}/r.json"],
+    "dumps": lambda f: [f"{f}/model.onnx", "--stop-after", "3", "--dim", "batch=8", "--dump-ir", f"{f}/ir"],
+    "verify": lambda f: ["verify", f"{f}/model.onnx", "--dim", "batch=8", "--run"],
+}
+
+
+def limited(folder, limit, number, command):
+    """Under a limit that is too low for it, a command ends with 7 and leaves nothing."""
+    compiled(folder, "2", "--train", "--loss", "mse(y, labels)")
     before = files(folder)
-    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024,) * 2)
-    code, _, said = ended(start(folder, words, limit))
+    code, _, said = ended(start(folder, COMMANDS[command](folder), lambda: resource.setrlimit(getattr(resource, limit), (number,) * 2)))
     if code != 7:
         raise pcc.Failure(f"exit code {code}, expected 7: {said[-400:]}")
     check_message(said, [], strict=False)
-    if left := files(folder) - before:
+    if left := {name for name in files(folder) - before if not name.endswith("m.jsonl") or not os.path.getsize(os.path.join(folder, name))}:
         raise pcc.Failure(f"left behind: {sorted(left)[:5]}")
 
 
-for words, kilobytes in (("compile", 64), ("run", 8), ("dumps", 4), ("report", 4)):
-    case(file_size_limit, words, kilobytes)
+for command, kilobytes in (("compile", 64), ("save", 0), ("save", 8), ("processes", 100), ("processes", 1), ("dumps", 4), ("report", 4)):
+    case(limited, "RLIMIT_FSIZE", kilobytes * 1024, command)
+for command in COMMANDS:
+    case(limited, "RLIMIT_NOFILE", 5, command)
+for command in ("compile", "verify", "save"):
+    case(limited, "RLIMIT_STACK", 1 << 18, command)
 
 
 def descriptors(folder, hard):
     """mpirun waits forever without enough descriptors: the soft limit is raised, and a hard one refused."""
-    bundle = compiled(folder, "2")
-    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24 if hard else 1024))
+    bundle = compiled(folder, "8" if hard else "2")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 66 if hard else 1024))
     code, _, said = ended(start(folder, ["run", bundle, "--comm", "mpi", "--random-inputs", "1"], limit))
     if code != (13 if hard else 0) or (hard and "open files" not in said):
         raise pcc.Failure(f"exit code {code}: {said[-400:]}")
@@ -226,6 +237,28 @@ def space(folder, kibibytes, where):
 
 for where, kibibytes in (("TMPDIR", 8), ("TMPDIR", 1000), ("TMPDIR", 8400), ("TMPDIR", 20000), ("shared memory", 4), ("shared memory", 200)):
     case(space, kibibytes, where)
+
+def full(folder, options, command):
+    """Where the file system is full, the error says so; nothing hangs, and nothing is left."""
+    compiled(folder, "2", "--train", "--loss", "mse(y, labels)")
+    place = os.path.join(folder, "full")
+    os.mkdir(place)
+    words = mounted(folder, place, options)
+    if subprocess.run([*words, "true"], capture_output=True).returncode:
+        return  # Mounting is not allowed.
+    moved = [word.replace(f"{folder}/b.pcc", f"{place}/b.pcc").replace(f"{folder}/saved", f"{place}/saved") for word in
+             COMMANDS[command](folder)]
+    listed = ["sh", "-c", f'"$@"; code=$?; ls -A "{place}"; exit $code', "sh"]
+    done = subprocess.run([*words, *listed, pcc.PCC, *moved], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    if done.returncode != 7 or "pcc: error: " not in done.stderr or "another rank" in done.stderr:
+        raise pcc.Failure(f"exit code {done.returncode}: {done.stderr[-400:]}")
+    if left := [line for line in done.stdout.splitlines() if not line.startswith("step ")]:
+        raise pcc.Failure(f"left behind: {left}")
+
+
+for options, command in (("size=200k", "compile"), ("size=1000k", "compile"), ("nr_inodes=1", "save"), ("nr_inodes=4", "save"),
+                         ("nr_inodes=4", "processes"), ("size=4k", "save"), ("ro", "save"), ("ro", "compile")):
+    case(full, options, command)
 
 OTHERS = {
     "torchrun": dict(RANK="3", WORLD_SIZE="8", LOCAL_RANK="3", LOCAL_WORLD_SIZE="8"),

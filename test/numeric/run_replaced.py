@@ -14,6 +14,7 @@ import itertools
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -164,6 +165,54 @@ def reports_to_devices(folder):
     code, _, err = pcc.call(model, "-o", made, "--dim", "batch=4", "-q", "--schedule-svg", "/dev/full")
     if code != 7 or "/dev/full" not in err or not os.path.exists("/dev/full"):
         raise pcc.Failure(f"exit code {code} for a full device: {err}")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([pcc.PCC, "verify", model, "--dim", "batch=4", "--tp", "2"], stdout=full, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 7 or "No space left" not in done.stderr:
+        raise pcc.Failure(f"exit code {done.returncode} of a verdict that cannot be written: {done.stderr}")
+
+
+@case
+def outputs_that_cannot_be_opened(folder):
+    """Tests a pipe that nobody reads and a link to itself: an error that names it, and no wait without end."""
+    model, _ = models(folder)
+    pipe, link, made = (os.path.join(folder, name) for name in ("pipe", "link", "m.pcc"))
+    os.mkfifo(pipe)
+    os.symlink(link, link)
+    for path, cause in (pipe, "no process reads this pipe"), (link, "Too many levels of symbolic links"):
+        code, _, err = pcc.call(model, "-o", made, "--dim", "batch=4", "--trace", path)
+        if code != 7 or path not in err or cause not in err or litter(folder):
+            raise pcc.Failure(f"exit code {code}: {err}")
+    pcc.succeed(model, "-o", made, "--dim", "batch=4", "--train", "--loss", "mse(y, labels)")
+    code, _, err = pcc.call("run", made, "--comm", "thread", "--random-inputs", "1", "--metrics", pipe)
+    if code != 7 or pipe not in err:
+        raise pcc.Failure(f"exit code {code}: {err}")
+
+
+def without_reader(*words):
+    """Runs pcc with a stdout that nobody reads. Returns its exit code and stderr."""
+    unread, stdout = os.pipe()
+    os.close(unread)
+    try:
+        done = subprocess.run([pcc.PCC, *words], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60)
+        return done.returncode, done.stderr
+    finally:
+        os.close(stdout)
+
+
+@case
+def reports_to_a_pipe_without_reader(folder):
+    """Tests that nothing is left behind, and that the exit code says that output was lost."""
+    model, _ = models(folder)
+    made = os.path.join(folder, "m.pcc")
+    for option in "--schedule-svg", "--trace":
+        code, err = without_reader(model, "-o", made, "--dim", "batch=4", "-q", option, "/dev/stdout")
+        if code != 7 or "Broken pipe" not in err or litter(folder):
+            raise pcc.Failure(f"exit code {code}, left behind {litter(folder)}: {err}")
+    pcc.succeed(model, "-o", made, "--dim", "batch=4", "-q", "--tp", "2")
+    for comm in "mpi", "thread":
+        code, err = without_reader("run", made, "--random-inputs", "1", "--comm", comm, "--report", "/dev/stdout")
+        if code not in (7, 141) or "was lost" in err or os.path.exists("/dev/stdout.flight.json"):
+            raise pcc.Failure(f"{comm}: exit code {code}: {err}")
 
 
 def run_case(function):

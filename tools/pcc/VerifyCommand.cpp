@@ -105,8 +105,5 @@ int tool::verifyCommand(int argc, const char *const *argv) {
   std::string verdict;
   const Status status =
       runVerify(request, verdict, terminalListener(request.compile.quiet));
-  const int code = reportStatus(status);
-  if (status.ok())
-    puts(verdict.c_str());
-  return code;
+  return reportStatus(status.ok() ? printText(verdict + "\n") : status);
 }

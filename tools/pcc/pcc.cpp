@@ -40,6 +40,8 @@ int main(int argc, char **argv) {
   pcc::runtime::repairInheritedState();
   pcc::runtime::reportExhaustion(
       [](const pcc::Status &status) { pcc::tool::reportStatus(status); });
+  if (pcc::Status status = pcc::runtime::raiseLimits(); status.failed())
+    return pcc::tool::reportStatus(status);
   const std::string first = argc > 1 ? argv[1] : "";
   if (first == "help")
     return help(argc, argv);

@@ -118,6 +118,21 @@ static Status addLibraries(const std::string &target,
   return Status::success();
 }
 
+/// Appends to the incomplete file `path` until an error occurs, at most 1 MiB.
+/// Returns the error's number, such as ENOSPC; 0 if there was no error or file.
+static int findWriteError(const std::string &path) {
+  constexpr size_t pages = 256;
+  const std::string page(4096, '\0');
+  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  int error = 0;
+  for (size_t i = 0; i < pages && file >= 0 && error == 0; ++i)
+    if (write(file, page.data(), page.size()) < 0)
+      error = errno;
+  if (file >= 0)
+    close(file);
+  return error;
+}
+
 /// Returns the error for a failure of the linker lld. `line` is the first line
 /// that lld printed, or empty. `output` is the file that lld should have
 /// written. Exit codes: 7 if `output` cannot be written, 13 if memory or open
@@ -131,8 +146,16 @@ static Status errorOf(llvm::StringRef line, const std::string &output) {
                          "' of the bundle: " + line.rsplit(": ").second.str());
   if (line.contains("Cannot allocate memory") ||
       line.contains("Too many open files"))
-    return Status::error(NoDevice, "cannot link a rank executable: " +
-                                       line.rsplit(": ").second.str());
+    return Status::error(NoDevice,
+                         "cannot link a rank executable: " +
+                             line.rsplit(": ").second.str(),
+                         runtime::outOfMemory().notes());
+  // The linker does not say why it could not write its output.
+  if (int error = line.empty() ? findWriteError(output) : 0)
+    return Status::error(InputOutput,
+                         "cannot write '" +
+                             llvm::sys::path::filename(output).str() +
+                             "' of the bundle: " + std::strerror(error));
   // The linker may fail without a message if the process reaches its memory
   // limit. If there is no message and the process has a memory limit
   // (RLIMIT_AS or RLIMIT_DATA), report that memory ran out.
@@ -177,9 +200,10 @@ Status emit::linkRank(const std::string &folder, const std::string &target,
   const PlainPath plain(llvm::sys::path::parent_path(output));
   std::vector<std::string> arguments = {
       "ld.lld", "-shared",
-      // Do not map the output file into memory: a store to a mapped file raises
-      // SIGBUS if the disk is full.
-      "--no-mmap-output-file", "-o", plain.of(output), "-e", "_start",
+      // In lld 22, this option keeps the output in memory, and the opposite one
+      // maps the file. A store to a mapped file raises SIGBUS if the disk is
+      // full.
+      "--mmap-output-file", "-o", plain.of(output), "-e", "_start",
       "--gc-sections", "--strip-all", "--hash-style=gnu", "--eh-frame-hdr",
       "--build-id=none", "-Bsymbolic", "-z", "now", "-z", "relro", "-z",
       "noexecstack", "-z", "defs", "--as-needed", "--no-dependent-libraries",

@@ -1,6 +1,7 @@
 //===- VerifyReport.cpp - findings of a verification as JSON --------------===//
 
 #include "passes/interpret/compare/VerifyReport.h"
+#include "runtime/base/AtomicFile.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -150,15 +151,7 @@ Status interpret::writeReport(const std::string &path,
                               const Findings &findings) {
   if (path.empty())
     return Status::success();
-  std::error_code error;
-  llvm::raw_fd_ostream file(path, error);
-  if (!error) {
-    file << json::Value(toJson(findings)) << "\n";
-    file.flush();
-    error = file.error();
-    file.clear_error();
-  }
-  return error ? Status::error(InputOutput, "cannot write '" + path +
-                                                "': " + error.message())
-               : Status::success();
+  std::string text;
+  llvm::raw_string_ostream(text) << json::Value(toJson(findings)) << "\n";
+  return runtime::writeFileAtomically(path, text);
 }

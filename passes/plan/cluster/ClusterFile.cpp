@@ -266,6 +266,20 @@ void ClusterReader::readCollectives(const std::string &name,
   }
 }
 
+/// Returns the number of the first line with more than 1,000 dots; 0 if there is
+/// none. The parser makes a table for each dot of a key, one in another, and
+/// would overflow the stack.
+static size_t findDeepKey(std::string_view text) {
+  constexpr ptrdiff_t most = 1000;
+  for (size_t line = 1; !text.empty(); ++line) {
+    const std::string_view content = text.substr(0, text.find('\n'));
+    if (std::count(content.begin(), content.end(), '.') > most)
+      return line;
+    text.remove_prefix(std::min(content.size() + 1, text.size()));
+  }
+  return 0;
+}
+
 /// Parses the text of a cluster file, one top-level field after another.
 StatusOr<Cluster> ClusterReader::read(std::string_view text) {
   static constexpr Field fields[] = {
@@ -277,6 +291,10 @@ StatusOr<Cluster> ClusterReader::read(std::string_view text) {
       {"device", &ClusterReader::readDevice},
       {"links", &ClusterReader::readLinks},
       {"collectives", &ClusterReader::readCollectives}};
+  if (const size_t line = findDeepKey(text))
+    return Status::error(WrongUsage,
+                         "line " + std::to_string(line) +
+                             " of the cluster file has too many dots");
   toml::parse_result parsed = toml::parse(text);
   if (!parsed)
     return Status::error(

@@ -158,8 +158,7 @@ private:
 
   /// Returns an error on all ranks if `mine` is an error on any rank.
   Status agree(const Status &mine) {
-    return runtime::agree(world, mine, action,
-                          "another rank cannot write its part of the outputs");
+    return runtime::agree(world, mine, action);
   }
 
   /// Sets `flag` to true on all ranks if `flag` is true on at least one rank.

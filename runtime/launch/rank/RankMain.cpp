@@ -400,7 +400,9 @@ int main(int argc, char **argv) {
   options.bundle =
       std::filesystem::read_symlink("/proc/self/exe", problem).parent_path();
   RankIdentity identity;
-  Status status = findRank(environment, options.bundle, identity);
+  Status status = raiseLimits();
+  if (status.ok())
+    status = findRank(environment, options.bundle, identity);
   if (status.ok())
     status = parse(argc, argv, options);
   if (status.failed())

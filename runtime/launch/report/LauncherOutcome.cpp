@@ -4,6 +4,7 @@
 
 #include "runtime/base/Exhaustion.h"
 
+#include <csignal>
 #include <cstring>
 #include <sys/wait.h>
 
@@ -184,6 +185,9 @@ Status translateOutcome(const LauncherOutcome &outcome) {
     return describeStdout(outcome);
   if (outcome.reported)
     return *outcome.reported;
+  if (outcome.isReaderGone)
+    return Status::error(endedBySignal(SIGPIPE),
+                         "the reader of stdout is gone");
   if (!outcome.exceeded.empty())
     return withNoise(
         Status::error(PeerLost, outcome.launcher + " " + outcome.exceeded),

@@ -79,6 +79,9 @@ struct LauncherOutcome {
   /// - The process that read the output ended early. For example, `head` ends
   ///   early in `pcc run BUNDLE | head`.
   Status stdoutFailure = {};
+  /// Whether the process that read the stdout of `pcc run` ended early, and
+  /// output of the ranks was lost.
+  bool isReaderGone = false;
   /// Number of the signal to `pcc run`, such as SIGINT, because of which
   /// `pcc run` ended the launcher. The value is 0 if there was no such signal.
   /// There are two cases:

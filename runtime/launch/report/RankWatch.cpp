@@ -82,9 +82,9 @@ void RankWatch::noteEnd(int rank) {
   pidFd = -1;
 }
 
-int RankWatch::numEnded() const {
-  return int(std::count_if(known.begin(), known.end(),
-                           [](const auto &rank) { return rank.second < 0; }));
+bool RankWatch::anyRuns() const {
+  return std::any_of(known.begin(), known.end(),
+                     [](const auto &rank) { return rank.second >= 0; });
 }
 
 /// Opens a pidfd (file descriptor of a process) for process `pid`, so that

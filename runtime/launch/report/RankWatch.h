@@ -60,8 +60,8 @@ public:
   /// a file in the directory that the ranks share with `pcc run`. The result is
   /// true if RankWatch has found at least one of these files.
   bool started() const { return !known.empty(); }
-  /// Returns the number of ranks that have started and ended.
-  int numEnded() const;
+  /// Returns whether the process of at least one rank is running.
+  bool anyRuns() const;
   /// Returns the rank that has probably caused the end of the run. There are
   /// three cases:
   ///

@@ -35,6 +35,23 @@ Status allowOpenFiles(const std::string &launcher, int worldSize) {
 /// the file.
 static constexpr uint64_t kBytesOfMessages = (4 << 20) + (64 << 10);
 
+static std::string kibibytes(uint64_t bytes) {
+  return std::to_string(bytes >> 10) + " KiB";
+}
+
+Status checkFileSizeLimit(const std::string &launcher) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+      limit.rlim_cur >= kBytesOfMessages)
+    return Status::success();
+  return Status::error(
+      InputOutput,
+      launcher + " writes files of " + kibibytes(kBytesOfMessages) +
+          ", but the limit of a file's size is " + kibibytes(limit.rlim_cur),
+      {"raise it with 'ulimit -f', or run all ranks in one "
+       "process with --comm thread"});
+}
+
 /// Returns the free bytes of the file system of `folder`; 0 if `folder` is
 /// missing or read-only.
 static uint64_t freeBytes(const std::string &folder) {
@@ -63,9 +80,6 @@ Status checkSpace(const std::string &launcher, const std::string &folder,
   const uint64_t left = freeBytes(folder);
   if (left >= needed)
     return Status::success();
-  auto kibibytes = [](uint64_t bytes) {
-    return std::to_string(bytes >> 10) + " KiB";
-  };
   return Status::error(
       InputOutput,
       launcher + " needs " + kibibytes(needed) + " in \"" + folder + "\" for " +

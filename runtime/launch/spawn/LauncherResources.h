@@ -16,6 +16,11 @@ namespace pcc::runtime {
 /// far enough. The error message begins with `launcher`, such as "mpirun".
 Status allowOpenFiles(const std::string &launcher, int worldSize);
 
+/// Returns an error with exit code 7 if the limit of a file's size (ulimit -f)
+/// is too low for the files of mpirun. Below the limit, mpirun waits forever or
+/// crashes. The error message begins with `launcher`, such as "mpirun".
+Status checkFileSizeLimit(const std::string &launcher);
+
 /// Returns whether `folder` has enough space for the messages between
 /// `worldSize` ranks of MPI on one host. Each rank keeps its messages in a file
 /// of at most 4 MiB there, which the other ranks map. A rank that cannot extend

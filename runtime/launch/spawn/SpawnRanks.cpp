@@ -136,9 +136,8 @@ struct Launcher {
 /// One execution of a launcher, with the ranks that it starts and their output.
 class Launch {
 public:
-  Launch(const std::string &folder, int worldSize, const SpawnRequest &request)
-      : request(request), worldSize(worldSize), ranks(folder),
-        relay(request.timeout) {}
+  Launch(const std::string &folder, const SpawnRequest &request)
+      : request(request), ranks(folder), relay(request.timeout) {}
 
   /// Executes `launcher`, blocks until it has ended, and stores in `outcome`
   /// how it ended.
@@ -165,6 +164,7 @@ public:
     outcome.started = ranks.started();
     outcome.firstEnded = ranks.firstEnded();
     outcome.exceeded = exceeded;
+    outcome.isReaderGone = relay.isReaderGone();
     outcome.stdoutFailure = relay.isReaderGone() ? Status() : relay.failure();
     return Status::success();
   }
@@ -193,13 +193,11 @@ private:
         !ranks.signalAll(SIGPIPE))
       child.send(SIGTERM);
     const bool isStarting = !ranks.started();
-    const bool isEnding = ranks.numEnded() == worldSize;
     // The launcher has a deadline only while no rank is running: before the
-    // first rank starts, and after all ranks have ended. This process detects a
-    // rank by a file that the rank creates in a folder on this host. Ranks on
-    // other hosts cannot be detected. If there may be ranks on other hosts, the
-    // launcher therefore has no deadline.
-    if (!isOnOneHost() || (!isStarting && !isEnding)) {
+    // first rank starts, and after all started ranks have ended. Ranks on other
+    // hosts cannot be detected. If there may be such ranks, the launcher has no
+    // deadline.
+    if (!isOnOneHost() || ranks.anyRuns()) {
       latest = Clock::now();
       return false;
     }
@@ -232,7 +230,6 @@ private:
   }
 
   const SpawnRequest &request;
-  const int worldSize;
   RankWatch ranks;
   ChildProcess child;
   OutputRelay relay;
@@ -262,13 +259,13 @@ private:
 } // namespace
 
 /// Executes `launcher`, blocks until it has ended, and stores in `outcome` how
-/// the run ended. `launcher` starts `worldSize` ranks. The ranks write their
+/// the run ended. `launcher` starts the ranks. The ranks write their
 /// error reports into the directory `folder`.
 ///
 /// Passes on the output of the ranks: all of stdout, and some lines of stderr.
 /// These lines begin with "pcc:", "note:" or "rank ".
-static Status runLauncher(Launcher launcher, int worldSize,
-                          LauncherOutcome &outcome, const std::string &folder,
+static Status runLauncher(Launcher launcher, LauncherOutcome &outcome,
+                          const std::string &folder,
                           const SpawnRequest &request) {
   Variables &variables = launcher.variables;
   variables.emplace_back(kStatusFolderVariable, folder);
@@ -278,8 +275,7 @@ static Status runLauncher(Launcher launcher, int worldSize,
     variables.emplace_back("HWLOC_COMPONENTS", "-gl");
   if (request.onProgress)
     variables.emplace_back(kProgressVariable, "1");
-  PCC_RETURN_IF_ERROR(
-      Launch(folder, worldSize, request).run(launcher, outcome));
+  PCC_RETURN_IF_ERROR(Launch(folder, request).run(launcher, outcome));
   outcome.reported = readReport(folder);
   return Status::success();
 }
@@ -378,6 +374,7 @@ Status spawnRanks(const SpawnRequest &request) {
            "--comm thread"});
     const bool inFolder = memory.path().empty();
     PCC_RETURN_IF_ERROR(allowOpenFiles(request.launcher, worldSize));
+    PCC_RETURN_IF_ERROR(checkFileSizeLimit(request.launcher));
     if (isOnOneHost())
       PCC_RETURN_IF_ERROR(
           checkSpace(request.launcher, folder.path(), worldSize, inFolder));
@@ -388,8 +385,8 @@ Status spawnRanks(const SpawnRequest &request) {
   launcher.command.push_back(program);
   launcher.command.insert(launcher.command.end(), request.arguments.begin(),
                           request.arguments.end());
-  PCC_RETURN_IF_ERROR(runLauncher(std::move(launcher), worldSize, outcome,
-                                  folder.path(), request));
+  PCC_RETURN_IF_ERROR(
+      runLauncher(std::move(launcher), outcome, folder.path(), request));
   return explainOutcome(outcome, worldSize, folder.path(), request);
 }
 

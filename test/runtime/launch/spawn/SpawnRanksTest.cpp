@@ -226,6 +226,19 @@ TEST_F(Spawn, LauncherThatHangsAfterTheRanksIsEnded) {
             "mpirun did not end after its ranks within 0.5 s");
 }
 
+TEST_F(Spawn, LauncherThatHangsAfterSomeRanksIsEnded) {
+  writeScript(at("mpirun"),
+              "#!/bin/sh\nwhile [ \"$1\" != -np ]; do shift; done\nshift 2\n"
+              "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \"$@\"\n"
+              "sleep 60\n");
+  const Status status = spawnRanks({.bundle = makeBundle(2, "true"),
+                                    .launcher = at("mpirun"),
+                                    .loadTimeout = 0.5});
+  EXPECT_EQ(status.code(), PeerLost);
+  EXPECT_EQ(status.message(),
+            "mpirun did not end after its ranks within 0.5 s");
+}
+
 //===----------------------------------------------------------------------===//
 // BUNDLE/run by itself
 //===----------------------------------------------------------------------===//
