@@ -25,6 +25,9 @@ endif()
 # Includes are paths from the root: "passes/plan/stage/StageCut.h". Generated headers have the same paths below the build
 # folder.
 include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+if(NOT CMAKE_BUILD_TYPE STREQUAL Release)
+  include_directories(${CMAKE_SOURCE_DIR}/cmake/abi) # Builds with assertions; see the header in it.
+endif()
 set(LLVM_TABLEGEN_FLAGS -I${CMAKE_SOURCE_DIR} -I${MLIR_INCLUDE_DIRS})
 
 # pcc_library(NAME source... [DEPENDS lib...]): plain C++ without MLIR or LLVM.

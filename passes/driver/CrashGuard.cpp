@@ -84,7 +84,7 @@ static void abortWithException() {
 /// The handlers that LLVM has installed for SIGSEGV and SIGABRT.
 static struct sigaction segmentationOfLlvm, abortOfLlvm;
 
-/// Handles SIGSEGV and SIGABRT. In a call of runsWithoutCrash(), makes this call
+/// Handles SIGSEGV and SIGABRT. In a call of runsWithoutCrash(), makes the call
 /// return. Otherwise, ends the process with an error message.
 ///
 /// If the process cannot get more memory, the reported reason is "out of

@@ -11,9 +11,9 @@
 namespace pcc::runtime {
 
 /// Opens the file, pipe or device at `path` for writing, with the further
-/// `flags` of open(). Waits at most five seconds for a reader of a pipe. Returns
-/// an error with exit code 7 if it cannot be opened. The descriptor `file` does
-/// not block; use writeAll().
+/// `flags` of open(). Waits at most five seconds for a reader of a pipe.
+/// Returns an error with exit code 7 if the file cannot be opened. Writes to
+/// the descriptor `file` do not block; use writeAll().
 Status openOutput(const std::string &path, int flags, int &file);
 
 /// Replaces the file at `path` by a file with the content `text`. A process

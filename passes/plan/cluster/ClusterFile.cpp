@@ -266,8 +266,8 @@ void ClusterReader::readCollectives(const std::string &name,
   }
 }
 
-/// Returns the number of the first line with more than 1,000 dots; 0 if there is
-/// none. The parser makes a table for each dot of a key, one in another, and
+/// Returns the number of the first line with more than 1,000 dots; 0 if there
+/// is none. The parser makes a table for each dot of a key, one in another, and
 /// would overflow the stack.
 static size_t findDeepKey(std::string_view text) {
   constexpr ptrdiff_t most = 1000;
