@@ -115,6 +115,11 @@ TEST(Cluster, MistakesInTheFileAreNamed) {
       "named by a group size");
   EXPECT_TRUE(errorOf("nodes = = 1")
                   .starts_with("line 1 of the cluster file is not TOML: "));
+  std::string deep = "nodes = 1\na";
+  for (int i = 0; i < 100000; ++i)
+    deep += ".a";
+  EXPECT_EQ(errorOf(deep + " = 1"),
+            "line 2 of the cluster file has too many dots");
 }
 
 } // namespace
