@@ -237,8 +237,11 @@ private:
     PCC_RETURN_IF_ERROR(writeUnfinished(
         path, dataFile, [&](std::ostream &out) { writeBeside(path, out); }));
     PCC_RETURN_IF_ERROR(writeModelUnfinished(modelFile));
-    // Rename the data file first: a reader of the new model file then always
-    // finds its data file.
+    // Two files cannot change in one step. Delete an older model file first, so
+    // that it never meets the new data file, and rename the data file before
+    // the model file that reads it.
+    std::error_code ignored;
+    fs::remove(options.output, ignored);
     PCC_RETURN_IF_ERROR(dataFile.finish());
     return modelFile.finish();
   }

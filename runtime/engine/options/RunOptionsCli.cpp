@@ -83,8 +83,7 @@ static void addTraining(CLI::App &app, RunOptions &options) {
                  "save a checkpoint to this directory after the last step")
       ->type_name("DIR");
   accept(app.add_option("--save-every", options.saveEvery,
-                        "also save a checkpoint after every K steps")
-             ->type_name("K"),
+                        "also save a checkpoint after every K steps"),
          1, kMostSteps);
   app.add_flag("--save-in-background", options.saveInBackground,
                "save while training continues; needs memory for a copy of the "
