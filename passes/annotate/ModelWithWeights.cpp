@@ -241,7 +241,8 @@ private:
     // that it never meets the new data file, and rename the data file before
     // the model file that reads it.
     std::error_code ignored;
-    fs::remove(options.output, ignored);
+    if (fs::is_regular_file(fs::symlink_status(options.output, ignored)))
+      fs::remove(options.output, ignored);
     PCC_RETURN_IF_ERROR(dataFile.finish());
     return modelFile.finish();
   }

@@ -5,13 +5,13 @@
 #include "runtime/base/ScopedFolder.h"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <new>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -27,22 +27,17 @@ namespace pcc::runtime {
 /// holds an exit code and a message. endWithError() then ends the process.
 static void (*reporter)(const Status &) = nullptr;
 
-/// Returns a pointer to 4 MiB of memory that is reserved for an error report:
-///
-/// 1. reportExhaustion() allocates the 4 MiB.
-/// 2. Later the process uses up all its memory, and an exception such as
-///    std::bad_alloc is not caught. The C++ runtime calls the terminate handler
-///    endWithError().
-/// 3. endWithError() frees the 4 MiB.
-/// 4. endWithError() reports the error to the user. The report needs memory,
-///    for example for the message. The 4 MiB are free again, so that the
-///    report can allocate them.
-///
-/// The pointer is null before step 1 and after step 3.
-static std::unique_ptr<std::array<char, 1 << 22>> &reserve() {
-  static std::unique_ptr<std::array<char, 1 << 22>> bytes;
-  return bytes;
-}
+namespace {
+/// Memory that is reserved for the report of an error when all other memory is
+/// exhausted.
+struct Reserve {
+  std::array<char, 1 << 22> bytes;
+};
+} // namespace
+
+/// The reserved memory; null if there is none, or if it has been freed. Several
+/// threads may run out of memory at the same time.
+static std::atomic<Reserve *> reserve = nullptr;
 
 /// Returns the size of this process's address space in MiB; 0 if unknown.
 static long usedMebibytes() {
@@ -143,7 +138,7 @@ Status errorOfException() {
   return Status::error(Defect, "a defect of pcc: an exception was not caught");
 }
 
-void releaseReservedMemory() { reserve().reset(); }
+void releaseReservedMemory() { delete reserve.exchange(nullptr); }
 
 [[noreturn]] static void endWithError() {
   releaseReservedMemory();
@@ -155,7 +150,8 @@ void releaseReservedMemory() { reserve().reset(); }
 
 void reportExhaustion(void (*report)(const Status &)) {
   reporter = report;
-  reserve() = std::make_unique_for_overwrite<std::array<char, 1 << 22>>();
+  releaseReservedMemory();
+  reserve = new Reserve; // Not initialized, so that it takes no memory yet.
   std::set_terminate(endWithError);
 }
 
