@@ -2,11 +2,15 @@
 
 #include "tools/pcc/Console.h"
 #include "runtime/base/AtomicFile.h"
+#include "runtime/base/Suggestions.h"
 #include "runtime/engine/options/StrictParse.h"
 #include "status/PrintableText.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 #include <unistd.h>
+#include <utility>
 
 using namespace pcc;
 
@@ -61,6 +65,74 @@ static std::string inLowerCase(std::string text) {
   return text;
 }
 
+/// Selects all subcommands, also those that the command line does not name.
+static bool allCommands(const CLI::App *) { return true; }
+
+/// Names of other tools for options of pcc.
+static constexpr std::pair<std::string_view, const char *> synonyms[] = {
+    {"--tensor-parallel", "--tp"},
+    {"--tensor-parallel-size", "--tp"},
+    {"--tensor-model-parallel-size", "--tp"},
+    {"--pipeline-parallel", "--pp"},
+    {"--pipeline-parallel-size", "--pp"},
+    {"--pipeline-model-parallel-size", "--pp"},
+    {"--data-parallel", "--dp"},
+    {"--data-parallel-size", "--dp"},
+    {"--context-parallel", "--cp"},
+    {"--context-parallel-size", "--cp"},
+    {"--expert-parallel", "--ep"},
+    {"--expert-model-parallel-size", "--ep"},
+    {"--learning-rate", "--lr"},
+    {"--precision", "--dtype"},
+    {"--device", "--target"},
+    {"--world-size", "--tp, --pp or --dp"},
+    {"--epochs", "--steps"},
+    {"--iterations", "--steps"},
+    {"--checkpoint", "--save or --resume"},
+    {"--num-threads", "--threads"}};
+
+/// Returns the names of all options of `app` and its subcommands, such as
+/// "--tp".
+static std::vector<std::string> optionNames(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options())
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+  for (const CLI::App *command : app.get_subcommands(allCommands))
+    for (std::string &name : optionNames(*command))
+      names.push_back(std::move(name));
+  return names;
+}
+
+/// Returns whether `app` or a subcommand has the option `name`.
+static bool hasOption(const CLI::App &app, const std::string &name) {
+  const auto commands = app.get_subcommands(allCommands);
+  return app.get_option_no_throw(name) ||
+         std::any_of(commands.begin(), commands.end(),
+                     [&](const CLI::App *command) {
+                       return hasOption(*command, name);
+                     });
+}
+
+/// Returns the error of the first word on the command line that begins with a
+/// hyphen and is no option of `app`; std::nullopt if there is none.
+static std::optional<std::string>
+findUnknownOption(const CLI::App &app, int argc, const char *const *argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    if (word == "--")
+      return std::nullopt;
+    if (!name.starts_with("-") || name == "-" || hasOption(app, name))
+      continue;
+    for (const auto &[other, own] : synonyms)
+      if (name == other)
+        return "no option is called " + name + "; did you mean " + own + "?";
+    return "no option is called " + name +
+           runtime::didYouMean(name, optionNames(app));
+  }
+  return std::nullopt;
+}
+
 /// CLI11 reports every result except success by an exception. This function
 /// catches these exceptions.
 tool::ParsedArguments tool::parseArguments(CLI::App &app, int argc,
@@ -75,6 +147,8 @@ tool::ParsedArguments tool::parseArguments(CLI::App &app, int argc,
     return {.text = app.help()};
   } catch (const CLI::ParseError &error) {
     std::string text = inLowerCase(error.what());
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
+      text = findUnknownOption(app, argc, argv).value_or(text);
     if (error.get_exit_code() == Unsupported)
       return {Status::error(Unsupported, text)};
     return {

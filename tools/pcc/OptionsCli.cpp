@@ -3,6 +3,7 @@
 #include "tools/pcc/OptionsCli.h"
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/NumberCheck.h"
+#include "runtime/base/Suggestions.h"
 #include "tools/pcc/ByteSize.h"
 
 #include <algorithm>
@@ -225,16 +226,12 @@ checkOfNumber(const OptionRow &row) {
 /// words, the bounds of a number, and the row's check function.
 static void addChecks(CLI::Option &option, const OptionRow &row) {
   const Words words(row.words.begin(), row.words.end());
-  if (!words.empty() && row.listsWords)
-    option.check(CLI::IsMember(words));
-  else if (!words.empty())
+  if (!words.empty())
     option.check(CLI::Validator(
-        [words, name = row.name](const std::string &text) {
-          return std::ranges::find(words, text) != words.end()
-                     ? std::string()
-                     : "'" + text + "' is not a value of " + name;
+        [words](const std::string &text) {
+          return runtime::checkWord(text, words);
         },
-        ""));
+        row.listsWords ? "{" + CLI::detail::join(words, ",") + "}" : ""));
   if (auto check = checkOfNumber(row))
     option.check(CLI::Validator(check, ""));
   if (row.check)

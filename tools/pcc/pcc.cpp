@@ -2,17 +2,19 @@
 
 #include "runtime/base/Exhaustion.h"
 #include "runtime/base/InheritedState.h"
+#include "runtime/base/Suggestions.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
 
 #include <map>
 #include <string>
+#include <unistd.h>
+#include <vector>
 
 using Command = int (*)(int, const char *const *);
 
-/// Returns the command of that name; null if there is none.
-static Command find(const std::string &name) {
-  static const std::map<std::string, Command> commands{
+static const std::map<std::string, Command> &commands() {
+  static const std::map<std::string, Command> all{
       {"compile", pcc::tool::compileCommand},
       {"verify", pcc::tool::verifyCommand},
       {"inspect", pcc::tool::inspectCommand},
@@ -20,8 +22,26 @@ static Command find(const std::string &name) {
       {"run", pcc::tool::runCommand},
       {"checkpoint", pcc::tool::checkpointCommand},
   };
-  auto command = commands.find(name);
-  return command == commands.end() ? nullptr : command->second;
+  return all;
+}
+
+/// Returns the command of that name; null if there is none.
+static Command find(const std::string &name) {
+  auto command = commands().find(name);
+  return command == commands().end() ? nullptr : command->second;
+}
+
+/// Returns a question such as "; did you mean run?" if `word` is neither the
+/// path of a model nor a command, but resembles a command. Otherwise, returns
+/// an empty text.
+static std::string similarCommand(const std::string &word) {
+  if (word.starts_with("-") || word.find_first_of("./") != word.npos ||
+      access(word.c_str(), F_OK) == 0)
+    return "";
+  std::vector<std::string> names = {"help"};
+  for (const auto &[name, command] : commands())
+    names.push_back(name);
+  return pcc::runtime::didYouMean(word, names);
 }
 
 /// Returns whether the interface documents a command that this build does not
@@ -50,5 +70,9 @@ int main(int argc, char **argv) {
   if (isLater(first))
     return pcc::tool::reportStatus(pcc::Status::error(
         pcc::Unsupported, "command " + first + " is not available yet"));
+  if (const std::string question = similarCommand(first); !question.empty())
+    return pcc::tool::reportStatus(pcc::Status::error(
+        pcc::WrongUsage,
+        "'" + first + "' is neither a command nor a file" + question));
   return pcc::tool::compileCommand(argc, argv);
 }

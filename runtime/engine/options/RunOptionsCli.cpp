@@ -3,6 +3,7 @@
 #include "runtime/engine/options/RunOptionsCli.h"
 
 #include "runtime/base/NumberCheck.h"
+#include "runtime/base/Suggestions.h"
 
 #include <CLI/CLI.hpp>
 
@@ -18,6 +19,13 @@ static void addInput(RunOptions &options, const std::string &text) {
   const std::string name = text.substr(0, equals);
   if (!options.inputs.emplace(name, text.substr(equals + 1)).second)
     throw CLI::ValidationError("--input", "\"" + name + "\" is given twice");
+}
+
+/// Returns a check that a value is one of `words`, which --help lists.
+static CLI::Validator oneOf(const std::vector<std::string> &words) {
+  return CLI::Validator(
+      [words](const std::string &text) { return checkWord(text, words); },
+      "{" + CLI::detail::join(words, ",") + "}");
 }
 
 /// Makes `option` accept only integers from `least` to `most`.
@@ -76,7 +84,7 @@ static void addTraining(CLI::App &app, RunOptions &options) {
          "type of the token ids in --data FILE.bin: u16 or u32, little-endian. "
          "S tokens are one input sequence; its labels are the same tokens, one "
          "position later. Inputs given by --input stay unchanged")
-      ->check(CLI::IsMember({"u16", "u32"}));
+      ->check(oneOf({"u16", "u32"}));
   accept(app.add_option("--steps", options.steps, "steps to train (default 1)"),
          1, kMostSteps);
   app.add_option("--save", options.save,
@@ -115,7 +123,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
          "--comm", options.comm,
          "how ranks communicate: mpi (processes), thread (one process), "
          "nccl (processes with a GPU each)")
-      ->check(CLI::IsMember({"mpi", "thread", "nccl"}));
+      ->check(oneOf({"mpi", "thread", "nccl"}));
   app.add_flag_callback(
       "--no-graph", [&options] { options.recordSteps = false; },
       "launch every kernel of every step on GPUs, instead of a graph of the "

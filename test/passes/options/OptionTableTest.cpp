@@ -1,10 +1,12 @@
 //===- OptionTableTest.cpp - tests of the table of options ----------------===//
 
 #include "passes/options/OptionText.h"
+#include "runtime/base/Suggestions.h"
 #include "tools/pcc/OptionsCli.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
+#include <random>
 #include <set>
 
 using namespace pcc;
@@ -128,6 +130,45 @@ TEST(OptionTable, EveryRowSaysWhatItIs) {
     EXPECT_GT(std::string(row.help).size(), 10u) << row.name;
     EXPECT_TRUE(row.listsWords || !row.words.empty()) << row.name;
   }
+}
+
+/// Returns `name` with one letter inserted, deleted, replaced or exchanged with
+/// its neighbor.
+static std::string mistyped(std::string name, std::mt19937 &random) {
+  auto below = [&](size_t limit) { return random() % limit; };
+  const size_t begin = name.find_first_not_of('-');
+  const size_t at = begin + below(name.size() - begin);
+  const char letter = char('a' + below(26));
+  switch (below(4)) {
+  case 0:
+    return name.insert(at, 1, letter);
+  case 1:
+    return name.erase(at, 1);
+  case 2:
+    name[at] = letter;
+    return name;
+  default:
+    if (at + 1 < name.size())
+      std::swap(name[at], name[at + 1]);
+    return name;
+  }
+}
+
+TEST(OptionTable, TyposOfOptionsAreUnderstood) {
+  std::vector<std::string> names;
+  for (const OptionRow &row : optionTable())
+    if (const std::string_view name = row.name; name.starts_with("-"))
+      names.emplace_back(name.substr(name.rfind(',') + 1));
+  std::mt19937 random(1);
+  constexpr int typos = 2000;
+  int understood = 0;
+  for (int i = 0; i < typos; ++i) {
+    const std::string &name = names[random() % names.size()];
+    const auto similar = runtime::findSimilar(mistyped(name, random), names);
+    understood +=
+        std::find(similar.begin(), similar.end(), name) != similar.end();
+  }
+  EXPECT_GE(understood, typos * 97 / 100);
 }
 
 TEST(OptionTable, OnlyOptionsThatShapeTheResultAreAttributes) {
