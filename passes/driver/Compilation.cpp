@@ -146,8 +146,7 @@ Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
   crashed = true;
   runtime::ScopedFolder::removeAll();
   if (end == GuardedEnd::Exhausted)
-    return Status::error(NoDevice, why)
-        .addNote(runtime::outOfMemory().notes().front());
+    return Status::error(NoDevice, why, {runtime::describeMemory()});
   return internalError("pcc crashed: " + why);
 }
 

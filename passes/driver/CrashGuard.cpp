@@ -50,7 +50,7 @@ static CrashReason &crashReason() {
     (void)!write(STDERR_FILENO, part.data(), part.size());
   runtime::ScopedFolder::removeAll();
   if (end == GuardedEnd::Exhausted) {
-    const std::string note = "note: " + runtime::outOfMemory().notes().front();
+    const std::string note = "note: " + runtime::describeMemory();
     (void)!write(STDERR_FILENO, (note + "\n").data(), note.size() + 1);
   }
   _exit(end == GuardedEnd::Exhausted ? NoDevice : Defect);

@@ -101,6 +101,8 @@ static bool isAxisName(llvm::StringRef name) {
 /// Checks --mesh: the names of its axes, and that no option beside it sets the
 /// size of an axis. Returns exit code 2 otherwise.
 static Status checkMesh(const CompileOptions &options) {
+  if (options.mesh.empty())
+    return Status::success();
   llvm::StringSet<> names;
   for (auto &[name, size] : options.mesh) {
     const std::string claim = "--mesh names axis '" +
@@ -118,7 +120,7 @@ static Status checkMesh(const CompileOptions &options) {
                               "--microbatches the parts of the batch");
   }
   for (const char *axis : {"tp", "dp", "cp", "ep"})
-    if (!options.mesh.empty() && options.axes.count(axis))
+    if (options.axes.count(axis))
       return Status::error(
           WrongUsage,
           std::string("--") + axis +

@@ -5,9 +5,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
-
-#include <charconv>
-#include <cmath>
+#include "runtime/base/NumberCheck.h"
 
 using namespace pcc;
 
@@ -35,16 +33,6 @@ static std::string checkBatchDim(const std::string &text) {
   return isWhole ? "" : "needs NAME=K, got '" + text + "'";
 }
 
-/// Checks that `text` is a whole number that uint64_t can hold. Returns an
-/// error message, or an empty string if `text` is such a number.
-static std::string checkSeed(const std::string &text) {
-  uint64_t number = 0;
-  auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool isWhole = error == std::errc() && end == text.data() + text.size();
-  return isWhole ? "" : "needs a whole number, got '" + text + "'";
-}
-
 /// Checks `text`, the value of the option --loss-scale. The loss scale is a
 /// factor that multiplies the gradient of the loss. The text must be a positive
 /// number, or an expression that begins with "dynamic", such as
@@ -52,12 +40,8 @@ static std::string checkSeed(const std::string &text) {
 /// expression, because phase 2-prepare parses it later. Returns an error
 /// message, or an empty string if no error is found.
 static std::string checkScale(const std::string &text) {
-  double number = 0;
-  auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool isNumber = error == std::errc() &&
-                        end == text.data() + text.size() && number > 0 &&
-                        std::isfinite(number);
+  const bool isNumber =
+      runtime::checkRealNumber(text, {.excludesLeast = true}).empty();
   return text.rfind("dynamic", 0) == 0 || isNumber
              ? ""
              : "needs 'dynamic' or a positive number, got '" + text + "'";
@@ -295,7 +279,7 @@ static constexpr OptionRow rows[] = {
      .group = trainingGroup,
      .help = "seed of dropout (default 0)",
      .value = &TrainingOptions::seed,
-     .check = checkSeed,
+     .check = runtime::checkSeed,
      .trainingEntry = "seed"},
     {.name = "--decay",
      .group = trainingGroup,

@@ -112,12 +112,16 @@ static Status writeInPlace(const std::string &path, std::string_view text) {
   return status;
 }
 
-Status writeFileAtomically(const std::string &path, std::string_view text) {
+bool isWrittenInPlace(const std::string &path) {
   std::error_code ignored;
   const fs::file_status found = fs::status(path, ignored);
-  if (fs::exists(found) && !fs::is_regular_file(found))
+  return fs::exists(found) && !fs::is_regular_file(found);
+}
+
+Status writeFileAtomically(const std::string &path, std::string_view text) {
+  if (isWrittenInPlace(path))
     return writeInPlace(path, text);
-  std::error_code problem;
+  std::error_code ignored, problem;
   const bool isLink = fs::is_symlink(fs::symlink_status(path, ignored));
   const std::string target =
       isLink ? fs::weakly_canonical(path, problem).string() : path;

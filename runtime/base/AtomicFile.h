@@ -16,6 +16,10 @@ namespace pcc::runtime {
 /// the descriptor `file` do not block; use writeAll().
 Status openOutput(const std::string &path, int flags, int &file);
 
+/// Returns whether there is a device, a pipe or the like at `path`, such as
+/// /dev/stdout. writeFileAtomically() writes to it, and does not replace it.
+bool isWrittenInPlace(const std::string &path);
+
 /// Replaces the file at `path` by a file with the content `text`. A process
 /// that opens `path` sees either the whole old file or the whole new file. If
 /// `path` is a symbolic link to a regular file, the link stays, and the regular

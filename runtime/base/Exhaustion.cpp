@@ -50,15 +50,18 @@ static long usedMebibytes() {
   return pages * (sysconf(_SC_PAGESIZE) / 1024) / 1024;
 }
 
-Status outOfMemory() {
-  Status status = Status::error(NoDevice, "out of memory");
+std::string describeMemory() {
   rlimit limit = {};
   std::string note = "the process uses " + std::to_string(usedMebibytes()) +
                      " MiB of address space";
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     note += ", and may use " + std::to_string(limit.rlim_cur >> 20) +
             " MiB (ulimit -v)";
-  return status.addNote(std::move(note));
+  return note;
+}
+
+Status outOfMemory() {
+  return Status::error(NoDevice, "out of memory", {describeMemory()});
 }
 
 /// Returns the number of processes and threads that the user of this process
@@ -96,7 +99,7 @@ Status withProcessLimit(Status status) {
 Status cannotStart(const std::string &claim, int error) {
   Status status = Status::error(NoDevice, claim + ": " + std::strerror(error));
   if (error == EAGAIN && isMemoryLimited())
-    status.addNote(outOfMemory().notes().front());
+    status.addNote(describeMemory());
   return error == EAGAIN ? withProcessLimit(std::move(status)) : status;
 }
 

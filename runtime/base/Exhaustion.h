@@ -14,6 +14,10 @@ namespace pcc::runtime {
 /// uses and, if it is limited (ulimit -v), how much the process may use.
 Status outOfMemory();
 
+/// Returns how much address space this process uses and, if it is limited
+/// (ulimit -v), how much it may use: the note of outOfMemory().
+std::string describeMemory();
+
 /// Returns the error that reports that a thread or process could not be
 /// started. The exit code is 13. `claim` says what could not be started, such
 /// as "cannot start a thread for rank 2"; `error` is the system's error number.

@@ -33,33 +33,42 @@ void repairInheritedState() {
   std::signal(SIGCHLD, SIG_DFL);
 }
 
-/// Raises the limit `resource` of this process to `wanted`, or at least to
-/// `needed`. Returns an error if the limit stays below `needed`. `what` names
-/// the resource, and `command` the shell's command that raises its limit.
-static Status raise(__rlimit_resource_t resource, rlim_t needed, rlim_t wanted,
-                    const std::string &what, const std::string &command) {
+bool raiseLimit(int resource, uint64_t needed, uint64_t wanted) {
+  const auto number = static_cast<__rlimit_resource_t>(resource);
   rlimit limit{};
-  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur >= wanted)
-    return Status::success();
+  if (getrlimit(number, &limit) != 0 || limit.rlim_cur >= wanted)
+    return true;
   const rlim_t before = limit.rlim_cur;
-  limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  if (setrlimit(resource, &limit) != 0)
+  limit.rlim_cur = std::min<rlim_t>(wanted, limit.rlim_max);
+  if (setrlimit(number, &limit) != 0)
     limit.rlim_cur = before;
-  if (limit.rlim_cur >= needed)
-    return Status::success();
+  return limit.rlim_cur >= needed;
+}
+
+/// Returns the error for a limit that is lower than `needed`. `command` is the
+/// shell's command that raises it. `limit` is the soft limit of this process
+/// before any change.
+static Status tooLow(uint64_t needed, const std::string &what,
+                     const rlimit &limit, const std::string &command) {
   return Status::error(InputOutput,
                        "pcc needs " + std::to_string(needed) + what +
-                           ", but the limit is " + std::to_string(before),
+                           ", but the limit is " +
+                           std::to_string(limit.rlim_cur),
                        {"raise the limit with '" + command + "'"});
 }
 
 Status raiseLimits() {
+  rlimit files{}, stacks{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  getrlimit(RLIMIT_STACK, &stacks);
   // Deleting an unfinished result also opens files. A lower limit could
   // therefore leave an unfinished result behind.
-  PCC_RETURN_IF_ERROR(raise(RLIMIT_NOFILE, 64, 64, " open files", "ulimit -n"));
-  constexpr rlim_t mebibyte = 1 << 20;
-  PCC_RETURN_IF_ERROR(raise(RLIMIT_STACK, mebibyte, 8 * mebibyte,
-                            " bytes for the stack of a thread", "ulimit -s"));
+  constexpr uint64_t neededFiles = 64, mebibyte = 1 << 20;
+  if (!raiseLimit(RLIMIT_NOFILE, neededFiles, neededFiles))
+    return tooLow(neededFiles, " open files", files, "ulimit -n");
+  if (!raiseLimit(RLIMIT_STACK, mebibyte, 8 * mebibyte))
+    return tooLow(mebibyte, " bytes for the stack of a thread", stacks,
+                  "ulimit -s");
   // The limit at the start of the process has set the size of later stacks.
   rlimit stack{};
   pthread_attr_t attributes;

@@ -6,6 +6,7 @@
 #include "status/Status.h"
 
 #include <csignal>
+#include <cstdint>
 
 namespace pcc::runtime {
 
@@ -22,6 +23,11 @@ namespace pcc::runtime {
 /// - SIGCHLD may be ignored. The function restores the default action.
 ///   Otherwise the exit statuses of child processes would be lost.
 void repairInheritedState();
+
+/// Raises the soft limit `resource`, such as RLIMIT_NOFILE, to `wanted`, but at
+/// most to the hard limit. Does nothing if the limit is not lower, or is not
+/// known. Returns whether the limit is at least `needed` now.
+bool raiseLimit(int resource, uint64_t needed, uint64_t wanted);
 
 /// Raises the limits of open files (RLIMIT_NOFILE) and of stacks (RLIMIT_STACK)
 /// of this process to what pcc needs. Returns an error with exit code 7 if a

@@ -45,15 +45,12 @@ std::string checkSeed(const std::string &text) {
 /// Returns `range` in words, such as "a number from 0 to below 1".
 static std::string describe(const RealRange &range) {
   std::ostringstream text;
-  text << "a ";
-  const bool hasLeast = range.least > std::numeric_limits<double>::lowest();
-  const bool hasMost = range.most < std::numeric_limits<double>::max();
-  text << (hasLeast || hasMost ? "number" : "finite number");
-  if (hasLeast && hasMost)
-    text << " from " << range.least << " to "
+  text << "a number ";
+  if (range.most < std::numeric_limits<double>::max())
+    text << "from " << range.least << " to "
          << (range.excludesMost ? "below " : "") << range.most;
-  else if (hasLeast)
-    text << (range.excludesLeast ? " above " : " of at least ") << range.least;
+  else
+    text << (range.excludesLeast ? "above " : "of at least ") << range.least;
   return text.str();
 }
 

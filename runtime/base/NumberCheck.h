@@ -19,10 +19,10 @@ checkWholeNumber(const std::string &text, int64_t least,
 /// As checkWholeNumber(), for an integer from 0 to 2^64 - 1, such as a seed.
 std::string checkSeed(const std::string &text);
 
-/// Range of a real number, with or without its ends.
+/// Range of a real number, with or without its ends. By default, it has all
+/// finite numbers from 0 on.
 struct RealRange {
-  double least = std::numeric_limits<double>::lowest();
-  double most = std::numeric_limits<double>::max();
+  double least = 0, most = std::numeric_limits<double>::max();
   bool excludesLeast = false, excludesMost = false;
 };
 

@@ -5,6 +5,7 @@
 #include "runtime/checkpoint/CheckpointReader.h"
 #include "runtime/checkpoint/LowestPositions.h"
 #include "runtime/comm/Agree.h"
+#include "runtime/comm/BroadcastText.h"
 #include "runtime/tensor/Npy.h"
 
 namespace pcc::runtime {
@@ -66,11 +67,7 @@ private:
     Status status = world.rank() == 0 ? listFolders(text) : Status::success();
     if (status = agree(world, status, action); status.failed())
       return status;
-    auto length = int64_t(text.size());
-    status = world.all().broadcast(&length, sizeof length, 0, action);
-    text.resize(size_t(length));
-    if (status.ok())
-      status = world.all().broadcast(text.data(), text.size(), 0, action);
+    status = broadcastText(world, 0, text, action);
     for (size_t begin = 0; status.ok() && begin < text.size();) {
       const size_t end = text.find('\0', begin);
       folders.push_back(text.substr(begin, end - begin));

@@ -2,22 +2,11 @@
 
 #include "runtime/checkpoint/LowestPositions.h"
 
+#include "runtime/comm/BroadcastText.h"
+
 #include <algorithm>
 
 namespace pcc::runtime {
-
-/// Sends the string `text` from rank `root` to all other ranks. On the other
-/// ranks, `text` becomes the sent string. `all` is the group of all ranks,
-/// World::all(). The function needs this group, because a std::string is in
-/// host memory. If NCCL connects the ranks, all other groups can send only GPU
-/// memory.
-static Status spread(Group &all, int root, std::string &text) {
-  const ActionId action{"checkpoint", "names of tensors"};
-  auto length = int64_t(text.size());
-  PCC_RETURN_IF_ERROR(all.broadcast(&length, sizeof length, root, action));
-  text.resize(size_t(length));
-  return all.broadcast(text.data(), text.size(), root, action);
-}
 
 /// Adds one entry per tensor name in `text` to the map `lowest`. In `text`, a
 /// zero byte follows each name. The value of the new entry is `position`, a
@@ -44,8 +33,9 @@ Status findLowestPositions(std::span<const StateTensor> tensors,
   for (int64_t position = 0; position < mesh.axes[0].size; ++position) {
     std::string text = names;
     if (mesh.axes[0].size > 1)
-      PCC_RETURN_IF_ERROR(
-          spread(world.all(), int(position * perPosition), text));
+      PCC_RETURN_IF_ERROR(broadcastText(world, int(position * perPosition),
+                                        text,
+                                        {"checkpoint", "names of tensors"}));
     addNames(text, position, lowest);
   }
   return Status::success();

@@ -2,52 +2,41 @@
 
 #include "runtime/comm/Agree.h"
 
-#include <array>
-#include <cstring>
+#include "runtime/comm/BroadcastText.h"
+
 #include <string>
 #include <vector>
 
 namespace pcc::runtime {
 
-/// Returns the message and the notes of `status`, each behind its size, as one
-/// text for broadcast().
+/// Returns the exit code, the message and the notes of `status` as one text for
+/// broadcastText(), each with a zero byte at its end. A message has none.
 static std::string packed(const Status &status) {
-  std::string text;
-  auto append = [&](const std::string &line) {
-    const auto size = uint64_t(line.size());
-    text.append(reinterpret_cast<const char *>(&size), sizeof size);
-    text += line;
-  };
-  append(status.message());
+  std::string text = std::to_string(status.code()) + '\0';
+  text += status.message() + '\0';
   for (const std::string &note : status.notes())
-    append(note);
+    text += note + '\0';
   return text;
 }
 
-/// Returns the error whose message and notes are in `text`, in the form of
-/// packed().
-static Status unpacked(ExitCode code, const std::string &text) {
+/// Returns the error that packed() has made `text` of.
+static Status unpacked(const std::string &text) {
   std::vector<std::string> lines;
-  for (size_t at = 0; at < text.size();) {
-    uint64_t size = 0;
-    std::memcpy(&size, text.data() + at, sizeof size);
-    lines.push_back(text.substr(at + sizeof size, size));
-    at += sizeof size + size;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\0', begin);
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
   }
-  return Status::error(code, lines.front(), {lines.begin() + 1, lines.end()});
+  return Status::error(ExitCode(std::stoi(lines.at(0))), lines.at(1),
+                       {lines.begin() + 2, lines.end()});
 }
 
 /// Sends the error `mine` of rank `root` to all ranks, and returns the error.
 static Status share(World &world, const Status &mine, int root,
                     const ActionId &action) {
   std::string text = world.rank() == root ? packed(mine) : std::string();
-  std::array<uint64_t, 2> head = {uint64_t(mine.code()), text.size()};
-  PCC_RETURN_IF_ERROR(
-      world.all().broadcast(head.data(), sizeof head, root, action));
-  text.resize(head[1]);
-  PCC_RETURN_IF_ERROR(
-      world.all().broadcast(text.data(), text.size(), root, action));
-  return unpacked(ExitCode(head[0]), text);
+  PCC_RETURN_IF_ERROR(broadcastText(world, root, text, action));
+  return unpacked(text);
 }
 
 Status agree(World &world, const Status &mine, const ActionId &action) {

@@ -3,7 +3,7 @@
 #include "tools/pcc/OptionsCli.h"
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/NumberCheck.h"
-#include "runtime/base/Suggestions.h"
+#include "runtime/engine/options/OneOf.h"
 #include "tools/pcc/ByteSize.h"
 
 #include <algorithm>
@@ -207,17 +207,19 @@ checkOfNumber(const OptionRow &row) {
     return [](const std::string &text) { return runtime::checkSeed(text); };
   if (std::holds_alternative<NumberValue<int64_t>>(row.value) ||
       std::holds_alternative<AxisSizeValue>(row.value))
-    return [](const std::string &text) {
-      return runtime::checkWholeNumber(text, 1,
+    return [bounds](const std::string &text) {
+      return runtime::checkWholeNumber(text,
+                                       bounds == OptionBounds::Positive ? 1 : 0,
                                        std::numeric_limits<int32_t>::max());
     };
   if (bounds == OptionBounds::None)
     return nullptr;
   return [bounds](const std::string &text) {
-    runtime::RealRange range{.least = 0};
-    range.excludesLeast = bounds == OptionBounds::Positive;
-    if (bounds == OptionBounds::ZeroToBelowOne)
-      range = {.least = 0, .most = 1, .excludesMost = true};
+    const bool isBelowOne = bounds == OptionBounds::ZeroToBelowOne;
+    runtime::RealRange range{.excludesLeast = bounds == OptionBounds::Positive,
+                             .excludesMost = isBelowOne};
+    if (isBelowOne)
+      range.most = 1;
     return runtime::checkRealNumber(text, range);
   };
 }
@@ -226,12 +228,10 @@ checkOfNumber(const OptionRow &row) {
 /// words, the bounds of a number, and the row's check function.
 static void addChecks(CLI::Option &option, const OptionRow &row) {
   const Words words(row.words.begin(), row.words.end());
-  if (!words.empty())
-    option.check(CLI::Validator(
-        [words](const std::string &text) {
-          return runtime::checkWord(text, words);
-        },
-        row.listsWords ? "{" + CLI::detail::join(words, ",") + "}" : ""));
+  if (!words.empty()) {
+    CLI::Validator check = runtime::oneOf(words);
+    option.check(row.listsWords ? check : check.description(""));
+  }
   if (auto check = checkOfNumber(row))
     option.check(CLI::Validator(check, ""));
   if (row.check)

@@ -1,7 +1,7 @@
 //===- VerifyCommand.cpp - pcc verify: comparison with the whole model ----===//
 
-#include "runtime/base/Suggestions.h"
 #include "runtime/checkpoint/SavedArrays.h"
+#include "runtime/engine/options/OneOf.h"
 #include "runtime/launch/RunBundle.h"
 #include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/job/PrivateFolder.h"
@@ -69,12 +69,7 @@ void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->take_all()
-      ->check(CLI::Validator(
-          [](const std::string &text) {
-            return runtime::checkWord(text,
-                                      {"f64", "model", "f32", "bf16", "f16"});
-          },
-          "{f64,model,f32,bf16,f16}"));
+      ->check(runtime::oneOf({"f64", "model", "f32", "bf16", "f16"}));
   app.add_flag("--run", request.runs,
                "also compile and run the executables, and compare their "
                "outputs within the precision of the model's types");

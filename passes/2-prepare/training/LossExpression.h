@@ -32,6 +32,10 @@ struct LossExpression {
   std::map<std::string, double> settings;
 };
 
+/// The largest setting that may be a whole number: a double represents every
+/// integer up to it.
+inline constexpr double largestWhole = 9007199254740992;
+
 /// Parses a name, such as "loss", or a call, such as "cross_entropy(logits,
 /// labels, ignore_index=-100)". Returns an error if the syntax is wrong or if a
 /// setting occurs twice. Does not check that the names exist.

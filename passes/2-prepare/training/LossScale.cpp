@@ -35,10 +35,9 @@ static StatusOr<LossScale> parseDynamic(StringRef text) {
       return Status::error(CannotMeet, "it has no setting '" + name + "'");
     *field = value;
   }
-  // The counter of steps is an i64.
-  constexpr double longest = 9007199254740992;
   if (isPositive(scale.initial) && isPositive(scale.interval) &&
-      scale.interval <= longest && scale.interval == std::trunc(scale.interval))
+      scale.interval <= largestWhole &&
+      scale.interval == std::trunc(scale.interval))
     return scale;
   return Status::error(CannotMeet, "initial must be positive, and interval a "
                                    "positive whole number");

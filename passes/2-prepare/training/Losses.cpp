@@ -151,11 +151,9 @@ static Value crossEntropy(ArithmeticBuilder &b, Value output, Value labels,
 
 /// Returns the table of all loss functions.
 static ArrayRef<Loss> losses() {
-  // Largest integer below which f64 represents every integer.
-  static constexpr double mostWhole = 9007199254740992;
   static constexpr double mostReal = std::numeric_limits<float>::max();
   static constexpr LossSetting ofClasses[] = {
-      {"ignore_index", -mostWhole, mostWhole, /*isWhole=*/true},
+      {"ignore_index", -largestWhole, largestWhole, /*isWhole=*/true},
       {"label_smoothing", 0, 1},
       {"z_loss", 0, mostReal}};
   static const Loss table[] = {

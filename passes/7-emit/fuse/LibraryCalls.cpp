@@ -240,12 +240,10 @@ private:
            type.getNumElements() == size;
   }
 
-  /// Appends the addition of a bias to the epilogue, if this op comes next. A
-  /// sum of gradients over microbatches is no bias, even if it has one row.
+  /// Appends the addition of a bias to the epilogue, if this op comes next.
   void takeBias() {
-    Value value = next(), other = addend(value);
-    if (!other || !isBias(other, value) ||
-        isSumSoFar(other, (*value.user_begin())->getResult(0)))
+    Value value = next(), other = freeAddend(value);
+    if (!other || !isBias(other, value))
       return;
     epilogue.bias = other;
     take({*value.user_begin()});
@@ -266,6 +264,15 @@ private:
                         call->getResult(0));
     return argument && pipe::isAccumulator(argument) &&
            pipe::heldBy(argument) == sum;
+  }
+
+  /// Returns addend(value), unless it is a sum of gradients over microbatches,
+  /// even one with the shape of a bias: only takeSum() may add to that.
+  Value freeAddend(Value value) const {
+    Value other = addend(value);
+    return other && !isSumSoFar(other, (*value.user_begin())->getResult(0))
+               ? other
+               : Value();
   }
 
   /// Appends an addition to an accumulated gradient, and a cast to f32 before
@@ -305,9 +312,8 @@ private:
   void takeResidual() {
     if (epilogue.activation != Activation::None && !library.addsToActivations)
       return;
-    Value value = next(), other = addend(value);
-    if (!other || other.getType() != value.getType() ||
-        isSumSoFar(other, (*value.user_begin())->getResult(0)))
+    Value value = next(), other = freeAddend(value);
+    if (!other || other.getType() != value.getType())
       return;
     epilogue.residual = other;
     take({*value.user_begin()});

@@ -144,12 +144,12 @@ static Status errorOf(llvm::StringRef line, const std::string &output) {
         InputOutput, "cannot write '" +
                          llvm::sys::path::filename(output).str() +
                          "' of the bundle: " + line.rsplit(": ").second.str());
-  if (line.contains("Cannot allocate memory") ||
-      line.contains("Too many open files"))
-    return Status::error(NoDevice,
-                         "cannot link a rank executable: " +
-                             line.rsplit(": ").second.str(),
-                         runtime::outOfMemory().notes());
+  const bool lacksMemory = line.contains("Cannot allocate memory");
+  if (lacksMemory || line.contains("Too many open files")) {
+    Status status = Status::error(NoDevice, "cannot link a rank executable: " +
+                                                line.rsplit(": ").second.str());
+    return lacksMemory ? status.addNote(runtime::describeMemory()) : status;
+  }
   // The linker does not say why it could not write its output.
   if (int error = line.empty() ? findWriteError(output) : 0)
     return Status::error(InputOutput,

@@ -4,6 +4,7 @@
 #include "runtime/base/FolderLock.h"
 #include "runtime/base/Unfinished.h"
 #include "runtime/comm/Agree.h"
+#include "runtime/comm/BroadcastText.h"
 #include "runtime/engine/io/OutputParts.h"
 #include "runtime/tensor/Npy.h"
 #include "runtime/tensor/OutputNames.h"
@@ -210,11 +211,7 @@ private:
   /// ranks.
   Status shareFolder() {
     folder = unfinished.path();
-    auto length = uint64_t(folder.size());
-    PCC_RETURN_IF_ERROR(
-        world.all().broadcast(&length, sizeof length, 0, action));
-    folder.resize(length);
-    return world.all().broadcast(folder.data(), length, 0, action);
+    return broadcastText(world, 0, folder, action);
   }
 
   /// Opens the files that rank 0 has created. Returns false if this rank cannot

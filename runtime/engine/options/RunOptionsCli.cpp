@@ -3,7 +3,7 @@
 #include "runtime/engine/options/RunOptionsCli.h"
 
 #include "runtime/base/NumberCheck.h"
-#include "runtime/base/Suggestions.h"
+#include "runtime/engine/options/OneOf.h"
 
 #include <CLI/CLI.hpp>
 
@@ -21,13 +21,6 @@ static void addInput(RunOptions &options, const std::string &text) {
     throw CLI::ValidationError("--input", "\"" + name + "\" is given twice");
 }
 
-/// Returns a check that a value is one of `words`, which --help lists.
-static CLI::Validator oneOf(const std::vector<std::string> &words) {
-  return CLI::Validator(
-      [words](const std::string &text) { return checkWord(text, words); },
-      "{" + CLI::detail::join(words, ",") + "}");
-}
-
 /// Makes `option` accept only integers from `least` to `most`.
 static void accept(CLI::Option *option, int64_t least, int64_t most) {
   option->check([=](const std::string &text) {
@@ -38,7 +31,7 @@ static void accept(CLI::Option *option, int64_t least, int64_t most) {
 /// Makes `option` accept only finite numbers above 0.
 static void acceptPositive(CLI::Option *option) {
   option->check([](const std::string &text) {
-    return checkRealNumber(text, {.least = 0, .excludesLeast = true});
+    return checkRealNumber(text, {.excludesLeast = true});
   });
 }
 

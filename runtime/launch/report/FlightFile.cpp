@@ -11,10 +11,7 @@ namespace pcc::runtime {
 std::string flightFileOf(const RunOptions &options) {
   if (!options.save.empty())
     return options.save + "/flight.json";
-  std::error_code ignored;
-  const auto report = std::filesystem::status(options.report, ignored);
-  if (options.report.empty() || (std::filesystem::exists(report) &&
-                                 !std::filesystem::is_regular_file(report)))
+  if (options.report.empty() || isWrittenInPlace(options.report))
     return ""; // A report to /dev/stdout has no folder for another file.
   return std::filesystem::path(options.report).replace_extension().string() +
          ".flight.json";

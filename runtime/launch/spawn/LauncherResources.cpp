@@ -2,7 +2,8 @@
 
 #include "runtime/launch/spawn/LauncherResources.h"
 
-#include <algorithm>
+#include "runtime/base/InheritedState.h"
+
 #include <cstdint>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -14,17 +15,14 @@ Status allowOpenFiles(const std::string &launcher, int worldSize) {
   // for 4 ranks. The formula gives 4 more: 42 for 2 ranks and 52 for 4 ranks.
   const rlim_t wanted = 32 + 5 * rlim_t(worldSize);
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-    return Status::success();
-  const rlim_t before = limit.rlim_cur;
-  limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  if (limit.rlim_cur == wanted && setrlimit(RLIMIT_NOFILE, &limit) == 0)
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (raiseLimit(RLIMIT_NOFILE, wanted, wanted))
     return Status::success();
   return Status::error(
       NoDevice,
       launcher + " needs " + std::to_string(wanted) + " open files for " +
           std::to_string(worldSize) + " ranks, but the limit is " +
-          std::to_string(before),
+          std::to_string(limit.rlim_cur),
       {"raise it with 'ulimit -n', or run all ranks in one process with "
        "--comm thread"});
 }
