@@ -30,6 +30,7 @@ void repairInheritedState() {
   (void)endingSignals();
   fillStandardDescriptors();
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);
 }
 

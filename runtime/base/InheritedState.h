@@ -10,7 +10,7 @@
 
 namespace pcc::runtime {
 
-/// Corrects three settings that a process can inherit from its parent process.
+/// Corrects four settings that a process can inherit from its parent process.
 /// Call this function first in main(), before a file is opened or a thread is
 /// started.
 ///
@@ -20,6 +20,8 @@ namespace pcc::runtime {
 /// - The file size may be limited (RLIMIT_FSIZE). The function makes the
 ///   process ignore SIGXFSZ. A write beyond the limit then fails with EFBIG,
 ///   and the signal does not end the process.
+/// - The reader of stdout or stderr may end early. The function makes the
+///   process ignore SIGPIPE, so that a lost message does not end a training.
 /// - SIGCHLD may be ignored. The function restores the default action.
 ///   Otherwise the exit statuses of child processes would be lost.
 void repairInheritedState();

@@ -310,6 +310,26 @@ def reader(folder):
         shutil.rmtree(saved)
 
 
+@case("reader of messages")
+def reader_of_messages(folder):
+    """Tests that a training goes on and is saved when the reader of stderr is gone, and that it stops, saved, when the reader of
+    both stdout and stderr is gone."""
+    reference = Reference(folder)
+    for comm in ("mpi", "thread"):
+        for shares, steps, wanted in ((False, STEPS, 0), (True, 1000000, 16)):
+            saved = os.path.join(folder, f"messages-{comm}-{wanted}")
+            read, write = os.pipe()
+            process = subprocess.Popen([pcc.PCC, "run", reference.bundle, "--comm", comm, "--data", reference.data, "--steps", str(steps),
+                                        "--save", saved, "--save-every", "1000"], stdin=subprocess.DEVNULL,
+                                       stdout=write if shares else subprocess.DEVNULL, stderr=write)
+            os.close(write)
+            if wanted:
+                os.read(read, 1)
+            os.close(read)
+            code = process.wait(timeout=120)
+            expect(code == wanted and latest(saved) > 0, f"{comm}: exit code {code}, right is {wanted}; saved {latest(saved)}")
+
+
 def read_one_line(reference, *options):
     """Reads one line of a run and closes its stdout. Returns the exit code, the line and stderr."""
     process = subprocess.Popen([pcc.PCC, "run", reference.bundle, "--data", reference.data, "--steps", "1000000", *map(str, options)],

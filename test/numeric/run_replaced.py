@@ -35,13 +35,14 @@ def case(function):
 
 
 def content(path):
-    """Returns the hash of a file, or of each file in a folder; None if nothing is there."""
+    """Returns the hash of a file, or of each file in a folder; None if nothing is there. Files of a command that was killed, whose
+    names have `.part`, do not count: the next command removes them."""
     def read(file):
         with open(file, "rb") as f:
             return hashlib.sha256(f.read()).hexdigest()
     if os.path.isdir(path):
         return {os.path.relpath(os.path.join(folder, name), path): read(os.path.join(folder, name))
-                for folder, _, names in os.walk(path) for name in names}
+                for folder, _, names in os.walk(path) for name in names if ".part" not in name}
     return read(path) if os.path.exists(path) else None
 
 

@@ -7,6 +7,8 @@
 #include "status/PrintableText.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <string_view>
 #include <unistd.h>
@@ -166,5 +168,11 @@ std::optional<int> tool::finishEarly(const ParsedArguments &reading) {
 }
 
 Status tool::printText(const std::string &text) {
-  return runtime::writeAll(STDOUT_FILENO, text, "stdout");
+  Status status = runtime::writeAll(STDOUT_FILENO, text, "stdout");
+  if (status.failed() && errno == EPIPE) {
+    // Ends as every command of a shell's pipeline does.
+    std::signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+  }
+  return status;
 }

@@ -42,7 +42,8 @@ struct ParsedArguments {
 ParsedArguments parseArguments(CLI::App &app, int argc,
                                const char *const *argv);
 
-/// Writes all of `text` to stdout; exit code 7 if that fails.
+/// Writes all of `text` to stdout; exit code 7 if that fails. If the reader of
+/// stdout has ended, SIGPIPE ends this process.
 Status printText(const std::string &text);
 
 /// Prints the error or the text of `reading`. Returns the exit code if the
