@@ -63,16 +63,52 @@ static std::string portsText(const Json &ports) {
   return text;
 }
 
-/// Returns one line with the stages and the memory of a rank.
-static std::string rankText(const Json &rank) {
-  return "  rank " + rank.at("rank").dump() + " (" +
-         pairsText(rank.at("coordinates")) + "): stages " +
-         rank.at("stages").dump() + ", weights " +
-         bytesOf(rank, "weight_bytes") + ", arena " +
-         bytesOf(rank, "arena_bytes") + " (lower bound " +
-         bytesOf(rank, "arena_lower_bound_bytes") + "), receives " +
-         bytesOf(rank, "received_bytes") + " per step, " +
-         rank.at("instructions").dump() + " instructions\n";
+/// Returns text such as "rank 3" or "ranks 4 to 7".
+static std::string rangeText(const Json &ranks, size_t first, size_t next) {
+  const std::string number = ranks[first].at("rank").dump();
+  return next == first + 1
+             ? "rank " + number
+             : "ranks " + number + " to " + ranks[next - 1].at("rank").dump();
+}
+
+/// Returns whether two ranks run the same program. Their lines are then equal.
+static bool isAlike(const Json &left, const Json &right) {
+  return left.at("stages") == right.at("stages");
+}
+
+/// Returns the stages and the memory of a rank. The memory is the sum of the
+/// weights, the optimizer state and the arena. Gradients lie in the arena.
+static std::string memoryText(const Json &rank) {
+  const auto bytes = [&](const char *field) {
+    return rank.at(field).get<double>();
+  };
+  std::string text = ": stages " + rank.at("stages").dump() + ", memory " +
+                     bytesText(bytes("weight_bytes") + bytes("state_bytes") +
+                               bytes("arena_bytes")) +
+                     " (weights " + bytesOf(rank, "weight_bytes");
+  text += ", state " + bytesOf(rank, "state_bytes") + ", arena " +
+          bytesOf(rank, "arena_bytes") + " with gradients " +
+          bytesOf(rank, "gradient_bytes");
+  text += ", lower bound " + bytesOf(rank, "arena_lower_bound_bytes") +
+          "), receives " + bytesOf(rank, "received_bytes") + " per step, " +
+          rank.at("instructions").dump() + " instructions\n";
+  return text;
+}
+
+/// Returns one line for each group of ranks that run the same program.
+static std::string ranksText(const Json &ranks) {
+  std::string text;
+  for (size_t first = 0, next = 0; first < ranks.size(); first = next) {
+    for (next = first + 1;
+         next < ranks.size() && isAlike(ranks[first], ranks[next]);)
+      ++next;
+    text += "  " + rangeText(ranks, first, next) +
+            (ranks.size() == 1
+                 ? " (" + pairsText(ranks[first].at("coordinates")) + ")"
+                 : "") +
+            memoryText(ranks[first]);
+  }
+  return text;
 }
 
 /// Returns one line per tensor: its name and the index ranges that the rank
@@ -125,7 +161,7 @@ std::string scheduleText(const Json &programs) {
 /// actions have one line in common. For example, ranks 0 to 3 may have this
 /// line:
 ///
-///     rank 0 to 3: 0F0 0F1 0B0 0B1
+///     ranks 0 to 3: 0F0 0F1 0B0 0B1
 static std::string tableText(const Json &ranks) {
   std::string text;
   for (size_t first = 0, next = 0; first < ranks.size(); first = next) {
@@ -133,10 +169,8 @@ static std::string tableText(const Json &ranks) {
     for (next = first + 1;
          next < ranks.size() && ranks[next].at("actions") == actions;)
       ++next;
-    text += "  rank " + ranks[first].at("rank").dump() +
-            (next > first + 1 ? " to " + ranks[next - 1].at("rank").dump()
-                              : std::string()) +
-            ": " + actionsText(actions, " ") + "\n";
+    text += "  " + rangeText(ranks, first, next) + ": " +
+            actionsText(actions, " ") + "\n";
   }
   return "actions of a step\n" + text;
 }
@@ -151,8 +185,7 @@ std::string inspectText(const Json &bundle) {
       bundle.at("kernels").at("calls").dump() + " times\n";
   text += "inputs\n" + portsText(bundle.at("inputs"));
   text += "outputs\n" + portsText(bundle.at("outputs")) + "ranks\n";
-  for (const Json &rank : bundle.at("ranks"))
-    text += rankText(rank);
+  text += ranksText(bundle.at("ranks"));
   text += tableText(bundle.at("ranks"));
   if (bundle.at("ranks").size() == 1)
     for (const char *list : {"parameters", "inputs", "outputs"})

@@ -113,9 +113,7 @@ private:
     if (program.samples < 1 || !(program.peak_flops >= 0))
       return "its step has impossible counts";
     for (const auto &stage : program.stages)
-      if (!isHere(stage->stage) || !(stage->flops >= 0) ||
-          stage->weight_bytes < 0 || stage->gradient_bytes < 0 ||
-          stage->activation_bytes < 0 || stage->input_activation_bytes < 0)
+      if (!isHere(stage->stage) || !(stage->flops >= 0))
         return "its description of stage " + std::to_string(stage->stage) +
                " is impossible";
     mesh = meshOf(program);

@@ -46,6 +46,8 @@ std::string printFixed(double number, int decimals) {
 SvgWriter::SvgWriter(double width, double height)
     : text("<svg xmlns=\"http://www.w3.org/2000/svg\"" +
            attribute("width", width) + attribute("height", height) +
+           " viewBox=\"0 0 " + printFixed(width, 2) + " " +
+           printFixed(height, 2) + "\"" +
            " font-family=\"sans-serif\" font-size=\"11\">\n"
            "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n") {}
 

@@ -11,6 +11,20 @@ std::string rowName(const Timeline &timeline, size_t row) {
                                      : "rank " + std::to_string(row);
 }
 
+/// Returns the seconds that `timed` and the actions in `row` have in common.
+/// The actions are in order of time and do not overlap.
+static double overlap(const TimedAction &timed,
+                      const std::vector<TimedAction> &row) {
+  auto next = std::partition_point(
+      row.begin(), row.end(),
+      [&](const TimedAction &action) { return action.end <= timed.start; });
+  double seconds = 0;
+  for (; next != row.end() && next->start < timed.end; ++next)
+    seconds +=
+        std::min(next->end, timed.end) - std::max(next->start, timed.start);
+  return seconds;
+}
+
 void measureIdle(Timeline &timeline) {
   timeline.makespan = 0;
   for (const auto *rows : {&timeline.positions, &timeline.messages})
@@ -18,10 +32,14 @@ void measureIdle(Timeline &timeline) {
       for (const TimedAction &timed : row)
         timeline.makespan = std::max(timeline.makespan, timed.end);
   timeline.idle.clear();
-  for (const std::vector<TimedAction> &row : timeline.positions) {
+  for (size_t row = 0; row < timeline.positions.size(); ++row) {
     double work = 0;
-    for (const TimedAction &timed : row)
+    for (const TimedAction &timed : timeline.positions[row])
       work += timed.end - timed.start;
+    if (row < timeline.messages.size())
+      for (const TimedAction &timed : timeline.messages[row])
+        if (timed.action.kind == ActionKind::Communication)
+          work -= overlap(timed, timeline.positions[row]);
     timeline.idle.push_back(timeline.makespan - work);
   }
 }

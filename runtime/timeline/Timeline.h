@@ -22,6 +22,9 @@ struct TimedAction {
   /// CPU time in seconds of the thread that ran the action; negative if
   /// unknown.
   double coreSeconds = -1;
+  /// Number of the message, which its send and its receive have in common; -1
+  /// for all else.
+  int64_t message = -1;
 };
 
 /// Returns the name of an action in drawings and traces of the timeline. The
@@ -32,14 +35,26 @@ inline std::string nameOf(const TimedAction &timed) {
   return timed.name.empty() ? print(timed.action) : timed.name;
 }
 
-/// Amount of memory in use from one time to the next. `bytes` bytes are in use
-/// from the time `seconds` until the time of the next point in a list. Times
-/// count from the beginning of a step. For example, the list {0, 100}, {2, 150}
-/// means that 100 bytes are in use during the first two seconds, and 150 bytes
-/// are in use during the rest of the step.
+/// Bytes of the arena (memory of intermediate values) that are in use from the
+/// time `seconds` until the time of the next point in a list. Times count from
+/// the beginning of a step.
 struct MemoryPoint {
   double seconds = 0;
-  int64_t bytes = 0;
+  /// Bytes of the gradients that are kept until the optimizer update, and bytes
+  /// of all other values.
+  int64_t gradients = 0, activations = 0;
+};
+
+/// Memory of a rank during a step, in bytes. Weights, optimizer state and the
+/// arena are allocated during the whole step; the points tell which part of the
+/// arena is in use.
+struct MemoryCurve {
+  int64_t weights = 0, state = 0, arena = 0;
+  std::vector<MemoryPoint> points = {};
+
+  /// Returns the bytes that the rank allocates. This is the number that pcc
+  /// shows as the memory of a rank wherever it shows one.
+  int64_t total() const { return weights + state + arena; }
 };
 
 /// One training or inference step, simulated or measured, as rows of actions
@@ -75,20 +90,17 @@ struct Timeline {
   /// row may overlap each other and the actions in `positions`. If the
   /// communication is unknown, the vector is empty.
   std::vector<std::vector<TimedAction>> messages;
-  /// Memory in use over time: one list of points for each row of the timeline.
-  /// A row shows one rank in a measured step, or all ranks that run the same
-  /// pipeline stages in a simulated step. The vector is empty until the
-  /// function addMemory() fills it.
-  std::vector<std::vector<MemoryPoint>> memory;
+  /// Memory of each row. A row shows one rank in a measured step, or all ranks
+  /// that run the same pipeline stages in a simulated step. The vector is empty
+  /// until the function addMemory() fills it.
+  std::vector<MemoryCurve> memory;
   /// Time at which the last action or message ends, in seconds.
   double makespan = 0;
-  /// Idle time in seconds: one number for each row of the timeline. A row shows
-  /// one rank in a measured step, or all ranks that run the same pipeline
-  /// stages in a simulated step. The idle time of a row is `makespan` minus the
-  /// durations of the row's actions. The field `makespan` is the time at which
-  /// the step ends. For example, the step ends after 10 seconds, and a row has
-  /// two actions of 3 seconds. The idle time of the row is then 10 - 3 - 3 = 4
-  /// seconds.
+  /// Idle time in seconds: one number for each row of the timeline. A row is
+  /// idle while it runs no action, and while it waits inside an action: in a
+  /// collective, or for messages. For example, the step ends after 10 seconds,
+  /// and a row has two actions of 3 seconds, of which 1 second is a collective.
+  /// The idle time of the row is 10 - 6 + 1 = 5 seconds.
   std::vector<double> idle;
   /// Description of a deadlock in a simulation, as text for the user. The text
   /// is empty if all actions have run. Otherwise, the text names each row that
@@ -107,13 +119,9 @@ struct Timeline {
 /// "rank N" for row N if there is no entry.
 std::string rowName(const Timeline &timeline, size_t row);
 
-/// Computes how long each row of the timeline is idle. A row shows one rank in
-/// a measured step, or all ranks that run the same pipeline stages in a
-/// simulated step. Sets `timeline.makespan` to the time at which the last
-/// action or message ends. Sets `timeline.idle` to one number of seconds per
-/// row: the makespan minus the sum of the durations of the row's actions. For
-/// example, the makespan is 10 seconds, and a row has two actions of 3 seconds.
-/// This row is then idle for 10 - 6 = 4 seconds.
+/// Sets `timeline.makespan` to the time at which the last action or message
+/// ends, and `timeline.idle` to the idle time of each row. A message of the
+/// kind Communication that overlaps an action of its row is a wait inside it.
 void measureIdle(Timeline &timeline);
 
 } // namespace pcc::runtime

@@ -3,7 +3,6 @@
 #include "runtime/timeline/TimelineSvg.h"
 
 #include "runtime/timeline/SvgWriter.h"
-#include "runtime/timeline/TimelineMemory.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +14,7 @@ namespace {
 
 /// Sizes in pixels.
 constexpr double leastLeft = 64, right = 150, top = 44, barHeight = 20,
-                 messageHeight = 6, memoryHeight = 22, rowGap = 8,
+                 messageHeight = 6, memoryHeight = 30, rowGap = 8,
                  footHeight = 56, baseline = 6, digitWidth = 6.2,
                  leastBoxWidth = 15, leastTickWidth = 80, leastPlotWidth = 720,
                  mostPlotWidth = 6000;
@@ -39,7 +38,32 @@ constexpr std::array<BoxStyle, 6> boxStyles{{
     {"#8e5ea2", "#fff", "optimizer step"},
     {"#d1495b", "#fff", "communication"},
 }};
-constexpr std::string_view memoryColour = "#555", idleColour = "#ececec";
+constexpr std::string_view axisColour = "#555", idleColour = "#ececec";
+
+/// Part of the memory of a row, drawn on top of the parts before it.
+struct MemoryLayer {
+  std::string_view colour, meaning;
+  int64_t (*bytes)(const MemoryCurve &, const MemoryPoint &);
+};
+
+constexpr std::array<MemoryLayer, 4> memoryLayers{{
+    {"#76b7b2", "weights",
+     [](const MemoryCurve &curve, const MemoryPoint &) {
+       return curve.weights;
+     }},
+    {"#b07aa1", "optimizer state",
+     [](const MemoryCurve &curve, const MemoryPoint &) { return curve.state; }},
+    {"#f2cf8d", "gradients",
+     [](const MemoryCurve &, const MemoryPoint &point) {
+       return point.gradients;
+     }},
+    {"#f28e2b", "activations",
+     [](const MemoryCurve &, const MemoryPoint &point) {
+       return point.activations;
+     }},
+}};
+/// Color and meaning of the part of the arena that is not in use.
+constexpr std::string_view freeColour = "#dcdcdc", freeMeaning = "free arena";
 
 /// Returns the index in `boxStyles` of the style for a kind of action:
 ///
@@ -59,8 +83,8 @@ size_t boxStyleOf(ActionKind kind) {
 /// Prints a quantity as a number and a unit. The result has about three
 /// significant digits. `units` contains four names of units, smallest unit
 /// first. Each unit is `step` times the unit before it. `number` is the
-/// quantity in the smallest unit. For example, the units are ns, us, ms and s,
-/// `step` is 1000, and `number` is 1530. The result is then "1.53 us".
+/// quantity in the smallest unit. For example, the units are ns, µs, ms and s,
+/// `step` is 1000, and `number` is 1530. The result is then "1.53 µs".
 std::string printScaled(double number,
                         const std::array<std::string_view, 4> &units,
                         double step) {
@@ -72,7 +96,7 @@ std::string printScaled(double number,
 }
 
 std::string printSeconds(double seconds) {
-  return printScaled(seconds * 1e9, {"ns", "us", "ms", "s"}, 1000);
+  return printScaled(seconds * 1e9, {"ns", "µs", "ms", "s"}, 1000);
 }
 
 std::string printBytes(int64_t bytes) {
@@ -119,7 +143,7 @@ double rowHeightOf(const Timeline &timeline) {
 class TimelineDrawing {
 public:
   explicit TimelineDrawing(const Timeline &timeline)
-      : timeline(timeline), peaks(peakBytes(timeline)), left(leftOf(timeline)),
+      : timeline(timeline), left(leftOf(timeline)),
         plotWidth(plotWidthOf(timeline)),
         scale(timeline.makespan > 0 ? plotWidth / timeline.makespan : 0),
         rowHeight(rowHeightOf(timeline)),
@@ -155,11 +179,15 @@ private:
   /// Writes the index of the microbatch into an action's box, if there is
   /// space.
   void addNumber(const TimedAction &timed, double y);
-  /// Draws the memory in use over time on row number `row`, as a gray area, and
-  /// writes the largest number of bytes in use on the right. `y` is the y
-  /// coordinate of the upper edge of the space for the area. In all rows, the
-  /// same height stands for the same number of bytes.
+  /// Draws the memory of row number `row` over time, as a stack of its parts,
+  /// and writes the sum that is allocated on the right. `y` is the y coordinate
+  /// of the upper edge of the space for the stack. In all rows, the same height
+  /// stands for the same number of bytes.
   void addMemory(size_t row, double y);
+  /// Returns the outline of the first `count` layers of `curve`, as points of
+  /// an SVG polygon. A byte has a height of `unit` pixels above `bottom`.
+  std::string outlineOf(const MemoryCurve &curve, size_t count, double unit,
+                        double bottom) const;
   /// Draws ticks of the time axis and their times. The distance of two ticks is
   /// 2, 5 or 10 times a power of ten.
   void addAxis();
@@ -172,7 +200,6 @@ private:
   }
 
   const Timeline &timeline;
-  const std::vector<int64_t> peaks;
   /// Measures of the drawing. A drawing has one row for each row of the
   /// timeline. Each row has a name on the left, and an area that shows the
   /// step on the right.
@@ -247,7 +274,7 @@ void TimelineDrawing::addRow(size_t row) {
   y += barHeight;
   if (row < timeline.messages.size())
     for (const TimedAction &timed : timeline.messages[row])
-      addAction(timed, y + 1, messageHeight - 2, 0.6);
+      addAction(timed, y + 1, messageHeight - 2, 1);
   if (!timeline.messages.empty())
     y += messageHeight;
   if (row < timeline.memory.size())
@@ -256,25 +283,45 @@ void TimelineDrawing::addRow(size_t row) {
 }
 
 void TimelineDrawing::addMemory(size_t row, double y) {
-  const int64_t most = *std::max_element(peaks.begin(), peaks.end());
-  const double unit =
-      most > 0 ? (memoryHeight - 2) / static_cast<double>(most) : 0;
+  int64_t most = 1;
+  for (const MemoryCurve &curve : timeline.memory)
+    most = std::max(most, curve.total());
+  const MemoryCurve &curve = timeline.memory[row];
+  const double unit = (memoryHeight - 2) / static_cast<double>(most),
+               bottom = y + memoryHeight,
+               whole = static_cast<double>(curve.total()) * unit;
+  svg.addRectangle({left, bottom - whole, plotWidth, whole}, freeColour);
+  // A later layer would hide an earlier one, so the highest sum comes first.
+  for (size_t count = memoryLayers.size(); count > 0; --count)
+    svg.addPolygon(outlineOf(curve, count, unit, bottom),
+                   memoryLayers[count - 1].colour, 1);
+  addBeside(bottom, printBytes(curve.total()));
+}
+
+std::string TimelineDrawing::outlineOf(const MemoryCurve &curve, size_t count,
+                                       double unit, double bottom) const {
   std::string points;
   auto add = [&](double seconds, double height) {
-    points += printFixed(x(seconds), 2) + "," +
-              printFixed(y + memoryHeight - height, 2) + " ";
+    points +=
+        printFixed(x(seconds), 2) + "," + printFixed(bottom - height, 2) + " ";
   };
-  double height = 0;
+  auto heightAt = [&](const MemoryPoint &point) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < count; ++i)
+      bytes += memoryLayers[i].bytes(curve, point);
+    return static_cast<double>(bytes) * unit;
+  };
+  double height = heightAt(MemoryPoint());
+  add(0, 0);
   add(0, height);
-  for (const MemoryPoint &change : timeline.memory[row]) {
-    add(change.seconds, height);
-    height = static_cast<double>(change.bytes) * unit;
-    add(change.seconds, height);
+  for (const MemoryPoint &point : curve.points) {
+    add(point.seconds, height);
+    height = heightAt(point);
+    add(point.seconds, height);
   }
   add(timeline.makespan, height);
   add(timeline.makespan, 0);
-  svg.addPolygon(points, memoryColour, 0.35);
-  addBeside(y + memoryHeight, "peak " + printBytes(peaks[row]));
+  return points;
 }
 
 void TimelineDrawing::addAxis() {
@@ -286,7 +333,7 @@ void TimelineDrawing::addAxis() {
                                : rough > 2 * power ? 5
                                                    : 2);
   for (int tick = 0; tick * step <= timeline.makespan; ++tick) {
-    svg.addRectangle({x(tick * step), foot, 1, 4}, memoryColour);
+    svg.addRectangle({x(tick * step), foot, 1, 4}, axisColour);
     svg.addText(x(tick * step), foot + 16,
                 tick ? printSeconds(tick * step) : "0",
                 " text-anchor=\"middle\"");
@@ -303,8 +350,11 @@ void TimelineDrawing::addLegend() {
   for (size_t style : stylesUsed)
     add(boxStyles[style].colour, boxStyles[style].meaning);
   add(idleColour, "idle");
-  if (!timeline.memory.empty())
-    add(memoryColour, "memory");
+  if (timeline.memory.empty())
+    return;
+  for (const MemoryLayer &layer : memoryLayers)
+    add(layer.colour, layer.meaning);
+  add(freeColour, freeMeaning);
 }
 
 std::string TimelineDrawing::draw(std::string_view title) {

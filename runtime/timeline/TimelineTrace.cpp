@@ -2,7 +2,9 @@
 
 #include "runtime/timeline/TimelineTrace.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace pcc::runtime {
@@ -49,7 +51,54 @@ std::string_view categoryOf(ActionKind kind) {
   }
 }
 
-/// Builds the list of trace events.
+/// Track of a row's process on which an entry of Timeline::messages is shown. A
+/// kind of track occurs several times if entries of its kind overlap.
+enum class Track { Sends, Receives, Waits };
+
+std::string_view nameOf(Track track) {
+  switch (track) {
+  case Track::Sends:
+    return "sends";
+  case Track::Receives:
+    return "receives";
+  default:
+    return "collectives and waits";
+  }
+}
+
+Track trackOf(ActionKind kind) {
+  switch (kind) {
+  case ActionKind::SendForward:
+  case ActionKind::SendBackward:
+    return Track::Sends;
+  case ActionKind::ReceiveForward:
+  case ActionKind::ReceiveBackward:
+    return Track::Receives;
+  default:
+    return Track::Waits;
+  }
+}
+
+/// Divides entries, which are ordered by their start times, into lists whose
+/// entries do not overlap. The format allows overlaps within a track only if
+/// one event contains the other.
+std::vector<std::vector<TimedAction>>
+withoutOverlaps(const std::vector<TimedAction> &entries) {
+  std::vector<std::vector<TimedAction>> lists;
+  for (const TimedAction &timed : entries) {
+    auto list =
+        std::find_if(lists.begin(), lists.end(), [&](const auto &other) {
+          return other.back().end <= timed.start;
+        });
+    if (list == lists.end())
+      list = lists.insert(list, std::vector<TimedAction>());
+    list->push_back(timed);
+  }
+  return lists;
+}
+
+/// Builds the list of trace events. A row of the timeline is a process. Its
+/// thread 0 has the actions, the other threads have the messages.
 class TraceWriter {
 public:
   std::string write(const Timeline &timeline);
@@ -57,32 +106,24 @@ public:
 private:
   /// Appends the beginning of a trace event, a JSON object, to the member
   /// `text`, and returns `text`. The caller must append the other fields and
-  /// the closing brace. `phase` is 'X' (start and duration), 'C' (value of a
-  /// counter) or 'M' (name of a process or thread). `row` is a row of the
-  /// timeline, and becomes the process id. `thread` is 1 for communication, and
-  /// 0 for all other events. For example, if `text` is empty, begin('X', 5, 1)
-  /// appends `{"ph":"X","pid":5,"tid":1`.
+  /// the closing brace. `phase` is 'X' (start and duration), 'C' (values of a
+  /// counter), 's' or 'f' (ends of an arrow) or 'M' (description of a process
+  /// or thread). `row` is the process id, and `thread` is the thread id.
   std::string &begin(char phase, size_t row, int thread);
-  /// Adds an event that gives a name to a process or to a thread of the trace.
-  /// Viewers display this name. In the trace, a process represents a row of the
-  /// timeline. The process has two threads: thread 0 represents the actions of
-  /// the row, and thread 1 represents the messages of the row. The function has
-  /// these parameters:
-  ///
-  /// - `what` is "process_name" to name the process, or "thread_name" to name
-  ///   the thread.
-  /// - `row` is the number of the row, which is also the id of the process.
-  /// - `thread` is the id of the thread. If `what` is "process_name", `thread`
-  ///   is 0.
-  /// - `name` is the name to display, such as "rank 5".
-  void name(std::string_view what, size_t row, int thread,
-            const std::string &name);
-  /// Adds one trace event for each entry of `actions`. The event has the start
-  /// and the duration of the action. Chrome's trace event format calls this
-  /// kind of event a complete event ("ph": "X"). `row` becomes the process id
-  /// of the event, and `thread` becomes its thread id.
+  /// Adds an event that describes a process or a thread of the trace. `what` is
+  /// the name of the event, such as "thread_name", and `arguments` is the text
+  /// of its JSON arguments.
+  void describe(std::string_view what, size_t row, int thread,
+                const std::string &arguments);
+  /// Adds one trace event for each entry of `actions`: its start and its
+  /// duration. Adds an end of an arrow for each message.
   void addActions(const std::vector<TimedAction> &actions, size_t row,
                   int thread);
+  /// Adds the messages of a row, on as many threads as they need.
+  void addMessages(const std::vector<TimedAction> &messages, size_t row);
+  /// Adds the memory of a row as a counter with four values, which viewers
+  /// stack.
+  void addMemory(const MemoryCurve &curve, size_t row);
 
   std::string text;
 };
@@ -96,10 +137,10 @@ std::string &TraceWriter::begin(char phase, size_t row, int thread) {
   return text;
 }
 
-void TraceWriter::name(std::string_view what, size_t row, int thread,
-                       const std::string &name) {
-  begin('M', row, thread) += ",\"name\":\"" + std::string(what) +
-                             "\",\"args\":{\"name\":" + quoted(name) + "}}";
+void TraceWriter::describe(std::string_view what, size_t row, int thread,
+                           const std::string &arguments) {
+  begin('M', row, thread) +=
+      ",\"name\":\"" + std::string(what) + "\",\"args\":{" + arguments + "}}";
 }
 
 void TraceWriter::addActions(const std::vector<TimedAction> &actions,
@@ -118,24 +159,62 @@ void TraceWriter::addActions(const std::vector<TimedAction> &actions,
     if (isCompute(timed.action.kind))
       text += ",\"microbatch\":" + std::to_string(timed.action.microbatch);
     text += "}}";
+    if (timed.message < 0)
+      continue;
+    const bool isSend = trackOf(timed.action.kind) == Track::Sends;
+    begin(isSend ? 's' : 'f', row, thread) +=
+        ",\"ts\":" + microseconds(start) +
+        ",\"id\":" + std::to_string(timed.message) +
+        (isSend ? "" : ",\"bp\":\"e\"") +
+        ",\"name\":\"message\",\"cat\":\"message\"}";
   }
+}
+
+void TraceWriter::addMessages(const std::vector<TimedAction> &messages,
+                              size_t row) {
+  int thread = 0;
+  for (Track track : {Track::Sends, Track::Receives, Track::Waits}) {
+    std::vector<TimedAction> own;
+    std::copy_if(messages.begin(), messages.end(), std::back_inserter(own),
+                 [&](const TimedAction &timed) {
+                   return trackOf(timed.action.kind) == track;
+                 });
+    for (const std::vector<TimedAction> &list : withoutOverlaps(own)) {
+      describe("thread_name", row, ++thread,
+               "\"name\":\"" + std::string(nameOf(track)) + "\"");
+      describe("thread_sort_index", row, thread,
+               "\"sort_index\":" + std::to_string(thread));
+      addActions(list, row, thread);
+    }
+  }
+}
+
+void TraceWriter::addMemory(const MemoryCurve &curve, size_t row) {
+  std::vector<MemoryPoint> points = curve.points;
+  if (points.empty() || points.front().seconds > 0)
+    points.insert(points.begin(), MemoryPoint());
+  for (const MemoryPoint &point : points)
+    begin('C', row, 0) +=
+        ",\"ts\":" + microseconds(nanoseconds(point.seconds)) +
+        ",\"name\":\"memory in bytes\",\"args\":{\"weights\":" +
+        std::to_string(curve.weights) +
+        ",\"optimizer state\":" + std::to_string(curve.state) +
+        ",\"gradients\":" + std::to_string(point.gradients) +
+        ",\"activations\":" + std::to_string(point.activations) + "}}";
 }
 
 std::string TraceWriter::write(const Timeline &timeline) {
   for (size_t row = 0; row < timeline.positions.size(); ++row) {
-    name("process_name", row, 0, rowName(timeline, row));
-    name("thread_name", row, 0, "actions");
+    describe("process_name", row, 0,
+             "\"name\":" + quoted(rowName(timeline, row)));
+    describe("process_sort_index", row, 0,
+             "\"sort_index\":" + std::to_string(row));
+    describe("thread_name", row, 0, "\"name\":\"actions\"");
     addActions(timeline.positions[row], row, 0);
-    if (row < timeline.messages.size()) {
-      name("thread_name", row, 1, "messages");
-      addActions(timeline.messages[row], row, 1);
-    }
+    if (row < timeline.messages.size())
+      addMessages(timeline.messages[row], row);
     if (row < timeline.memory.size())
-      for (const MemoryPoint &point : timeline.memory[row])
-        begin('C', row, 0) +=
-            ",\"ts\":" + microseconds(nanoseconds(point.seconds)) +
-            ",\"name\":\"memory\",\"args\":{\"bytes\":" +
-            std::to_string(point.bytes) + "}}";
+      addMemory(timeline.memory[row], row);
   }
   return "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" + text + "\n]}\n";
 }

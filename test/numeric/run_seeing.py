@@ -69,7 +69,7 @@ def rows_of(trace):
         if event["ph"] == "X":
             row["messages" if event["tid"] else "actions"].append(event)
         if event["ph"] == "C":
-            row["memory"].append((event["ts"], event["args"]["bytes"]))
+            row["memory"].append(event["args"])
     return [rows[r] for r in sorted(rows)]
 
 
@@ -82,7 +82,7 @@ def check_row(row, table, what):
         expect(event["ts"] >= free - 0.01, f"{what}: {event['name']} begins before the last action has ended")
         free = event["ts"] + event["dur"]
     expect(all(e["dur"] >= 0 for e in row["messages"]), f"{what}: time runs backwards")
-    expect(row["memory"] and all(b >= 0 for _, b in row["memory"]), f"{what}: memory {row['memory'][:5]}")
+    expect(row["memory"] and all(b >= 0 for point in row["memory"] for b in point.values()), f"{what}: memory {row['memory'][:5]}")
 
 
 def check_order(rows):
@@ -96,6 +96,47 @@ def check_order(rows):
                      "I": [f"{int(stage) + 1}{k}{microbatch}" for k in "BI"] + [f"{stage}F{microbatch}"]}.get(kind, [])
             for name in names:
                 expect(name not in ends or ends[name] <= event["ts"] + 0.01, f"{event['name']} begins before {name} has ended")
+
+
+def in_bytes(text):
+    """Returns the bytes that a text such as "1.53 MiB" names, and half a unit of its last digit."""
+    number, unit = re.fullmatch(r"([\d.]+) ([KMGT]?i?B)", text).groups()
+    scale = 1024 ** ["B", "KiB", "MiB", "GiB", "TiB"].index(unit)
+    return float(number) * scale, 0.51 * 10 ** -len(number.partition(".")[2]) * scale
+
+
+def check_memory(bundle, ranks, rows, svg):
+    """Checks that all outlets tell the same memory of the given ranks, one for each row: JSON and text of inspect, trace and
+    picture."""
+    described = pcc.inspect(bundle)["ranks"]
+    drawn = re.findall(r">([\d.]+ [KMG]?i?B)</text>", open(svg).read())
+    for rank, row, picture in zip(ranks, rows, drawn, strict=True):
+        told = described[rank]
+        total = told["weight_bytes"] + told["state_bytes"] + told["arena_bytes"]
+        used = max(point["gradients"] + point["activations"] for point in row["memory"])
+        expect({point["weights"] for point in row["memory"]} == {told["weight_bytes"]}, f"rank {rank}: weights differ")
+        expect({point["optimizer state"] for point in row["memory"]} == {told["state_bytes"]}, f"rank {rank}: state differs")
+        expect(max(point["gradients"] for point in row["memory"]) <= told["gradient_bytes"], f"rank {rank}: more gradients")
+        expect(0.6 * told["arena_lower_bound_bytes"] <= used <= told["arena_bytes"],
+               f"rank {rank}: {used} bytes in use of {told['arena_bytes']}, at least {told['arena_lower_bound_bytes']}")
+        text = pcc.succeed("inspect", bundle, "--rank", rank)
+        for what, number in ("memory", total), ("weights", told["weight_bytes"]), ("state", told["state_bytes"]), ("arena", told["arena_bytes"]):
+            shown = re.search(what + r" ([\d.]+ [KMG]?i?B)", text)
+            expect(shown and abs(in_bytes(shown[1])[0] - number) <= in_bytes(shown[1])[1], f"rank {rank}: {what} {number}: {text[:600]}")
+        value, rounding = in_bytes(picture)
+        expect(abs(value - total) <= rounding, f"rank {rank}: the picture tells {picture}, right is {total}")
+
+
+def check_idle(rows, svg):
+    """Checks the idle share of each row of a picture: the time outside of actions, and in collectives and waits inside them."""
+    drawn = [float(share) for share in re.findall(r">([\d.]+) % idle</text>", open(svg).read())]
+    end = max(e["ts"] + e["dur"] for row in rows for e in row["actions"] + row["messages"])
+    for row, share in zip(rows, drawn, strict=True):
+        busy = sum(e["dur"] for e in row["actions"])
+        for wait in row["messages"]:
+            if "SEND" not in wait["name"] and "RECV" not in wait["name"]:
+                busy -= sum(max(0, min(e["ts"] + e["dur"], wait["ts"] + wait["dur"]) - max(e["ts"], wait["ts"])) for e in row["actions"])
+        expect(abs(100 * (1 - busy / end) - share) < 0.11, f"{row['name']}: {share} % idle, right is {100 * (1 - busy / end)}")
 
 
 def check_svg(path, num_rows, words):
@@ -124,13 +165,15 @@ def planned(folder, plan):
     info = pcc.inspect(bundle)
     positions = info["mesh"].get("pp", 1)
     per_position = info["world"] // positions
-    check_svg(svg, positions, [f"planned {info['schedule']} of {info['microbatches']} microbatches", "F forward", "memory", "idle"])
+    check_svg(svg, positions, [f"planned {info['schedule']} of {info['microbatches']} microbatches", "F forward", "activations", "optimizer state", "idle"])
     expect(len(rows) == positions, f"{len(rows)} rows")
     for position, row in enumerate(rows):
         check_row(row, all_tables[position * per_position], row["name"])
         expect(any(e["name"].startswith(f"{s}U") for s in range(positions * 2) for e in row["actions"]), "no update")
         expect(all(e["dur"] > 0 for e in row["actions"] if e["name"][1] in "FBIW"), "an action takes no time")
     expect(positions == 1 or all(row["messages"] for row in rows), "no messages")
+    check_memory(bundle, range(0, info["world"], per_position), rows, svg)
+    check_idle(rows, svg)
     check_order(rows)
 
 
@@ -141,12 +184,14 @@ def measured(folder, plan, comm):
     svg, trace = os.path.join(folder, "step.svg"), os.path.join(folder, "step.json")
     train(bundle, data, 3, "--schedule-svg", svg, "--trace", trace, comm=comm)
     rows, all_tables = rows_of(trace), tables(bundle)
-    check_svg(svg, len(all_tables), ["measured step 3", "F forward", "optimizer step", "memory"])
+    check_svg(svg, len(all_tables), ["measured step 3", "F forward", "optimizer step", "gradients"])
     expect(len(rows) == len(all_tables), f"{len(rows)} rows of {len(all_tables)} ranks")
     for rank, (row, table) in enumerate(zip(rows, all_tables)):
         expect(row["name"] == f"rank {rank}", row["name"])
         check_row(row, table, row["name"])
         expect(len(rows) == 1 or row["messages"], f"{row['name']} does not communicate")
+    check_memory(bundle, range(len(rows)), rows, svg)
+    check_idle(rows, svg)
     if "dp" not in plan and "tp" not in plan:
         check_order(rows)
     left = [f for f in os.listdir(folder) if ".partial" in f]

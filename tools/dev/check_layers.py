@@ -71,7 +71,7 @@ LAYERS = [
     (r"dialects/.*",                     [OWN, SHARDING, r"dialects/attributes/.*"]),
     (r"runtime/base/.*",                 [ROOM]),
     (r"runtime/tensor/.*",               [ROOM, r"runtime/base/.*"]),
-    (r"runtime/program/.*",              [ROOM, BASE, SHARDING]),
+    (r"runtime/program/.*",              [ROOM, BASE, SHARDING, r"runtime/timeline/.*"]),
     (r"runtime/timeline/.*",             [ROOM, r"runtime/base/.*"]),
     (r"runtime/comm/nccl/.*",            [OWN, r"runtime/device/cuda/.*", PROGRAM]),
     (r"runtime/(device|comm)/.*",        [OWN, PROGRAM]),

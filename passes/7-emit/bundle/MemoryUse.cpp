@@ -3,6 +3,7 @@
 #include "passes/7-emit/bundle/MemoryUse.h"
 #include "dialects/rank/RankDialect.h"
 #include "runtime/program/InspectText.h"
+#include "runtime/program/StepMemory.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -15,16 +16,14 @@ int64_t PositionMemory::weightBytes() const {
   return bytes;
 }
 
-/// Counts a parameter as optimizer state if all its elements start equal
-/// (`filled`), such as 0. Counts all other parameters as weights.
 PositionMemory emit::memoryOf(const PositionProgram &program) {
+  const runtime::RowMemory needed = runtime::memoryOf(program.tables);
   PositionMemory memory;
   for (const auto &parameter : program.tables.parameters)
-    if (parameter->filled)
-      memory.state += parameter->local_bytes;
-    else
+    if (!parameter->filled)
       memory.weights[parameter->name] += parameter->local_bytes;
-  memory.arena = program.tables.arena_bytes;
+  memory.state = needed.state;
+  memory.arena = needed.arena;
   memory.gradients = program.gradientBytes;
   return memory;
 }

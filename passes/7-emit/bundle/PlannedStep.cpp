@@ -7,7 +7,7 @@
 #include "passes/7-emit/program/FlopCounter.h"
 #include "passes/plan/cluster/Cluster.h"
 #include "passes/plan/schedule/SimulateMessages.h"
-#include "runtime/timeline/TimelineMemory.h"
+#include "runtime/program/StepMemory.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -43,6 +43,20 @@ public:
                 [this](int from, int to) { return messageSeconds(from, to); }};
   }
 
+  /// Adds the collectives of the actions of each row to `timeline.messages`.
+  void addCollectives(runtime::Timeline &timeline) const {
+    timeline.messages.resize(timeline.positions.size());
+    for (size_t row = 0; row < timeline.positions.size(); ++row) {
+      std::vector<runtime::TimedAction> &messages = timeline.messages[row];
+      for (const runtime::TimedAction &timed : timeline.positions[row])
+        addCollectives(timed, messages);
+      llvm::stable_sort(messages, [](const auto &left, const auto &right) {
+        return left.start < right.start;
+      });
+    }
+    runtime::measureIdle(timeline);
+  }
+
 private:
   /// Returns how many bytes `op` reads from memory and writes to memory. This
   /// number is the total size of all operands and results of `op`. Example: an
@@ -57,19 +71,50 @@ private:
     return bytes;
   }
 
-  /// Returns the estimated seconds of one call of `function`: the sum over its
-  /// ops. Ops without operands count as 0. Sends to another stage count as 0
-  /// because messageSeconds() estimates them.
+  /// Returns whether ranks communicate in `op`.
+  bool communicates(Operation &op) const {
+    auto collective = dyn_cast<dist::CollectiveOp>(op);
+    return collective && facts.groupOf(collective) >= 0;
+  }
+
+  /// Returns the estimated seconds of `op`. Ops without operands count as 0.
+  /// Sends to another stage count as 0 because messageSeconds() estimates them.
+  double secondsOf(Operation &op) const {
+    if (communicates(op))
+      return emit::secondsOf(facts, cast<dist::CollectiveOp>(op), cluster);
+    return op.getNumOperands() && !isa<pipe::SendOp>(op)
+               ? cluster.computeSeconds(flops.of(op), bytesMoved(op),
+                                        typeNameOf(op))
+               : 0;
+  }
+
+  /// Returns the estimated seconds of one call of `function`.
   double secondsOf(func::FuncOp function) const {
     double sum = 0;
     for (Operation &op : function.front().without_terminator())
-      if (auto collective = dyn_cast<dist::CollectiveOp>(op);
-          collective && facts.groupOf(collective) >= 0)
-        sum += emit::secondsOf(facts, collective, cluster);
-      else if (op.getNumOperands() && !isa<pipe::SendOp>(op))
-        sum += cluster.computeSeconds(flops.of(op), bytesMoved(op),
-                                      typeNameOf(op));
+      sum += secondsOf(op);
     return sum;
+  }
+
+  /// Appends the collectives of the action `timed` to `messages`.
+  void addCollectives(const runtime::TimedAction &timed,
+                      std::vector<runtime::TimedAction> &messages) const {
+    auto function = cast<func::FuncOp>(facts.functionOf(timed.action));
+    double start = timed.start;
+    for (Operation &op : function.front().without_terminator()) {
+      const double end = start + secondsOf(op);
+      if (communicates(op)) {
+        auto collective = cast<dist::CollectiveOp>(op);
+        messages.push_back({{runtime::ActionKind::Communication,
+                             timed.action.stage, timed.action.microbatch},
+                            start,
+                            end,
+                            runtime::nameOf(timed) + " " +
+                                dist::toString(collective.getKind()) + " " +
+                                collective.getValue().str()});
+      }
+      start = end;
+    }
   }
 
   /// Returns the estimated seconds of one message from stage `from` to stage
@@ -98,27 +143,17 @@ private:
 };
 } // namespace
 
-/// Returns the bytes of weights, gradients and activations of each stage,
-/// indexed by stage.
-static std::vector<runtime::StageBytes>
-bytesOfStages(const ModelFacts &facts,
-              const std::vector<PositionProgram> &programs) {
-  std::vector<runtime::StageBytes> bytes(facts.numStages());
-  for (const PositionProgram &program : programs)
-    for (const auto &stage : program.tables.stages)
-      bytes[stage->stage] = {stage->weight_bytes, stage->gradient_bytes,
-                             stage->activation_bytes,
-                             stage->input_activation_bytes};
-  return bytes;
-}
-
 runtime::Timeline
 emit::plannedStep(const ModelFacts &facts,
                   const std::vector<PositionProgram> &programs) {
   const StepPrices prices(facts);
   runtime::Timeline timeline =
       plan::simulateMessages(facts.pipeline, prices.costs());
-  runtime::addMemory(timeline, bytesOfStages(facts, programs));
+  prices.addCollectives(timeline);
+  std::vector<runtime::RowMemory> memory;
+  for (const PositionProgram &program : programs)
+    memory.push_back(runtime::memoryOf(program.tables));
+  runtime::addMemory(timeline, memory);
   const int64_t perPosition =
       runtime::numRanks(facts.mesh.ranks()) / facts.numPositions();
   for (int64_t first = 0; first < runtime::numRanks(facts.mesh.ranks());

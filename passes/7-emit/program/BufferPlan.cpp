@@ -20,10 +20,6 @@ static RankedTensorType tensorOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-static int stageOf(func::FuncOp function) {
-  return static_cast<int>(pipe::stageOf(function));
-}
-
 int64_t BufferPlan::ValueStorage::stride() const { return aligned(bytes); }
 
 BufferPlan::BufferPlan(const ModelFacts &facts, int position,
@@ -100,11 +96,8 @@ int BufferPlan::storageFor(Value value, func::FuncOp function) {
   Operation *op = value.getDefiningOp();
   if (auto sum = accumulators.find(value); sum != accumulators.end())
     return sum->second;
-  if (auto get = dyn_cast<graph::GetParameterOp>(op)) {
-    const int storage = storageOfParameter(parameterList.add(get), value);
-    holdings[stageOf(function)].parameters.insert(storages[storage].parameter);
-    return storage;
-  }
+  if (auto get = dyn_cast<graph::GetParameterOp>(op))
+    return storageOfParameter(parameterList.add(get), value);
   if (auto constant = dyn_cast<graph::ConstantOp>(op))
     return constantStorage(constant);
   if (isa<graph::ReshapeOp>(op))
@@ -206,7 +199,7 @@ int BufferPlan::storageForMoved(dist::CollectiveOp collective,
   MicrobatchLiveness &slots = held(storage, /*isShared=*/true);
   slots.addRuns(early->maker);
   slots.addRuns(function);
-  holdings[stageOf(function)].gradients.insert(storage);
+  gradients.insert(storage);
   return storage;
 }
 
@@ -236,18 +229,10 @@ MicrobatchLiveness &BufferPlan::held(int storage, bool isShared) {
       .first->second;
 }
 
-/// Records `storage` as a gradient if its value goes from a forward or backward
-/// function to the optimizer update. Records it as an activation if its value
-/// goes from a forward function to a backward function. Records no other
-/// values, such as a weight that is gathered once per step.
-void BufferPlan::noteHeld(int storage, func::FuncOp maker, func::FuncOp taker) {
-  Holdings &own = holdings[stageOf(taker)];
-  if (pipe::runsOnce(maker))
-    return;
-  if (pipe::runsOnce(taker))
-    own.gradients.insert(storage);
-  else if (pipe::actionOf(maker) == "F")
-    own.activations[storage] |= pipe::actionOf(taker) != "I";
+void BufferPlan::noteGradient(int storage, func::FuncOp maker,
+                              func::FuncOp taker) {
+  if (!pipe::runsOnce(maker) && pipe::runsOnce(taker))
+    gradients.insert(storage);
 }
 
 void BufferPlan::setSlots() {
@@ -268,8 +253,7 @@ static bool isCutByMicrobatch(const Port &port) {
 int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
   storages[storage].isWhole = true;
-  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  holdings[stageOf(function)].gradients.insert(storage);
+  gradients.insert(storage);
   held(storage, /*isShared=*/true);
   return accumulators[pipe::heldBy(argument)] = storage;
 }
@@ -289,7 +273,7 @@ int BufferPlan::storageForArgument(BlockArgument argument) {
     MicrobatchLiveness &slots = held(storage, pipe::runsOnce(maker));
     slots.addRuns(maker);
     slots.addRuns(function);
-    noteHeld(storage, maker, function);
+    noteGradient(storage, maker, function);
     return storage;
   }
   const int input = facts.findInput(argument);
@@ -446,37 +430,15 @@ int32_t BufferPlan::parameterBuffer(graph::SetParameterOp set) {
   const int32_t parameter = parameterList.add(set);
   if (parameter < 0)
     return -1;
-  holdings[stageOf(set->getParentOfType<func::FuncOp>())].parameters.insert(
-      parameter);
   return bufferIn(storageOfParameter(parameter, set.getValue()),
                   tensorOf(set.getValue()));
 }
 
 int64_t BufferPlan::gradientBytes() const {
   int64_t bytes = 0;
-  for (const auto &[stage, own] : holdings)
-    bytes += bytesOfStage(stage).gradients;
-  return bytes;
-}
-
-runtime::StageBytes BufferPlan::bytesOfStage(int stage) const {
-  const auto found = holdings.find(stage);
-  runtime::StageBytes bytes;
-  if (found == holdings.end())
-    return bytes;
-  auto inArena = [&](int storage) {
-    return storages[storage].memory == program::Memory::Arena
-               ? storages[storage].bytes
-               : 0;
-  };
-  for (int parameter : found->second.parameters)
-    bytes.weights += program.parameters[parameter]->local_bytes;
-  for (int storage : found->second.gradients)
-    bytes.gradients += inArena(storage);
-  for (auto [storage, isReadLater] : found->second.activations) {
-    bytes.activations += inArena(storage);
-    bytes.activationsOfInput += isReadLater ? 0 : inArena(storage);
-  }
+  for (int storage : gradients)
+    if (storages[storage].memory == program::Memory::Arena)
+      bytes += storages[storage].bytes;
   return bytes;
 }
 
@@ -505,15 +467,47 @@ int32_t BufferPlan::receivedBuffer(int transfer) {
 // The arena
 //===----------------------------------------------------------------------===//
 
+bool BufferPlan::isInArena(int index) const {
+  const ValueStorage &storage = storages[index];
+  return storage.memory == program::Memory::Arena &&
+         (storage.isWhole || outliving.contains(index) ||
+          storage.touched.first <= storage.touched.last);
+}
+
+void BufferPlan::addTo(ArenaUse &use, int index, int64_t bytes) const {
+  const ValueStorage &storage = storages[index];
+  if (!isInArena(index))
+    return;
+  if (storage.isWhole)
+    use.addWhole(bytes * storage.slots);
+  else if (auto found = outliving.find(index); found != outliving.end())
+    found->second.addTo(use, line, storage.touched, bytes);
+  else
+    use.addTemporary(storage.touched, bytes);
+}
+
+void BufferPlan::writeUse() {
+  ArenaUse all(line, stepIndex), ofGradients(line, stepIndex);
+  for (int i = 0; i < static_cast<int>(storages.size()); ++i)
+    addTo(all, i, storages[i].stride());
+  for (int storage : gradients)
+    addTo(ofGradients, storage, storages[storage].bytes);
+  for (auto [action, bytes, part] :
+       llvm::zip_equal(program.actions, all.compute(), ofGradients.compute())) {
+    action->bytes_during = bytes.during;
+    action->bytes_after = bytes.after;
+    action->gradients_during = part.during;
+    action->gradients_after = part.after;
+  }
+}
+
 /// The size is 0 if the storage is not in the arena, such as the storage of a
 /// weight. The size is also 0 if no instruction and no message uses the
 /// storage.
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
   const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);
-  const bool isHeld = storage.isWhole || outlives != outliving.end() ||
-                      storage.touched.first <= storage.touched.last;
-  if (storage.memory != program::Memory::Arena || !isHeld)
+  if (!isInArena(index))
     return {};
   plan::ArenaBuffer wanted{storage.touched.first, storage.touched.last,
                            uint64_t(storage.stride()) * storage.slots,
@@ -546,6 +540,7 @@ std::string BufferPlan::place() {
     storage->offset = static_cast<int64_t>(offset);
   program.arena_bytes = static_cast<int64_t>(arena.total);
   program.arena_lower_bound_bytes = static_cast<int64_t>(arena.lowerBound);
+  writeUse();
   for (auto [buffer, index] :
        llvm::zip_equal(program.buffers, storageOfBuffer)) {
     const ValueStorage &storage = storages[index];

@@ -37,10 +37,9 @@
 #define PCC_PASSES_7_EMIT_PROGRAM_BUFFERPLAN_H
 
 #include "dialects/pipe/PipeDialect.h"
-#include "passes/7-emit/program/MicrobatchLiveness.h"
+#include "passes/7-emit/program/ArenaUse.h"
 #include "passes/7-emit/program/ModelFacts.h"
 #include "passes/7-emit/program/ParameterList.h"
-#include "runtime/timeline/TimelineMemory.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -124,15 +123,10 @@ public:
   /// the memory of intermediate values. Must be called after all instructions
   /// of the program have been created.
   int64_t gradientBytes() const;
-  /// Returns the bytes per rank that pipeline stage `stage` keeps between its
-  /// functions. `weights` includes the optimizer state. `activationsOfInput`
-  /// counts the activations that only function I (input gradients) of a split
-  /// backward pass reads. Call this after all instructions have been created.
-  runtime::StageBytes bytesOfStage(int stage) const;
-
   /// Chooses the offset of each buffer in the arena (memory of intermediate
-  /// values). Also sets `accumulators` and the arena sizes of the program. Must
-  /// be called after all instructions have been created. Returns an error
+  /// values). Also sets `accumulators` and the arena sizes of the program, and
+  /// the bytes that each of its actions uses. Must be called after all
+  /// instructions and actions have been created. Returns an error
   /// message if buffers in use at the same time overlap, else an empty string.
   std::string place();
 
@@ -197,22 +191,6 @@ private:
     /// one microbatch. The result is `bytes`, rounded up to a multiple of
     /// runtime::kAlignment.
     int64_t stride() const;
-  };
-
-  /// Values that one stage keeps from one action (run of a stage function) to a
-  /// later action.
-  struct Holdings {
-    /// Indices of the parameters (weights and optimizer state) that one stage
-    /// reads or writes.
-    std::set<int> parameters;
-    /// Indices of the storages (ranges of bytes) of gradients that are kept
-    /// until the optimizer update.
-    std::set<int> gradients;
-    /// Storages (ranges of bytes) of activations that the stage keeps from a
-    /// forward to a backward function. A split backward pass has the functions
-    /// I (input gradients) and W (weight gradients). The mapped value is false
-    /// if only I reads the activation: W does not need it.
-    std::map<int, bool> activations;
   };
 
   /// Appends a new storage (range of bytes) for `value` in the arena (memory of
@@ -298,14 +276,19 @@ private:
   /// call, `isShared` tells whether all microbatches share one copy of the
   /// value, or each has its own copy.
   MicrobatchLiveness &held(int storage, bool isShared = false);
-  /// Records in the field `holdings` that a stage must keep a value in memory.
-  /// `storage` is the index of the value's storage (range of bytes). The
-  /// function `maker` computes the value. The function `taker` runs later, and
-  /// reads the value. The stage of `taker` must keep the value until then.
-  /// Example: `maker` is a forward function, `taker` is a backward function,
-  /// and the value is an activation. Records only activations and gradients.
-  void noteHeld(int storage, mlir::func::FuncOp maker,
-                mlir::func::FuncOp taker);
+  /// Adds `storage` to `gradients` if the function `maker` computes its value
+  /// for each microbatch, and the optimizer update `taker` reads it.
+  void noteGradient(int storage, mlir::func::FuncOp maker,
+                    mlir::func::FuncOp taker);
+  /// Adds the storage with the index `index` to `use`, with `bytes` bytes for
+  /// each microbatch that holds it. Adds nothing if it is not in the arena or
+  /// no instruction and no message uses it.
+  void addTo(ArenaUse &use, int index, int64_t bytes) const;
+  /// Returns whether the storage with the index `index` takes bytes of the
+  /// arena: it is in the arena, and an instruction or a message uses it.
+  bool isInArena(int index) const;
+  /// Writes to the actions of the program how many bytes of the arena they use.
+  void writeUse();
   /// Sets the number of slots of each storage (range of bytes). A slot has room
   /// for the value of one microbatch. Example: if the values of three
   /// microbatches are in use at the same time, the storage gets three slots.
@@ -344,8 +327,9 @@ private:
   /// Index of the storage (range of bytes) of each sum over microbatches. The
   /// key is the SSA value that holds the sum after the current microbatch.
   llvm::DenseMap<mlir::Value, int> accumulators;
-  /// Holdings by stage.
-  std::map<int, Holdings> holdings;
+  /// Indices of the storages (ranges of bytes) of gradients that are kept until
+  /// the optimizer update.
+  std::set<int> gradients;
   /// Index of the storage (range of bytes) of every SSA value.
   llvm::DenseMap<mlir::Value, int> storageOf;
   /// Index of the storage (range of bytes) of each parameter, by the

@@ -2,6 +2,7 @@
 
 #include "passes/7-emit/program/MicrobatchLiveness.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "passes/7-emit/program/ArenaUse.h"
 
 using namespace pcc;
 using namespace pcc::emit;
@@ -200,4 +201,16 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
     before = std::move(held);
   }
   return result;
+}
+
+void MicrobatchLiveness::addTo(ArenaUse &use, const InstantLine &line,
+                               const Instants &touched, int64_t bytes) const {
+  for (const Span &span : spans) {
+    if (span.first > span.last || span.first >= index->size())
+      continue;
+    const bool endsHere = span.last < index->size();
+    use.addSpan(span.first, heldAt(span.first, span, line, touched), span.last,
+                endsHere ? heldAt(span.last, span, line, touched) : Instants(),
+                bytes);
+  }
 }

@@ -21,6 +21,8 @@
 
 namespace pcc::emit {
 
+class ArenaUse;
+
 /// Range [first, last] of instants, both included. An instant is the number of
 /// an instruction, of a start of messages, or of a wait for messages.
 /// InstantLine assigns the instants. The range is empty if `first` is greater
@@ -178,6 +180,12 @@ public:
   std::vector<plan::ArenaPiece> pieces(const InstantLine &line,
                                        const Instants &touched, int32_t slots,
                                        uint64_t stride) const;
+
+  /// Adds the live range of each microbatch to `use`. The value has `bytes`
+  /// bytes per microbatch. `touched` is the range from the first to the last
+  /// instruction that uses the value.
+  void addTo(ArenaUse &use, const InstantLine &line, const Instants &touched,
+             int64_t bytes) const;
 
 private:
   /// Range [first, last] of steps of the program, both included. `first` >

@@ -128,23 +128,16 @@ private:
                      .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
-  /// Adds the stages of this pipeline rank to `program.stages`, for reports.
-  /// The numbers of a stage are for one rank: floating-point operations per
-  /// training or inference step, and bytes of the weights with their optimizer
-  /// state, of the gradients, and of the activations that the backward pass of
-  /// one microbatch reads. Also stores the peak speed of the device.
+  /// Adds the stages of this pipeline rank to `program.stages`, for reports,
+  /// each with the floating-point operations of one rank in one step. Also
+  /// stores the peak speed of the device.
   void writeStages() {
     const FlopCounter flops(facts.module);
     program.peak_flops = peakFlops(flops);
     for (int stage : facts.stagesOf(position)) {
-      const runtime::StageBytes bytes = buffers.bytesOfStage(stage);
       program::StageT &made = append(program.stages);
       made.stage = stage;
       made.flops = flops.ofStep(facts, stage);
-      made.weight_bytes = bytes.weights;
-      made.gradient_bytes = bytes.gradients;
-      made.activation_bytes = bytes.activations;
-      made.input_activation_bytes = bytes.activationsOfInput;
     }
   }
 

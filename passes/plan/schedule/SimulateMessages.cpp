@@ -82,6 +82,8 @@ private:
   std::map<std::pair<int, int>, Lane> lanes;
   std::map<std::pair<int, int>, Delivery> deliveries;
   Timeline timeline;
+  /// Number of messages in the timeline.
+  int64_t numShown = 0;
 };
 
 void MessageSimulation::compute(int position, const Action &action) {
@@ -147,7 +149,10 @@ void MessageSimulation::show(const Message &message, int position, bool isSend,
       {{isSend ? sends : receives,
         isSend ? transfer.fromStage : transfer.toStage, message.microbatch},
        start,
-       deliveryOf(message).arrived});
+       deliveryOf(message).arrived,
+       /*name=*/"",
+       /*coreSeconds=*/-1,
+       numShown});
 }
 
 /// Computes arrival times of messages from rank `from` to rank `to`, and adds
@@ -171,6 +176,7 @@ bool MessageSimulation::travel(int from, int to, Lane &lane) {
     lane.free = delivery.arrived;
     show(message, from, /*isSend=*/true, start);
     show(message, to, /*isSend=*/false, start);
+    ++numShown;
   }
   return lane.next != before;
 }

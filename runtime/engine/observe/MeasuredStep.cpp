@@ -1,7 +1,7 @@
 //===- MeasuredStep.cpp - timeline of a step as all ranks ran it ----------===//
 
 #include "runtime/engine/observe/MeasuredStep.h"
-#include "runtime/timeline/TimelineMemory.h"
+#include "runtime/program/StepMemory.h"
 
 #include <algorithm>
 #include <fstream>
@@ -63,25 +63,26 @@ public:
   /// - "host": name of the rank's host
   /// - "clock": the argument `clock`
   /// - "events": computations and communication, with start and end times
-  /// - "stages": for each pipeline stage of this rank, the sizes in bytes of
-  ///   its weights, gradients and activations
+  /// - "memory": bytes of weights, state and arena
+  /// - "actions": the bytes of the arena that each action uses (ActionBytes)
   ///
   /// `clock` is the time, in seconds, that this rank has read from its clock
   /// right after a barrier of all ranks. Rank 0 compares these times to find
   /// the offsets between the clocks of different hosts.
   Json write(double clock) {
-    Json events = Json::array(), stages = Json::array();
+    Json events = Json::array(), actions = Json::array();
     numberUpdates();
     for (const StepLog::Event &event : log.eventsOfLastStep())
       events.push_back(write(event));
-    for (const auto &stage : program.stages)
-      stages.push_back({stage->stage, stage->weight_bytes,
-                        stage->gradient_bytes, stage->activation_bytes,
-                        stage->input_activation_bytes});
+    const RowMemory memory = memoryOf(program);
+    for (const ActionBytes &bytes : memory.actions)
+      actions.push_back({bytes.during, bytes.after, bytes.gradientsDuring,
+                         bytes.gradientsAfter});
     return {{"host", hostName()},
             {"clock", clock},
             {"events", std::move(events)},
-            {"stages", std::move(stages)}};
+            {"memory", {memory.weights, memory.state, memory.arena}},
+            {"actions", std::move(actions)}};
   }
 
 private:
@@ -181,8 +182,7 @@ private:
 /// event of all ranks starts at time 0 of the timeline.
 class RowJoiner {
 public:
-  explicit RowJoiner(const std::vector<Json> &rows, size_t numStages)
-      : rows(rows), bytes(numStages) {}
+  explicit RowJoiner(const std::vector<Json> &rows) : rows(rows) {}
 
   Timeline join() {
     for (const Json &row : rows)
@@ -191,7 +191,7 @@ public:
     for (const Json &row : rows)
       addRow(row);
     measureIdle(timeline);
-    addMemory(timeline, bytes);
+    addMemory(timeline, memory);
     return std::move(timeline);
   }
 
@@ -223,9 +223,8 @@ private:
   /// - Any other event is a communication: a collective, or a wait for
   ///   messages. The function appends the communications of this rank to
   ///   `timeline.messages`, as a new list, sorted by start time.
-  /// - The sizes are those of the weights, gradients and activations of each
-  ///   pipeline stage that this rank runs. The function stores the sizes in the
-  ///   member `bytes`.
+  /// - The sizes are the memory of the rank. The function appends them to the
+  ///   member `memory`.
   void addRow(const Json &row) {
     timeline.positions.emplace_back();
     timeline.messages.emplace_back();
@@ -246,17 +245,19 @@ private:
               [](const TimedAction &a, const TimedAction &b) {
                 return a.start < b.start;
               });
-    for (const Json &stage : row.at("stages"))
-      bytes.at(stage.at(0).get<size_t>()) = {
-          stage.at(1).get<int64_t>(), stage.at(2).get<int64_t>(),
-          stage.at(3).get<int64_t>(), stage.at(4).get<int64_t>()};
+    const Json &sizes = row.at("memory");
+    RowMemory &own = memory.emplace_back(RowMemory{sizes.at(0).get<int64_t>(),
+                                                   sizes.at(1).get<int64_t>(),
+                                                   sizes.at(2).get<int64_t>()});
+    for (const Json &bytes : row.at("actions"))
+      own.actions.push_back(
+          {bytes.at(0).get<int64_t>(), bytes.at(1).get<int64_t>(),
+           bytes.at(2).get<int64_t>(), bytes.at(3).get<int64_t>()});
   }
 
   const std::vector<Json> &rows;
-  /// One entry per pipeline stage: the sizes in bytes of the weights, gradients
-  /// and activations that one rank holds for this stage. If several ranks run
-  /// the stage, all these ranks have the same sizes.
-  std::vector<StageBytes> bytes;
+  /// Memory of each rank.
+  std::vector<RowMemory> memory;
   /// Earliest start of any event, by the clock of rank 0.
   double begin = std::numeric_limits<double>::infinity();
   Timeline timeline;
@@ -307,8 +308,7 @@ Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
   std::vector<Json> rows;
   for (const auto &row : packed)
     rows.push_back(Json::from_cbor(row));
-  return writeTimeline(RowJoiner(rows, program.stage_positions.size()).join(),
-                       title, files);
+  return writeTimeline(RowJoiner(rows).join(), title, files);
 }
 
 } // namespace pcc::runtime

@@ -23,82 +23,41 @@ ActionTable make(ScheduleKind kind, int p, int m, int v = 0) {
   return *makeSchedule({kind, p, v ? v : defaultVirtualStages(kind), m});
 }
 
-Timeline withMemory(const ActionTable &table, const StageBytes &bytes) {
-  Timeline timeline = simulate(table);
-  addMemory(timeline, std::vector<StageBytes>(table.numStages, bytes));
-  return timeline;
-}
-
-std::vector<int64_t> peaksOf(const ActionTable &table,
-                             const StageBytes &bytes) {
-  return peakBytes(withMemory(table, bytes));
-}
-
-std::string curveOf(const Timeline &timeline, int row) {
-  std::string text;
-  for (const MemoryPoint &point : timeline.memory[row])
-    text += std::to_string(static_cast<int>(point.seconds)) + ":" +
-            std::to_string(point.bytes) + " ";
-  return text;
+/// Returns memory of a row in which the n-th action uses n + 1 units.
+RowMemory growing(size_t actions, int64_t unit) {
+  RowMemory memory{4 * unit, 2 * unit, 16 * unit};
+  for (size_t i = 0; i < actions; ++i) {
+    const auto bytes = static_cast<int64_t>(i + 1) * unit;
+    memory.actions.push_back({bytes, bytes - unit, unit, 0});
+  }
+  return memory;
 }
 
 constexpr ScheduleKind kinds[] = {
-    ScheduleKind::ForwardOnly, ScheduleKind::Naive,       ScheduleKind::GPipe,
-    ScheduleKind::OneFOneB,    ScheduleKind::Interleaved, ScheduleKind::ZbH1,
-    ScheduleKind::ZbV};
+    ScheduleKind::Naive,       ScheduleKind::GPipe, ScheduleKind::OneFOneB,
+    ScheduleKind::Interleaved, ScheduleKind::ZbH1,  ScheduleKind::ZbV};
 
-TEST(TimelineMemory, ActionsTakeWhenTheyBeginAndGiveBackWhenTheyEnd) {
-  ActionTable table = make(ScheduleKind::OneFOneB, 1, 2);
-  appendUpdates(table, wholeUpdates(table.numStages));
-  EXPECT_EQ(curveOf(withMemory(table, {100, 10, 3, 0}), 0),
-            "0:100 0:103 1:113 3:110 3:113 6:110 6:100 ");
-  ActionTable split = make(ScheduleKind::ZbH1, 1, 1);
-  EXPECT_EQ(curveOf(withMemory(split, {0, 10, 3, 1}), 0),
-            "0:0 0:3 2:2 2:12 3:10 ")
-      << "I gives its part back; gradients stay without an update";
+TEST(TimelineMemory, HasPointsWhereActionsBeginAndEnd) {
+  Timeline timeline;
+  timeline.positions = {{{{ActionKind::Forward, 0, 0}, 0.5, 1},
+                         {{ActionKind::Backward, 0, 0}, 2, 2.5}}};
+  addMemory(timeline, {{100, 50, 30, {{10, 6, 0, 0}, {30, 5, 7, 5}}}});
+  const MemoryCurve &curve = timeline.memory.at(0);
+  EXPECT_EQ(curve.total(), 180);
+  std::string text;
+  for (const MemoryPoint &point : curve.points)
+    text += std::to_string(static_cast<int>(point.seconds * 10)) + ":" +
+            std::to_string(point.gradients) + "+" +
+            std::to_string(point.activations) + " ";
+  EXPECT_EQ(text, "5:0+10 10:0+6 20:7+23 25:5+0 ");
 }
 
-TEST(TimelineMemory, ForwardAloneKeepsNothing) {
-  EXPECT_EQ(curveOf(withMemory(make(ScheduleKind::ForwardOnly, 1, 2),
-                               {100, 10, 3, 0}),
-                    0),
-            "0:100 0:103 1:100 1:103 2:100 ");
-}
-
-TEST(TimelineMemory, PeaksOfTheLiterature) {
-  EXPECT_EQ(peaksOf(make(ScheduleKind::OneFOneB, 4, 8), {0, 0, 2, 0}),
-            (std::vector<int64_t>{8, 6, 4, 2}));
-  EXPECT_EQ(peaksOf(make(ScheduleKind::Interleaved, 4, 8), {0, 0, 1, 0}),
-            (std::vector<int64_t>{11, 9, 7, 5}));
-  EXPECT_EQ(peaksOf(make(ScheduleKind::ZbH1, 4, 8), {0, 0, 2, 0}),
-            (std::vector<int64_t>{8, 8, 8, 8}));
-  EXPECT_EQ(peaksOf(make(ScheduleKind::ZbH1, 4, 8), {0, 0, 2, 1}),
-            (std::vector<int64_t>{8, 7, 6, 5}))
-      << "I frees half: 4, 3.5, 3, 2.5 microbatches";
-  EXPECT_EQ(peaksOf(make(ScheduleKind::ZbV, 4, 8), {0, 0, 1, 0}),
-            (std::vector<int64_t>{8, 8, 8, 8}));
-}
-
-TEST(TimelineMemory, PeaksAreThoseOfThePlan) {
-  for (ScheduleKind kind : kinds)
-    for (int p : {1, 2, 3, 4, 8})
-      for (int m : {1, 2, 5, 8, 16}) {
-        const ActionTable table = make(kind, p, m);
-        const std::vector<int> live = peakLive(table);
-        const bool trains = kind != ScheduleKind::ForwardOnly;
-        std::vector<int64_t> expected(live.begin(), live.end());
-        if (!trains)
-          expected.assign(p, 1);
-        ASSERT_EQ(peaksOf(table, {0, 0, 1, 0}), expected)
-            << nameOf(kind) << " p=" << p << " m=" << m;
-      }
-}
-
-TEST(TimelineMemory, EveryStageHasItsOwnBytes) {
-  const ActionTable table = make(ScheduleKind::OneFOneB, 2, 4);
-  Timeline timeline = simulate(table);
-  addMemory(timeline, {{1000, 0, 10, 0}, {2000, 0, 50, 0}});
-  EXPECT_EQ(peakBytes(timeline), (std::vector<int64_t>{1020, 2050}));
+TEST(TimelineMemory, RowsMayStopEarly) {
+  Timeline timeline;
+  timeline.positions = {{{{ActionKind::Forward, 0, 0}, 0, 1}}, {}};
+  addMemory(timeline, {growing(3, 1), growing(2, 1)});
+  EXPECT_EQ(timeline.memory.at(0).points.size(), 2u);
+  EXPECT_TRUE(timeline.memory.at(1).points.empty());
 }
 
 TEST(Timeline, ActionsMayTakeTheirOwnTimeByStage) {
@@ -123,6 +82,18 @@ TEST(Timeline, IdleIsMeasuredFromTheRows) {
   EXPECT_EQ(measured.idle, (std::vector<double>{2, 2.5}));
 }
 
+TEST(Timeline, WaitingInsideAnActionIsIdle) {
+  Timeline measured;
+  measured.positions = {{{{ActionKind::Forward, 0, 0}, 0, 4},
+                         {{ActionKind::Backward, 0, 0}, 4, 10}}};
+  measured.messages = {{{{ActionKind::Communication, 0, 0}, 1, 2},
+                        {{ActionKind::Communication, 0, 0}, 3, 5},
+                        {{ActionKind::SendForward, 0, 0}, 6, 7}}};
+  measureIdle(measured);
+  EXPECT_EQ(measured.idle, (std::vector<double>{3}))
+      << "a send runs beside the action";
+}
+
 /// Returns a step with everything that a picture can show.
 Timeline complete(ScheduleKind kind, int p, int m) {
   ActionTable table = make(kind, p, m);
@@ -134,8 +105,10 @@ Timeline complete(ScheduleKind kind, int p, int m) {
   };
   auto lowered = insertMessages(table, chainTransfers(table.numStages, true));
   Timeline timeline = simulateMessages(*lowered, costs);
-  addMemory(timeline, std::vector<StageBytes>(table.numStages,
-                                              {1 << 20, 1 << 19, 1 << 18, 0}));
+  std::vector<RowMemory> memory;
+  for (const auto &row : timeline.positions)
+    memory.push_back(growing(row.size(), 1 << 18));
+  addMemory(timeline, memory);
   return timeline;
 }
 
@@ -188,7 +161,8 @@ TEST(TimelineSvg, ShowsEveryActionAndMessageOnce) {
       EXPECT_EQ(occurrences(svg, "<title>"),
                 total(timeline.positions) + total(timeline.messages));
       EXPECT_EQ(occurrences(svg, "<g class=\"row\">"), size_t(p));
-      EXPECT_EQ(occurrences(svg, "<polygon"), size_t(p)) << "memory curves";
+      EXPECT_EQ(occurrences(svg, "<polygon"), size_t(4 * p))
+          << "weights, state, gradients and activations";
       EXPECT_EQ(svg.find("nan"), svg.npos);
     }
 }
@@ -201,7 +175,7 @@ TEST(TimelineSvg, SaysWhatTheStepTakesAndWhatIsIdle) {
   EXPECT_NE(svg.find(">F forward<"), svg.npos);
   EXPECT_NE(svg.find(">B backward<"), svg.npos);
   EXPECT_EQ(svg.find(">W weight gradient<"), svg.npos) << "there is none";
-  EXPECT_EQ(svg.find(">memory<"), svg.npos) << "there is none";
+  EXPECT_EQ(svg.find(">activations<"), svg.npos) << "there is no memory";
   EXPECT_EQ(occurrences(svg, ">7</text>"), 8u) << "F7 and B7 of four ranks";
 }
 
@@ -234,9 +208,9 @@ TEST(TimelineTrace, NamesMayHoldAnything) {
   const std::string name = "a<\"&\n\\> \xff";
   const auto trace = nlohmann::json::parse(writeTrace(named(name)));
   EXPECT_EQ(trace.at("traceEvents")[0].at("args").at("name"), "ranks 0 to 11");
-  EXPECT_EQ(trace.at("traceEvents")[4].at("name"),
-            "0F0 all_reduce a<\"&\n\\> \xef\xbf\xbd");
-  EXPECT_EQ(trace.at("traceEvents")[4].at("cat"), "communication");
+  const auto &last = trace.at("traceEvents").back();
+  EXPECT_EQ(last.at("name"), "0F0 all_reduce a<\"&\n\\> \xef\xbf\xbd");
+  EXPECT_EQ(last.at("cat"), "communication");
 }
 
 TEST(TimelineTrace, HoldsEveryActionMessageAndPoint) {
@@ -246,8 +220,28 @@ TEST(TimelineTrace, HoldsEveryActionMessageAndPoint) {
   for (const auto &event : trace.at("traceEvents"))
     ++phases[event.at("ph")];
   EXPECT_EQ(phases["X"], total(timeline.positions) + total(timeline.messages));
-  EXPECT_EQ(phases["C"], total(timeline.memory));
-  EXPECT_EQ(phases["M"], 3u * 4) << "names of ranks and their two threads";
+  size_t points = 0;
+  for (const MemoryCurve &curve : timeline.memory)
+    points += curve.points.size() + (curve.points.front().seconds > 0 ? 1 : 0);
+  EXPECT_EQ(phases["C"], points);
+  EXPECT_EQ(phases["s"], phases["f"]) << "an arrow per message";
+  EXPECT_EQ(phases["s"] + phases["f"], total(timeline.messages));
+}
+
+TEST(TimelineTrace, NothingOverlapsOnATrack) {
+  for (ScheduleKind kind : kinds)
+    for (auto [p, m] : {std::pair(2, 2), {4, 8}}) {
+      const auto trace =
+          nlohmann::json::parse(writeTrace(complete(kind, p, m)));
+      std::map<std::pair<int, int>, double> free;
+      for (const auto &event : trace.at("traceEvents"))
+        if (event.at("ph") == "X") {
+          double &end = free[{event.at("pid"), event.at("tid")}];
+          EXPECT_GE(event.at("ts").get<double>(), end - 1e-9)
+              << nameOf(kind) << ": " << event;
+          end = event.at("ts").get<double>() + event.at("dur").get<double>();
+        }
+    }
 }
 
 TEST(TimelineTrace, ActionsOfARankDoNotOverlap) {
@@ -269,12 +263,12 @@ TEST(TimelineTrace, EventsAreCalledAsInActionTables) {
   appendUpdates(table, wholeUpdates(table.numStages));
   const auto trace = nlohmann::json::parse(writeTrace(simulate(table)));
   const auto &events = trace.at("traceEvents");
-  ASSERT_EQ(events.size(), 5u);
-  EXPECT_EQ(events[3], nlohmann::json::parse(
+  ASSERT_EQ(events.size(), 6u);
+  EXPECT_EQ(events[4], nlohmann::json::parse(
                            R"({"ph": "X", "pid": 0, "tid": 0, "name": "0B0",
                                "cat": "backward", "ts": 1e6, "dur": 2e6,
                                "args": {"stage": 0, "microbatch": 0}})"));
-  EXPECT_EQ(events[4].at("args"), nlohmann::json({{"stage", 0}}))
+  EXPECT_EQ(events[5].at("args"), nlohmann::json({{"stage", 0}}))
       << "an update has no microbatch";
 }
 
