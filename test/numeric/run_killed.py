@@ -261,18 +261,19 @@ def kill(folder):
 
 @case("stop")
 def stop(folder):
-    """Tests SIGTERM to `pcc run` or to one rank: all ranks save the same step and exit with 16."""
+    """Tests SIGTERM and SIGINT to `pcc run`, and SIGTERM to one rank: all ranks save the same step and exit with 16. The message
+    names the signal that the user has sent."""
     reference = Reference(folder)
-    for target in ("pcc", "rank", "thread"):
-        saved, report = os.path.join(folder, f"stopped-{target}"), os.path.join(folder, "report.json")
+    for target, sent in ("pcc", signal.SIGTERM), ("pcc", signal.SIGINT), ("rank", signal.SIGTERM), ("thread", signal.SIGINT):
+        saved, report = os.path.join(folder, f"stopped-{target}-{sent}"), os.path.join(folder, "report.json")
         trace = os.path.join(folder, "trace.json")
         run = Run(reference.bundle, reference.data, "--save", saved, "--save-every", 1000, "--report", report, "--trace", trace,
                   "--comm", "thread" if target == "thread" else "mpi")
         run.wait_for_step(3)
-        os.kill(ranks_of(reference.bundle)[2] if target == "rank" else run.process.pid, signal.SIGTERM)
+        os.kill(ranks_of(reference.bundle)[2] if target == "rank" else run.process.pid, sent)
         code, text = run.end()
         expect(code == 16, f"{target}: exit code {code}: {text[-600:]}")
-        told = re.search(r"stopped by a request \(signal 15 \(Terminated\)\) after step (\d+)\n", text)
+        told = re.search(rf"stopped by a request \(signal {sent.value} \({signal.strsignal(sent)}\)\) after step (\d+)\n", text)
         expect(text.rstrip().splitlines()[-1] == f"note: --resume {saved} continues from there", text)
         expect(told and int(told[1]) == len(run.lines) == latest(saved), f"{target}: {len(run.lines)} steps, saved {latest(saved)}: {text}")
         with open(report) as file:

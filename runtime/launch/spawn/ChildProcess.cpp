@@ -115,7 +115,7 @@ void ChildProcess::handleSignal(const ChildEvents &events) {
     return;
   if (firstSignal == 0) {
     firstSignal = int(information.ssi_signo);
-    wasTaken = events.onSignal && events.onSignal();
+    wasTaken = events.onSignal && events.onSignal(firstSignal);
     if (!wasTaken)
       send(SIGTERM);
   } else {

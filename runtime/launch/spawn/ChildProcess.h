@@ -43,10 +43,11 @@ struct ChildEvents {
   int fd = -1;
   std::function<void()> onReadable = {};
   /// ChildProcess::wait() calls this function when this process receives
-  /// SIGINT, SIGTERM or SIGHUP for the first time. The function returns whether
-  /// it has handled the signal. If it has not handled the signal, or if the
-  /// function is empty, wait() sends SIGTERM to the child.
-  std::function<bool()> onSignal = {};
+  /// SIGINT, SIGTERM or SIGHUP for the first time, with the number of the
+  /// signal. The function returns whether it has handled the signal. If it has
+  /// not handled the signal, or if the function is empty, wait() sends SIGTERM
+  /// to the child.
+  std::function<bool(int)> onSignal = {};
   /// Returns whether the child must be killed. ChildProcess::wait() calls this
   /// function at least ten times per second until the child has ended. If the
   /// result is true, wait() sends SIGKILL to the child and to all other

@@ -154,7 +154,7 @@ public:
          .takesStdout = [this] { return !relay.isFull(); },
          .fd = ranks.fd(),
          .onReadable = [this] { ranks.poll(); },
-         .onSignal = [this] { return ranks.signalAll(SIGTERM); },
+         .onSignal = [this](int signal) { return ranks.signalAll(signal); },
          .isOver = [this] { return advance(); }});
     handOn(output, output.takeRest(), request);
     relay.finish();
