@@ -32,7 +32,11 @@ static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
   for (int64_t &place : places) {
     if (place < -size || place >= size)
       return n.fail(n.mismatchExitCode,
-                    "picks element " + Twine(place) + " of " + Twine(size));
+                    "reads index " + Twine(place) + " along dim " + Twine(dim) +
+                        " of '" + StringRef(n.node.inputs.front()) +
+                        "', which has " + Twine(size) +
+                        " (of a longer input, bind at most " + Twine(size) +
+                        " by --dim)");
     place += place < 0 ? size : 0;
   }
   int64_t step = places.size() > 1 ? places[1] - places[0] : 1;
