@@ -33,7 +33,9 @@ Status pcc::compile(const CompileOptions &asked, const Listener &listener) {
     Status status = compilation.load();
     if (status.ok())
       status = compilation.advanceTo(last);
-    if (status.ok() && last == written)
+    if (status.ok() && options.stopsEarly())
+      status = compilation.writeText(options.bundle);
+    else if (status.ok())
       status = options.emitsOnnx ? compilation.writeOnnx(options.bundle)
                                  : compilation.writeBundle(options.bundle);
     return finish(options, compilation.report, status);

@@ -71,7 +71,9 @@ struct CompileOptions {
   ///  - if `emitsOnnx` is false: the bundle, a directory with one executable
   ///    per rank;
   ///  - if `emitsOnnx` is true: a copy of the ONNX model. Annotations in the
-  ///    copy state the shardings and pipeline stages that pcc has chosen.
+  ///    copy state the shardings and pipeline stages that pcc has chosen;
+  ///  - if stopsEarly(): the module after the last phase, as text; "-" is
+  ///    stdout.
   std::string bundle;
   /// --emit onnx: whether to write a copy of the ONNX model instead of a
   /// bundle. Annotations in the copy state the shardings and pipeline stages
@@ -193,6 +195,11 @@ struct CompileOptions {
   /// 2 --dim batch=8".
   std::string command;
 
+  /// Returns whether the compilation ends before it can write a bundle, or with
+  /// `emitsOnnx` an annotated model, because of --stop-after.
+  bool stopsEarly() const {
+    return stopAfter && *stopAfter < (emitsOnnx ? Phase::Shard : lastPhase);
+  }
   /// Returns the size of the axis `name`, which is tp, pp, dp, cp or ep. An
   /// axis without its option has size 1, with two exceptions. Without --dp and
   /// --cp, dp has the size in --ep. With the preset `expert`, ep has the size

@@ -81,8 +81,7 @@ static Status checkDumps(const fs::path &path) {
 /// ranks, and these programs exist only if pcc writes a bundle.
 static Status checkTimelines(const CompileOptions &options) {
   const bool asked = !options.scheduleSvg.empty() || !options.trace.empty();
-  const bool isWritten =
-      !options.emitsOnnx && options.stopAfter.value_or(lastPhase) == lastPhase;
+  const bool isWritten = !options.emitsOnnx && !options.stopsEarly();
   if (asked && !isWritten)
     return Status::error(
         WrongUsage,
@@ -100,10 +99,13 @@ static Status checkFile(const fs::path &path) {
 
 Status pcc::checkOutputs(const CompileOptions &options) {
   PCC_RETURN_IF_ERROR(checkTimelines(options));
-  if (options.emitsOnnx)
+  const bool isText = options.stopsEarly();
+  if (options.emitsOnnx && !isText)
     PCC_RETURN_IF_ERROR(checkModelOutput(options.bundle, options.model));
-  else if (options.stopAfter.value_or(lastPhase) == lastPhase)
+  else if (!isText)
     PCC_RETURN_IF_ERROR(checkBundle(options.bundle));
+  else if (!options.bundle.empty() && options.bundle != "-")
+    PCC_RETURN_IF_ERROR(checkFile(options.bundle));
   if (!options.dumpDirectory.empty())
     PCC_RETURN_IF_ERROR(checkDumps(options.dumpDirectory));
   for (const std::string &file :

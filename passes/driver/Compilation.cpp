@@ -113,6 +113,16 @@ Status Compilation::writeBundle(const std::string &bundle) {
   });
 }
 
+Status Compilation::writeText(const std::string &path) {
+  if (!path.empty())
+    return writeModule(*module, path, /*isOwn=*/!isUnsealed);
+  if (options.dumpDirectory.empty() && options.report.empty())
+    listener.onNote(
+        "nothing is written; -o FILE.mlir writes the module after " +
+        std::string(folderOf(phaseOf(*module))) + ", -o - prints it");
+  return Status::success();
+}
+
 Status Compilation::writeOnnx(const std::string &path) {
   if (phaseOf(*module) > Phase::Shard)
     return Status::error(

@@ -41,6 +41,10 @@ public:
   /// 4-shard must be the last phase that the module has passed. If the module
   /// has passed a later phase, the function returns an error with exit code 2.
   Status writeOnnx(const std::string &path);
+  /// Writes the module as text to the file `path`, or to stdout if `path` is
+  /// "-". If `path` is empty and the user asks for no other file, notes that
+  /// nothing is written.
+  Status writeText(const std::string &path);
   /// Calls `body` and returns its status. A crash because memory is exhausted
   /// gives exit code 13. Any other crash, or exit code 1 of `body`, gives the
   /// error of internalError().

@@ -16,6 +16,7 @@ namespace pcc {
 ///    content.
 ///  - For a symbolic link, the target of the link is replaced.
 ///  - A device or pipe receives the text.
+///  - "-" is stdout.
 /// Returns exit code 7 if the file cannot be opened or written.
 Status writeFile(const std::string &path,
                  llvm::function_ref<void(llvm::raw_ostream &)> print);

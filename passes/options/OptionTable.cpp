@@ -346,7 +346,8 @@ static constexpr OptionRow rows[] = {
      .shapesResult = false},
     {.name = "--stop-after",
      .group = phasesGroup,
-     .help = "stop after this phase: 4, shard or 4-shard",
+     .help = "stop after this phase: 4, shard or 4-shard; -o writes the "
+             "module",
      .value = &CompileOptions::stopAfter,
      .shapesResult = false},
     {.name = "--start-at",
@@ -368,7 +369,8 @@ static constexpr OptionRow rows[] = {
     {.name = "-o,--output",
      .help = "path of the bundle (default: MODEL's stem + .pcc), or of the "
              "annotated model (default: beside MODEL, its stem + "
-             ".sharded.onnx)",
+             ".sharded.onnx), or with --stop-after of the module: FILE.mlir, "
+             "or - for stdout",
      .value = &CompileOptions::bundle,
      .commands = OptionCommands::Compile,
      .shapesResult = false},

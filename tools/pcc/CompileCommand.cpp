@@ -82,6 +82,7 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
       "  pcc model.onnx --tp 2 --pp 2 --dim batch=8 --dim seq=128\n"
       "  pcc model.onnx --dp 4 --microbatches 2 --dump-ir=ir -o model.pcc\n"
       "  pcc ir/4-shard.mlir --start-at 5\n"
+      "  pcc model.onnx --tp 2 --stop-after 4 -o -\n"
       "  pcc model.onnx --tp 2 --emit onnx -o model.tp2.onnx");
   addOptions(app, options, OptionCommands::All);
   addUnimplementedOptions(app, /*isVerify=*/false);
@@ -108,7 +109,7 @@ tool::ParsedArguments tool::parseCompile(int argc, const char *const *argv,
   declareCompile(app, options);
   ParsedArguments reading = parseArguments(app, argc, argv);
   options.command = commandLine(app.get_name(), argc, argv);
-  if (options.bundle.empty())
+  if (options.bundle.empty() && !options.stopsEarly())
     options.bundle = defaultOutput(options);
   return reading;
 }
