@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -57,6 +58,9 @@ std::string describeMemory() {
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     note += ", and may use " + std::to_string(limit.rlim_cur >> 20) +
             " MiB (ulimit -v)";
+  if (getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    note += ", of which data may have " + std::to_string(limit.rlim_cur >> 20) +
+            " MiB (ulimit -d)";
   return note;
 }
 
@@ -103,14 +107,19 @@ Status cannotStart(const std::string &claim, int error) {
   return error == EAGAIN ? withProcessLimit(std::move(status)) : status;
 }
 
-bool isMemoryExhausted() {
-  constexpr size_t mebibyte = 1 << 20;
-  void *memory = mmap(nullptr, mebibyte, PROT_READ | PROT_WRITE,
+/// Returns whether this process cannot get another `bytes` bytes of memory.
+static bool lacks(size_t bytes) {
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return true;
-  munmap(memory, mebibyte);
+  munmap(memory, bytes);
   return false;
+}
+
+bool isMemoryExhausted() {
+  constexpr size_t mebibyte = 1 << 20;
+  return lacks(mebibyte);
 }
 
 bool isMemoryLimited() {
@@ -143,12 +152,28 @@ Status errorOfException() {
 
 void releaseReservedMemory() { delete reserve.exchange(nullptr); }
 
-[[noreturn]] static void endWithError() {
-  releaseReservedMemory();
-  const Status status = errorOfException();
+[[noreturn]] static void endWith(const Status &status) {
   reporter(status);
   ScopedFolder::removeAll();
   _exit(status.code());
+}
+
+[[noreturn]] static void endWithError() {
+  releaseReservedMemory();
+  endWith(errorOfException());
+}
+
+/// Handles SIGSEGV. A library that does not check whether an allocation has
+/// failed writes to a null pointer, as oneDNN's code generator does. Such an
+/// allocation has at most a few dozen MiB. Any other crash has its default
+/// effect when the instruction is executed again.
+static void onCrash(int) {
+  constexpr size_t largest = 64 << 20;
+  std::signal(SIGSEGV, SIG_DFL);
+  if (!lacks(largest))
+    return;
+  releaseReservedMemory();
+  endWith(outOfMemory());
 }
 
 void reportExhaustion(void (*report)(const Status &)) {
@@ -156,6 +181,8 @@ void reportExhaustion(void (*report)(const Status &)) {
   releaseReservedMemory();
   reserve = new Reserve; // Not initialized, so that it takes no memory yet.
   std::set_terminate(endWithError);
+  if (isMemoryLimited())
+    std::signal(SIGSEGV, onCrash);
 }
 
 } // namespace pcc::runtime

@@ -71,6 +71,9 @@ Status errorOfException();
 /// 3. The handler calls ScopedFolder::removeAll(), which deletes all unfinished
 ///    files and folders.
 /// 4. The handler ends the process with the exit code of the error.
+///
+/// If a limit bounds the memory of the process, a crash (SIGSEGV) while memory
+/// is exhausted is reported in the same way, as outOfMemory().
 void reportExhaustion(void (*report)(const Status &));
 
 } // namespace pcc::runtime

@@ -39,6 +39,12 @@ void listenForStop() {
   for (int signal : {SIGINT, SIGTERM, SIGHUP})
     if (sigismember(&ending, signal) == 1)
       sigaction(signal, &action, nullptr);
+  // The kernel repeats SIGXCPU every second beyond the soft limit of processor
+  // time (RLIMIT_CPU), and ends the process at the hard limit.
+  action.sa_flags = SA_RESTART;
+  struct sigaction before = {};
+  if (sigaction(SIGXCPU, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
+    sigaction(SIGXCPU, &action, nullptr);
   action.sa_sigaction = onPipeSignal;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigaction(SIGPIPE, &action, nullptr);

@@ -7,7 +7,8 @@ namespace pcc::runtime {
 
 /// Makes SIGTERM, SIGINT and SIGHUP request an orderly end of training
 /// (stopRequested()). A second signal of the same kind ends the process.
-/// Signals that this process inherited as ignored stay ignored.
+/// Signals that this process inherited as ignored stay ignored. SIGXCPU, which
+/// comes when the soft limit of processor time has passed, is a request, too.
 ///
 /// Also handles SIGPIPE, which has two possible senders:
 ///

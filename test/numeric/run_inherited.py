@@ -176,6 +176,19 @@ for command in ("compile", "verify", "save"):
     case(limited, "RLIMIT_STACK", 1 << 18, command)
 
 
+def data(folder, comm, mebibytes):
+    """A run that may have little data works or says that memory is out: no library that forgets to check an allocation ends it."""
+    bundle = compiled(folder, "2", "--train", "--loss", "mse(y, labels)")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (mebibytes << 20,) * 2)
+    code, _, said = ended(start(folder, ["run", bundle, "--comm", comm, "--random-inputs", "1"], limit))
+    if code not in (0, 13) or (code and "memory" not in said and "thread" not in said):
+        raise pcc.Failure(f"exit code {code}: {said[-600:]}")
+
+
+for mebibytes in range(24, 80, 8):
+    case(data, "thread", mebibytes)
+
+
 def descriptors(folder, hard):
     """mpirun waits forever without enough descriptors: the soft limit is raised, and a hard one refused."""
     bundle = compiled(folder, "8" if hard else "2")

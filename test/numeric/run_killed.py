@@ -17,6 +17,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -282,6 +283,18 @@ def stop(folder):
             json.load(file)
         if latest(saved) < STEPS:
             reference.expect_resumable(saved)
+
+
+@case("processor time")
+def processor_time(folder):
+    """Tests that training ends with a checkpoint where the soft limit of processor time has passed."""
+    reference = Reference(folder)
+    for comm in ("mpi", "thread"):
+        saved = os.path.join(folder, f"limited-{comm}")
+        run = subprocess.run([pcc.PCC, "run", reference.bundle, "--comm", comm, "--data", reference.data, "--steps", "100000000", "--save", saved],
+                             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (2, resource.RLIM_INFINITY)))
+        expect(run.returncode == 16 and latest(saved) > 0, f"{comm}: exit code {run.returncode}, saved {latest(saved)}: {run.stderr[-600:]}")
 
 
 @case("reader")

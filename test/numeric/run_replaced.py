@@ -167,7 +167,8 @@ def files_of_the_user(folder):
     model, _ = models(folder)
     target = os.path.join(folder, "m.pcc")
     command = [model, "-o", target, "--dim", "batch=4", "-q"]
-    for name in "notes.txt", "checkpoints/step-8/manifest.json", "weights/mine/w.bin", "run.sh":
+    for name in "notes.txt", "checkpoints/step-8/manifest.json", "weights/mine/w.bin", "run.sh", "rank-000.bak", "rank-1", "rank-abc", \
+            "weights/notes", "weights/mine.safetensors", "weights/position-0.safetensors.old", "algorithms-of-mine.txt":
         pcc.succeed(*command)
         path = os.path.join(target, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)

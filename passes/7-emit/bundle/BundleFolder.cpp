@@ -30,18 +30,26 @@ static bool exists(const std::string &path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
+/// Returns whether `text` consists of `least` digits or more.
+static bool isNumber(llvm::StringRef text, size_t least) {
+  return text.size() >= least && llvm::all_of(text, llvm::isDigit);
+}
+
 /// Returns whether pcc writes a file or folder named `name` into bundles. Names
-/// are relative to the bundle, such as `weights/position-0.safetensors`.
+/// are relative to the bundle, such as `weights/position-0.safetensors`. Ranks
+/// on GPUs add files such as `algorithms-cublaslt-130000-NVIDIA-H100`.
 static bool belongsToBundle(llvm::StringRef name) {
   static constexpr std::array<llvm::StringLiteral, 3> names = {
       "bundle.json", "run", "weights"};
-  static constexpr std::array<llvm::StringLiteral, 3> beginnings = {
-      "rank-", "weights/", "algorithms-"};
-  return llvm::is_contained(names, name) ||
-         llvm::any_of(beginnings, [name](llvm::StringRef beginning) {
-           llvm::StringRef rest = name;
-           return rest.consume_front(beginning) && !rest.contains('/');
-         });
+  if (llvm::is_contained(names, name))
+    return true;
+  if (name.consume_front("rank-"))
+    return isNumber(name, 3);
+  if (name.consume_front("weights/position-"))
+    return name.consume_back(".safetensors") && isNumber(name, 1);
+  return name.consume_front("algorithms-") && !name.empty() &&
+         llvm::all_of(name,
+                      [](char c) { return llvm::isAlnum(c) || c == '-'; });
 }
 
 /// Returns the name of a file or folder in `bundle` that pcc did not write,
