@@ -371,11 +371,87 @@ static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
   }
 }
 
+/// Returns whether `axes` has a sub-axis of a mesh axis that `group` has a
+/// sub-axis of, too.
+static bool usesAxisOf(const SubAxes &group, const SubAxes &axes) {
+  return std::any_of(group.begin(), group.end(), [&](const SubAxis &axis) {
+    return dist::holdsAxis(axes, axis.axis);
+  });
+}
+
+/// Returns whether a sub-axis of a mesh axis of `group` divides `dim`.
+static bool isDividedBy(const SubAxes &group, const DimSharding &dim) {
+  return std::any_of(
+      dim.factors.begin(), dim.factors.end(),
+      [&](const Factor &factor) { return usesAxisOf(group, factor.axes); });
+}
+
+/// Returns whether each part of `coarse` consists of equal parts of `fine`.
+/// Both divide the same dim. For example, [8@dp:2, tp:2] divides the parts of
+/// [8@dp:2], and any even sharding divides a whole dim.
+static bool isEvenPartOf(const DimSharding &fine, const DimSharding &coarse) {
+  const auto isEven = [](const Factor &factor) {
+    return factor.size % factor.numParts() == 0;
+  };
+  if (!std::all_of(fine.factors.begin(), fine.factors.end(), isEven))
+    return false;
+  const auto isWhole = [](const Factor &factor) { return factor.axes.empty(); };
+  if (std::all_of(coarse.factors.begin(), coarse.factors.end(), isWhole))
+    return true;
+  return std::equal(fine.factors.begin(), fine.factors.end(),
+                    coarse.factors.begin(), coarse.factors.end(),
+                    [](const Factor &own, const Factor &other) {
+                      return own.size == other.size &&
+                             own.axes.size() >= other.axes.size() &&
+                             std::equal(other.axes.begin(), other.axes.end(),
+                                        own.axes.begin());
+                    });
+}
+
+/// Returns whether all members of any group have plans of the same size. There
+/// are two such cases:
+///
+/// - An AllGather to which every member contributes its own shard, and whose
+///   result is not divided over the group. The members have equal results.
+/// - The group divides some dims of the operand and other dims of the result,
+///   all of them evenly. Each member then exchanges blocks of one shape with
+///   all other members, which lie at other offsets.
+///
+/// The plan of one member takes time that grows with the group. Plans of all
+/// members would take the square of it.
+static bool isUniform(const CollectiveSpec &spec, const Mesh &mesh) {
+  const SubAxes from = splitAxes(spec.from);
+  if (spec.kind == dist::CollectiveKind::AllGather &&
+      !usesAxisOf(spec.group, splitAxes(spec.to)))
+    return planCollective(spec, mesh, Coordinates(mesh.axes.size(), 0)).gathers;
+  const auto isSource = [&](const SubAxis &axis) {
+    return std::find(from.begin(), from.end(), axis) != from.end();
+  };
+  const bool ownsShard =
+      spec.kind == dist::CollectiveKind::ReduceScatter
+          ? !usesAxisOf(spec.group, from)
+          : std::all_of(spec.group.begin(), spec.group.end(), isSource);
+  if (hasView(spec.to) || !ownsShard)
+    return false;
+  for (size_t i = 0; i < spec.from.dims.size(); ++i) {
+    const DimSharding &before = spec.from.dims[i], &after = spec.to.dims[i];
+    const bool divides = isDividedBy(spec.group, before),
+               isDivided = isDividedBy(spec.group, after);
+    if ((divides && (isDivided || !isEvenPartOf(before, after))) ||
+        (isDivided && !isEvenPartOf(after, before)))
+      return false;
+  }
+  return true;
+}
+
 int64_t collectiveScratchElements(const CollectiveSpec &spec,
                                   const Mesh &mesh) {
   int64_t largest = 0;
+  const bool isOneEnough = isUniform(spec, mesh);
   forEveryPlace(spec, mesh, [&](const Coordinates &at) {
-    largest = std::max(largest, planCollective(spec, mesh, at).scratchElements);
+    if (!isOneEnough || coordinateOf(spec.group, mesh, at) == 0)
+      largest =
+          std::max(largest, planCollective(spec, mesh, at).scratchElements);
     return true;
   });
   return largest;
@@ -424,6 +500,12 @@ static std::string findUnmatchedPiece(const CollectiveSpec &spec,
 }
 
 std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh) {
+  // Plans of this kind have no lists of messages, and those of a ReduceScatter
+  // count a message by the same function at both ends.
+  if (spec.kind == dist::CollectiveKind::ReduceScatter ||
+      (spec.kind == dist::CollectiveKind::AllGather &&
+       planCollective(spec, mesh, Coordinates(mesh.axes.size(), 0)).gathers))
+    return {};
   std::string fault;
   forEveryPlace(spec, mesh, [&](const Coordinates &at) {
     if (coordinateOf(spec.group, mesh, at) == 0)

@@ -109,6 +109,65 @@ TEST(CollectivePlan, AnyTwoLayouts) {
   }
 }
 
+/// Returns the most scratch that any rank needs in any microbatch.
+static int64_t mostScratch(const CollectiveSpec &spec, const Mesh &mesh) {
+  int64_t most = 0;
+  for (int64_t rank = 0; rank < numRanks(mesh); ++rank)
+    for (int64_t m = 0; m < mesh.axes.back().size; ++m) {
+      Coordinates at = coordinatesOf(mesh, rank);
+      at.back() = m;
+      most = std::max(most, planCollective(spec, mesh, at).scratchElements);
+    }
+  return most;
+}
+
+/// The plans of few members are enough where all members have equal ones.
+TEST(CollectivePlan, ScratchIsThatOfTheMemberWithMost) {
+  constexpr dist::CollectiveKind kinds[] = {
+      dist::CollectiveKind::AllGather, dist::CollectiveKind::ReduceScatter,
+      dist::CollectiveKind::AllToAll, dist::CollectiveKind::Exchange};
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    RandomLayouts random(seed);
+    const Mesh &mesh = random.mesh();
+    const std::vector<int64_t> shape = random.shape();
+    CollectiveSpec spec;
+    spec.kind = kinds[seed % 4];
+    spec.group = {fullAxis(mesh, seed % 3 ? "tp" : "dp")};
+    if (seed % 5 == 0)
+      spec.group = {fullAxis(mesh, "dp"), fullAxis(mesh, "tp")};
+    const bool isReduced = spec.kind == dist::CollectiveKind::ReduceScatter,
+               isGathered = spec.kind == dist::CollectiveKind::AllGather;
+    spec.from = isReduced ? wholeLayout(shape) : random.layout(shape);
+    spec.to = isGathered ? wholeLayout(shape) : random.layout(shape);
+    EXPECT_EQ(collectiveScratchElements(spec, mesh), mostScratch(spec, mesh))
+        << "seed " << seed;
+  }
+}
+
+/// The plans of all members of such a group would take minutes.
+TEST(CollectivePlan, LargeGroupsAreFast) {
+  const Mesh mesh = test::makeMesh({1, 16384, 1});
+  const auto split = [](int64_t rows, bool isFirst) {
+    const DimSharding whole = {{{rows}}},
+                      parts = {{{rows, {{"tp", 1, 16384}}}}};
+    return isFirst ? Layout{{parts, whole}} : Layout{{whole, parts}};
+  };
+  const Layout whole = wholeLayout(std::vector<int64_t>{32768, 32768});
+  const SubAxes group = {{"tp", 1, 16384}};
+  EXPECT_EQ(collectiveScratchElements({dist::CollectiveKind::AllGather, group,
+                                       split(32768, true), whole},
+                                      mesh),
+            0);
+  EXPECT_GT(collectiveScratchElements({dist::CollectiveKind::AllToAll, group,
+                                       split(32768, true), split(32768, false)},
+                                      mesh),
+            0);
+  EXPECT_GT(collectiveScratchElements({dist::CollectiveKind::ReduceScatter,
+                                       group, whole, split(32768, true)},
+                                      mesh),
+            0);
+}
+
 TEST(CollectivePlan, EvenGatherOfTheMajorDimIsDirect) {
   const Mesh mesh = test::makeMesh({1, 4, 1});
   const Layout split = test::makeLayout({{{8, {{"tp", 1, 4}}}}, {{3}}});
