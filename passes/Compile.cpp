@@ -28,8 +28,8 @@ Status pcc::compile(const CompileOptions &asked, const Listener &listener) {
   PCC_RETURN_IF_ERROR(readScheduleTable(options));
   PCC_RETURN_IF_ERROR(checkOutputs(options));
   return withCompilation(options, listener, [&](Compilation &compilation) {
-    const Phase written = options.emitsOnnx ? Phase::Shard : lastPhase;
-    const Phase last = std::min(options.stopAfter.value_or(written), written);
+    const Phase last =
+        options.stopsEarly() ? *options.stopAfter : options.resultPhase();
     Status status = compilation.load();
     if (status.ok())
       status = compilation.advanceTo(last);

@@ -195,11 +195,11 @@ struct CompileOptions {
   /// 2 --dim batch=8".
   std::string command;
 
-  /// Returns whether the compilation ends before it can write a bundle, or with
-  /// `emitsOnnx` an annotated model, because of --stop-after.
-  bool stopsEarly() const {
-    return stopAfter && *stopAfter < (emitsOnnx ? Phase::Shard : lastPhase);
-  }
+  /// Returns the phase after which the bundle, or with `emitsOnnx` the
+  /// annotated model, is written.
+  Phase resultPhase() const { return emitsOnnx ? Phase::Shard : lastPhase; }
+  /// Returns whether --stop-after ends the compilation before resultPhase().
+  bool stopsEarly() const { return stopAfter && *stopAfter < resultPhase(); }
   /// Returns the size of the axis `name`, which is tp, pp, dp, cp or ep. An
   /// axis without its option has size 1, with two exceptions. Without --dp and
   /// --cp, dp has the size in --ep. With the preset `expert`, ep has the size

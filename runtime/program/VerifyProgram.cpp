@@ -550,7 +550,8 @@ private:
   /// waits for messages; its `function` must be -1. An action of any other kind
   /// executes a function, a list of instructions. `function` must be the index
   /// of a function, or -1 for no effect, and `sends` and `receives` must be
-  /// empty. Each message must also satisfy the conditions of checkMessages().
+  /// empty. Gradients are a part of the bytes in use. Each message must also
+  /// satisfy the conditions of checkMessages().
   std::string checkActions() {
     for (size_t i = 0; i < program.actions.size(); ++i) {
       const program::ActionT &action = *program.actions[i];
@@ -565,6 +566,9 @@ private:
           action.function < -1 ||
           action.function >= int64_t(program.functions.size()) ||
           (exchanges ? action.function != -1 : hasMessages) ||
+          action.gradients_during < 0 || action.gradients_after < 0 ||
+          action.gradients_during > action.bytes_during ||
+          action.gradients_after > action.bytes_after ||
           !areFine(action.sends, &program::TransferT::from_buffer) ||
           !areFine(action.receives, &program::TransferT::to_buffer))
         return "action " + std::to_string(i) + " is impossible";

@@ -28,7 +28,7 @@ public:
                                 dist::targetOf(facts.module))) {
     for (int stage = 0; stage < facts.numStages(); ++stage)
       for (func::FuncOp function : facts.functions[stage])
-        seconds[function] = secondsOf(function);
+        addFunction(function);
   }
 
   /// Returns two functions. `seconds` estimates the seconds of one run of a
@@ -88,33 +88,36 @@ private:
                : 0;
   }
 
-  /// Returns the estimated seconds of one call of `function`.
-  double secondsOf(func::FuncOp function) const {
-    double sum = 0;
-    for (Operation &op : function.front().without_terminator())
-      sum += secondsOf(op);
-    return sum;
+  /// Estimates the seconds of one call of `function`, and the times of the
+  /// collectives in it.
+  void addFunction(func::FuncOp function) {
+    double end = 0;
+    for (Operation &op : function.front().without_terminator()) {
+      const double start = end;
+      end += secondsOf(op);
+      if (!communicates(op))
+        continue;
+      auto collective = cast<dist::CollectiveOp>(op);
+      collectives[function].push_back(
+          {start, end,
+           std::string(dist::toString(collective.getKind())) + " " +
+               collective.getValue().str()});
+    }
+    seconds[function] = end;
   }
 
   /// Appends the collectives of the action `timed` to `messages`.
   void addCollectives(const runtime::TimedAction &timed,
                       std::vector<runtime::TimedAction> &messages) const {
-    auto function = cast<func::FuncOp>(facts.functionOf(timed.action));
-    double start = timed.start;
-    for (Operation &op : function.front().without_terminator()) {
-      const double end = start + secondsOf(op);
-      if (communicates(op)) {
-        auto collective = cast<dist::CollectiveOp>(op);
-        messages.push_back({{runtime::ActionKind::Communication,
-                             timed.action.stage, timed.action.microbatch},
-                            start,
-                            end,
-                            runtime::nameOf(timed) + " " +
-                                dist::toString(collective.getKind()) + " " +
-                                collective.getValue().str()});
-      }
-      start = end;
-    }
+    const auto found = collectives.find(facts.functionOf(timed.action));
+    if (found == collectives.end())
+      return;
+    for (const auto &[start, end, name] : found->second)
+      messages.push_back({{runtime::ActionKind::Communication,
+                           timed.action.stage, timed.action.microbatch},
+                          timed.start + start,
+                          timed.start + end,
+                          runtime::nameOf(timed) + " " + name});
   }
 
   /// Returns the estimated seconds of one message from stage `from` to stage
@@ -140,6 +143,12 @@ private:
   const FlopCounter flops;
   const plan::Cluster cluster;
   llvm::DenseMap<Operation *, double> seconds;
+  /// A collective of a function, in seconds since a call of it began.
+  struct TimedCollective {
+    double start, end;
+    std::string name;
+  };
+  llvm::DenseMap<Operation *, std::vector<TimedCollective>> collectives;
 };
 } // namespace
 

@@ -244,6 +244,18 @@ TEST(Verify, ActionsOfWhatIsNotThere) {
             std::string::npos);
 }
 
+TEST(Verify, BytesThatActionsUse) {
+  for (const auto &change :
+       std::vector<std::function<void(program::ActionT &)>>{
+           [](program::ActionT &action) { action.bytes_after = -1; },
+           [](program::ActionT &action) { action.gradients_during = -1; },
+           [](program::ActionT &action) { action.gradients_after = 1; }})
+    EXPECT_NE(faultAfter([&](program::ProgramT &p) {
+                change(*p.actions[0]);
+              }).find("action 0 is impossible"),
+              std::string::npos);
+}
+
 /// Returns the error for these posts and waits of one value, all in microbatch
 /// 0.
 static std::string
