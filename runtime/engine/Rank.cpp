@@ -2,6 +2,7 @@
 
 #include "runtime/engine/Rank.h"
 #include "runtime/base/StopWatch.h"
+#include "runtime/comm/Agree.h"
 #include "runtime/engine/ScheduleExecutor.h"
 #include "runtime/engine/StopRequest.h"
 #include "runtime/engine/TrainingRun.h"
@@ -313,13 +314,12 @@ private:
       std::fprintf(stderr, "%s\n", summaryLine(world.rank(), mine).c_str());
     if (!training || !training->wasStopped())
       return Status::success();
-    // The training was stopped before its last step. The function ending()
-    // returns the status of this stop, which may be an error. If one rank
-    // returns an error, the run ends on all ranks, even on a rank that still
-    // writes its files. The barrier therefore makes this rank wait until all
-    // ranks have written their files.
-    PCC_RETURN_IF_ERROR(world.all().barrier({"write", "report"}));
-    return training->ending();
+    // The training was stopped before its last step. Only rank 0 knows the
+    // reason if it could not write the metrics. All ranks return the reason: a
+    // rank that returned success would be waiting for the others in order to
+    // end, and the error of rank 0 would then break off this wait. No rank
+    // leaves before all ranks have written their files.
+    return agree(world, training->ending(), {"write", "report"});
   }
 
   const ProgramImage &image;

@@ -133,7 +133,8 @@ private:
   ///
   /// There is one exception. If `signal` is `kLogFailed`, rank 0 cannot write
   /// its log (stdout and the metrics file). Only rank 0 then returns an error.
-  /// All other ranks return success.
+  /// All other ranks return success, and get the error of rank 0 when they
+  /// agree on the result of the run.
   Status describeStop(int signal) const;
   /// Sets `rankOfLoss` on all ranks to the lowest rank that computes the loss.
   /// In a pipeline, only ranks of the last stage compute it.

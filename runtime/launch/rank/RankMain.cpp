@@ -276,6 +276,10 @@ private:
   Status findReason(const Status &mine) {
     if (!place.rendezvous) {
       const Status told = end.explain(mine, {});
+      // Report first: abort() ends the wait of a rank that has finished its
+      // work. This rank then ends without MPI_Finalize, which makes mpirun
+      // end all other ranks.
+      reported = reportError(told);
       place.world->abort(told);
       return told;
     }
@@ -287,6 +291,19 @@ private:
     status = end.explain(lost ? status : mine, lost);
     place.rendezvous->abort(status);
     return status;
+  }
+
+  /// Reports the error `status` to the user, and returns its exit code.
+  int reportError(const Status &status) {
+    // If the ranks share no folder, `onAllRanks` decides which ranks print the
+    // error: only rank 0 (true), or each rank that fails (false). On CPUs,
+    // WrongWorld normally means that the number of ranks is wrong. NoDevice
+    // normally means that MPI is not available. All ranks then have the same
+    // error. On GPUs, a single rank may have an error with one of these exit
+    // codes. For example, only rank 3 finds no GPU.
+    const bool onAllRanks = !start.image.gpu && (status.code() == WrongWorld ||
+                                                 status.code() == NoDevice);
+    return end.report(status, lost, onAllRanks);
   }
 
   /// Returns the first error that place.rendezvous has recorded, or success.
@@ -305,8 +322,8 @@ private:
     return status;
   }
 
-  /// Reports an error to the user, closes the communicator, and returns the
-  /// exit code of the process.
+  /// Reports an error to the user unless findReason() has already done so,
+  /// closes the communicator, and returns the exit code of the process.
   int fail(const Status &status) {
     // If `wasTold` is true, another rank has found the error, and has sent a
     // copy of the error to this rank. Both ranks call report(). The user
@@ -317,15 +334,7 @@ private:
     // report().
     if (wasTold)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    // If the ranks share no folder, `onAllRanks` decides which ranks print the
-    // error: only rank 0 (true), or each rank that fails (false). On CPUs,
-    // WrongWorld normally means that the number of ranks is wrong. NoDevice
-    // normally means that MPI is not available. All ranks then have the same
-    // error. On GPUs, a single rank may have an error with one of these exit
-    // codes. For example, only rank 3 finds no GPU.
-    const bool onAllRanks = !start.image.gpu && (status.code() == WrongWorld ||
-                                                 status.code() == NoDevice);
-    const int code = end.report(status, lost, onAllRanks);
+    const int code = reported ? *reported : reportError(status);
     if (place.rendezvous && place.world)
       place.world->abort(status);
     else if (!place.rendezvous)
@@ -367,6 +376,8 @@ private:
   bool hasLeft = false;
   /// Whether another rank has sent an error to this rank.
   bool wasTold = false;
+  /// Exit code of the error that findReason() has reported, if it has.
+  std::optional<int> reported;
 };
 } // namespace
 
