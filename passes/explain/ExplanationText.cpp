@@ -2,7 +2,7 @@
 
 #include "passes/explain/Explanation.h"
 #include "passes/explain/RepeatedCollectives.h"
-#include "runtime/program/InspectText.h"
+#include "runtime/base/QuantityText.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -10,18 +10,13 @@ using namespace pcc;
 using namespace pcc::explain;
 using llvm::formatv;
 using runtime::bytesText;
+using runtime::countText;
+using runtime::secondsText;
 
 /// Largest number of entries that a list in the text shows, before a text such
 /// as "and 2 more". A path from a value to the op that decided its sharding may
 /// have twice as many.
 static constexpr size_t mostListed = 5;
-
-/// Formats a duration in a suitable unit, such as "12.5 us".
-static std::string secondsText(double seconds) {
-  return seconds < 1e-3 ? formatv("{0:F1} us", seconds * 1e6).str()
-         : seconds < 1  ? formatv("{0:F1} ms", seconds * 1e3).str()
-                        : formatv("{0:F2} s", seconds).str();
-}
 
 /// Formats a shape, such as "[8, 16]".
 static std::string listText(const std::vector<int64_t> &shape) {
@@ -29,13 +24,6 @@ static std::string listText(const std::vector<int64_t> &shape) {
   for (int64_t size : shape)
     text += (text.empty() ? "" : ", ") + std::to_string(size);
   return "[" + text + "]";
-}
-
-/// Formats a count with its noun in singular or plural, such as "1 call" or "2
-/// calls".
-static std::string counted(int64_t count, const std::string &thing) {
-  const char *plural = llvm::StringRef(thing).ends_with("ch") ? "es" : "s";
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : plural);
 }
 
 /// Returns whether `place` is an input, output or weight of the model, or a
@@ -229,7 +217,7 @@ static std::string meshText(const Explanation &explanation) {
 /// one set of mesh axes.
 static std::string totalText(const CommunicationTotal &total) {
   return formatv("  {0,-8} {1,-15} {2,10} {3,12} {4,12}\n", total.axes,
-                 total.kind, counted(total.calls, "call"),
+                 total.kind, countText(total.calls, "call"),
                  bytesText(static_cast<double>(total.receivedBytes)),
                  secondsText(total.seconds))
       .str();
@@ -354,9 +342,9 @@ std::string explain::toText(const Explanation &explanation,
           (text.empty() ? "" : "\n") + valueText(story, positions > 1, cluster);
     return text;
   }
-  text = counted(explanation.world, "rank") + " (" + meshText(explanation) +
+  text = countText(explanation.world, "rank") + " (" + meshText(explanation) +
          "), target " + explanation.target + ", " +
-         counted(explanation.microbatches, "microbatch") + "\n" +
+         countText(explanation.microbatches, "microbatch") + "\n" +
          totalsText(explanation);
   if (!explanation.collectives.empty())
     text += "\ncollectives of one microbatch, in program order; seconds by the "

@@ -1,6 +1,7 @@
 //===- Rank.cpp - executes one rank of a compiled bundle ------------------===//
 
 #include "runtime/engine/Rank.h"
+#include "runtime/base/AtomicFile.h"
 #include "runtime/base/StopWatch.h"
 #include "runtime/comm/Agree.h"
 #include "runtime/engine/ScheduleExecutor.h"
@@ -11,14 +12,17 @@
 #include "runtime/engine/io/OutputParts.h"
 #include "runtime/engine/observe/MeasuredStep.h"
 #include "runtime/engine/observe/Progress.h"
+#include "runtime/engine/observe/RankTable.h"
 #include "runtime/engine/options/RunOptionsCheck.h"
 #include "runtime/engine/weight/Parameters.h"
+#include "runtime/program/StepMemory.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <initializer_list>
 #include <optional>
 #include <thread>
+#include <unistd.h>
 
 namespace pcc::runtime {
 
@@ -293,25 +297,25 @@ private:
     return "measured step " + std::to_string(step);
   }
 
-  /// Writes timelines of the last step if the options name files for them, and
-  /// a report of the run if the options name a file for it. Prints a summary
-  /// line to stderr, unless `options.quiet` is true.
+  /// Writes timelines of the last step if the options name files for them, a
+  /// report of the run if the options name a file for it, and the table of
+  /// ranks.
   ///
   /// A signal, or a failed write of the metrics, may have stopped the training.
   /// In this case, the function returns TrainingRun::ending(), the status that
   /// explains the stop. Otherwise it returns success.
   Status report() {
-    mine.arenaBytes = opened.tables->arena_bytes;
+    const RowMemory memory = memoryOf(*opened.tables);
+    mine.weightBytes = memory.weights;
+    mine.stateBytes = memory.state;
+    mine.arenaBytes = memory.arena;
     mine.peakMemoryBytes = peakMemoryOfProcess();
     mine.peakLive = log->peakLive();
     if (isSeen())
       PCC_RETURN_IF_ERROR(
           writeMeasuredStep(*opened.tables, *log, world, titleOfLastStep(),
                             {options.scheduleSvg, options.trace}));
-    if (!options.report.empty())
-      PCC_RETURN_IF_ERROR(writeReport(options.report, mine, world));
-    if (!options.quiet)
-      std::fprintf(stderr, "%s\n", summaryLine(world.rank(), mine).c_str());
+    PCC_RETURN_IF_ERROR(writeTimes());
     if (!training || !training->wasStopped())
       return Status::success();
     // The training was stopped before its last step. Only rank 0 knows the
@@ -320,6 +324,28 @@ private:
     // end, and the error of rank 0 would then break off this wait. No rank
     // leaves before all ranks have written their files.
     return agree(world, training->ending(), {"write", "report"});
+  }
+
+  /// Writes times and memory of all ranks: to the file of --report, and as a
+  /// table to stdout if the user asks for a format, otherwise to stderr.
+  Status writeTimes() {
+    const bool isAsked = !options.format.empty();
+    if (options.report.empty() && options.quiet && !isAsked)
+      return Status::success();
+    std::vector<RankReport> ranks;
+    PCC_RETURN_IF_ERROR(gatherReports(mine, world, ranks));
+    if (world.rank() != 0)
+      return Status::success();
+    if (!options.report.empty())
+      PCC_RETURN_IF_ERROR(writeReport(options.report, ranks));
+    RankTable table = tabulate(ranks, opened.tables->stage_positions);
+    table.samples = opened.tables->samples;
+    const std::string text = rankTableText(table, options.format);
+    if (isAsked)
+      return writeAll(STDOUT_FILENO, text, "stdout", options.timeout);
+    if (!options.quiet)
+      std::fputs(text.c_str(), stderr);
+    return Status::success();
   }
 
   const ProgramImage &image;

@@ -1,26 +1,13 @@
 //===- InspectText.cpp - readable text of a bundle description ------------===//
 
 #include "runtime/program/InspectText.h"
+#include "runtime/base/QuantityText.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace pcc::runtime {
 
 using Json = nlohmann::ordered_json;
-
-std::string bytesText(double bytes) {
-  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  int unit = 0;
-  while (bytes >= 1024 && unit < 4) {
-    bytes /= 1024;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, unit ? "%.1f %s" : "%.0f %s", bytes,
-                units[unit]);
-  return text;
-}
 
 /// Returns a byte count as text. `field` is the name of the field of `entry`
 /// that stores the count, such as "arena_bytes". For example, if this field has

@@ -21,10 +21,6 @@ std::string inspectText(const nlohmann::ordered_json &bundle);
 /// 1, and "0B1" is the backward pass.
 std::string scheduleText(const nlohmann::ordered_json &programs);
 
-/// Returns a number of bytes as text in a suitable binary unit, such as "96.0
-/// KiB".
-std::string bytesText(double bytes);
-
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_PROGRAM_INSPECTTEXT_H

@@ -216,6 +216,32 @@ def measured_inference(folder):
     check_order(rows)
 
 
+@case("table of ranks", "thread")
+@case("table of ranks", "mpi")
+def table_of_ranks(folder, comm):
+    """Tests that the table has a row per stage and one of the run, with the memory that inspect tells, in all formats."""
+    model = Model("gpt2", folder)
+    bundle = os.path.join(folder, "forward.pcc")
+    pcc.succeed(model.path, "-o", bundle, *pcc.dim_options(model.dims), "--pp", 2, "--tp", 2, "--microbatches", 2)
+    run = ["run", bundle, "--random-inputs", 1, "--comm", comm, "--repeat", 3]
+    table = json.loads(pcc.succeed(*run, "--format", "json"))
+    expect(table["steps"] == 3 and [row["ranks"] for row in table["ranks"]] == ["0-1", "2-3", "all"], f"{table}")
+    told = pcc.inspect(bundle)["ranks"]
+    for row, ranks in zip(table["ranks"], (told[:2], told[2:], told)):
+        for field in "weight_bytes", "state_bytes", "arena_bytes":
+            expect(row[field] == max(rank[field] for rank in ranks), f"{row['ranks']}: {field} {row[field]}")
+        expect(0 < row["min_seconds"] <= row["median_seconds"] <= row["p90_seconds"] <= row["p99_seconds"] <= row["max_seconds"], f"{row}")
+        expect(abs(row["compute"] + row["collectives"] + row["idle"] - 1) < 1e-9, f"{row}")
+    lines = pcc.succeed(*run, "--format", "csv").splitlines()
+    expect([line.split(",")[0] for line in lines] == ["ranks", "0-1", "2-3", "all"], f"{lines}")
+    expect(pcc.succeed(*run, "--format", "md").startswith("| ranks | stages |"), "no Markdown")
+    code, out, err = pcc.call(*run)
+    expect(code == 0 and not out and len(err.splitlines()) == 5 and "median of 3 steps" in err.splitlines()[-1], f"{out} {err}")
+    expect(pcc.call(*run, "-q") == (0, "", ""), "not quiet")
+    code, _, err = pcc.call(*run, "--format", "cvs")
+    expect(code == 2 and "csv" in err, err)
+
+
 @case("timelines that cannot be written")
 def timelines_refused(folder):
     model = Model("mlp", folder)

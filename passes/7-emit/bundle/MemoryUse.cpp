@@ -2,7 +2,7 @@
 
 #include "passes/7-emit/bundle/MemoryUse.h"
 #include "dialects/rank/RankDialect.h"
-#include "runtime/program/InspectText.h"
+#include "runtime/base/QuantityText.h"
 #include "runtime/program/StepMemory.h"
 
 using namespace mlir;

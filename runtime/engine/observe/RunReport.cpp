@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <sys/resource.h>
 
 namespace pcc::runtime {
@@ -17,51 +16,29 @@ int64_t peakMemoryOfProcess() {
   return int64_t(usage.ru_maxrss) * 1024;
 }
 
-static double percent(double part, double whole) {
-  return whole > 0 ? 100 * part / whole : 0;
+std::vector<double> slowestSteps(std::span<const RankReport> ranks) {
+  std::vector<double> slowest(ranks.empty() ? 0 : ranks[0].steps.size());
+  for (const RankReport &report : ranks)
+    for (size_t step = 0; step < slowest.size(); ++step)
+      slowest[step] = std::max(slowest[step], report.steps[step]);
+  return slowest;
 }
 
-/// Shows three times as percentages of the duration of all timed steps:
-///
-/// - "compute": the time in instructions other than collectives
-/// - "wait": the time in collectives
-/// - "idle": the time in waits for messages to or from other pipeline stages
-///
-/// For example, the duration of all timed steps is 20 s, and the rank spent 3 s
-/// in collectives. The text then contains "wait 15%".
-std::string summaryLine(int rank, const RankReport &report) {
-  constexpr double mebibyte = 1 << 20;
-  const size_t steps = report.steps.size();
-  std::array<char, 256> line;
-  std::snprintf(line.data(), line.size(),
-                "rank %d: %zu %s of %.3f ms (compute %.0f%%, wait %.0f%%, idle "
-                "%.0f%%), arena %.1f MiB, peak memory %.1f MiB",
-                rank, steps, steps == 1 ? "step" : "steps",
-                steps > 0 ? 1e3 * report.seconds / double(steps) : 0,
-                percent(report.spent.compute, report.seconds),
-                percent(report.spent.wait, report.seconds),
-                percent(report.spent.idle, report.seconds),
-                double(report.arenaBytes) / mebibyte,
-                double(report.peakMemoryBytes) / mebibyte);
-  return line.data();
-}
+/// Number of numbers at the beginning of a packed report, before those of each
+/// step and of each stage.
+static constexpr size_t kSingleNumbers = 8;
 
 /// Converts the report of one rank to a list of numbers, so that an all-gather
 /// can send the report to the other ranks. The list has the same length on all
-/// ranks. It consists of three parts:
-///
-/// - Six numbers: the seconds of all timed steps together; the seconds of these
-///   steps that the rank spent in waits for messages, in computations, and in
-///   collectives; the bytes of the arena (the memory for intermediate tensors);
-///   the bytes of the peak memory of the process.
-/// - One number per timed step: the duration of this step in seconds.
-/// - One number per pipeline stage: the largest number of microbatches that had
-///   live activations in this stage at the same time.
+/// ranks. After `kSingleNumbers` numbers come the durations of the timed steps,
+/// and the live activations of each stage.
 static std::vector<double> pack(const RankReport &report) {
   std::vector<double> numbers = {report.seconds,
                                  report.spent.idle,
                                  report.spent.compute,
                                  report.spent.wait,
+                                 double(report.weightBytes),
+                                 double(report.stateBytes),
                                  double(report.arenaBytes),
                                  double(report.peakMemoryBytes)};
   numbers.insert(numbers.end(), report.steps.begin(), report.steps.end());
@@ -69,35 +46,66 @@ static std::vector<double> pack(const RankReport &report) {
   return numbers;
 }
 
+/// Returns the report that pack() has converted to `numbers`. `numSteps` is the
+/// number of timed steps.
+static RankReport unpack(std::span<const double> numbers, size_t numSteps) {
+  const std::span<const double> rest = numbers.subspan(kSingleNumbers);
+  return {
+      .seconds = numbers[0],
+      .spent = {.compute = numbers[2], .wait = numbers[3], .idle = numbers[1]},
+      .weightBytes = int64_t(numbers[4]),
+      .stateBytes = int64_t(numbers[5]),
+      .arenaBytes = int64_t(numbers[6]),
+      .peakMemoryBytes = int64_t(numbers[7]),
+      .peakLive = {rest.begin() + numSteps, rest.end()},
+      .steps = {rest.begin(), rest.begin() + numSteps}};
+}
+
+Status gatherReports(const RankReport &mine, World &world,
+                     std::vector<RankReport> &ranks) {
+  const std::vector<double> numbers = pack(mine);
+  const size_t length = numbers.size();
+  std::vector<double> all(length * size_t(world.size()));
+  PCC_RETURN_IF_ERROR(world.all().allGather(numbers.data(), all.data(),
+                                            length * sizeof(double),
+                                            {"write", "report"}));
+  if (world.rank() != 0)
+    return Status::success();
+  for (size_t begin = 0; begin < all.size(); begin += length)
+    ranks.push_back(
+        unpack(std::span(all).subspan(begin, length), mine.steps.size()));
+  ranks[0].metrics = mine.metrics;
+  return Status::success();
+}
+
 /// Converts counts of live activations to a JSON object. `counts[s]` is the
 /// largest number of microbatches that had live activations in pipeline stage s
 /// at the same time. Activations are live from the forward pass to the end of
-/// the backward pass. `numStages` is the number of counts.
+/// the backward pass.
 ///
 /// The object has one entry per stage. Stages with count 0 are left out. For
 /// example, the counts 0, 4, 3 become {"1": 4, "2": 3}.
-static nlohmann::ordered_json liveJson(const double *counts, size_t numStages) {
+static nlohmann::ordered_json liveJson(std::span<const int32_t> counts) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::object();
-  for (size_t stage = 0; stage < numStages; ++stage)
+  for (size_t stage = 0; stage < counts.size(); ++stage)
     if (counts[stage] > 0)
-      stages[std::to_string(stage)] = int64_t(counts[stage]);
+      stages[std::to_string(stage)] = counts[stage];
   return stages;
 }
 
-/// Converts the report of one rank to a JSON object. `numbers` is a list of
-/// numbers that pack() has made from the report.
-static nlohmann::ordered_json toJson(int rank, const double *numbers,
-                                     size_t numSteps, size_t numStages) {
-  return {
-      {"rank", rank},
-      {"seconds", numbers[0]},
-      {"steps", std::vector<double>(numbers + 6, numbers + 6 + numSteps)},
-      {"idle_seconds", numbers[1]},
-      {"compute_seconds", numbers[2]},
-      {"wait_seconds", numbers[3]},
-      {"arena_bytes", int64_t(numbers[4])},
-      {"peak_memory_bytes", int64_t(numbers[5])},
-      {"peak_live_activations", liveJson(numbers + 6 + numSteps, numStages)}};
+/// Converts the report of one rank to a JSON object.
+static nlohmann::ordered_json toJson(size_t rank, const RankReport &report) {
+  return {{"rank", rank},
+          {"seconds", report.seconds},
+          {"steps", report.steps},
+          {"idle_seconds", report.spent.idle},
+          {"compute_seconds", report.spent.compute},
+          {"wait_seconds", report.spent.wait},
+          {"weight_bytes", report.weightBytes},
+          {"state_bytes", report.stateBytes},
+          {"arena_bytes", report.arenaBytes},
+          {"peak_memory_bytes", report.peakMemoryBytes},
+          {"peak_live_activations", liveJson(report.peakLive)}};
 }
 
 static nlohmann::ordered_json orNull(const std::optional<double> &number) {
@@ -126,34 +134,21 @@ static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
           {"grad_norm", orNull(metrics.gradNorm)}};
 }
 
-/// Gathers the reports of all ranks. Rank 0 then writes two lists as JSON:
+/// Writes two lists as JSON:
 ///
 /// - "ranks": the times and memory sizes of each rank
 /// - "steps": the duration and metrics of each timed step
 ///
 /// A step may take longer on one rank than on another. The list "steps" has the
 /// duration on the slowest rank.
-Status writeReport(const std::string &path, const RankReport &mine,
-                   World &world) {
-  const std::vector<double> numbers = pack(mine);
-  const size_t numRanks = size_t(world.size());
-  std::vector<double> all(numbers.size() * numRanks);
-  if (Status status = world.all().allGather(numbers.data(), all.data(),
-                                            numbers.size() * sizeof(double),
-                                            {"write", "report"});
-      status.failed() || world.rank() != 0)
-    return status;
+Status writeReport(const std::string &path, std::span<const RankReport> all) {
   nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
   nlohmann::ordered_json steps = nlohmann::ordered_json::array();
-  for (size_t rank = 0; rank < numRanks; ++rank)
-    ranks.push_back(toJson(int(rank), all.data() + rank * numbers.size(),
-                           mine.steps.size(), mine.peakLive.size()));
-  for (size_t step = 0; step < mine.steps.size(); ++step) {
-    double slowest = 0;
-    for (size_t rank = 0; rank < numRanks; ++rank)
-      slowest = std::max(slowest, all[rank * numbers.size() + 6 + step]);
-    steps.push_back(stepJson(mine, step, slowest));
-  }
+  for (size_t rank = 0; rank < all.size(); ++rank)
+    ranks.push_back(toJson(rank, all[rank]));
+  const std::vector<double> slowest = slowestSteps(all);
+  for (size_t step = 0; step < slowest.size(); ++step)
+    steps.push_back(stepJson(all[0], step, slowest[step]));
   const nlohmann::ordered_json report = {{"ranks", ranks}, {"steps", steps}};
   return writeFileAtomically(path, report.dump(2) + "\n");
 }

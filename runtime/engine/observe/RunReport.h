@@ -7,6 +7,7 @@
 #include "runtime/engine/observe/TimeSpent.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,9 @@ struct RankReport {
   /// Seconds of all timed steps for each kind of work: computations,
   /// collectives, and waits for messages from other pipeline stages.
   TimeSpent spent = {};
-  /// Size in bytes of the arena, the memory for intermediate tensors.
-  int64_t arenaBytes = 0;
+  /// Bytes of the weights, of the state of the optimizer, and of the arena (the
+  /// memory for intermediate tensors) of this rank.
+  int64_t weightBytes = 0, stateBytes = 0, arenaBytes = 0;
   /// Largest resident set size of the process in bytes.
   int64_t peakMemoryBytes = 0;
   /// One entry per pipeline stage: the largest number of microbatches that had
@@ -54,21 +56,20 @@ struct RankReport {
 /// Returns the largest resident set size of this process so far, in bytes.
 int64_t peakMemoryOfProcess();
 
-/// Returns the line that rank `rank` prints at the end of a run. For example:
-/// "rank 3: 2 steps of 12.300 ms (compute 80%, wait 15%, idle 5%), arena 1.5
-/// MiB, peak memory 30.1 MiB". "compute" is the time in instructions other than
-/// collectives. "wait" is the time in collectives. "idle" is the time in waits
-/// for messages to or from other pipeline stages. The arena is the memory for
-/// intermediate tensors. The peak memory is the largest resident set size of
-/// the process.
-std::string summaryLine(int rank, const RankReport &report);
+/// Returns the duration of each timed step on the rank that took longest.
+std::vector<double> slowestSteps(std::span<const RankReport> ranks);
 
-/// Writes the reports of all ranks to the file `path` as JSON. All ranks must
-/// call this function. Each rank passes its own report as `mine`. Rank 0
-/// gathers the reports and writes the file. If rank 0 cannot write the file,
-/// the file keeps its old content, and rank 0 returns exit code 7.
-Status writeReport(const std::string &path, const RankReport &mine,
-                   World &world);
+/// Sends the reports of all ranks to rank 0. All ranks must call this function.
+/// Each rank passes its own report as `mine`. On rank 0, stores the reports of
+/// all ranks in `ranks`; of the metrics, only those of rank 0. On other ranks,
+/// `ranks` stays empty.
+Status gatherReports(const RankReport &mine, World &world,
+                     std::vector<RankReport> &ranks);
+
+/// Writes the reports of all ranks to the file `path` as JSON. If the file
+/// cannot be written, it keeps its old content, and the result is an error with
+/// exit code 7.
+Status writeReport(const std::string &path, std::span<const RankReport> ranks);
 
 } // namespace pcc::runtime
 

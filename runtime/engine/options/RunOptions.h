@@ -47,6 +47,10 @@ struct RunOptions {
   ///
   /// If the path is empty, no file is written.
   std::string report;
+  /// Format of the table of ranks (--format): "table", "csv", "md" or "json".
+  /// If empty, the table is text for people on stderr; otherwise it goes to
+  /// stdout.
+  std::string format;
   /// Seed of the random generator for inputs (--random-inputs). The runtime
   /// fills an input with random elements if the input has no other source.
   /// Other sources are a .npy file, a file of token ids, and an array that a
@@ -117,7 +121,7 @@ struct RunOptions {
   /// With and without this option, the runtime compares the hashes of at most
   /// 16 blocks of 4096 bytes in each file. A difference is an error.
   bool checkWeights = false;
-  /// Whether summary lines and notes are not printed.
+  /// Whether notes and the table of ranks on stderr are not printed.
   bool quiet = false;
   /// Number of ranks on this host; 0 means all ranks of the run.
   int localRanks = 0;

@@ -129,6 +129,10 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
          1, 4096);
   app.add_option("--report", options.report, "write times and memory as JSON")
       ->type_name("FILE.json");
+  app.add_option("--format", options.format,
+                 "write the table of ranks to stdout in this format (default: "
+                 "a table on stderr)")
+      ->check(oneOf({"table", "csv", "md", "json"}));
   app.add_option("--schedule-svg", options.scheduleSvg,
                  "draw the last step: actions, messages and memory of every "
                  "rank over time")
@@ -152,7 +156,8 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   acceptPositive(app.add_option("--load-timeout", options.loadTimeout,
                                 "timeout while loading, in seconds")
                      ->capture_default_str());
-  app.add_flag("-q,--quiet", options.quiet, "suppress summary lines");
+  app.add_flag("-q,--quiet", options.quiet,
+               "suppress notes and the table of ranks");
 }
 
 } // namespace pcc::runtime

@@ -11,6 +11,7 @@ EXPLAIN = "pcc explain MODEL --json"
 COMPILE = "pcc MODEL --report FILE"
 VERIFY = "pcc verify MODEL --report FILE"
 RUN = "pcc run BUNDLE --report FILE"
+TABLE = "pcc run BUNDLE --format json"
 METRICS = "pcc run BUNDLE --metrics FILE"
 
 # command -> the names of its samples, the introduction of its section
@@ -23,6 +24,7 @@ DOCUMENTS = {
               "fails."),
     VERIFY: (["verify", "verify-changed"], "One object."),
     RUN: (["run-inference", "run-training"], "One object. It is written by rank 0 with the measurements of all ranks."),
+    TABLE: (["table"], "One object on stdout: the table of ranks. `--format csv` has the fields of `ranks[]` as columns."),
     METRICS: (["metrics"], "One object per line and step, when training."),
 }
 
@@ -225,6 +227,8 @@ RUN_ROWS = [
     ("ranks[].compute_seconds", "seconds", "time in instructions other than collectives"),
     ("ranks[].wait_seconds", "seconds", "time in collectives"),
     ("ranks[].idle_seconds", "seconds", "time in waits for messages of other stages"),
+    ("ranks[].weight_bytes", "bytes", "size of the weights"),
+    ("ranks[].state_bytes", "bytes", "size of the state of the optimizer"),
     ("ranks[].arena_bytes", "bytes", "size of the arena, as planned and as allocated"),
     ("ranks[].peak_memory_bytes", "bytes", "largest resident size of the process"),
     ("ranks[].peak_live_activations", "", "by stage; empty without training"),
@@ -234,6 +238,29 @@ RUN_ROWS = [
     ("steps[].seconds", "seconds", "time of the slowest rank"),
     ("steps[].loss", "", "loss; null without training", NUMBER),
     ("steps[].grad_norm", "", "global norm of the gradients before clipping; null without training", NUMBER),
+]
+
+TABLE_ROWS = [
+    ("steps", "", "number of timed steps"),
+    ("samples_per_second", "1/second", "speed at the median duration of a step"),
+    ("ranks", "", "one entry per group of ranks that run the same stages, at most 16, and one for the whole run"),
+    ("ranks[].ranks", "", "numbers of the ranks, such as `4-7`; `all` for the whole run"),
+    ("ranks[].stages", "", "numbers of their stages"),
+    ("ranks[].median_seconds", "seconds", "median duration of a step over all ranks of the group; in `all`, each step has the "
+     "duration of its slowest rank"),
+    ("ranks[].min_seconds", "seconds", "shortest duration of a step"),
+    ("ranks[].max_seconds", "seconds", "longest duration of a step"),
+    ("ranks[].p90_seconds", "seconds", "90th percentile (nearest rank)"),
+    ("ranks[].p99_seconds", "seconds", "99th percentile"),
+    ("ranks[].deviation_seconds", "seconds", "standard deviation of the sample"),
+    ("ranks[].compute", "", "share of the time in instructions other than collectives, on average over the ranks"),
+    ("ranks[].collectives", "", "share in collectives"),
+    ("ranks[].idle", "", "the rest, such as waits for messages of other stages"),
+    ("ranks[].weight_bytes", "bytes", "most bytes of weights of one rank"),
+    ("ranks[].state_bytes", "bytes", "the same of the state of the optimizer"),
+    ("ranks[].arena_bytes", "bytes", "the same of the arena"),
+    ("ranks[].peak_memory_bytes", "bytes", "largest resident size of a process"),
+    ("ranks[].slowest_rank", "", "number of the rank that took longest for all steps"),
 ]
 
 METRICS_ROWS = [
@@ -250,4 +277,5 @@ METRICS_ROWS = [
     ("loss_scale", "", "loss scale; absent without one", NUMBER),
 ]
 
-ROWS = {INSPECT: INSPECT_ROWS, EXPLAIN: EXPLAIN_ROWS, COMPILE: COMPILE_ROWS, VERIFY: VERIFY_ROWS, RUN: RUN_ROWS, METRICS: METRICS_ROWS}
+ROWS = {INSPECT: INSPECT_ROWS, EXPLAIN: EXPLAIN_ROWS, COMPILE: COMPILE_ROWS, VERIFY: VERIFY_ROWS, RUN: RUN_ROWS, TABLE: TABLE_ROWS,
+        METRICS: METRICS_ROWS}

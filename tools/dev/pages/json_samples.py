@@ -70,6 +70,7 @@ class Samples:
 
     def infer(self):
         self.run("inference", PLAN)
+        self.save("table.json", self.call("run", "inference.pcc", "--random-inputs", "1", "--comm", "thread", "--format", "json", "-q"))
 
     def train(self):
         self.run("training", TRAIN, "--steps", "2", "--metrics", "metrics.jsonl", "--peak-flops", "1e9")

@@ -1,0 +1,50 @@
+//===- QuantityText.cpp - bytes, seconds and counts as text ---------------===//
+
+#include "runtime/base/QuantityText.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace pcc::runtime {
+
+std::string bytesText(double bytes) {
+  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  while (bytes >= 1024 && unit < 4) {
+    bytes /= 1024;
+    ++unit;
+  }
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), unit ? "%.1f %s" : "%.0f %s", bytes,
+                units[unit]);
+  return text.data();
+}
+
+/// Returns how many decimals show `number` with three digits. The number is
+/// rounded first, so that 99.96 has the text "100".
+static int decimalsOf(double number) {
+  return number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
+}
+
+std::string secondsText(double seconds) {
+  const bool isMicro = seconds < 0.9995e-3, isMilli = seconds < 0.9995;
+  const double number = seconds * (isMicro ? 1e6 : isMilli ? 1e3 : 1);
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.*f %s", decimalsOf(number), number,
+                isMicro   ? "us"
+                : isMilli ? "ms"
+                          : "s");
+  return text.data();
+}
+
+std::string shareText(double share) {
+  return std::to_string(std::lround(100 * share)) + " %";
+}
+
+std::string countText(int64_t count, const std::string &noun) {
+  const char *plural = noun.ends_with("ch") || noun.ends_with("x") ? "es" : "s";
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : plural);
+}
+
+} // namespace pcc::runtime

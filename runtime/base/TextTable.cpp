@@ -1,0 +1,75 @@
+//===- TextTable.cpp - tables for terminals, spreadsheets and Markdown ----===//
+
+#include "runtime/base/TextTable.h"
+
+#include <algorithm>
+
+namespace pcc::runtime {
+
+using Row = std::vector<std::string>;
+
+/// Calls `rowText` for the titles and for each row, and joins the results.
+template <typename RowText>
+static std::string joinRows(const TextTable &table, RowText rowText) {
+  std::string text = rowText(table.titles);
+  for (const Row &row : table.rows)
+    text += rowText(row);
+  return text;
+}
+
+/// Counts characters of UTF-8, which may have several bytes each.
+static size_t widthOf(const std::string &cell) {
+  return size_t(std::count_if(cell.begin(), cell.end(),
+                              [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string alignedText(const TextTable &table) {
+  std::vector<size_t> widths(table.titles.size());
+  joinRows(table, [&](const Row &row) {
+    for (size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], widthOf(row[column]));
+    return "";
+  });
+  return joinRows(table, [&](const Row &row) {
+    std::string line = row[0];
+    line.append(widths[0] - widthOf(row[0]), ' ');
+    for (size_t column = 1; column < row.size(); ++column)
+      line += "  " + std::string(widths[column] - widthOf(row[column]), ' ') +
+              row[column];
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line + "\n";
+  });
+}
+
+std::string markdownText(const TextTable &table) {
+  auto rowText = [](const Row &row) {
+    std::string line = "|";
+    for (const std::string &cell : row)
+      line += " " + cell + " |";
+    return line + "\n";
+  };
+  TextTable body{Row(table.titles.size(), "---:"), table.rows};
+  body.titles[0] = "---";
+  return rowText(table.titles) + joinRows(body, rowText);
+}
+
+/// Quotes a cell for a file of comma-separated values if it needs quotes.
+static std::string quoted(const std::string &cell) {
+  if (cell.find_first_of(",\"\r\n") == std::string::npos)
+    return cell;
+  std::string text = "\"";
+  for (char c : cell)
+    text += c == '"' ? "\"\"" : std::string(1, c);
+  return text + "\"";
+}
+
+std::string csvText(const TextTable &table) {
+  return joinRows(table, [](const Row &row) {
+    std::string line;
+    for (size_t column = 0; column < row.size(); ++column)
+      line += (column ? "," : "") + quoted(row[column]);
+    return line + "\n";
+  });
+}
+
+} // namespace pcc::runtime

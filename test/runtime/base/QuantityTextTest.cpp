@@ -1,0 +1,40 @@
+//===- QuantityTextTest.cpp - tests of QuantityText and TextTable ---------===//
+
+#include "runtime/base/QuantityText.h"
+#include "runtime/base/TextTable.h"
+
+#include <gtest/gtest.h>
+
+using namespace pcc::runtime;
+
+TEST(QuantityTextTest, ShowsThreeDigitsOfADuration) {
+  EXPECT_EQ(secondsText(0), "0.00 us");
+  EXPECT_EQ(secondsText(12.54e-6), "12.5 us");
+  EXPECT_EQ(secondsText(0.9996e-3), "1.00 ms");
+  EXPECT_EQ(secondsText(0.09996), "100 ms");
+  EXPECT_EQ(secondsText(0.9996), "1.00 s");
+  EXPECT_EQ(secondsText(1234.4), "1234 s");
+}
+
+TEST(QuantityTextTest, ChoosesTheUnitOfBytes) {
+  EXPECT_EQ(bytesText(1023), "1023 B");
+  EXPECT_EQ(bytesText(98304), "96.0 KiB");
+}
+
+TEST(QuantityTextTest, UsesThePluralByNumber) {
+  EXPECT_EQ(countText(1, "cut"), "1 cut");
+  EXPECT_EQ(countText(0, "cut"), "0 cuts");
+  EXPECT_EQ(countText(2, "microbatch"), "2 microbatches");
+}
+
+TEST(TextTableTest, AlignsCharactersNotBytes) {
+  EXPECT_EQ(alignedText({{"name", "n"}, {{"ä", "1"}, {"long name", "10"}}}),
+            "name        n\n"
+            "ä           1\n"
+            "long name  10\n");
+}
+
+TEST(TextTableTest, QuotesCellsOfCsv) {
+  EXPECT_EQ(csvText({{"a", "b"}, {{"x,y", "say \"no\""}}}),
+            "a,b\n\"x,y\",\"say \"\"no\"\"\"\n");
+}
