@@ -343,7 +343,9 @@ private:
     const std::string text = rankTableText(table, options.format);
     if (isAsked)
       return writeAll(STDOUT_FILENO, text, "stdout", options.timeout);
-    if (!options.quiet)
+    if (!options.quiet && options.onTable)
+      options.onTable(text);
+    else if (!options.quiet)
       std::fputs(text.c_str(), stderr);
     return Status::success();
   }

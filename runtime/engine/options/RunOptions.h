@@ -138,6 +138,9 @@ struct RunOptions {
   /// Function that receives progress messages of rank 0. An empty text clears
   /// the message. May be empty.
   std::function<void(const std::string &)> onProgress = {};
+  /// Function that shows the table of ranks to the user. If it is empty, rank 0
+  /// writes the table to stderr.
+  std::function<void(const std::string &)> onTable = {};
 };
 
 } // namespace pcc::runtime

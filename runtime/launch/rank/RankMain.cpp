@@ -423,6 +423,10 @@ int main(int argc, char **argv) {
     options.onProgress = [](const std::string &what) {
       std::fputs(progressLine(what).c_str(), stderr);
     };
+  if (environment.contains(kStatusFolderVariable))
+    options.onTable = [](const std::string &table) {
+      std::fputs(tableLines(table).c_str(), stderr);
+    };
   RankLifecycle life(options, environment, identity);
   // End the process without the destructor of `life`. After an error, `life`
   // may still contain the communicator of this rank. The destructor of the

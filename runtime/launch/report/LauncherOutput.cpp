@@ -10,16 +10,27 @@
 
 namespace pcc::runtime {
 
-/// Returns whether a rank wrote `line` for the user: the line begins with
-/// "pcc:", "note:" or "rank ".
-static bool isForUser(std::string_view line) {
-  for (std::string_view prefix : {"pcc:", "note:", "rank "})
-    if (line.starts_with(prefix))
-      return true;
-  return false;
+static constexpr std::string_view progressPrefix = "pcc-progress: ";
+static constexpr std::string_view tablePrefix = "pcc-table: ";
+
+/// If a rank wrote `line` for the user, returns what the user sees; otherwise
+/// std::nullopt. The user sees the whole line if it begins with "pcc:" or
+/// "note:", and a line of a table without its prefix.
+static std::optional<std::string_view> shownOf(std::string_view line) {
+  if (line.starts_with(tablePrefix))
+    return line.substr(tablePrefix.size());
+  if (line.starts_with("pcc:") || line.starts_with("note:"))
+    return line;
+  return std::nullopt;
 }
 
-static constexpr std::string_view progressPrefix = "pcc-progress: ";
+std::string tableLines(const std::string &table) {
+  std::string lines, line;
+  std::istringstream rest(table);
+  while (std::getline(rest, line))
+    lines += std::string(tablePrefix) + line + "\n";
+  return lines;
+}
 
 std::string progressLine(const std::string &what) {
   return std::string(progressPrefix) + what + "\n";
@@ -35,8 +46,8 @@ void LauncherOutput::takeLine(std::string line, std::string &passed) {
     progress = line.substr(progressPrefix.size());
     return;
   }
-  if (isForUser(line)) {
-    passed += printable(line) + "\n";
+  if (const auto shown = shownOf(line)) {
+    passed += printable(std::string(*shown)) + "\n";
     return;
   }
   keptLines.push_back(std::move(line));

@@ -14,7 +14,7 @@ namespace pcc::runtime {
 /// launcher is the process that starts the ranks, such as mpirun. There are
 /// three kinds of lines:
 ///
-/// - Lines for the user begin with "pcc:", "note:" or "rank ". take() returns
+/// - Lines for the user begin with "pcc:", "note:" or "pcc-table: ". take() returns
 ///   these lines.
 /// - Progress messages of rank 0 begin with "pcc-progress: ". takeProgress()
 ///   returns the latest message.
@@ -24,14 +24,14 @@ class LauncherOutput {
 public:
   /// Processes `text`, the next bytes that the launcher and the ranks wrote to
   /// stderr. The launcher is the process that starts the ranks. Returns the
-  /// complete lines that begin with "pcc:", "note:" or "rank ", because
+  /// complete lines that begin with "pcc:", "note:" or "pcc-table: ", because
   /// `pcc run` shows these lines to the user. Stores all other lines for
   /// takeProgress() and noise(). If `text` ends in the middle of a line, the
   /// next call of take() continues this line.
   std::string take(std::string_view text);
   /// Processes the last line of stderr, if this line has no newline at its end.
   /// Must be called after the last call of take(). If the line begins with
-  /// "pcc:", "note:" or "rank ", returns the line with a newline, because
+  /// "pcc:", "note:" or "pcc-table: ", returns the line with a newline, because
   /// `pcc run` shows such lines to the user. Otherwise stores the line for
   /// takeProgress() or noise(), and returns an empty string. Also returns an
   /// empty string if the last line has a newline.
@@ -44,7 +44,7 @@ public:
   std::optional<std::string> takeProgress();
 
   /// Returns the last lines of stderr, at most 200, oldest first. Two kinds of
-  /// lines are left out: lines that begin with "pcc:", "note:" or "rank ",
+  /// lines are left out: lines that begin with "pcc:", "note:" or "pcc-table: ",
   /// because take() returns these lines, and progress messages, because
   /// takeProgress() returns them.
   const std::deque<std::string> &noise() const { return keptLines; }
@@ -54,7 +54,7 @@ private:
   ///
   /// - `line` begins with "pcc-progress: ": stores the rest of the line in
   ///   `progress`.
-  /// - `line` begins with "pcc:", "note:" or "rank ": appends the line to
+  /// - `line` begins with "pcc:", "note:" or "pcc-table: ": appends the line to
   ///   `passed`, the text that take() returns.
   /// - All other lines: appends the line to `keptLines`. If `keptLines` then
   ///   has more than 200 lines, removes the oldest line.
@@ -71,6 +71,10 @@ private:
 /// newline. Rank 0 writes the line to stderr, and `pcc run` reads the line and
 /// displays the message.
 std::string progressLine(const std::string &what);
+
+/// Returns the lines of `table` with the prefix "pcc-table: ". Rank 0 writes
+/// them to stderr, and `pcc run` shows them without the prefix.
+std::string tableLines(const std::string &table);
 
 /// A rank whose process ended early, as Open MPI's mpirun reports it.
 struct LostRank {

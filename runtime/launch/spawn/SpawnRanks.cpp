@@ -263,7 +263,7 @@ private:
 /// error reports into the directory `folder`.
 ///
 /// Passes on the output of the ranks: all of stdout, and some lines of stderr.
-/// These lines begin with "pcc:", "note:" or "rank ".
+/// These lines begin with "pcc:", "note:" or "pcc-table: ".
 static Status runLauncher(Launcher launcher, LauncherOutcome &outcome,
                           const std::string &folder,
                           const SpawnRequest &request) {

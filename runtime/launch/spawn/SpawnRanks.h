@@ -54,7 +54,7 @@ struct SpawnRequest {
 
 /// Runs BUNDLE/run in one process per rank, and blocks until all have ended.
 /// Copies the ranks' stdout, and those lines of stderr that begin with "pcc:",
-/// "note:" or "rank ". At SIGINT, SIGTERM or SIGHUP, sends SIGTERM to the
+/// "note:" or "pcc-table: ". At SIGINT, SIGTERM or SIGHUP, sends SIGTERM to the
 /// ranks. Ranks that train with --save then save a checkpoint and exit with 16.
 /// A second signal kills all ranks. Returns the error that a rank reported
 /// first. If no rank reported an error, the usual exit codes are 14 (a rank

@@ -12,11 +12,12 @@ static int exited(int code) { return code << 8; }
 
 TEST(LauncherOutput, PassesOnWhatRanksMeanForTheUser) {
   LauncherOutput output;
-  EXPECT_EQ(output.take("-----\nrank 0: 3 st"), "");
-  EXPECT_EQ(output.take("eps\n\nmpirun detected\npcc: note: x\n"),
-            "rank 0: 3 steps\npcc: note: x\n");
-  EXPECT_EQ(output.take("rank 1: unended"), "");
-  EXPECT_EQ(output.takeRest(), "rank 1: unended\n");
+  const std::string table = tableLines("ranks  step\n0      1 s\n");
+  EXPECT_EQ(output.take("-----\n" + table.substr(0, 20)), "");
+  EXPECT_EQ(output.take(table.substr(20) + "\nmpirun detected\npcc: note: x\n"),
+            "ranks  step\n0      1 s\npcc: note: x\n");
+  EXPECT_EQ(output.take("note: unended"), "");
+  EXPECT_EQ(output.takeRest(), "note: unended\n");
   EXPECT_EQ(output.takeRest(), "");
   EXPECT_EQ(firstStatement(output.noise()), "mpirun detected");
 }
