@@ -16,7 +16,9 @@
 #include "passes/7-emit/link/InstructionSets.h"
 #include "passes/7-emit/link/RankLinker.h"
 #include "passes/7-emit/program/ProgramWriter.h"
+#include "runtime/base/QuantityText.h"
 #include "runtime/base/SharedLibrary.h"
+#include "runtime/program/BundleSummary.h"
 #include "runtime/program/Program.h"
 #include "runtime/program/Seal.h"
 #include "runtime/program/VerifyProgram.h"
@@ -24,6 +26,8 @@
 #include "runtime/timeline/TimelineFiles.h"
 
 #include "llvm/ADT/StringExtras.h"
+
+#include <nlohmann/json.hpp>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -239,15 +243,23 @@ private:
   /// simulated start and end times of the step's computations and messages to
   /// two files. One file is an SVG drawing with the path `options.scheduleSvg`.
   /// The other file is a list of Chrome trace events with the path
-  /// `options.trace`. If a path is empty, its file is not written.
+  /// `options.trace`. If a path is empty, its file is not written. Stores the
+  /// summary of the bundle in `options.summary`, if it is not null.
   Status writeTimeline() {
-    if (options.scheduleSvg.empty() && options.trace.empty())
+    const bool isDrawn = !options.scheduleSvg.empty() || !options.trace.empty();
+    if (!isDrawn && !options.summary)
+      return Status::success();
+    const runtime::Timeline timeline = plannedStep(*facts, programs);
+    if (options.summary)
+      *options.summary = runtime::bundleSummary(
+          nlohmann::ordered_json::parse(bundleJson(*facts, programs)),
+          {timeline.makespan, runtime::idleShare(timeline)});
+    if (!isDrawn)
       return Status::success();
     return runtime::writeTimeline(
-        plannedStep(*facts, programs),
+        timeline,
         "planned " + facts->schedule + " of " +
-            std::to_string(facts->microbatches) +
-            (facts->microbatches == 1 ? " microbatch" : " microbatches"),
+            runtime::countText(facts->microbatches, "microbatch"),
         {options.scheduleSvg, options.trace});
   }
 

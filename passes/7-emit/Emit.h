@@ -21,6 +21,9 @@ struct BundleOptions {
   /// one simulated step of the bundle. If a path is empty, its file is not
   /// written.
   std::string scheduleSvg = {}, trace = {};
+  /// If not null, writeBundle() stores a summary of the bundle here, as
+  /// runtime::bundleSummary() returns it.
+  std::string *summary = nullptr;
 };
 
 /// Compiles `module`, the result of all passes of `7-emit`, to a bundle: a

@@ -107,19 +107,28 @@ Status Compilation::fitRecompute() {
 }
 
 Status Compilation::writeBundle(const std::string &bundle) {
-  return runGuarded([&] {
-    return emit::writeBundle(*module, {bundle, options.packWeights,
-                                       options.scheduleSvg, options.trace});
-  });
+  std::string summary;
+  PCC_RETURN_IF_ERROR(runGuarded([&] {
+    return emit::writeBundle(*module,
+                             {bundle, options.packWeights, options.scheduleSvg,
+                              options.trace, &summary});
+  }));
+  listener.onResult(bundle + ": " + summary);
+  return Status::success();
 }
 
 Status Compilation::writeText(const std::string &path) {
-  if (!path.empty())
-    return writeModule(*module, path, /*isOwn=*/!isUnsealed);
-  if (options.dumpDirectory.empty() && options.report.empty())
-    listener.onNote(
-        "nothing is written; -o FILE.mlir writes the module after " +
-        std::string(folderOf(phaseOf(*module))) + ", -o - prints it");
+  const std::string phase(folderOf(phaseOf(*module)));
+  if (path.empty()) {
+    if (options.dumpDirectory.empty() && options.report.empty())
+      listener.onNote("nothing is written; -o FILE.mlir writes the module "
+                      "after " +
+                      phase + ", -o - prints it");
+    return Status::success();
+  }
+  PCC_RETURN_IF_ERROR(writeModule(*module, path, /*isOwn=*/!isUnsealed));
+  if (path != "-")
+    listener.onResult(path + ": the module after " + phase);
   return Status::success();
 }
 
@@ -128,8 +137,10 @@ Status Compilation::writeOnnx(const std::string &path) {
     return Status::error(
         WrongUsage,
         "--emit onnx needs a model, or a dump of phase 4-shard or earlier");
-  return runGuarded(
-      [&] { return writeAnnotatedModel(*module, path, listener); });
+  PCC_RETURN_IF_ERROR(
+      runGuarded([&] { return writeAnnotatedModel(*module, path, listener); }));
+  listener.onResult(path + ": the model with its shardings and stages");
+  return Status::success();
 }
 
 /// Returns a listener for the notes of the passes. The listener passes each

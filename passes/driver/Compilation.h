@@ -34,7 +34,8 @@ public:
   /// activations that ranks keep. Writes no bundle.
   Status advanceTo(Phase last);
   /// Writes the bundle, the directory that holds the compiled programs, to
-  /// `bundle`. The module must have passed phase 7-emit.
+  /// `bundle`. The module must have passed phase 7-emit. Tells the listener
+  /// what the bundle needs.
   Status writeBundle(const std::string &bundle);
   /// Writes a copy of the ONNX model to the file `path`, and adds shardings and
   /// pipeline stages to the copy. Phase 4-shard has chosen the shardings. Phase

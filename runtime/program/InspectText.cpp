@@ -16,9 +16,7 @@ static std::string bytesOf(const Json &entry, const char *field) {
   return bytesText(entry.at(field).get<double>());
 }
 
-/// Returns the axes of a mesh as text: {"a": 2, "b": 4} becomes "a=2, b=4". A
-/// mesh without axes becomes "one rank".
-static std::string pairsText(const Json &object) {
+std::string meshText(const Json &object) {
   std::string text;
   for (const auto &[name, value] : object.items())
     text += (text.empty() ? "" : ", ") + name + "=" + value.dump();
@@ -91,7 +89,7 @@ static std::string ranksText(const Json &ranks) {
       ++next;
     text += "  " + rangeText(ranks, first, next) +
             (ranks.size() == 1
-                 ? " (" + pairsText(ranks[first].at("coordinates")) + ")"
+                 ? " (" + meshText(ranks[first].at("coordinates")) + ")"
                  : "") +
             memoryText(ranks[first]);
   }
@@ -164,7 +162,7 @@ static std::string tableText(const Json &ranks) {
 
 std::string inspectText(const Json &bundle) {
   std::string text =
-      bundle.at("world").dump() + " ranks (" + pairsText(bundle.at("mesh")) +
+      bundle.at("world").dump() + " ranks (" + meshText(bundle.at("mesh")) +
       "), target " + bundle.at("target").get<std::string>() +
       (bundle.at("tf32").get<bool>() ? " with tf32, " : ", ") +
       bundle.at("microbatches").dump() + " microbatches, " +

@@ -13,6 +13,10 @@ namespace pcc::runtime {
 /// rank, the page also lists the tensors.
 std::string inspectText(const nlohmann::ordered_json &bundle);
 
+/// Returns the axes of a mesh as text: {"a": 2, "b": 4} becomes "a=2, b=4". A
+/// mesh without axes becomes "one rank".
+std::string meshText(const nlohmann::ordered_json &mesh);
+
 /// Returns the pipeline schedule as comma-separated values. `programs` is the
 /// list "programs" in bundle.json. All ranks with the same coordinate on the
 /// pipeline axis run the same program. The text has one line per program, such

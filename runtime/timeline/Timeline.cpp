@@ -44,4 +44,12 @@ void measureIdle(Timeline &timeline) {
   }
 }
 
+double idleShare(const Timeline &timeline) {
+  double idle = 0;
+  for (double seconds : timeline.idle)
+    idle += seconds;
+  const double whole = timeline.makespan * double(timeline.idle.size());
+  return whole > 0 ? idle / whole : 0;
+}
+
 } // namespace pcc::runtime

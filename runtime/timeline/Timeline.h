@@ -124,6 +124,10 @@ std::string rowName(const Timeline &timeline, size_t row);
 /// kind Communication that overlaps an action of its row is a wait inside it.
 void measureIdle(Timeline &timeline);
 
+/// Returns the mean share of the step in which a row is idle, from 0 to 1; 0
+/// without rows.
+double idleShare(const Timeline &timeline);
+
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_TIMELINE_TIMELINE_H

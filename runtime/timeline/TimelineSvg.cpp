@@ -215,15 +215,10 @@ private:
 };
 
 void TimelineDrawing::addHead(std::string_view title) {
-  double idle = 0;
-  for (double seconds : timeline.idle)
-    idle += seconds;
-  const double whole =
-      timeline.makespan * static_cast<double>(timeline.idle.size());
   svg.addText(left, 26,
               std::string(title) + (title.empty() ? "" : ": ") +
                   printSeconds(timeline.makespan) + ", " +
-                  printShare(idle, whole),
+                  printShare(idleShare(timeline), 1),
               " font-size=\"15\"");
 }
 

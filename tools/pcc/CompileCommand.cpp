@@ -48,6 +48,8 @@ Listener tool::terminalListener(bool quiet) {
   Listener listener;
   if (!quiet)
     listener.onNote = [](const std::string &note) { printNote(note); };
+  if (!quiet)
+    listener.onResult = printResult;
   if (isTerminal())
     listener.onPhase = [](Phase phase) {
       showProgress(std::string(folderOf(phase)) + ": " +
@@ -114,10 +116,30 @@ tool::ParsedArguments tool::parseCompile(int argc, const char *const *argv,
   return reading;
 }
 
+/// Returns the command that a user most likely wants next: the run of the
+/// bundle, the phases after the written module; empty if there is none.
+static std::string nextCommand(const CompileOptions &options) {
+  const std::string output = quoted(options.bundle);
+  if (options.bundle.empty() || options.bundle == "-")
+    return "";
+  if (options.stopsEarly())
+    return "pcc " + output + " --start-at " +
+           std::to_string(static_cast<int>(*options.stopAfter) + 1);
+  if (options.emitsOnnx)
+    return "pcc " + output;
+  return "pcc run " + output +
+         (options.training.train ? " --data DIR --steps 100 --save checkpoints"
+                                 : " --random-inputs 1");
+}
+
 int tool::compileCommand(int argc, const char *const *argv) {
   CompileOptions options;
   if (auto code = finishEarly(parseCompile(argc, argv, options)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
-  return reportStatus(compile(options, terminalListener(options.quiet)));
+  const Status status = compile(options, terminalListener(options.quiet));
+  if (const std::string next = nextCommand(options);
+      status.ok() && !options.quiet && !next.empty())
+    printResult("  next: " + next);
+  return reportStatus(status);
 }

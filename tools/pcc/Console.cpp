@@ -47,6 +47,11 @@ void tool::printNote(const std::string &note) {
   fprintf(stderr, "pcc: note: %s\n", oneLine(note).c_str());
 }
 
+void tool::printResult(const std::string &text) {
+  clearProgress();
+  fprintf(stderr, "%s\n", printableLines(text).c_str());
+}
+
 int tool::reportStatus(const Status &status) {
   clearProgress();
   if (status.ok())

@@ -20,6 +20,9 @@ int reportStatus(const Status &status);
 /// Prints one line `pcc: note: …`.
 void printNote(const std::string &note);
 
+/// Prints a text about what was made, which may have several lines.
+void printResult(const std::string &text);
+
 /// Returns whether stderr is a terminal.
 bool isTerminal();
 /// Replaces the progress line of the terminal, which the next error or note

@@ -105,8 +105,8 @@ struct LauncherOutcome {
   std::optional<Status> reported = {};
   /// The last lines, at most 200, that the launcher and the ranks wrote to
   /// stderr, oldest first. Two kinds of lines are left out: lines that begin
-  /// with "pcc:", "note:" or "pcc-table: ", because `pcc run` has shown these lines
-  /// to the user, and progress messages of rank 0.
+  /// with "pcc:", "note:" or "pcc-table: ", because `pcc run` has shown these
+  /// lines to the user, and progress messages of rank 0.
   std::deque<std::string> noise = {};
 };
 

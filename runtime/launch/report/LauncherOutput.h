@@ -14,8 +14,8 @@ namespace pcc::runtime {
 /// launcher is the process that starts the ranks, such as mpirun. There are
 /// three kinds of lines:
 ///
-/// - Lines for the user begin with "pcc:", "note:" or "pcc-table: ". take() returns
-///   these lines.
+/// - Lines for the user begin with "pcc:", "note:" or "pcc-table: ". take()
+///   returns these lines, without the prefix "pcc-table: ".
 /// - Progress messages of rank 0 begin with "pcc-progress: ". takeProgress()
 ///   returns the latest message.
 /// - noise() returns the last 200 of all other lines. `pcc run` uses them to
@@ -44,9 +44,9 @@ public:
   std::optional<std::string> takeProgress();
 
   /// Returns the last lines of stderr, at most 200, oldest first. Two kinds of
-  /// lines are left out: lines that begin with "pcc:", "note:" or "pcc-table: ",
-  /// because take() returns these lines, and progress messages, because
-  /// takeProgress() returns them.
+  /// lines are left out: lines that begin with "pcc:", "note:" or
+  /// "pcc-table: ", because take() returns these lines, and progress messages,
+  /// because takeProgress() returns them.
   const std::deque<std::string> &noise() const { return keptLines; }
 
 private:
