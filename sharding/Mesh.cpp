@@ -42,12 +42,17 @@ int64_t Mesh::rankOf(const Coordinates &where) const {
   return rank;
 }
 
-Mesh Mesh::spatial() const {
+/// Returns `mesh` without the axis `name`.
+static Mesh without(const Mesh &mesh, std::string_view name) {
   Mesh result;
-  for (const Axis &axis : axes)
-    if (axis.name != timeAxis)
+  for (const Axis &axis : mesh.axes)
+    if (axis.name != name)
       result.axes.push_back(axis);
   return result;
 }
+
+Mesh Mesh::spatial() const { return without(*this, timeAxis); }
+
+Mesh Mesh::ofStage() const { return without(*this, pipelineAxis); }
 
 } // namespace pcc::dist

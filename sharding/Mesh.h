@@ -20,6 +20,10 @@ using Coordinates = std::vector<int64_t>;
 /// ranks, so no communication ever runs along it.
 inline constexpr std::string_view timeAxis = "mb";
 
+/// Name of the axis of pipeline positions. A mesh of all ranks may have it as
+/// its first axis; the mesh of a stage does not.
+inline constexpr std::string_view pipelineAxis = "pp";
+
 /// One named axis of a mesh, such as tp of size 8.
 struct Axis {
   std::string name;
@@ -51,6 +55,10 @@ struct Mesh {
   /// Returns this mesh without the time axis: the mesh over which ranks
   /// communicate.
   Mesh spatial() const;
+
+  /// Returns this mesh without the axis of pipeline positions: the mesh over
+  /// which shardings split the tensors of a stage.
+  Mesh ofStage() const;
 
   bool operator==(const Mesh &) const = default;
 };

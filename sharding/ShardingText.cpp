@@ -33,7 +33,7 @@ std::string toString(const DimSharding &dim, const Mesh *mesh, bool brief) {
   std::string text;
   for (const Factor &factor : dim.factors)
     text += (text.empty() ? "" : "|") +
-            factorText(factor, mesh, brief && dim.factors.size() == 1);
+            factorText(factor, mesh, brief && &factor == &dim.factors.back());
   if (dim.open)
     text += "?";
   if (text.empty())
@@ -189,6 +189,8 @@ private:
     if (!shape)
       return fail("a size before the axes of dim " + std::to_string(dim));
     const int64_t size = dim < shape->size() ? (*shape)[dim] : 1;
+    if (size < 0)
+      return fail("the size of dim " + std::to_string(dim));
     if (before < 1 || size % before != 0)
       return fail("factors whose product divides " + std::to_string(size) +
                   ", the size of dim " + std::to_string(dim) + ",");

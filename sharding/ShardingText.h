@@ -42,10 +42,10 @@ namespace pcc::dist {
 ///   with `mesh`, without `brief`      64@tp
 ///   with `mesh` and `brief`           tp
 ///
-/// `brief` does not change a dim such as 3|64@tp. In this dim, each of 3 blocks
-/// of 64 elements is split over tp. Without `mesh` and `brief`, the text
-/// contains all sizes. parseSharding() can then parse the text without a mesh
-/// and without the shape of the tensor.
+/// With `brief`, the last factor of a dim has no size if axes split it: 3|tp
+/// instead of 3|64@tp. Without `mesh` and `brief`, the text contains all sizes.
+/// parseSharding() can then parse the text without a mesh and without the shape
+/// of the tensor.
 std::string toString(const Sharding &sharding, const Mesh *mesh = nullptr,
                      bool brief = false);
 /// Returns the text of `dim`, the sharding of one dim, in the grammar at the
@@ -56,8 +56,8 @@ std::string toString(const Sharding &sharding, const Mesh *mesh = nullptr,
 ///   with `mesh`, without `brief`      64@tp
 ///   with `mesh` and `brief`           tp
 ///
-/// `brief` does not change a dim such as 3|64@tp. In this dim, each of 3 blocks
-/// of 64 elements is split over tp.
+/// With `brief`, the last factor of a dim has no size if axes split it: 3|tp
+/// instead of 3|64@tp.
 std::string toString(const DimSharding &dim, const Mesh *mesh = nullptr,
                      bool brief = false);
 
@@ -68,14 +68,15 @@ inline std::string toBriefString(const Sharding &sharding, const Mesh &mesh) {
 }
 
 /// Parses a sharding in the grammar at the top of this file. `mesh` and `shape`
-/// (the shape of the tensor) may be null. Returns an error with the exit code
+/// (the shape of the tensor) may be null. A negative size in `shape` is
+/// unknown. Returns an error with the exit code
 /// CannotMeet (6) in these cases:
 ///
 ///  - The text does not follow the grammar.
 ///  - `mesh` is null, and the text has an axis without a size: `tp` instead of
 ///    `tp:4`.
-///  - `shape` is null, and the text has axes without the number of elements
-///    that the axes split: `tp:4` instead of `64@tp:4`.
+///  - `shape` is null or does not know the dim, and the text has axes without
+///    the number of elements that the axes split: `tp:4` instead of `64@tp:4`.
 ///  - An axis has no size in the text, and `mesh` does not have the axis.
 ///  - The size of an axis in the text is 0.
 ///  - The text of a dim ends with axes without a number of elements, as in

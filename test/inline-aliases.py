@@ -5,7 +5,7 @@ import sys
 
 texts = {}
 for line in sys.stdin:
-    if alias := re.match(r'#(\w+) = #dist\.sharding<(".*")>$', line):
+    if alias := re.match(r'#(\w+) = #dist\.sharding<("[^"]*")', line):
         texts[alias[1]] = alias[2]
         continue
     if re.match(r"// -----", line):

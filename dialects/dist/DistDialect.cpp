@@ -5,6 +5,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "sharding/ShardingText.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -40,10 +41,43 @@ static void printCollectiveKind(OpAsmPrinter &printer, Operation *,
 #define GET_OP_CLASSES
 #include "dialects/dist/DistOps.cpp.inc"
 
+/// Appends the names of `axes` to `words`.
+static void addAxes(SmallVectorImpl<std::string> &words, const SubAxes &axes) {
+  for (const SubAxis &axis : axes)
+    words.push_back(axis.axis);
+}
+
+/// Returns a name for the alias of `sharding` in a dump. Example: `whole_3_tp`
+/// for [-, 3|tp], and `mb_whole_sum_tp` for [mb, -] partial sum(tp).
+static std::string speakingName(const Sharding &sharding) {
+  SmallVector<std::string> words;
+  for (const DimSharding &dim : sharding.dims) {
+    for (const Factor &factor : dim.factors) {
+      if (factor.axes.empty())
+        words.push_back(std::to_string(factor.size));
+      addAxes(words, factor.axes);
+    }
+    if (dim.factors.empty())
+      words.push_back("whole");
+    if (dim.view)
+      words.push_back("view");
+  }
+  if (words.empty())
+    words = {"scalar"};
+  else if (llvm::all_of(words, [](StringRef word) { return word == "whole"; }))
+    words = {"whole", std::to_string(sharding.rank()) + "d"};
+  for (const Partial &partial : sharding.partials) {
+    words.push_back(toString(partial.kind));
+    addAxes(words, {partial.axis});
+  }
+  return llvm::join(words, "_");
+}
+
 namespace {
-/// Names the aliases under which MLIR prints meshes and shardings: #mesh,
-/// #partial (ranks hold partial results), #whole (each rank holds the whole
-/// tensor), and #split (any other sharding).
+/// Names the aliases under which MLIR prints meshes and shardings: #mesh, and
+/// in dumps the axes of the sharding. Elsewhere #partial (ranks hold partial
+/// results), #whole (each rank holds the whole tensor), and #split (any other
+/// sharding).
 struct DistAliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -55,9 +89,12 @@ struct DistAliases : OpAsmDialectInterface {
     auto sharding = dyn_cast<ShardingAttr>(attribute);
     if (!sharding)
       return AliasResult::NoAlias;
-    os << (isPartial(sharding.getSharding())      ? "partial"
-           : isReplicated(sharding.getSharding()) ? "whole"
-                                                  : "split");
+    if (sharding.getMesh())
+      os << speakingName(sharding.getSharding());
+    else
+      os << (isPartial(sharding.getSharding())      ? "partial"
+             : isReplicated(sharding.getSharding()) ? "whole"
+                                                    : "split");
     return AliasResult::FinalAlias;
   }
 };
@@ -138,25 +175,82 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
   return MeshAttr::get(parser.getContext(), mesh);
 }
 
+/// Returns the size of `dim` if the spelling of --shard leaves it out: the last
+/// factor is split. Returns kDynamic otherwise.
+static int64_t omittedSize(const DimSharding &dim) {
+  if (dim.factors.empty() || dim.factors.back().axes.empty())
+    return ShapedType::kDynamic;
+  int64_t size = 1;
+  for (const Factor &factor : dim.factors)
+    size *= factor.size;
+  return size;
+}
+
+/// Prints a size, or `?` if it is unknown.
+static void printSize(AsmPrinter &printer, int64_t size) {
+  if (ShapedType::isDynamic(size))
+    printer << '?';
+  else
+    printer << size;
+}
+
 void ShardingAttr::print(AsmPrinter &printer) const {
-  printer << "<\"" << toString(getSharding()) << "\">";
+  auto mesh = dyn_cast_or_null<MeshAttr>(getMesh());
+  if (!mesh) {
+    printer << "<\"" << toString(getSharding()) << "\">";
+    return;
+  }
+  const Mesh axes = mesh.getMesh();
+  printer << "<\"" << toBriefString(getSharding(), axes) << "\"";
+  Shape sizes;
+  for (const DimSharding &dim : getSharding().dims)
+    sizes.push_back(omittedSize(dim));
+  if (llvm::any_of(sizes, [](int64_t size) { return size >= 0; })) {
+    printer << " of ";
+    llvm::interleave(
+        sizes, [&](int64_t size) { printSize(printer, size); },
+        [&] { printer << 'x'; });
+  }
+  printer << " on " << mesh << '>';
 }
 
 /// Parses a sharding such as `<"[8@tp:2, -]">`: mesh axis tp of size 2 splits
 /// dim 0 of size 8, and each rank holds the whole of dim 1. The text contains
-/// the sizes, because the parser knows neither the shape of the tensor nor the
-/// mesh.
+/// the sizes, or they follow: `<"[tp, -]" of 8x? on #dist.mesh<tp = 2>>`.
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   std::string text;
   SMLoc location = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseString(&text) || parser.parseGreater())
+  if (parser.parseLess() || parser.parseString(&text))
     return {};
-  auto sharding = parseSharding(text, nullptr, nullptr);
+  SmallVector<int64_t> sizes;
+  MeshAttr mesh;
+  const bool hasSizes = succeeded(parser.parseOptionalKeyword("of"));
+  if (hasSizes && parser.parseDimensionList(sizes, /*allowDynamic=*/true,
+                                            /*withTrailingX=*/false))
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("on")) &&
+      parser.parseAttribute(mesh))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  const Mesh axes = mesh ? mesh.getMesh() : Mesh();
+  const Shape shape = shapeOf(sizes);
+  auto sharding =
+      parseSharding(text, mesh ? &axes : nullptr, hasSizes ? &shape : nullptr);
+  if (sharding && hasSizes && sharding->rank() != shape.size())
+    sharding = Status::error(CannotMeet, "sharding " + text + " has " +
+                                             std::to_string(sharding->rank()) +
+                                             " dims, but sizes of " +
+                                             std::to_string(shape.size()));
   if (!sharding) {
     parser.emitError(location, sharding.status().message());
     return {};
   }
   return ShardingAttr::get(parser.getContext(), *sharding);
+}
+
+ShardingAttr pcc::dist::spelledOn(ShardingAttr sharding, MeshAttr mesh) {
+  return ShardingAttr::get(sharding.getContext(), sharding.getSharding(), mesh);
 }
 
 StringRef pcc::dist::clusterOf(ModuleOp module) {
@@ -171,7 +265,7 @@ StringRef pcc::dist::targetOf(ModuleOp module) {
 
 Mesh pcc::dist::meshOf(ModuleOp module) {
   auto mesh = module->getAttrOfType<MeshAttr>(meshName);
-  return mesh ? mesh.getMesh() : Mesh();
+  return mesh ? mesh.getMesh().ofStage() : Mesh();
 }
 
 ShardingAttr pcc::dist::shardingOf(Value value) {

@@ -68,9 +68,14 @@ llvm::StringRef clusterOf(mlir::ModuleOp module);
 /// attribute `dist.target`, or "cpu" without that attribute.
 llvm::StringRef targetOf(mlir::ModuleOp module);
 
-/// Returns the mesh of `module`. Returns a mesh without axes if `module` has no
+/// Returns the mesh of one pipeline stage of `module`: its mesh without the
+/// axis pp, which dumps add. Returns a mesh without axes if `module` has no
 /// mesh.
 Mesh meshOf(mlir::ModuleOp module);
+
+/// Returns `sharding` as dumps show it: in the spelling of --shard, with the
+/// sizes that axes split and `mesh` behind it.
+ShardingAttr spelledOn(ShardingAttr sharding, MeshAttr mesh);
 
 /// Returns the sharding that an attribute stores for `value`: `dist.shardings`
 /// of an op for its result, or `dist.sharding` of a function argument. Returns

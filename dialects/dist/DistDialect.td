@@ -69,7 +69,8 @@ def Dist_MeshAttr : Dist_Attr<"Mesh", "mesh"> {
   let summary = "mesh: named axes over ranks";
   let description = [{
     Lists the axes of a mesh with their sizes, major to minor: `#dist.mesh<dp = 2, tp = 4>`. Ranks are numbered in row-major
-    order. The axis `mb` lies in time: its coordinates are microbatches rather than ranks.
+    order. The axis `mb` lies in time: its coordinates are microbatches rather than ranks. In dumps, the first axis is `pp`,
+    whose coordinates are the positions of the pipeline; shardings do not use it, because they divide the tensors of a stage.
   }];
   let parameters = (ins AttrParameter<"::pcc::dist::Mesh", "the axes">:$mesh);
 }
@@ -78,19 +79,25 @@ def Dist_ShardingAttr : Dist_Attr<"Sharding", "sharding"> {
   let summary = "sharding of a tensor over a mesh";
   let description = [{
     Lists for each dim the factors that it consists of and the axes that split each factor, then the axes over which the value
-    is partial. The grammar is that of sharding/ShardingText.h, without a mesh, so that every axis carries its size:
+    is partial. The grammar is that of sharding/ShardingText.h. Dumps show the spelling of `--shard`, and behind it the sizes of
+    the dims that are split and the mesh. Without a mesh, every axis carries its size:
 
     ```
-    #dist.sharding<"[-, 8@tp:2]">                     dim 0 whole, dim 1 in two halves
+    #dist.sharding<"[-, tp]" of ?x8 on #mesh>         dim 0 whole, dim 1 split over tp
+    #dist.sharding<"[-, 8@tp:2]">                     the same, if tp has two ranks
     #dist.sharding<"[3|64@tp:2]">                     a half of each third (fused QKV)
     #dist.sharding<"[-, -] partial sum(tp:2)">        to be summed over tp
     #dist.sharding<"[4@tp:4|6 view(4x6 by 4 of 16: 0..6 from -1)]">   a halo (GSPMD, Xu et al. 2021)
     ```
 
-    The printer emits shardings as aliases `#split`, `#whole` and `#partial`.
+    The printer emits shardings as aliases: in dumps by their content, such as `#whole_tp` for `[-, tp]`; without a mesh as
+    `#split`, `#whole` and `#partial`.
   }];
   let parameters =
-      (ins AttrParameter<"::pcc::dist::Sharding", "the placement">:$sharding);
+      (ins AttrParameter<"::pcc::dist::Sharding", "the placement">:$sharding,
+           AttrParameter<"::mlir::Attribute", "the mesh by which it is printed; null but while a dump is written">:$mesh);
+  let builders = [AttrBuilder<(ins "::pcc::dist::Sharding":$sharding),
+                              [{ return $_get($_ctxt, sharding, ::mlir::Attribute()); }]>];
 }
 
 #endif

@@ -255,7 +255,7 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op,
   auto mesh = dyn_cast<MeshAttr>(attribute.getValue());
   if (!mesh)
     return success();
-  AxisCheck axes(mesh.getMesh());
+  AxisCheck axes(mesh.getMesh().ofStage());
   return success(!op->walk([&](Operation *inner) {
                       return WalkResult(axes.check(inner));
                     }).wasInterrupted());

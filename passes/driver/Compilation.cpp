@@ -69,7 +69,32 @@ Status Compilation::load() {
   return checkInstructionSets();
 }
 
+Status Compilation::loadWithPlaces() {
+  hasPlaces = true;
+  return load();
+}
+
 Status Compilation::advanceTo(Phase last) {
+  Status status = runPhases(last);
+  const bool isEdited = isUnsealed && isDump && !hasPlaces && !crashed;
+  if (!isEdited || (status.code() != CannotRead && status.code() != CannotMeet))
+    return status;
+  return findPlace(status, last);
+}
+
+Status Compilation::findPlace(const Status &unplaced, Phase last) {
+  CompileOptions again = options;
+  again.dumpDirectory.clear();
+  const Listener silent;
+  return withCompilation(again, silent, [&](Compilation &placed) {
+    Status status = placed.loadWithPlaces();
+    if (status.ok())
+      status = placed.runPhases(last);
+    return status.code() == unplaced.code() ? status : unplaced;
+  });
+}
+
+Status Compilation::runPhases(Phase last) {
   for (Phase phase = after(phaseOf(*module)); phase <= last;
        phase = after(phase)) {
     if (listener.isGivenUp())
@@ -176,7 +201,8 @@ Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
 /// started, the message names the model file.
 Status Compilation::internalError(const std::string &what) {
   if (isUnsealed)
-    return reportUnfitText(current, what, options);
+    return reportUnfitText(current, what, options, crashed)
+        .prefixed(module ? diagnostics.placeOf((*module)->getLoc()) : "");
   return reportInternalError(current, what, options,
                              before ? *before : ModuleOp());
 }
@@ -259,14 +285,35 @@ Status Compilation::loadOnnx() {
 Status Compilation::loadText() {
   PCC_RETURN_IF_ERROR(readModuleText(options.model, source));
   isUnsealed = !isSealedDump(source.text);
+  diagnostics.locateIn(source.path, FileLineColLoc::get(&context, source.path,
+                                                        /*line=*/1,
+                                                        /*column=*/1));
   module = readModule(source, &context);
   if (!module)
     return diagnostics.status(CannotRead);
+  if (hasPlaces)
+    module = readPlaced();
   PCC_RETURN_IF_ERROR(resumeFromDump(*module, options));
   PCC_RETURN_IF_ERROR(checkWeightFiles(*module, options));
   if (phaseOf(*module) == Phase::None)
     PCC_RETURN_IF_ERROR(recordWeightFiles(*module));
-  return checkDump();
+  isDump = phaseOf(*module) != Phase::None;
+  PCC_RETURN_IF_ERROR(checkDump());
+  // Errors of later phases in a model are about what its user asks for.
+  if (!isDump)
+    diagnostics.locateIn("", UnknownLoc::get(&context));
+  return Status::success();
+}
+
+OwningOpRef<ModuleOp> Compilation::readPlaced() {
+  OwningOpRef<ModuleOp> file = readPositions(source, &context);
+  auto nested = file->getOps<ModuleOp>();
+  if (nested.empty())
+    return file;
+  ModuleOp inner = *nested.begin();
+  inner->remove();
+  diagnostics.locateIn(source.path, inner.getLoc());
+  return OwningOpRef<ModuleOp>(inner);
 }
 
 /// Returns the earlier phase whose gate (verification pass) must still accept
@@ -312,13 +359,11 @@ Status Compilation::checkDump() {
     if (obeysRules(*module, passed))
       return Status::success();
   }
-  OwningOpRef<ModuleOp> file = readPositions(source, &context);
-  auto nested = file->getOps<ModuleOp>();
-  (void)obeysRules(nested.empty() ? *file : *nested.begin(), passed);
+  OwningOpRef<ModuleOp> placed = readPlaced();
+  (void)obeysRules(*placed, passed);
   const std::string rule =
       passed == Phase::None ? "models" : std::string(folderOf(passed));
-  return diagnostics.status(CannotRead)
-      .prefixed("'" + options.model + "' breaks a rule of " + rule + ": ");
+  return diagnostics.status(CannotRead, "breaks a rule of " + rule + ": ");
 }
 
 /// Checks that pcc knows each instruction set that the user names by --cpu,
@@ -347,7 +392,8 @@ Status Compilation::runPhase(Phase phase) {
 
 /// Runs the passes of `phase`, the MLIR verifier, and the gate (verification
 /// pass) of the phase. Returns exit code 1 if the verifier fails. Returns the
-/// code of exitCodeOf() if a pass or the gate fails.
+/// code of exitCodeOf() if a pass or the gate fails. A code of 1 becomes 3 if
+/// the module comes from an edited or handwritten .mlir file.
 Status Compilation::runPasses(Phase phase) {
   std::string failedPass;
   // The gate of the phase is a pass that checks the result of the phase. The
@@ -362,11 +408,16 @@ Status Compilation::runPasses(Phase phase) {
     return manager.run(*module);
   };
   const LogicalResult ran = run(addPasses);
-  if (failed(verify(*module)))
-    return diagnostics.status(Defect);
-  if (succeeded(ran) && succeeded(run(addGate)))
+  const LogicalResult isValid = verify(*module);
+  if (succeeded(isValid) && succeeded(ran) && succeeded(run(addGate)))
     return Status::success();
-  return diagnostics.status(exitCodeOf(phase, failedPass));
+  const ExitCode code =
+      failed(isValid) ? Defect : exitCodeOf(phase, failedPass);
+  if (code == Defect && isUnsealed)
+    return diagnostics.status(CannotRead, "phase '" +
+                                              std::string(folderOf(phase)) +
+                                              "' cannot process this: ");
+  return diagnostics.status(code);
 }
 
 Status Compilation::dump(Phase phase) {

@@ -29,6 +29,10 @@ public:
   /// Returns an error if an option that changes the result contradicts the
   /// dump. The user may omit options that the dump records.
   Status load();
+  /// Does the same as load(), but gives each op of an .mlir file its place in
+  /// the file as location, so that errors of later phases name the place. The
+  /// result must not be written.
+  Status loadWithPlaces();
   /// Runs the phases that the module has not passed, up to and including
   /// `last`. With --memory-limit, may also shard weights (ZeRO) and limit the
   /// activations that ranks keep. Writes no bundle.
@@ -78,6 +82,10 @@ private:
   /// if pcc must not read a weight file (see checkWeightFiles()), or if
   /// checkDump() fails.
   Status loadText();
+  /// Parses the .mlir file again. Returns the module with the place in the file
+  /// as the location of each op. From then on, errors without a place get that
+  /// of the module.
+  mlir::OwningOpRef<mlir::ModuleOp> readPlaced();
   /// Checks a module from an .mlir file, which may be edited. The module must
   /// obey limits of pcc, such as at most 65,536 ranks. The gate (verification
   /// pass) of its last phase must accept it. An error has exit code 3 and names
@@ -103,6 +111,12 @@ private:
   /// module. Emits no diagnostics. Returns whether all these phases succeed.
   /// The callers use the function to find out how much memory a rank needs.
   bool canRunRest(mlir::ModuleOp copy, Phase first);
+  /// Runs the phases that the module has not passed, up to and including
+  /// `last`.
+  Status runPhases(Phase last);
+  /// Returns the error `unplaced` with the place in the .mlir file that it is
+  /// about. To find this place, compiles the file again up to `last`.
+  Status findPlace(const Status &unplaced, Phase last);
   /// Runs one phase and measures its time. Writes the dump of the phase if
   /// --dump-ir is given.
   Status runPhase(Phase phase);
@@ -131,6 +145,11 @@ private:
   /// becomes true. pcc then writes no hash to the .mlir files that it makes
   /// from this file.
   bool isUnsealed = false;
+  /// Whether load() has read a dump, the module after some phase.
+  bool isDump = false;
+  /// Whether locations in the module are places in the .mlir file, see
+  /// loadWithPlaces().
+  bool hasPlaces = false;
   /// The module that is being compiled; null before load().
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// Copy of the module, made at the start of the current phase. If the phase

@@ -23,6 +23,34 @@ static std::string inOurWords(const std::string &text) {
   return text;
 }
 
+/// Returns the first place in the file `path` that `location` contains, as
+/// "FILE:LINE:COLUMN: "; empty if there is none.
+static std::string findPlace(Location location, StringRef path) {
+  std::string place;
+  location->walk([&](Location part) {
+    auto at = dyn_cast<FileLineColLoc>(part);
+    if (!at || at.getFilename().getValue() != path)
+      return WalkResult::advance();
+    place =
+        (path + ":" + Twine(at.getLine()) + ":" + Twine(at.getColumn()) + ": ")
+            .str();
+    return WalkResult::interrupt();
+  });
+  return place;
+}
+
+void Diagnostics::locateIn(const std::string &path, Location otherwise) {
+  file = path;
+  elsewhere = findPlace(otherwise, path);
+}
+
+std::string Diagnostics::placeOf(Location location) const {
+  if (file.empty())
+    return "";
+  std::string found = findPlace(location, file);
+  return found.empty() ? elsewhere : found;
+}
+
 LogicalResult Diagnostics::take(Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() != DiagnosticSeverity::Error) {
     listener.onNote(diagnostic.str());
@@ -31,18 +59,20 @@ LogicalResult Diagnostics::take(Diagnostic &diagnostic) {
   if (!message.empty())
     return success();
   message = inOurWords(diagnostic.str());
+  place = placeOf(diagnostic.getLocation());
   if (StringRef node = graph::nodeName(diagnostic.getLocation()); !node.empty())
     notes.push_back("at node '" + node.str() + "'");
   if (std::string line = graph::sourceLine(diagnostic.getLocation());
-      !line.empty())
+      !line.empty() && (place.empty() || !StringRef(place).starts_with(line)))
     notes.push_back("from " + line);
   for (Diagnostic &note : diagnostic.getNotes())
-    notes.push_back(note.str());
+    notes.push_back((file.empty() ? "" : findPlace(note.getLocation(), file)) +
+                    note.str());
   return success();
 }
 
-Status Diagnostics::status(ExitCode code) const {
+Status Diagnostics::status(ExitCode code, const std::string &claim) const {
   if (message.empty())
     return Status::error(Defect, "a pass failed without a message");
-  return Status::error(code, message, notes);
+  return Status::error(code, place + claim + message, notes);
 }

@@ -30,19 +30,33 @@ static int64_t countOf(ModuleOp module, StringRef name) {
   return attribute ? attribute.getInt() : 1;
 }
 
-/// Checks the names of the mesh axes: each name is unique, and no name is `pp`,
-/// which pcc reserves for the pipeline. With several microbatches, the mesh
-/// must have the axis `mb`. The axis `mb` must be the first axis, and its size
-/// is the number of microbatches.
+/// Checks the axis pp of the mesh, if there is one: it is the first axis, and
+/// its size is the number of pipeline positions.
+static LogicalResult checkPipelineAxis(ModuleOp module) {
+  auto attribute = module->getAttrOfType<dist::MeshAttr>(dist::meshName);
+  const dist::Mesh mesh = attribute ? attribute.getMesh() : dist::Mesh();
+  const int index = mesh.indexOf(dist::pipelineAxis);
+  const int64_t stages = countOf(module, pipe::stagesName),
+                virtualStages = countOf(module, pipe::virtualStagesName);
+  if (index > 0 || mesh.axes.size() > mesh.ofStage().axes.size() + 1)
+    return module.emitOpError("has a mesh with the axis 'pp', which stands for "
+                              "pipeline positions and must be the first axis");
+  if (index == 0 && mesh.axes[0].size * virtualStages != stages)
+    return module.emitOpError("has a mesh with the axis 'pp' of size ")
+           << mesh.axes[0].size << ", but " << stages << " stages, "
+           << virtualStages << " per pipeline position";
+  return success();
+}
+
+/// Checks the names of the mesh axes: each name is unique. With several
+/// microbatches, the mesh must have the axis `mb`. The axis `mb` must be the
+/// first axis behind pp, and its size is the number of microbatches.
 static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
   const int64_t microbatches = countOf(module, pipe::microbatchesName);
   for (auto [i, axis] : llvm::enumerate(mesh.axes)) {
     if (mesh.indexOf(axis.name) != static_cast<int>(i))
       return module.emitOpError("has a mesh with two axes '")
              << axis.name << "'";
-    if (axis.name == "pp")
-      return module.emitOpError("has a mesh with the axis 'pp', which stands "
-                                "for pipeline positions");
     if (axis.name == dist::timeAxis && (i > 0 || axis.size != microbatches))
       return module.emitOpError("has a mesh with the axis '")
              << axis.name << "' of size " << axis.size
@@ -146,7 +160,8 @@ static LogicalResult checkValues(Operation *op) {
 
 LogicalResult pcc::checkDumpRules(ModuleOp module, Phase passed) {
   const dist::Mesh mesh = dist::meshOf(module);
-  if (failed(checkAxes(module, mesh)) || failed(checkSizes(module, mesh)))
+  if (failed(checkPipelineAxis(module)) || failed(checkAxes(module, mesh)) ||
+      failed(checkSizes(module, mesh)))
     return failure();
   for (Operation &op : *module.getBody())
     if (failed(checkFunction(&op, passed)))

@@ -3,6 +3,7 @@
 #include "passes/driver/InternalError.h"
 #include "passes/driver/CrashGuard.h"
 #include "passes/driver/DumpSeal.h"
+#include "passes/driver/DumpText.h"
 #include "passes/driver/WriteFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -13,9 +14,7 @@ using namespace pcc;
 
 Status pcc::writeModule(ModuleOp module, const std::string &path, bool isOwn) {
   return writeFile(path, [&](llvm::raw_ostream &file) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    module->print(stream, OpPrintingFlags().enableDebugInfo());
+    const std::string text = dumpText(module);
     file << (isOwn ? sealDump(text) : text);
   });
 }
@@ -70,11 +69,13 @@ Status pcc::reportInternalError(Phase phase, const std::string &what,
 }
 
 Status pcc::reportUnfitText(Phase phase, const std::string &what,
-                            const CompileOptions &options) {
-  return Status::error(
+                            const CompileOptions &options, bool hasCrashed) {
+  Status status = Status::error(
       CannotRead,
       "'" + options.model + "' is edited or written by hand, and phase '" +
-          std::string(folderOf(phase)) + "' cannot process it: " + what,
-      {"please report this with '" + options.model +
-       "' if the program in it is valid"});
+          std::string(folderOf(phase)) + "' cannot process it: " + what);
+  if (hasCrashed)
+    status.addNote("please report this with '" + options.model +
+                   "' if the program in it is valid");
+  return status;
 }

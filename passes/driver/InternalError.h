@@ -27,9 +27,10 @@ Status reportInternalError(Phase phase, const std::string &what,
 
 /// Returns the error (exit code 3) for a .mlir file that `phase` cannot
 /// process. The file was edited or written by hand. `what` describes the
-/// failure in one line.
+/// failure in one line, behind its place in the file. With `hasCrashed`, a note
+/// asks for a report.
 Status reportUnfitText(Phase phase, const std::string &what,
-                       const CompileOptions &options);
+                       const CompileOptions &options, bool hasCrashed);
 
 } // namespace pcc
 

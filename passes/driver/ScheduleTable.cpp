@@ -3,21 +3,39 @@
 #include "passes/driver/ScheduleTable.h"
 #include "passes/plan/schedule/ScheduleFile.h"
 #include "runtime/base/MappedFile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Path.h"
 
 using namespace pcc;
 
 /// Largest accepted size of a schedule file in bytes.
 static constexpr size_t mostScheduleBytes = size_t(256) << 20;
 
+/// Returns the number of lines in `text` that are not empty: one per position
+/// of the pipeline.
+static int numLines(llvm::StringRef text) {
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  return static_cast<int>(llvm::count_if(
+      lines, [](llvm::StringRef line) { return !line.trim().empty(); }));
+}
+
+/// A dump records --pp and --train. Without --pp, the number of lines decides;
+/// phase 6-schedule compares it with the number of positions.
 Status pcc::readScheduleTable(CompileOptions &options) {
-  if (!options.hasScheduleFile() || !options.training.train)
+  const bool isText = llvm::sys::path::extension(options.model) == ".mlir";
+  if (!options.hasScheduleFile() || (!options.training.train && !isText))
     return Status::success();
   std::string text;
   PCC_RETURN_IF_ERROR(
       runtime::readTextFile(options.schedule, mostScheduleBytes, text));
   StatusOr<plan::ActionTable> read = plan::readSchedule(
       text,
-      {.numPositions = static_cast<int>(options.axis("pp")),
+      {.numPositions = options.axes.count("pp") || !isText
+                           ? static_cast<int>(options.axis("pp"))
+                           : numLines(text),
        .virtualStages = static_cast<int>(options.virtualStages.value_or(0)),
        .numMicrobatches = static_cast<int>(options.microbatches.value_or(0))});
   if (!read)

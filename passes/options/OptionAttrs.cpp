@@ -11,6 +11,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/1-import/Import.h"
 #include "passes/6-schedule/UserSchedule.h"
+#include "passes/options/MergedOptions.h"
 #include "passes/options/OptionText.h"
 #include "passes/options/OptionValueAttrs.h"
 #include "passes/options/TrainingOptionAttrs.h"
@@ -128,7 +129,9 @@ static Status checkMesh(const CompileOptions &options) {
   return Status::success();
 }
 
-Status pcc::checkOptions(const CompileOptions &options) {
+/// Checks options that need no model. For a dump, `options` also contains the
+/// options that the dump records.
+static Status checkAllOptions(const CompileOptions &options) {
   PCC_RETURN_IF_ERROR(checkCluster(options));
   PCC_RETURN_IF_ERROR(checkTarget(options));
   PCC_RETURN_IF_ERROR(checkTraining(options));
@@ -139,6 +142,12 @@ Status pcc::checkOptions(const CompileOptions &options) {
                                          std::to_string(mostRanks));
   PCC_RETURN_IF_ERROR(checkMesh(options));
   return checkExperts(options);
+}
+
+Status pcc::checkOptions(const CompileOptions &options) {
+  if (llvm::sys::path::extension(options.model) == ".mlir")
+    return Status::success();
+  return checkAllOptions(options);
 }
 
 /// Returns a checksum of `text`, the content of a file that an option names.
@@ -310,17 +319,10 @@ static void recordHeldBytes(ModuleOp module, const CompileOptions &options) {
                     Builder(module.getContext()).getI64IntegerAttr(0));
 }
 
-Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
-  PCC_RETURN_IF_ERROR(checkBatchDims(module, options));
-  PCC_RETURN_IF_ERROR(checkTf32(module, options));
+/// Stores the values of the generic options, the training options and the
+/// precision in attributes of `module`.
+static void recordValues(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
-  const dist::Mesh mesh = meshOf(options, dist::meshOf(module));
-  PCC_RETURN_IF_ERROR(checkPresets(options, mesh));
-  module->setAttr(dist::meshName,
-                  dist::MeshAttr::get(module.getContext(), mesh));
-  PCC_RETURN_IF_ERROR(recordPipeline(module, options));
-  PCC_RETURN_IF_ERROR(checkLoss(module, options));
-  recordTraining(module, options);
   recordPrecision(module, options);
   recordExperts(module, options);
   recordHeldBytes(module, options);
@@ -328,52 +330,157 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
     if (!row.attribute.empty())
       if (Attribute value = attributeOf(row, options, builder))
         module->setAttr(llvm::StringRef(row.attribute), value);
-  SmallVector<NamedAttribute> recorded;
-  for (auto &[name, value] : recordedTextsOf(options))
-    recorded.push_back(
-        builder.getNamedAttr(name, builder.getStringAttr(value)));
-  module->setAttr(optionsName, builder.getDictionaryAttr(recorded));
+}
+
+/// Stores `texts`, options as text, in the attribute `pcc.options`.
+static void recordTexts(ModuleOp module, const OptionTexts &texts) {
+  Builder builder(module.getContext());
+  NamedAttrList recorded(module->getAttrOfType<DictionaryAttr>(optionsName));
+  for (auto &[name, value] : texts)
+    recorded.set(name, builder.getStringAttr(value));
+  module->setAttr(optionsName, recorded.getDictionary(module.getContext()));
+}
+
+Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
+  PCC_RETURN_IF_ERROR(checkBatchDims(module, options));
+  PCC_RETURN_IF_ERROR(checkTf32(module, options));
+  const dist::Mesh mesh = meshOf(options, dist::meshOf(module));
+  PCC_RETURN_IF_ERROR(checkPresets(options, mesh));
+  module->setAttr(dist::meshName,
+                  dist::MeshAttr::get(module.getContext(), mesh));
+  PCC_RETURN_IF_ERROR(recordPipeline(module, options));
+  PCC_RETURN_IF_ERROR(checkLoss(module, options));
+  recordTraining(module, options);
+  recordValues(module, options);
+  recordTexts(module, recordedTextsOf(options));
   return Status::success();
+}
+
+/// Returns the value of the integer attribute `name` of `module`, or 1 if
+/// there is none.
+static int64_t countOf(ModuleOp module, StringRef name) {
+  auto count = module->getAttrOfType<IntegerAttr>(name);
+  return count ? count.getInt() : 1;
 }
 
 /// Returns the value of the option `name`, such as "--tp", that an earlier call
 /// of pcc has used if the user did not give the option. The earlier call has
 /// written `module` to a file. For --microbatches and --virtual-stages, an
 /// attribute of `module` has the value. For --tp, --pp, --dp, --cp and --ep,
-/// the value is "1". For any other option, the result is empty, and
-/// checkRepeated() allows no value.
+/// the value is "1". For any other option, the result is empty.
 static std::string defaultOf(ModuleOp module, StringRef name,
                              const CompileOptions &options) {
   StringRef attribute = name == "--microbatches"     ? pipe::microbatchesName
                         : name == "--virtual-stages" ? pipe::virtualStagesName
                                                      : "";
-  if (!attribute.empty()) {
-    auto count = module->getAttrOfType<IntegerAttr>(attribute);
-    return std::to_string(count ? count.getInt() : 1);
-  }
+  if (!attribute.empty())
+    return std::to_string(countOf(module, attribute));
   return name.consume_front("--") && options.axes.count(name.str()) ? "1" : "";
 }
 
-/// Checks that the options of this call of pcc agree with the earlier call that
-/// has written the dump `module`. The attribute `pcc.options` has the earlier
-/// options. Returns an error with exit code 2 if an option now has another
-/// value. Also returns this error if the earlier call lacked the option, unless
-/// the option now has its default value, such as --tp 1. Ignores options that
-/// do not change the result of a compilation, such as --quiet.
-static Status checkRepeated(ModuleOp module, const CompileOptions &options) {
+/// Returns the row of the option whose text has the key `key`, such as "--tp"
+/// or "--dim batch".
+static const OptionRow &rowOf(StringRef key) {
+  return *llvm::find_if(optionTable(), [&](const OptionRow &row) {
+    return key.split(' ').first == row.name;
+  });
+}
+
+/// Returns the error for the option `name`, whose value contradicts the one
+/// that the phases before a dump have read.
+static Status contradicts(const std::string &name, const std::string &value,
+                          StringAttr before) {
+  const std::string had =
+      before ? "'" + before.str() + "'" : std::string("nothing");
+  const Phase reader = rowOf(name).firstReader;
+  const std::string remedy =
+      reader == Phase::Import
+          ? "compile the model again to change it"
+          : "phase " + std::string(folderOf(reader)) +
+                " has read it; change it with --start-at " +
+                std::string(folderOf(reader)) + " or an earlier phase";
+  return Status::error(WrongUsage,
+                       "option " + name + " is '" + value +
+                           "', but the phases before this dump were run with " +
+                           had,
+                       {remedy});
+}
+
+/// Compares the options of this call of pcc with those of the earlier call that
+/// has written the dump `module`, which are in the attribute `pcc.options`.
+/// Adds options that differ to `changed`, as text. Returns an error with exit
+/// code 2 if the phases up to `passed` have read one of them. An option that
+/// the earlier call lacked does not differ if it has its default value, such
+/// as --tp 1. Ignores options that do not change the result of a compilation,
+/// such as --quiet.
+static Status findChanges(ModuleOp module, const CompileOptions &options,
+                          Phase passed, OptionTexts &changed) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
   for (auto &[name, value] : recordedTextsOf(options)) {
     auto before = recorded ? recorded.getAs<StringAttr>(name) : StringAttr();
     if (before ? before.getValue() == value
                : !value.empty() && value == defaultOf(module, name, options))
       continue;
-    std::string had =
-        before ? "'" + before.str() + "'" : std::string("nothing");
-    return Status::error(
-        WrongUsage, "option " + name + " is '" + value +
-                        "', but the phases before this dump were run with " +
-                        had);
+    if (rowOf(name).firstReader <= passed)
+      return contradicts(name, value, before);
+    changed[name] = value;
   }
+  return Status::success();
+}
+
+/// Checks that a schedule given for a dump has as many stages per pipeline rank
+/// as phase 3-place has cut.
+static Status checkCutStages(ModuleOp module, const CompileOptions &given) {
+  const int64_t needed = numVirtualStages(given);
+  auto cut = module->getAttrOfType<IntegerAttr>(pipe::virtualStagesName);
+  if (!cut || cut.getInt() == needed)
+    return Status::success();
+  return Status::error(
+      WrongUsage,
+      "--schedule " + given.schedule + " needs " + std::to_string(needed) +
+          " stages per pipeline rank, but phase 3-place has cut " +
+          std::to_string(cut.getInt()),
+      {"give it with --start-at 3-place or an earlier phase"});
+}
+
+/// Stores `changed`, options that differ from those of the dump `module` and
+/// that no phase up to `passed` has read. `options` has all options of this
+/// call.
+static Status recordChanges(ModuleOp module, const CompileOptions &options,
+                            Phase passed, const OptionTexts &changed) {
+  const auto isChanged = [&](std::initializer_list<const char *> names) {
+    return llvm::any_of(names,
+                        [&](const char *name) { return changed.count(name); });
+  };
+  CompileOptions merged = mergedOptions(module, options);
+  if (passed >= Phase::Place) {
+    if (isChanged({"--schedule"}))
+      PCC_RETURN_IF_ERROR(checkCutStages(module, merged));
+    merged.virtualStages = countOf(module, pipe::virtualStagesName);
+  }
+  PCC_RETURN_IF_ERROR(checkAllOptions(merged));
+  if (changed.empty())
+    return Status::success();
+  PCC_RETURN_IF_ERROR(checkBatchDims(module, options));
+  PCC_RETURN_IF_ERROR(checkTf32(module, options));
+  const dist::Mesh mesh = meshOf(merged, dist::Mesh());
+  PCC_RETURN_IF_ERROR(checkPresets(options, mesh));
+  if (isChanged({"--tp", "--dp", "--cp", "--ep", "--mesh", "--microbatches"}))
+    module->setAttr(dist::meshName,
+                    dist::MeshAttr::get(module.getContext(), mesh));
+  if (isChanged({"--preset"}))
+    module->removeAttr(pipe::maxHeldBytesName);
+  if (isChanged({"--pp", "--virtual-stages", "--schedule", "--microbatches",
+                 "--stage-at"}))
+    PCC_RETURN_IF_ERROR(recordPipeline(module, merged));
+  // Phase 2-prepare is the first that reads these options, so that no phase
+  // has changed the attribute.
+  if (passed < Phase::Prepare)
+    recordTraining(module, merged);
+  CompileOptions values = options;
+  values.axes = merged.axes;
+  recordValues(module, values);
+  recordTexts(module, changed);
   return Status::success();
 }
 
@@ -414,8 +521,12 @@ Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
                          "--stop-after " +
                              std::string(folderOf(*options.stopAfter)) +
                              " does not fit: " + dumpOf);
-  if (passed != Phase::None)
-    return checkRepeated(module, options);
+  if (passed != Phase::None) {
+    OptionTexts changed;
+    PCC_RETURN_IF_ERROR(findChanges(module, options, passed, changed));
+    return recordChanges(module, options, passed, changed);
+  }
+  PCC_RETURN_IF_ERROR(checkAllOptions(options));
   if (!options.dims.empty() || !options.shapes.empty())
     return Status::error(WrongUsage,
                          "'" + options.model + "' has no dynamic dims to bind");

@@ -196,6 +196,9 @@ struct OptionRow {
   /// "lr" for --lr. Null if the dictionary has no entry, or two entries, for
   /// the option: --betas gives `beta1` and `beta2`.
   const char *trainingEntry = nullptr;
+  /// First phase that reads the option. On a dump of an earlier phase, the user
+  /// may give the option or change it.
+  Phase firstReader = Phase::Import;
 };
 
 /// Returns the table of options of the commands compile, explain and verify.

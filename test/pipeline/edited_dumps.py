@@ -57,7 +57,7 @@ def refused(folder, text, number, change, mention, is_there=True):
     code, out, err = pcc.call(edited, "-o", os.path.join(folder, "again"), "-q")
     if code != 3 or out or not re.match(r"pcc: error: [^A-Z]", err):
         raise pcc.Failure(f"exit code {code}, expected 3: {err.strip()[-300:]}")
-    if missing := [m for m in (*mention, f"edited.mlir:{number + 1 if is_there else ''}") if m not in err]:
+    if missing := [m for m in (*mention, f"pcc: error: {edited}:{number + 1 if is_there else ''}") if m not in err]:
         raise pcc.Failure(f"the message does not mention {missing}: {err.strip()[-300:]}")
 
 
@@ -88,7 +88,7 @@ def claims_next(phase):
         with open(os.path.join(t, "ir", before)) as f:
             text = f.read()
         refused(t, text, find(text, r"^module "), (rf"pcc\.phase = {number - 1}", f"pcc.phase = {number}"),
-                [f"edited.mlir' breaks a rule of {phase}: ", BROKEN_RULES[phase]], is_there=False)
+                [f"breaks a rule of {phase}: ", BROKEN_RULES[phase]], is_there=False)
 
 
 CASES = [(phase, edited, (phase,)) for phase in MALFORMED] + [(f"rules of {phase}", claims_next, (phase,)) for phase in BROKEN_RULES]

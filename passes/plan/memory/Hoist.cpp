@@ -9,7 +9,7 @@ namespace pcc::plan {
 static bool isWorthHolding(const StageOp &op) {
   if (!op.isShared || op.isView)
     return false;
-  return op.communicates || op.resultBytes <= op.readBytes;
+  return op.communicates || op.resultBytes <= op.firstReadertes;
 }
 
 static void mark(const StageOp &op, std::vector<bool> &needed) {

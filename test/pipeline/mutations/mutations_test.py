@@ -9,13 +9,16 @@ import argparse
 import collections
 import os
 import random
+import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "random"), os.path.join(os.path.dirname(HERE), "many")]
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "random"), os.path.join(os.path.dirname(HERE), "many"),
+                os.path.join(os.path.dirname(os.path.dirname(HERE)), "numeric")]
 import many
 import mutate
+import pcc
 import programs
 import random_graphs_test
 
@@ -30,8 +33,13 @@ def right_programs(folder, jobs):
     for program in drawn:
         if result := results[program.seed]["exit"]:
             sys.exit(f"{program.name} does not verify, exit {result}: {results[program.seed]['error']}\n  {program.case('')}")
-        with open(os.path.join(program.dumps(), "5-localize.mlir")) as f:
-            yield mutate.Program(f"{program.name}-{program.seed}", f.read(), program.name == "means")
+        yield mutate.Program(f"{program.name}-{program.seed}", with_sizes(os.path.join(program.dumps(), "5-localize.mlir")), program.name == "means")
+
+
+def with_sizes(path):
+    """Returns the text of a dump with shardings that carry the sizes of dims and axes, as pcc-opt prints them."""
+    opt = os.path.join(os.path.dirname(pcc.PCC), "pcc-opt")
+    return subprocess.run([opt, "--mlir-print-debuginfo", path], check=True, capture_output=True, text=True).stdout
 
 
 def draw_mutants(dumps):
