@@ -104,7 +104,7 @@ private:
       read.isView =
           op.hasTrait<graph::IsStored>() || op.hasTrait<graph::IsView>();
       read.isOutput = llvm::is_contained(op.getUsers(), body.getTerminator());
-      read.firstReadertes = bytesOf(op.getOperandTypes());
+      read.readBytes = bytesOf(op.getOperandTypes());
       read.resultBytes = bytesOf(op.getResultTypes());
       for (Value operand : op.getOperands())
         if (Operation *maker = operand.getDefiningOp())

@@ -9,7 +9,7 @@ namespace pcc::plan {
 static bool isWorthHolding(const StageOp &op) {
   if (!op.isShared || op.isView)
     return false;
-  return op.communicates || op.resultBytes <= op.firstReadertes;
+  return op.communicates || op.resultBytes <= op.readBytes;
 }
 
 static void mark(const StageOp &op, std::vector<bool> &needed) {

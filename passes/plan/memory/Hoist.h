@@ -37,9 +37,9 @@ struct StageOp {
   bool isView = false;
   /// Whether the stage returns a result of the op.
   bool isOutput = false;
-  /// `firstReadertes`: bytes of all operands of the op together. `resultBytes`:
+  /// `readBytes`: bytes of all operands of the op together. `resultBytes`:
   /// bytes of all its results together.
-  int64_t firstReadertes = 0;
+  int64_t readBytes = 0;
   int64_t resultBytes = 0;
 };
 
