@@ -325,6 +325,8 @@ static Phase basisOf(Phase phase) {
   case Phase::Shard:
   case Phase::Localize:
     return Phase::Place;
+  case Phase::Schedule:
+    return Phase::Localize;
   case Phase::Emit:
     return Phase::Schedule;
   default:

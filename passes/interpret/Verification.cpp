@@ -69,8 +69,7 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   }
   if (!found.simulatedDifference())
     return compareAccuracy(parts);
-  if (!isTraining(whole))
-    found.first = findFirstDifference(whole, parts, inputs, found.numerics);
+  found.first = findFirstDifference(whole, parts, inputs, found.numerics);
   return Status::success();
 }
 
@@ -224,5 +223,7 @@ Status Verification::verdict() const {
     status.addNote("the first value that differs is '" + found.first->name +
                    "' of node '" + found.first->node + "': it " +
                    describe(found.first->comparison));
+  else if (!output->node.empty())
+    status.addNote("at node '" + output->node + "'");
   return status;
 }
