@@ -2,6 +2,7 @@
 
 #include "passes/Compile.h"
 #include "passes/OutputPaths.h"
+#include "passes/PlanPage.h"
 #include "passes/driver/Compilation.h"
 #include "passes/driver/ScheduleTable.h"
 #include "passes/options/OptionAttrs.h"
@@ -18,6 +19,28 @@ static Status finish(const CompileOptions &options, CompileReport &report,
   return status.ok() ? written : status;
 }
 
+/// Runs the phases up to `last`. If the user asks for a page, explains the plan
+/// before 7-emit, after which the reasons of collectives are lost.
+static Status advance(const CompileOptions &options, Compilation &compilation,
+                      Phase last, PlanPage &page) {
+  if (!options.html.empty()) {
+    PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Schedule));
+    if (phaseOf(compilation.getModule()) == Phase::Schedule)
+      PCC_RETURN_IF_ERROR(page.addReasons(compilation));
+  }
+  return compilation.advanceTo(last);
+}
+
+/// Writes the bundle, and the page of --html if the user asks for it.
+static Status writeResult(const CompileOptions &options,
+                          Compilation &compilation, PlanPage &page) {
+  PCC_RETURN_IF_ERROR(compilation.writeBundle(options.bundle));
+  if (options.html.empty())
+    return Status::success();
+  PCC_RETURN_IF_ERROR(page.addBundle(options.bundle));
+  return page.write();
+}
+
 /// Checks the options, and checks whether the output files can be written. Then
 /// compiles the model. The checks come first, because a compilation can take a
 /// long time. For example, the user learns at once that the directory of the
@@ -30,14 +53,15 @@ Status pcc::compile(const CompileOptions &asked, const Listener &listener) {
   return withCompilation(options, listener, [&](Compilation &compilation) {
     const Phase last =
         options.stopsEarly() ? *options.stopAfter : options.resultPhase();
+    PlanPage page(options);
     Status status = compilation.load();
     if (status.ok())
-      status = compilation.advanceTo(last);
+      status = advance(options, compilation, last, page);
     if (status.ok() && options.stopsEarly())
       status = compilation.writeText(options.bundle);
     else if (status.ok())
       status = options.emitsOnnx ? compilation.writeOnnx(options.bundle)
-                                 : compilation.writeBundle(options.bundle);
+                                 : writeResult(options, compilation, page);
     return finish(options, compilation.report, status);
   });
 }

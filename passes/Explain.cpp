@@ -2,6 +2,8 @@
 
 #include "dialects/dist/DistDialect.h"
 #include "passes/Compile.h"
+#include "passes/OutputPaths.h"
+#include "passes/PlanPage.h"
 #include "passes/driver/Compilation.h"
 #include "passes/driver/ScheduleTable.h"
 #include "passes/explain/Explanation.h"
@@ -80,6 +82,11 @@ static Status explainPlan(Compilation &compilation,
       return explanation.status().prefixed("'" + options.model +
                                            "' cannot be explained: ");
     noteMissing(*explanation, listener);
+    if (!options.html.empty()) {
+      PlanPage page(options);
+      page.add(*explanation, cluster);
+      PCC_RETURN_IF_ERROR(page.write());
+    }
     explanation->values = std::move(stories);
     text = explainOptions.json ? explain::toJson(*explanation, cluster)
                                : explain::toText(*explanation, cluster);
@@ -93,6 +100,7 @@ Status pcc::explainModel(const CompileOptions &asked,
   PCC_RETURN_IF_ERROR(checkOptions(asked));
   CompileOptions options = asked;
   PCC_RETURN_IF_ERROR(readScheduleTable(options));
+  PCC_RETURN_IF_ERROR(checkPage(options));
   return withCompilation(options, listener, [&](Compilation &compilation) {
     PCC_RETURN_IF_ERROR(compilation.load());
     return explainPlan(compilation, options, explainOptions, listener, text);

@@ -186,6 +186,8 @@ struct CompileOptions {
   /// does not support, the notes to the user, and the error if the compilation
   /// fails. If empty, pcc writes no report.
   std::string report;
+  /// --html: path of a page that shows the plan. If empty, pcc writes no page.
+  std::string html;
   /// --quiet: whether to suppress notes to the user.
   bool quiet = false;
 

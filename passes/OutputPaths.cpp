@@ -74,19 +74,22 @@ static Status checkDumps(const fs::path &path) {
   return checkFolder(path, existing);
 }
 
-/// Returns an error if the user requests a timeline, but the compilation writes
-/// no bundle. A timeline is a file with the predicted start and end times of
-/// the computations and messages of one step. The options --schedule-svg and
-/// --trace request a timeline. pcc computes the times from the programs of the
-/// ranks, and these programs exist only if pcc writes a bundle.
+/// Returns an error if the user requests a timeline or a page, but the
+/// compilation writes no bundle. A timeline is a file with the predicted start
+/// and end times of the computations and messages of one step. The options
+/// --schedule-svg, --trace and --html request a timeline. pcc computes the
+/// times from the programs of the ranks, and these programs exist only if pcc
+/// writes a bundle.
 static Status checkTimelines(const CompileOptions &options) {
-  const bool asked = !options.scheduleSvg.empty() || !options.trace.empty();
-  const bool isWritten = !options.emitsOnnx && !options.stopsEarly();
-  if (asked && !isWritten)
-    return Status::error(
-        WrongUsage,
-        std::string(options.trace.empty() ? "--schedule-svg" : "--trace") +
-            " needs a bundle, which this command does not write");
+  if (!options.emitsOnnx && !options.stopsEarly())
+    return Status::success();
+  for (const auto &[option, path] :
+       {std::pair("--schedule-svg", options.scheduleSvg),
+        std::pair("--trace", options.trace), std::pair("--html", options.html)})
+    if (!path.empty())
+      return Status::error(
+          WrongUsage, std::string(option) +
+                          " needs a bundle, which this command does not write");
   return Status::success();
 }
 
@@ -95,6 +98,10 @@ static Status checkFile(const fs::path &path) {
   std::error_code error;
   return fs::is_directory(path, error) ? refuse(path, "it is a directory")
                                        : checkFolder(path, path.parent_path());
+}
+
+Status pcc::checkPage(const CompileOptions &options) {
+  return options.html.empty() ? Status::success() : checkFile(options.html);
 }
 
 Status pcc::checkOutputs(const CompileOptions &options) {
@@ -112,5 +119,5 @@ Status pcc::checkOutputs(const CompileOptions &options) {
        {options.report, options.scheduleSvg, options.trace})
     if (!file.empty())
       PCC_RETURN_IF_ERROR(checkFile(file));
-  return Status::success();
+  return checkPage(options);
 }

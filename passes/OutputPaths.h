@@ -11,9 +11,13 @@ namespace pcc {
 /// Checks whether all output files of a compilation can be written. Creates
 /// nothing. Errors:
 ///  - exit code 7: a path cannot be written;
-///  - exit code 2: `options` requests a timeline (--schedule-svg, --trace), but
-///    no bundle.
+///  - exit code 2: `options` requests a timeline (--schedule-svg, --trace,
+///    --html), but no bundle.
 Status checkOutputs(const CompileOptions &options);
+
+/// Checks whether the page of --html can be written, if it is requested.
+/// Returns exit code 7 if it cannot.
+Status checkPage(const CompileOptions &options);
 
 /// Checks whether a changed copy of the model file `model` can be written to
 /// `path`. A file that exists at `path` must be an .onnx file other than

@@ -235,29 +235,25 @@ private:
     PCC_RETURN_IF_ERROR(folder.copy(support + "/run", "run"));
     PCC_RETURN_IF_ERROR(folder.makeExecutable("run"));
     PCC_RETURN_IF_ERROR(runtime::sealFile(folder.path("run")));
-    return folder.write("bundle.json",
-                        runtime::sealJson(bundleJson(*facts, programs)));
+    planned = plannedStep(*facts, programs);
+    return folder.write("bundle.json", runtime::sealJson(bundleJson(
+                                           *facts, programs, planned)));
   }
 
-  /// Simulates one training or inference step of the bundle. Writes the
-  /// simulated start and end times of the step's computations and messages to
-  /// two files. One file is an SVG drawing with the path `options.scheduleSvg`.
-  /// The other file is a list of Chrome trace events with the path
-  /// `options.trace`. If a path is empty, its file is not written. Stores the
-  /// summary of the bundle in `options.summary`, if it is not null.
+  /// Writes the simulated start and end times of the step's computations and
+  /// messages to two files: an SVG drawing with the path `options.scheduleSvg`,
+  /// and a list of Chrome trace events with the path `options.trace`. If a path
+  /// is empty, its file is not written. Stores the summary of the bundle in
+  /// `options.summary`, if it is not null.
   Status writeTimeline() {
-    const bool isDrawn = !options.scheduleSvg.empty() || !options.trace.empty();
-    if (!isDrawn && !options.summary)
-      return Status::success();
-    const runtime::Timeline timeline = plannedStep(*facts, programs);
     if (options.summary)
       *options.summary = runtime::bundleSummary(
-          nlohmann::ordered_json::parse(bundleJson(*facts, programs)),
-          {timeline.makespan, runtime::idleShare(timeline)});
-    if (!isDrawn)
+          nlohmann::ordered_json::parse(bundleJson(*facts, programs, planned)),
+          {planned.makespan, runtime::idleShare(planned)});
+    if (options.scheduleSvg.empty() && options.trace.empty())
       return Status::success();
     return runtime::writeTimeline(
-        timeline,
+        planned,
         "planned " + facts->schedule + " of " +
             runtime::countText(facts->microbatches, "microbatch"),
         {options.scheduleSvg, options.trace});
@@ -276,6 +272,8 @@ private:
   /// Programs, one for each index along the pipeline axis of the mesh. All
   /// ranks with index i execute `programs[i]`.
   std::vector<PositionProgram> programs;
+  /// One simulated training or inference step of the bundle.
+  runtime::Timeline planned;
   BundleFolder folder;
   /// Names of the object files with CPU kernels, one file per instruction set.
   std::vector<std::string> objects;

@@ -69,7 +69,7 @@ namespace {
 class Explainer {
 public:
   Explainer(const emit::ModelFacts &facts, const plan::Cluster &cluster)
-      : facts(facts), cluster(cluster) {}
+      : facts(facts), cluster(cluster), blocks(facts) {}
 
   /// Collects all data of the explanation, except the explanations of single
   /// values.
@@ -89,6 +89,7 @@ public:
       explanation.receivedBytesOfPosition.push_back(
           emit::receivedBytes(facts, position));
     explanation.transfers = facts.transfers;
+    explanation.blocks = graphsOf(facts, blocks);
     explanation.lints = findLints(facts.module);
     return std::move(explanation);
   }
@@ -121,6 +122,8 @@ private:
                              text(op.getFrom()),
                              text(op.getTo()),
                              emit::secondsOf(facts, entry.ops.front(), cluster),
+                             emit::linkOf(facts, entry.ops.front(), cluster),
+                             blocks.blockOf(entry.node).str(),
                              dist::causeOf(op.getLoc())};
     count(made);
     explanation.collectives.push_back(std::move(made));
@@ -141,7 +144,7 @@ private:
   void count(const ExplainedCollective &made) {
     count({facts.positionOfStage[made.stage], llvm::join(made.facts.axes, "+"),
            made.facts.kind, made.facts.callsPerStep(facts),
-           made.facts.receivedBytes, made.seconds});
+           made.facts.receivedBytes, made.seconds, made.link});
   }
 
   /// Adds the communication of `transfer`, a value that one pipeline stage
@@ -154,13 +157,14 @@ private:
     const int from = facts.positionOfStage[transfer.fromStage];
     const int to = facts.positionOfStage[transfer.toStage];
     const int64_t bytes = emit::bytesOf(transfer.type);
-    const auto stride = explanation.world / facts.numPositions();
+    const int stride = static_cast<int>(
+        std::abs(to - from) * (explanation.world / facts.numPositions()));
     if (from != to)
       count({to, "pp", "transfer", transfer.callsPerStep(facts.microbatches),
              bytes,
-             cluster.commSeconds("transfer",
-                                 static_cast<int>(std::abs(to - from) * stride),
-                                 2, static_cast<double>(bytes), 1)});
+             cluster.commSeconds("transfer", stride, 2,
+                                 static_cast<double>(bytes), 1),
+             cluster.linkFor(stride, 2).level});
   }
 
   /// Adds `each` to the entry of `explanation.totals` with the same pipeline
@@ -173,8 +177,10 @@ private:
                  other.kind == each.kind;
         });
     if (total == explanation.totals.end())
-      total = explanation.totals.insert(total,
-                                        {each.position, each.axes, each.kind});
+      total =
+          explanation.totals.insert(total, {each.position, each.axes, each.kind,
+                                            /*calls=*/0, /*receivedBytes=*/0,
+                                            /*seconds=*/0, each.link});
     total->calls += each.calls;
     total->receivedBytes += each.receivedBytes * each.calls;
     total->seconds += each.seconds * static_cast<double>(each.calls);
@@ -182,6 +188,7 @@ private:
 
   const emit::ModelFacts &facts;
   const plan::Cluster &cluster;
+  const ModelBlocks blocks;
   Explanation explanation;
 };
 } // namespace

@@ -5,6 +5,7 @@
 
 #include "dialects/dist/Decision.h"
 #include "passes/7-emit/bundle/CollectiveFacts.h"
+#include "passes/explain/BlockGraph.h"
 #include "passes/explain/FindLints.h"
 #include "passes/explain/ValueExplanation.h"
 #include "passes/plan/cluster/Cluster.h"
@@ -48,6 +49,12 @@ struct ExplainedCollective {
   /// Predicted seconds of one execution of the collective, computed from the
   /// latencies and bandwidths of the cluster.
   double seconds = 0;
+  /// Level of the network that the collective uses, such as "nvlink"; empty if
+  /// the cluster does not name it.
+  std::string link;
+  /// Block of the model that the collective belongs to, such as "h.3"; empty if
+  /// it belongs to none. See ModelBlocks.
+  std::string block;
   /// Producer and consumers of the value whose sharding a collective changes;
   /// nullopt if the module does not record them.
   std::optional<dist::Cause> cause;
@@ -79,6 +86,10 @@ struct CommunicationTotal {
   /// Predicted seconds that a rank spends in one step on one kind of
   /// collective.
   double seconds = 0;
+  /// Level of the network that it uses, such as "nvlink"; of several levels,
+  /// the one of the first collective or transfer. Empty if the cluster does not
+  /// name it.
+  std::string link = {};
 };
 
 /// All data that `pcc explain` shows about a module.
@@ -122,6 +133,8 @@ struct Explanation {
   std::vector<int64_t> receivedBytesOfPosition;
   /// Lints of the module: warnings about suspicious shardings.
   std::vector<FoundLint> lints;
+  /// Graphs of the blocks of the model.
+  std::vector<BlockGraph> blocks;
   /// Explanations of the values that the user has named on the command line;
   /// empty if the user names none.
   std::vector<ValueExplanation> values;

@@ -33,6 +33,7 @@ public:
     for (const emit::StageTransfer &transfer : explanation.transfers)
       json["transfers"].push_back(emit::toJson(transfer));
     json["lints"] = list(explanation.lints);
+    json["blocks"] = list(explanation.blocks);
     json["values"] = list(explanation.values);
     return json;
   }
@@ -52,7 +53,8 @@ private:
             {"kind", total.kind},
             {"calls", total.calls},
             {"received_bytes", total.receivedBytes},
-            {"seconds", total.seconds}};
+            {"seconds", total.seconds},
+            {"link", textOrNull(total.link)}};
   }
 
   /// Returns `text` as a JSON string, or a JSON null if it is empty.
@@ -108,6 +110,8 @@ private:
     json["from"] = made.from;
     json["to"] = made.to;
     json["seconds"] = made.seconds;
+    json["link"] = textOrNull(made.link);
+    json["block"] = textOrNull(made.block);
     json["source"] = made.cause ? textOrNull(made.cause->by.source) : Json();
     json["cause"] = Json();
     if (made.cause) {
@@ -134,6 +138,24 @@ private:
             {"name", dist::nameOf(lint.lint)},
             {"message", lint.message},
             {"node", textOrNull(lint.node)}};
+  }
+
+  Json write(const BlockNode &node) const {
+    return {{"kind", node.kind},
+            {"op", node.op},
+            {"name", textOrNull(node.name)},
+            {"sharding", textOrNull(node.sharding)},
+            {"type", node.type},
+            {"stage", node.stage},
+            {"operands", node.operands},
+            {"read_outside", node.isReadOutside}};
+  }
+
+  Json write(const BlockGraph &graph) const {
+    return {{"name", textOrNull(graph.name)},
+            {"count", graph.count},
+            {"left_out", graph.leftOut},
+            {"nodes", list(graph.nodes)}};
   }
 
   Json write(const Origin &origin) const {

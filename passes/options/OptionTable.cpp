@@ -432,6 +432,13 @@ static constexpr OptionRow rows[] = {
      .metavar = "FILE.json",
      .commands = OptionCommands::Compile,
      .shapesResult = false},
+    {.name = "--html",
+     .help = "draw the plan as one self-contained page, for instance "
+             "report.html: timeline, memory, communication, shards, and why",
+     .value = &CompileOptions::html,
+     .metavar = "FILE",
+     .commands = OptionCommands::CompileAndExplain,
+     .shapesResult = false},
     {.name = "--pack-weights",
      .help = "copy weight shards into the bundle",
      .value = &CompileOptions::packWeights,

@@ -60,6 +60,11 @@ runtime::RunOptions python::readRunOptions(const std::string &bundle,
   const Arguments arguments(all);
   tool::RunRequest request;
   ::check(tool::parseRun(arguments.count(), arguments.values(), request));
+  if (!request.html.empty())
+    python::check(Status::error(
+        WrongUsage, "html= is for the command line: pcc run --html FILE",
+        {"measurements=FILE.json writes what the command "
+         "pcc report FILE.json draws"}));
   request.options.quiet = true;
   request.options.isEmbedded = true;
   return request.options;

@@ -16,6 +16,7 @@
 #include "runtime/engine/options/RunOptionsCheck.h"
 #include "runtime/engine/weight/Parameters.h"
 #include "runtime/program/StepMemory.h"
+#include "runtime/timeline/TimelineFiles.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -246,13 +247,13 @@ private:
     schedule.bindMessages(context, groups, world);
     PCC_RETURN_IF_ERROR(schedule.warmUp(at));
     inputs.emplace(program, mesh, at, options, *hostBuffers);
-    log.emplace(program, isSeen());
+    log.emplace(program, options.wantsTimeline());
     // Call keepApart(), which disables CUDA graphs, in two cases. In the first
     // case, the options ask for a timeline of the last step. A timeline shows
     // the time of each action, such as the forward pass of one microbatch. A
     // CUDA graph executes all actions in one launch, so the time of one action
     // is unknown. In the second case, the options disable CUDA graphs.
-    if (isSeen() || !options.recordSteps)
+    if (options.wantsTimeline() || !options.recordSteps)
       schedule.keepApart();
     if (trains(program)) {
       state.emplace(program, device, *buffers);
@@ -265,11 +266,6 @@ private:
   Status readFiles() {
     PCC_RETURN_IF_ERROR(setInputs({}));
     return world.all().barrier({"load", "inputs"});
-  }
-
-  /// Returns whether the options ask for a timeline of the last step.
-  bool isSeen() const {
-    return !options.scheduleSvg.empty() || !options.trace.empty();
   }
 
   Status inferenceStep(RankReport &report) {
@@ -297,8 +293,8 @@ private:
     return "measured step " + std::to_string(step);
   }
 
-  /// Writes timelines of the last step if the options name files for them, a
-  /// report of the run if the options name a file for it, and the table of
+  /// Writes timelines of the last step if the options name files for them,
+  /// reports of the run if the options name files for them, and the table of
   /// ranks.
   ///
   /// A signal, or a failed write of the metrics, may have stopped the training.
@@ -311,11 +307,14 @@ private:
     mine.arenaBytes = memory.arena;
     mine.peakMemoryBytes = peakMemoryOfProcess();
     mine.peakLive = log->peakLive();
-    if (isSeen())
+    std::optional<Timeline> timeline;
+    if (options.wantsTimeline())
       PCC_RETURN_IF_ERROR(
-          writeMeasuredStep(*opened.tables, *log, world, titleOfLastStep(),
-                            {options.scheduleSvg, options.trace}));
-    PCC_RETURN_IF_ERROR(writeTimes());
+          gatherMeasuredStep(*opened.tables, *log, world, timeline));
+    if (timeline)
+      PCC_RETURN_IF_ERROR(writeTimeline(*timeline, titleOfLastStep(),
+                                        {options.scheduleSvg, options.trace}));
+    PCC_RETURN_IF_ERROR(writeTimes(timeline));
     if (!training || !training->wasStopped())
       return Status::success();
     // The training was stopped before its last step. Only rank 0 knows the
@@ -326,11 +325,13 @@ private:
     return agree(world, training->ending(), {"write", "report"});
   }
 
-  /// Writes times and memory of all ranks: to the file of --report, and as a
-  /// table to stdout if the user asks for a format, otherwise to stderr.
-  Status writeTimes() {
+  /// Writes times and memory of all ranks: to the file of --report, to that of
+  /// --measurements together with `timeline`, and as a table to stdout if the
+  /// user asks for a format, otherwise to stderr.
+  Status writeTimes(const std::optional<Timeline> &timeline) {
     const bool isAsked = !options.format.empty();
-    if (options.report.empty() && options.quiet && !isAsked)
+    if (options.report.empty() && options.measurements.empty() &&
+        options.quiet && !isAsked)
       return Status::success();
     std::vector<RankReport> ranks;
     PCC_RETURN_IF_ERROR(gatherReports(mine, world, ranks));
@@ -338,6 +339,9 @@ private:
       return Status::success();
     if (!options.report.empty())
       PCC_RETURN_IF_ERROR(writeReport(options.report, ranks));
+    if (!options.measurements.empty())
+      PCC_RETURN_IF_ERROR(
+          writeReport(options.measurements, ranks, &*timeline));
     RankTable table = tabulate(ranks, opened.tables->stage_positions);
     table.samples = opened.tables->samples;
     const std::string text = rankTableText(table, options.format);

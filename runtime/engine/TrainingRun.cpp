@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,6 +87,9 @@ Status TrainingRun::openOutputs() {
     madeMetricsFile = access(options.metrics.c_str(), F_OK) != 0;
     PCC_RETURN_IF_ERROR(
         openOutput(options.metrics, O_CREAT | O_APPEND, metricsFile));
+    // A program that follows the file, such as pcc report, can tell by this
+    // lock that lines may still come. A lock that fails stops no training.
+    (void)flock(metricsFile, LOCK_SH | LOCK_NB);
   }
   return options.save.empty() ? Status::success() : openWriter(options.save);
 }

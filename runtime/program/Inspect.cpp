@@ -195,7 +195,8 @@ static void keepStages(Json &bundle, const char *list,
 ///
 /// If `onlyRank` is given, the field "ranks" has a single entry, for the rank
 /// with this number. The lists "stages", "collectives" and "transfers" then
-/// contain only the entries that belong to a pipeline stage of this rank.
+/// contain only the entries that belong to a pipeline stage of this rank, and
+/// the planned step only the row of this rank.
 static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
   const InspectMesh mesh(bundle);
   const Json programs = bundle.at("programs");
@@ -220,35 +221,73 @@ static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
   keepStages(result, "stages", {"stage"}, stages);
   keepStages(result, "collectives", {"stage"}, stages);
   keepStages(result, "transfers", {"from_stage", "to_stage"}, stages);
+  if (const auto planned = result.find("planned_step");
+      planned != result.end()) {
+    const size_t position =
+        size_t(mesh.pipelinePosition(coordinatesOf(mesh.mesh, *onlyRank)));
+    planned->at("rows") = Json::array({planned->at("rows").at(position)});
+  }
   return result;
 }
 
-Status inspectBundle(const InspectOptions &options, std::string &text) {
-  const std::string path = options.bundle + "/bundle.json";
-  const auto damaged = [&](const std::string &why) {
-    return Status::error(DamagedBundle, "cannot read \"" + path + "\": " + why);
-  };
+/// Reads bundle.json of the directory `path` and calls `use` with its content.
+/// Returns an error with exit code 11 if the file cannot be read, or if `use`
+/// throws because a field is missing. Otherwise, returns the result of `use`.
+static Status withBundle(const std::string &folder,
+                         const std::function<Status(Json)> &use) {
+  const std::string path = folder + "/bundle.json";
   std::string content;
   PCC_RETURN_IF_ERROR(readSealedJson(path, content));
   try {
     Json bundle = Json::parse(content);
     bundle.erase("seal");
-    const auto world = bundle.at("world").get<int64_t>();
-    if (options.rank && (*options.rank < 0 || *options.rank >= world))
-      return Status::error(WrongUsage, "the bundle has no rank " +
-                                           std::to_string(*options.rank) +
-                                           ", only 0 to " +
-                                           std::to_string(world - 1));
-    if (options.schedule) {
-      text = scheduleText(bundle.at("programs"));
-      return Status::success();
-    }
-    const Json expanded = expand(std::move(bundle), options.rank);
-    text = options.json ? expanded.dump() + "\n" : inspectText(expanded);
+    return use(std::move(bundle));
   } catch (const std::exception &problem) {
-    return damaged(problem.what());
+    return Status::error(DamagedBundle,
+                         "cannot read \"" + path + "\": " + problem.what());
   }
+}
+
+/// Returns the description that `options` ask for.
+static Status describe(Json bundle, const InspectOptions &options,
+                       std::string &text) {
+  const auto world = bundle.at("world").get<int64_t>();
+  if (options.rank && (*options.rank < 0 || *options.rank >= world))
+    return Status::error(
+        WrongUsage, "the bundle has no rank " + std::to_string(*options.rank) +
+                        ", only 0 to " + std::to_string(world - 1));
+  if (options.schedule) {
+    text = scheduleText(bundle.at("programs"));
+    return Status::success();
+  }
+  const Json expanded = expand(std::move(bundle), options.rank);
+  text = options.json ? expanded.dump() + "\n" : inspectText(expanded);
   return Status::success();
+}
+
+Status inspectBundle(const InspectOptions &options, std::string &text) {
+  return withBundle(options.bundle, [&](Json bundle) {
+    return describe(std::move(bundle), options, text);
+  });
+}
+
+Status inspectRanks(const std::string &bundle, int64_t mostOfProgram,
+                    Json &head, const std::function<void(const Json &)> &use) {
+  return withBundle(bundle, [&](Json content) {
+    const InspectMesh mesh(content);
+    const Json programs = content.at("programs");
+    content.erase("programs");
+    const auto perProgram =
+        numRanks(mesh.mesh) / static_cast<int64_t>(programs.size());
+    for (size_t program = 0; program < programs.size(); ++program) {
+      const RankExpander expander(mesh, programs[program]);
+      const int64_t first = static_cast<int64_t>(program) * perProgram;
+      for (int64_t i = 0; i < std::min(perProgram, mostOfProgram); ++i)
+        use(expander.expand(first + i, coordinatesOf(mesh.mesh, first + i)));
+    }
+    head = std::move(content);
+    return Status::success();
+  });
 }
 
 } // namespace pcc::runtime

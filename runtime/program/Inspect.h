@@ -5,6 +5,8 @@
 
 #include "status/Status.h"
 
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -32,6 +34,16 @@ struct InspectOptions {
 /// Reads only bundle.json. Returns an error with exit code 11 if bundle.json
 /// cannot be read, 2 if there is no rank `options.rank`.
 Status inspectBundle(const InspectOptions &options, std::string &text);
+
+/// Calls `use` with ranks of the bundle in the directory `bundle`, as entries
+/// of the list "ranks" of `pcc inspect --json`, in order of their numbers. Of
+/// the ranks that run one program, it gets the first `mostOfProgram`. Sets
+/// `head` to the description of the bundle without ranks. Returns an error with
+/// exit code 11 if bundle.json cannot be read.
+Status inspectRanks(
+    const std::string &bundle, int64_t mostOfProgram,
+    nlohmann::ordered_json &head,
+    const std::function<void(const nlohmann::ordered_json &rank)> &use);
 
 } // namespace pcc::runtime
 

@@ -38,7 +38,7 @@ LAYERS = [
     (r"test/.*",                         [r".*"]),
     # The table of options is an exception: the command line and --help are generated from its rows.
     (r"tools/pcc/.*",                    [OWN, r"passes/Compile\.h", r"passes/options/OptionTable\.h",
-                                          r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
+                                          r"runtime/(base|tensor|checkpoint|engine|launch|program|report)/.*"]),
     # The module parses options as the tool does, and makes the entry points of libpcc available to Python.
     (r"python-bindings/.*",              [OWN, r"tools/pcc/CompileCommand\.h", r"passes/Compile\.h", r"passes/options/OptionTable\.h",
                                           r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
@@ -65,7 +65,7 @@ LAYERS = [
     (r"passes/explain/[^/]+",            [OWN, DIALECTS, PLAN, r"passes/4-shard/(graph|search)/.*", r"passes/7-emit/bundle/.*", PROGRAM]),
     *rooms("passes", {"options": "", "annotate": "", "driver": "options annotate"},
            COMPILER, DIALECTS, PLAN, r"passes/\d-[^/]+/.*", PROGRAM),
-    (r"passes/[^/]+",                    [r"passes/.*", DIALECTS, PROGRAM]),
+    (r"passes/[^/]+",                    [r"passes/.*", DIALECTS, PROGRAM, r"runtime/report/.*"]),
     (r"status/.*",                       [ROOM]),
     (r"sharding/.*",                     [ROOM]),
     (r"dialects/.*",                     [OWN, SHARDING, r"dialects/attributes/.*"]),
@@ -75,6 +75,7 @@ LAYERS = [
     (r"runtime/timeline/.*",             [ROOM, r"runtime/base/.*"]),
     (r"runtime/comm/nccl/.*",            [OWN, r"runtime/device/cuda/.*", PROGRAM]),
     (r"runtime/(device|comm)/.*",        [OWN, PROGRAM]),
+    (r"runtime/report/.*",               [ROOM, PROGRAM, r"runtime/timeline/.*"]),
     (r"runtime/checkpoint/.*",           [ROOM, r"runtime/comm/.*", PROGRAM]),
     *rooms("runtime/engine", {
         "options": "", "collective": "", "io": "options", "weight": "options", "observe": "options"},

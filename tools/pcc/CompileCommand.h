@@ -31,6 +31,8 @@ struct RunRequest {
   /// Directory of the bundle.
   std::string bundle = {};
   runtime::RunOptions options = {};
+  /// Path of the page of --html. If empty, no page is written.
+  std::string html = {};
 };
 
 // Each of these functions adds the name, the description and all options of one
@@ -63,6 +65,7 @@ int explainCommand(int argc, const char *const *argv);
 int inspectCommand(int argc, const char *const *argv);
 int checkpointCommand(int argc, const char *const *argv);
 int runCommand(int argc, const char *const *argv);
+int reportCommand(int argc, const char *const *argv);
 
 } // namespace pcc::tool
 

@@ -4,6 +4,7 @@
 #include "runtime/launch/RunBundle.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
+#include "tools/pcc/RunPage.h"
 
 using namespace pcc;
 using namespace pcc::tool;
@@ -22,6 +23,11 @@ void tool::declareRun(CLI::App &app, RunRequest &request) {
   app.add_option("BUNDLE", request.bundle, "the directory that pcc wrote")
       ->required();
   runtime::addRunOptions(app, request.options);
+  app.add_option("--html", request.html,
+                 "draw the run as one self-contained page, for instance "
+                 "run.html: the last step beside the planned one, memory, "
+                 "communication, curves")
+      ->type_name("FILE");
 }
 
 tool::ParsedArguments tool::parseRun(int argc, const char *const *argv,
@@ -32,8 +38,8 @@ tool::ParsedArguments tool::parseRun(int argc, const char *const *argv,
 }
 
 /// Returns the arguments with which the processes of the ranks are started:
-/// those of this command without the argument BUNDLE. An option's value is
-/// kept, even if it equals the path of the bundle.
+/// those of this command without the argument BUNDLE and without --html. An
+/// option's value is kept, even if it equals the path of the bundle.
 static std::vector<std::string>
 argumentsOfRanks(int argc, const char *const *argv, const std::string &bundle) {
   RunRequest request;
@@ -45,8 +51,13 @@ argumentsOfRanks(int argc, const char *const *argv, const std::string &bundle) {
     const CLI::Option *before =
         argv[i - 1][0] == '-' ? app.get_option_no_throw(argv[i - 1]) : nullptr;
     const bool isValue = before && before->get_items_expected_max() > 0;
+    const std::string_view word = argv[i];
     if (!isBundleFound && !isValue && bundle == argv[i])
       isBundleFound = true;
+    else if (!isValue && word == "--html")
+      ++i;
+    else if (!isValue && word.starts_with("--html="))
+      continue;
     else
       arguments.push_back(argv[i]);
   }
@@ -60,7 +71,10 @@ int tool::runCommand(int argc, const char *const *argv) {
     return *code;
   if (isTerminal() && !request.options.quiet)
     request.options.onProgress = showProgress;
+  std::vector<std::string> arguments =
+      argumentsOfRanks(argc, argv, request.bundle);
   return reportStatus(
-      runtime::runBundle(request.bundle, request.options,
-                         argumentsOfRanks(argc, argv, request.bundle)));
+      request.html.empty()
+          ? runtime::runBundle(request.bundle, request.options, arguments)
+          : runWithPage(request, std::move(arguments)));
 }

@@ -20,6 +20,7 @@ static const std::map<std::string, Command> &commands() {
       {"inspect", pcc::tool::inspectCommand},
       {"explain", pcc::tool::explainCommand},
       {"run", pcc::tool::runCommand},
+      {"report", pcc::tool::reportCommand},
       {"checkpoint", pcc::tool::checkpointCommand},
   };
   return all;

@@ -8,6 +8,7 @@
 #include "passes/7-emit/bundle/MemoryUse.h"
 #include "passes/7-emit/program/FlopCounter.h"
 #include "runtime/program/Program.h"
+#include "runtime/timeline/TimelineJson.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <nlohmann/json.hpp>
@@ -76,7 +77,7 @@ public:
                const std::vector<PositionProgram> &programs)
       : facts(facts), programs(programs), flops(facts.module) {}
 
-  /// Returns all fields of bundle.json.
+  /// Returns all fields of bundle.json except the planned step.
   Json write() {
     Json json;
     json["world"] = runtime::numRanks(facts.mesh.ranks());
@@ -309,10 +310,11 @@ private:
 } // namespace
 
 std::string emit::bundleJson(const ModelFacts &facts,
-                             const std::vector<PositionProgram> &programs) {
-  return BundleWriter(facts, programs)
-             .write()
-             .dump(-1, ' ', /*ensure_ascii=*/false,
+                             const std::vector<PositionProgram> &programs,
+                             const runtime::Timeline &planned) {
+  Json json = BundleWriter(facts, programs).write();
+  json["planned_step"] = runtime::toJson(planned);
+  return json.dump(-1, ' ', /*ensure_ascii=*/false,
                    Json::error_handler_t::replace) +
          "\n";
 }

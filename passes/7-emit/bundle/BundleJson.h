@@ -4,6 +4,7 @@
 #define PCC_PASSES_7_EMIT_BUNDLE_BUNDLEJSON_H
 
 #include "passes/7-emit/program/ProgramWriter.h"
+#include "runtime/timeline/Timeline.h"
 
 namespace pcc::emit {
 
@@ -14,8 +15,11 @@ namespace pcc::emit {
 /// tp=2 splits the 64 of 192 = 3 · 64:
 ///
 ///   "layout": [[[3], [64, ["tp", 1, 2]]]]
+///
+/// `planned` is the simulated step of the bundle (plannedStep()).
 std::string bundleJson(const ModelFacts &facts,
-                       const std::vector<PositionProgram> &programs);
+                       const std::vector<PositionProgram> &programs,
+                       const runtime::Timeline &planned);
 
 } // namespace pcc::emit
 

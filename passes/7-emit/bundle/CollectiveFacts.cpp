@@ -83,6 +83,20 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
+/// Returns the difference between the numbers of neighboring ranks in the group
+/// of rank 0, and the number of ranks in this group. `group` is an index in
+/// `facts.groups`.
+static std::pair<int, int> spacingOf(const ModelFacts &facts, int group) {
+  const dist::Mesh &mesh = facts.mesh.ranks();
+  const auto members = runtime::membersOf(facts.groups[group], mesh,
+                                          runtime::coordinatesOf(mesh, 0));
+  const int64_t stride = members.size() < 2
+                             ? 1
+                             : runtime::rankOf(mesh, members[1]) -
+                                   runtime::rankOf(mesh, members[0]);
+  return {static_cast<int>(stride), static_cast<int>(members.size())};
+}
+
 /// Interpolates between measured seconds if `cluster` has them. Otherwise
 /// returns latency + received bytes / bandwidth of the network with the
 /// smallest span, such as NVLink, that connects the ranks of a group. Uses the
@@ -91,16 +105,15 @@ double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);
   const CollectiveFacts entry = factsOf(facts, collective, group);
-  const dist::Mesh &mesh = facts.mesh.ranks();
-  const auto members = runtime::membersOf(facts.groups[group], mesh,
-                                          runtime::coordinatesOf(mesh, 0));
-  const int64_t stride = members.size() < 2
-                             ? 1
-                             : runtime::rankOf(mesh, members[1]) -
-                                   runtime::rankOf(mesh, members[0]);
-  return cluster.commSeconds(entry.kind, static_cast<int>(stride),
-                             static_cast<int>(members.size()),
+  const auto [stride, size] = spacingOf(facts, group);
+  return cluster.commSeconds(entry.kind, stride, size,
                              static_cast<double>(entry.receivedBytes), 1);
+}
+
+std::string emit::linkOf(const ModelFacts &facts, dist::CollectiveOp collective,
+                         const plan::Cluster &cluster) {
+  const auto [stride, size] = spacingOf(facts, facts.groupOf(collective));
+  return cluster.linkFor(stride, size).level;
 }
 
 Json emit::toJson(const CollectiveFacts &collective, int64_t stage) {

@@ -75,6 +75,11 @@ std::vector<CollectiveFacts> collectivesOf(const ModelFacts &facts, int stage);
 double secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                  const plan::Cluster &cluster);
 
+/// Returns the level of the network, such as "nvlink", over which the ranks of
+/// `collective` communicate; empty if the cluster does not name it.
+std::string linkOf(const ModelFacts &facts, dist::CollectiveOp collective,
+                   const plan::Cluster &cluster);
+
 /// Returns the JSON of `collective`, which runs in stage `stage`, for the list
 /// `collectives` in bundle.json.
 nlohmann::ordered_json toJson(const CollectiveFacts &collective, int64_t stage);

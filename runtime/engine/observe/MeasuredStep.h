@@ -5,22 +5,20 @@
 
 #include "runtime/comm/Communicator.h"
 #include "runtime/engine/observe/StepLog.h"
-#include "runtime/timeline/TimelineFiles.h"
+#include "runtime/timeline/Timeline.h"
+
+#include <optional>
 
 namespace pcc::runtime {
 
-/// Writes a timeline of the last step of a run. The timeline shows when each
-/// computation and communication of each rank began and ended. All ranks must
-/// call this function, each with its own `log` of the step. Rank 0 writes an
-/// SVG drawing with the heading `title` to `files.svg`, and a trace in Chrome's
-/// trace event format (for Perfetto) to `files.trace`. A file with an empty
-/// path is not written.
+/// Sets `timeline`, on rank 0 only, to a timeline of the last step of a run. It
+/// shows when each computation and communication of each rank began and ended.
+/// All ranks must call this function, each with its own `log` of the step.
 ///
 /// The memory in the timeline is not measured. It is computed from the times
 /// and from the tensor sizes in `program`.
-Status writeMeasuredStep(const program::ProgramT &program, const StepLog &log,
-                         World &world, std::string_view title,
-                         const TimelineFiles &files);
+Status gatherMeasuredStep(const program::ProgramT &program, const StepLog &log,
+                          World &world, std::optional<Timeline> &timeline);
 
 } // namespace pcc::runtime
 

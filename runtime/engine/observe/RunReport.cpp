@@ -2,6 +2,7 @@
 
 #include "runtime/engine/observe/RunReport.h"
 #include "runtime/base/AtomicFile.h"
+#include "runtime/timeline/TimelineJson.h"
 
 #include <nlohmann/json.hpp>
 
@@ -139,9 +140,12 @@ static nlohmann::ordered_json stepJson(const RankReport &report, size_t step,
 /// - "ranks": the times and memory sizes of each rank
 /// - "steps": the duration and metrics of each timed step
 ///
+/// If `timeline` is given, the JSON contains it as well.
+///
 /// A step may take longer on one rank than on another. The list "steps" has the
 /// duration on the slowest rank.
-Status writeReport(const std::string &path, std::span<const RankReport> all) {
+Status writeReport(const std::string &path, std::span<const RankReport> all,
+                   const Timeline *timeline) {
   nlohmann::ordered_json ranks = nlohmann::ordered_json::array();
   nlohmann::ordered_json steps = nlohmann::ordered_json::array();
   for (size_t rank = 0; rank < all.size(); ++rank)
@@ -149,7 +153,9 @@ Status writeReport(const std::string &path, std::span<const RankReport> all) {
   const std::vector<double> slowest = slowestSteps(all);
   for (size_t step = 0; step < slowest.size(); ++step)
     steps.push_back(stepJson(all[0], step, slowest[step]));
-  const nlohmann::ordered_json report = {{"ranks", ranks}, {"steps", steps}};
+  nlohmann::ordered_json report = {{"ranks", ranks}, {"steps", steps}};
+  if (timeline)
+    report["timeline"] = toJson(*timeline);
   return writeFileAtomically(path, report.dump(2) + "\n");
 }
 

@@ -5,6 +5,7 @@
 
 #include "runtime/comm/Communicator.h"
 #include "runtime/engine/observe/TimeSpent.h"
+#include "runtime/timeline/Timeline.h"
 
 #include <optional>
 #include <span>
@@ -66,10 +67,11 @@ std::vector<double> slowestSteps(std::span<const RankReport> ranks);
 Status gatherReports(const RankReport &mine, World &world,
                      std::vector<RankReport> &ranks);
 
-/// Writes the reports of all ranks to the file `path` as JSON. If the file
-/// cannot be written, it keeps its old content, and the result is an error with
-/// exit code 7.
-Status writeReport(const std::string &path, std::span<const RankReport> ranks);
+/// Writes the reports of all ranks to the file `path` as JSON, with `timeline`
+/// unless it is null. If the file cannot be written, it keeps its old content,
+/// and the result is an error with exit code 7.
+Status writeReport(const std::string &path, std::span<const RankReport> ranks,
+                   const Timeline *timeline = nullptr);
 
 } // namespace pcc::runtime
 

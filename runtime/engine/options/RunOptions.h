@@ -102,6 +102,15 @@ struct RunOptions {
   /// SVG drawing. `trace` is the path of a Chrome trace. If a path is empty,
   /// the runtime does not write that file.
   std::string scheduleSvg, trace;
+  /// Path of a JSON file with the report of the run and with the timeline of
+  /// its last step (--measurements). If the path is empty, the runtime writes
+  /// no such file.
+  std::string measurements;
+
+  /// Returns whether the options ask for a timeline of the last step.
+  bool wantsTimeline() const {
+    return !scheduleSvg.empty() || !trace.empty() || !measurements.empty();
+  }
   /// Number of timed steps in an inference run.
   int repeat = 1;
   /// Number of untimed inference steps before the timed ones.

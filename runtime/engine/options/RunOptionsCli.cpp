@@ -141,6 +141,10 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
          "--trace", options.trace,
          "write the last step as a trace for Perfetto or chrome://tracing")
       ->type_name("FILE.json");
+  app.add_option("--measurements", options.measurements,
+                 "write the report with the timeline of the last step as JSON, "
+                 "which pcc report draws")
+      ->type_name("FILE.json");
   accept(app.add_option("--repeat", options.repeat, "number of timed steps")
              ->capture_default_str(),
          1, 1000000000);

@@ -23,7 +23,8 @@ DOCUMENTS = {
     COMPILE: (["compile-inference", "compile-training", "compile-unknown"], "One object, which is written also where the compilation "
               "fails."),
     VERIFY: (["verify", "verify-changed"], "One object."),
-    RUN: (["run-inference", "run-training"], "One object. It is written by rank 0 with the measurements of all ranks."),
+    RUN: (["run-inference", "run-training"], "One object. It is written by rank 0 with the measurements of all ranks. `--measurements FILE` "
+          "writes the same and the timeline."),
     TABLE: (["table"], "One object on stdout: the table of ranks. `--format csv` has the fields of `ranks[]` as columns."),
     METRICS: (["metrics"], "One object per line and step, when training."),
 }
@@ -61,6 +62,20 @@ TRANSFER = [
     ("transfers[].bytes", "bytes", "size on one rank"),
     ("transfers[].per", "", "whether it is sent once per `microbatch` or once per `step`"),
 ]
+
+
+def timeline(name, what, row):
+    """Returns the rows of a step over time. `row` says what one of its rows stands for."""
+    return [(name, "", what), (f"{name}.seconds", "seconds", "when the last action or message ends", NUMBER),
+            (f"{name}.collectives_left_out", "", "number of collectives that `messages` leaves out, if there are more than 5,000", SELDOM),
+            (f"{name}.rows", "", f"one entry for {row}"), (f"{name}.rows[].name", "", "name of the row"),
+            (f"{name}.rows[].idle_seconds", "seconds", "time without an action, and time that it waits or communicates inside of one", NUMBER),
+            (f"{name}.rows[].weight_bytes", "bytes", "weights of one rank"), (f"{name}.rows[].state_bytes", "bytes", "optimizer state of one rank"),
+            (f"{name}.rows[].arena_bytes", "bytes", "arena of one rank"),
+            (f"{name}.rows[].memory", "seconds, bytes", "what the arena holds from a time on: time, bytes of gradients, bytes of all else", NUMBER),
+            (f"{name}.rows[].actions", "seconds", "actions in order: name as in `ranks[].actions`, start, end", FOLDED),
+            (f"{name}.rows[].messages", "seconds", "messages, collectives and waits: name, start, end, and the number that a send and its "
+             "receive share, or -1", FOLDED)]
 
 
 def ports(list_name, what):
@@ -104,6 +119,8 @@ INSPECT_ROWS = [
     ("kernels", "", "generated kernels of all programs"),
     ("kernels.unique", "", "number of different kernels"),
     ("kernels.calls", "", "number of launches in the code"),
+    *timeline("planned_step", "a step as predicted from the prices of the cluster; with `--rank R`, the row of rank R",
+              "all ranks of a position on the pipeline"),
 ]
 
 STEP = [("kind", "", "kind of the step, as of `collectives`"), ("axes", "", "axes along which its ranks differ"),
@@ -132,11 +149,14 @@ EXPLAIN_ROWS = [
     ("totals[].calls", "", "calls in a step"),
     ("totals[].received_bytes", "bytes", "what one rank receives in a step"),
     ("totals[].seconds", "seconds", "modelled time of all calls of a step"),
+    ("totals[].link", "", "level of the network that they use, as the cluster file names it"),
     *COLLECTIVE,
     ("collectives[].shape", "elements", "global shape of the value"),
     ("collectives[].from", "", "sharding before the collective"),
     ("collectives[].to", "", "sharding after the collective"),
     ("collectives[].seconds", "seconds", "modelled time of one call"),
+    ("collectives[].link", "", "level of the network that it uses, as the cluster file names it"),
+    ("collectives[].block", "", "block of the model that it belongs to, such as the layer `h.3`; blocks are told by names of weights"),
     ("collectives[].source", "", "source line of the node that makes the value"),
     ("collectives[].cause", "", "what makes the value; null where a dump does not tell"),
     *below("collectives[].cause", ENDPOINT),
@@ -152,6 +172,19 @@ EXPLAIN_ROWS = [
     ("lints[].name", "", "name of the lint"),
     ("lints[].message", "", "what was found"),
     ("lints[].node", "", "the ONNX node"),
+    ("blocks", "", "graphs of the blocks of the model, at most four that differ in more than names"),
+    ("blocks[].name", "", "name of the first such block; null for the graph of a model without blocks"),
+    ("blocks[].count", "", "number of blocks with an equal graph"),
+    ("blocks[].left_out", "", "number of ops that are left out, because a graph has at most 120 nodes"),
+    ("blocks[].nodes", "", "ops of the forward pass on one rank, weights, and values from outside"),
+    ("blocks[].nodes[].kind", "", "`op`, `weight`, `collective` or `outside`"),
+    ("blocks[].nodes[].op", "", "the op, or the kind of the collective"),
+    ("blocks[].nodes[].name", "", "the ONNX node, or the name of the weight"),
+    ("blocks[].nodes[].sharding", "", "sharding of the result"),
+    ("blocks[].nodes[].type", "", "element type and shape of the result on one rank"),
+    ("blocks[].nodes[].stage", "", "stage that runs it"),
+    ("blocks[].nodes[].operands", "", "numbers of the nodes whose results it reads, from 0"),
+    ("blocks[].nodes[].read_outside", "", "whether an op outside of the block reads the result"),
     ("values", "", "the values that VALUE names; empty without it"),
     ("values[].name", "", "name of the value"),
     ("values[].maker", "", "what makes it, with the fields of `collectives[].cause`", FOLDED),
@@ -238,6 +271,7 @@ RUN_ROWS = [
     ("steps[].seconds", "seconds", "time of the slowest rank"),
     ("steps[].loss", "", "loss; null without training", NUMBER),
     ("steps[].grad_norm", "", "global norm of the gradients before clipping; null without training", NUMBER),
+    *timeline("timeline", "the last step, with `--measurements FILE`, which writes all of this", "each rank"),
 ]
 
 TABLE_ROWS = [

@@ -63,17 +63,17 @@ class Samples:
             self.save("changed.mlir", re.sub(r"slope = [\d.e-]+", "slope = 0.5", file.read()))
         self.call("verify", "changed.mlir", "-q", "--report", "verify-changed.json", expected=15)
 
-    def run(self, name, options, *further):
+    def run(self, name, options, report, *further):
         self.call("mlp.onnx", *options, "-o", f"{name}.pcc", "--report", f"compile-{name}.json")
         self.save(f"inspect-{name}.json", self.call("inspect", f"{name}.pcc", "--json"))
-        self.call("run", f"{name}.pcc", "--random-inputs", "1", "--comm", "thread", "--report", f"run-{name}.json", *further)
+        self.call("run", f"{name}.pcc", "--random-inputs", "1", "--comm", "thread", report, f"run-{name}.json", *further)
 
     def infer(self):
-        self.run("inference", PLAN)
+        self.run("inference", PLAN, "--measurements")
         self.save("table.json", self.call("run", "inference.pcc", "--random-inputs", "1", "--comm", "thread", "--format", "json", "-q"))
 
     def train(self):
-        self.run("training", TRAIN, "--steps", "2", "--metrics", "metrics.jsonl", "--peak-flops", "1e9")
+        self.run("training", TRAIN, "--report", "--steps", "2", "--metrics", "metrics.jsonl", "--peak-flops", "1e9")
         with open(os.path.join(self.folder, "metrics.jsonl")) as file:
             self.save("metrics.json", json.dumps([json.loads(line) for line in file]))
 

@@ -5,7 +5,7 @@ import typing
 from pages import markdown
 
 COLUMN = 30  # column at which descriptions begin in the help of pcc
-COMMANDS = ["compile", "run", "verify", "inspect", "explain", "checkpoint export"]
+COMMANDS = ["compile", "run", "verify", "inspect", "explain", "report", "checkpoint export"]
 
 
 class Entry(typing.NamedTuple):

@@ -1,0 +1,61 @@
+//===- PlanPage.cpp - page of a compilation or an explanation (--html) ----===//
+
+#include "passes/PlanPage.h"
+#include "dialects/dist/DistDialect.h"
+#include "runtime/base/AtomicFile.h"
+#include "runtime/report/BundleSummary.h"
+#include "runtime/report/ExplanationSummary.h"
+#include "runtime/report/ReportPage.h"
+
+#include <filesystem>
+
+using namespace pcc;
+using Json = nlohmann::ordered_json;
+
+/// Returns the command of the user with the sizes of all dims; empty if the
+/// command is unknown.
+static std::string wholeCommand(const CompileOptions &options) {
+  std::string command = options.command;
+  if (!command.empty())
+    for (const auto &[name, size] : options.dims)
+      command += " --dim " + name + "=" + std::to_string(size);
+  return command;
+}
+
+/// Returns the name of the model file, with the name of its folder if the path
+/// has one. Many models are called model.onnx.
+static std::string titleOf(const std::filesystem::path &model) {
+  const std::filesystem::path folder = model.parent_path().filename();
+  return (folder / model.filename()).string();
+}
+
+Status PlanPage::addReasons(Compilation &compilation) {
+  return compilation.runGuarded([&]() -> Status {
+    const plan::Cluster cluster = plan::clusterOf(
+        dist::clusterOf(compilation.getModule()), options.target);
+    PCC_ASSIGN_OR_RETURN(
+        const explain::Explanation explanation,
+        explain::explainModule(compilation.getModule(), cluster));
+    add(explanation, cluster);
+    return Status::success();
+  });
+}
+
+void PlanPage::add(const explain::Explanation &explanation,
+                   const plan::Cluster &cluster) {
+  source["explain"] = runtime::summarizeExplanation(
+      Json::parse(explain::toJson(explanation, cluster)));
+}
+
+Status PlanPage::addBundle(const std::string &bundle) {
+  return runtime::summarizeBundleFolder(bundle, source["bundle"]);
+}
+
+Status PlanPage::write() const {
+  Json titled = {{"kind", source.contains("bundle") ? "compile" : "explain"},
+                 {"title", titleOf(options.model)},
+                 {"command", wholeCommand(options)}};
+  titled.update(source);
+  return runtime::writeFileAtomically(
+      options.html, runtime::reportPage(Json::array({std::move(titled)})));
+}

@@ -1,0 +1,119 @@
+//===- BundleSummary.cpp - description of a bundle for a page -------------===//
+
+#include "runtime/report/BundleSummary.h"
+
+#include "runtime/program/Inspect.h"
+
+#include <map>
+#include <set>
+
+namespace pcc::runtime {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+/// Largest number of different parts of a weight that a page shows.
+constexpr size_t mostParts = 16;
+/// Largest number of ranks with one program whose parts are compared.
+constexpr int64_t mostRanksOfProgram = 256;
+
+/// Joins the descriptions of ranks that run the same stages.
+class RankGroups {
+public:
+  /// Adds one rank, an entry of the list "ranks" of `pcc inspect --json`. Ranks
+  /// must come in order of their numbers.
+  void add(const Json &rank) {
+    const std::string stages = rank.at("stages").dump();
+    const auto [found, isNew] = numberOfStages.insert({stages, groups.size()});
+    const size_t number = found->second;
+    if (isNew)
+      addGroup(rank);
+    groups[number]["ranks"][1] = rank.at("rank");
+    for (const Json &parameter : rank.at("parameters"))
+      addPart(number, rank.at("rank"), parameter);
+  }
+
+  void writeTo(Json &summary) {
+    summary["groups"] = std::move(groups);
+    summary["parameters"] = std::move(parameters);
+  }
+
+private:
+  void addGroup(const Json &rank) {
+    Json group = {{"ranks", {rank.at("rank"), rank.at("rank")}}};
+    for (const auto &[key, value] : rank.items())
+      if (key != "rank" && key != "parameters" && key != "inputs" &&
+          key != "outputs" && key != "coordinates")
+        group[key] = value;
+    groups.push_back(std::move(group));
+  }
+
+  void addPart(size_t group, const Json &rank, const Json &parameter) {
+    const std::string &name =
+        parameter.at("name").get_ref<const std::string &>();
+    const auto [found, isNew] =
+        numberOfParameter.insert({{group, name}, parameters.size()});
+    if (isNew) {
+      Json entry = parameter;
+      entry.erase("runs");
+      entry["group"] = group;
+      entry["parts"] = Json::array();
+      entry["more"] = 0;
+      parameters.push_back(std::move(entry));
+      held.emplace_back();
+    }
+    if (!held[found->second].insert(parameter.at("runs").dump()).second)
+      return;
+    Json &entry = parameters[found->second];
+    if (entry["parts"].size() < mostParts)
+      entry["parts"].push_back(
+          {{"rank", rank}, {"runs", parameter.at("runs")}});
+    else
+      entry["more"] = entry["more"].get<int64_t>() + 1;
+  }
+
+  Json groups = Json::array(), parameters = Json::array();
+  std::map<std::string, size_t> numberOfStages;
+  std::map<std::pair<size_t, std::string>, size_t> numberOfParameter;
+  /// Texts of the index ranges that have an entry, for each parameter.
+  std::vector<std::set<std::string>> held;
+};
+} // namespace
+
+/// Returns a copy of `inspected` without the lists that RankGroups replaces.
+static Json headOf(const Json &inspected) {
+  Json head = Json::object();
+  for (const auto &[key, value] : inspected.items())
+    if (key != "ranks" && key != "programs" && key != "seal")
+      head[key] = value;
+  for (Json &stage : head.at("stages"))
+    stage.erase("ranks");
+  return head;
+}
+
+Json summarizeBundle(const Json &inspected) {
+  RankGroups groups;
+  for (const Json &rank : inspected.at("ranks"))
+    groups.add(rank);
+  Json summary = headOf(inspected);
+  groups.writeTo(summary);
+  return summary;
+}
+
+Status summarizeBundleFolder(const std::string &bundle, Json &summary) {
+  RankGroups groups;
+  Json head;
+  PCC_RETURN_IF_ERROR(
+      inspectRanks(bundle, mostRanksOfProgram, head,
+                   [&](const Json &rank) { groups.add(rank); }));
+  summary = headOf(head);
+  groups.writeTo(summary);
+  // The last rank of a group may not have been considered.
+  const auto perGroup = head.at("world").get<int64_t>() /
+                        static_cast<int64_t>(summary["groups"].size());
+  for (Json &group : summary["groups"])
+    group["ranks"][1] = group["ranks"][0].get<int64_t>() + perGroup - 1;
+  return Status::success();
+}
+
+} // namespace pcc::runtime

@@ -1,0 +1,34 @@
+//===- ReportPage.cpp - a report as one HTML page -------------------------===//
+
+#include "runtime/report/ReportPage.h"
+#include "runtime/report/PageText.h"
+
+namespace pcc::runtime {
+
+/// Returns `json` as text that can stand in a <script> element. All characters
+/// are ASCII. Names in `json` come from models, so none of them may end the
+/// element or begin a comment: "<" occurs only inside strings, where an escape
+/// has the same meaning.
+static std::string scriptText(const nlohmann::ordered_json &json) {
+  const std::string text =
+      json.dump(-1, ' ', /*ensure_ascii=*/true,
+                nlohmann::ordered_json::error_handler_t::replace);
+  std::string escaped;
+  for (char c : text)
+    if (c == '<')
+      escaped += "\\u003c";
+    else
+      escaped += c;
+  return escaped;
+}
+
+std::string reportPage(const nlohmann::ordered_json &sources, bool follows) {
+  static constexpr std::string_view place = "@DATA@";
+  const std::string_view page = pageText();
+  const size_t at = page.find(place);
+  return std::string(page.substr(0, at)) +
+         scriptText({{"follows", follows}, {"sources", sources}}) +
+         std::string(page.substr(at + place.size()));
+}
+
+} // namespace pcc::runtime

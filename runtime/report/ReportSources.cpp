@@ -1,0 +1,175 @@
+//===- ReportSources.cpp - files that a report shows ----------------------===//
+
+#include "runtime/report/ReportSources.h"
+
+#include "runtime/report/BundleSummary.h"
+#include "runtime/report/ExplanationSummary.h"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace pcc::runtime {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+static Status refuse(const std::string &path, const std::string &why) {
+  return Status::error(
+      CannotRead, "cannot read '" + path + "': " + why,
+      {"pcc report takes the JSON of pcc inspect --json, pcc explain --json, "
+       "pcc plan --json, --report or --measurements, the lines of --metrics, "
+       "and bundles"});
+}
+
+static bool has(const Json &json, std::initializer_list<const char *> fields) {
+  return std::all_of(fields.begin(), fields.end(),
+                     [&](const char *field) { return json.contains(field); });
+}
+
+Json parseMetrics(const std::string &text) {
+  Json lines = Json::array();
+  std::istringstream stream(text.substr(0, text.rfind('\n') + 1));
+  for (std::string line; std::getline(stream, line);) {
+    Json step = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!step.is_object() || !has(step, {"step", "loss", "seconds"}))
+      return Json();
+    lines.push_back(std::move(step));
+  }
+  return lines;
+}
+
+/// Returns at most one row for each group of ranks: the one that is idle for
+/// the shortest time. Without groups, returns the first 16 rows.
+static Json busiestRows(const Json &rows, const Json &source) {
+  constexpr size_t mostRows = 16;
+  if (rows.size() <= mostRows)
+    return rows;
+  Json kept = Json::array();
+  if (!source.contains("bundle")) {
+    kept.insert(kept.end(), rows.begin(), rows.begin() + mostRows);
+    return kept;
+  }
+  for (const Json &group : source["bundle"]["groups"]) {
+    const auto first = group["ranks"][0].get<size_t>(),
+               last = group["ranks"][1].get<size_t>();
+    size_t best = first;
+    for (size_t rank = first; rank <= last; ++rank)
+      if (rows.at(rank).at("idle_seconds").get<double>() <
+          rows.at(best).at("idle_seconds").get<double>())
+        best = rank;
+    kept.push_back(rows.at(best));
+  }
+  return kept;
+}
+
+void addRunReport(Json report, Json &source) {
+  if (report.contains("timeline")) {
+    Json timeline = std::move(report["timeline"]);
+    report.erase("timeline");
+    timeline["rows"] = busiestRows(timeline.at("rows"), source);
+    source["measured"] = std::move(timeline);
+  }
+  source["run"] = std::move(report);
+}
+
+/// Adds the content of a file to `source`. Returns false if its kind is none
+/// that a report shows. Throws an exception of nlohmann::json if a field is
+/// missing.
+static bool addContent(const Json &content, Json &source) {
+  if (has(content, {"world", "stages", "ranks", "collectives", "kernels"})) {
+    source["kind"] = "inspect";
+    source["bundle"] = summarizeBundle(content);
+  } else if (has(content, {"world", "totals", "collectives", "lints"})) {
+    source["kind"] = "explain";
+    source["explain"] = summarizeExplanation(content);
+  } else if (has(content, {"phases", "seconds", "unsupported", "notes"})) {
+    source["kind"] = "compile";
+    source["compile"] = content;
+  } else if (has(content, {"ranks", "steps"})) {
+    source["kind"] = "run";
+    addRunReport(content, source);
+  } else if (has(content, {"devices", "plans"})) {
+    source["kind"] = "plan";
+    source["plan"] = content;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+static Status readText(const std::string &path, std::string &text) {
+  std::error_code error;
+  if (!fs::exists(path, error))
+    return refuse(path, "it does not exist");
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  content << file.rdbuf();
+  text = content.str();
+  if (!file || text.empty())
+    return refuse(path, file ? "it is empty" : "reading fails");
+  return Status::success();
+}
+
+Status readReportSource(const std::string &path, Json &source) {
+  source = Json::object();
+  source["kind"] = "inspect";
+  if (fs::is_directory(path))
+    return summarizeBundleFolder(path, source["bundle"]);
+  std::string text;
+  PCC_RETURN_IF_ERROR(readText(path, text));
+  if (Json lines = parseMetrics(text); !lines.empty()) {
+    source = {{"kind", "training"}, {"metrics", std::move(lines)}};
+    return Status::success();
+  }
+  const Json content = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (content.is_discarded())
+    return refuse(path, "it is not JSON");
+  if (content.is_object() && has(content, {"world", "programs", "seal"}))
+    return summarizeBundleFolder(fs::path(path).parent_path().string(),
+                                 source["bundle"]);
+  try {
+    source = Json::object();
+    if (content.is_object() && addContent(content, source))
+      return Status::success();
+  } catch (const std::exception &problem) {
+    return refuse(path, problem.what());
+  }
+  return refuse(path, "it is JSON of another kind");
+}
+
+Status readReportSources(const std::vector<std::string> &paths, Json &sources) {
+  std::map<std::string, int> uses;
+  const auto nameOf = [](const std::string &path) {
+    const fs::path whole = fs::path(path).lexically_normal();
+    return (whole.has_filename() ? whole : whole.parent_path())
+        .filename()
+        .string();
+  };
+  for (const std::string &path : paths)
+    ++uses[nameOf(path)];
+  sources = Json::array();
+  for (const std::string &path : paths) {
+    Json source;
+    PCC_RETURN_IF_ERROR(readReportSource(path, source));
+    source["title"] = uses[nameOf(path)] > 1 ? path : nameOf(path);
+    sources.push_back(std::move(source));
+  }
+  return Status::success();
+}
+
+bool isBeingWritten(const std::string &path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0)
+    return false;
+  const bool isLocked = flock(file, LOCK_EX | LOCK_NB) != 0;
+  close(file);
+  return isLocked;
+}
+
+} // namespace pcc::runtime
