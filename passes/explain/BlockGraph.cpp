@@ -86,7 +86,8 @@ private:
     Operation *op = value.getDefiningOp();
     if (op)
       node = describe(*op);
-    node.kind = "outside";
+    if (node.kind != "weight")
+      node.kind = "outside";
     if (!op)
       describe(value, node);
     node.stage = stage;

@@ -63,8 +63,10 @@ int ModelBlocks::numberOf(StringRef text) {
     return -1;
   auto [found, isNew] =
       numbers.insert({part, static_cast<int>(blockNames.size())});
-  if (isNew)
+  if (isNew) {
     blockNames.push_back(part.str());
+    numOps.push_back(0);
+  }
   return found->second;
 }
 
@@ -79,44 +81,54 @@ int ModelBlocks::latestBlock(Operation &op) {
   return latest;
 }
 
+bool ModelBlocks::namesBlock(Operation &op) const {
+  if (readsNodes)
+    return !blockPart(graph::nodeName(op.getLoc())).empty();
+  return llvm::any_of(op.getOperands(), [](Value operand) {
+    auto weight = weightOf(operand);
+    return weight && !blockPart(weight.getParameter()).empty();
+  });
+}
+
+bool ModelBlocks::isComplete(int block) const {
+  return block < 1 || numOps[block] >= numOps[block - 1];
+}
+
 /// After the last block, a weight without a block begins the rest of the model,
-/// if no op that depends on it reads a weight of a block.
+/// if the block has as many ops as the one before, and if no op that depends on
+/// the weight reads a weight of a block.
 void ModelBlocks::addStage(func::FuncOp forward, bool isLast) {
   llvm::DenseSet<Operation *> feedsBlock, isRest;
   Block &body = forward.front();
-  auto ownBlock = [&](Operation &op) {
-    return readsNodes
-               ? !blockPart(graph::nodeName(op.getLoc())).empty()
-               : llvm::any_of(op.getOperands(), [](Value operand) {
-                   auto weight = weightOf(operand);
-                   return weight && !blockPart(weight.getParameter()).empty();
-                 });
-  };
   for (Operation &op : llvm::reverse(body))
-    if (ownBlock(op) || llvm::any_of(op.getUsers(), [&](Operation *user) {
+    if (namesBlock(op) || llvm::any_of(op.getUsers(), [&](Operation *user) {
           return feedsBlock.contains(user);
         }))
       feedsBlock.insert(&op);
   for (Operation &op : body) {
     if (auto weight = dyn_cast<graph::GetParameterOp>(op)) {
-      numberOfOp[&op] = readsNodes ? -1 : numberOf(weight.getParameter());
+      addOp(op, readsNodes ? -1 : numberOf(weight.getParameter()));
       continue;
     }
-    const bool readsOther = llvm::any_of(op.getOperands(), [&](Value operand) {
+    const int block = isa<pipe::ReceiveOp>(op) ? reached : latestBlock(op);
+    const bool beginsRest = llvm::any_of(op.getOperands(), [&](Value operand) {
       auto weight = weightOf(operand);
-      Operation *producer = operand.getDefiningOp();
-      return (weight && blockPart(weight.getParameter()).empty()) ||
-             isRest.contains(producer);
+      return isRest.contains(operand.getDefiningOp()) ||
+             (weight && blockPart(weight.getParameter()).empty() &&
+              isComplete(block));
     });
-    if (isLast && readsOther && !feedsBlock.contains(&op))
+    if (isLast && beginsRest && !feedsBlock.contains(&op))
       isRest.insert(&op);
-    int number = isRest.contains(&op) ? -1 : latestBlock(op);
-    if (number < 0 && !isRest.contains(&op) && isa<pipe::ReceiveOp>(op))
-      number = reached;
-    numberOfOp[&op] = number;
-    reached = std::max(reached, number);
-    numberOfNode.insert({graph::nodeName(op.getLoc()), number});
+    addOp(op, isRest.contains(&op) ? -1 : block);
+    reached = std::max(reached, block);
+    numberOfNode.insert({graph::nodeName(op.getLoc()), numberOfOp[&op]});
   }
+}
+
+void ModelBlocks::addOp(Operation &op, int block) {
+  numberOfOp[&op] = block;
+  if (block >= 0)
+    ++numOps[block];
 }
 
 StringRef ModelBlocks::blockOf(StringRef node) const {

@@ -35,7 +35,15 @@ private:
   /// Returns the latest block of the operands of `op` and of its own name.
   int latestBlock(mlir::Operation &op);
 
+  /// Returns whether `op` tells its block itself, by a weight or by its name.
+  bool namesBlock(mlir::Operation &op) const;
+  /// Returns whether `block` has as many ops as the block before it.
+  bool isComplete(int block) const;
+  void addOp(mlir::Operation &op, int block);
+
   std::vector<std::string> blockNames;
+  /// Number of ops of each block that were read so far.
+  std::vector<int> numOps;
   llvm::StringMap<int> numbers;
   llvm::StringMap<int> numberOfNode;
   llvm::DenseMap<mlir::Operation *, int> numberOfOp;

@@ -15,7 +15,7 @@ namespace {
 /// Largest number of different parts of a weight that a page shows.
 constexpr size_t mostParts = 16;
 /// Largest number of ranks with one program whose parts are compared.
-constexpr int64_t mostRanksOfProgram = 256;
+constexpr int64_t mostRanksOfProgram = 1024;
 
 /// Joins the descriptions of ranks that run the same stages.
 class RankGroups {
@@ -113,6 +113,8 @@ Status summarizeBundleFolder(const std::string &bundle, Json &summary) {
                         static_cast<int64_t>(summary["groups"].size());
   for (Json &group : summary["groups"])
     group["ranks"][1] = group["ranks"][0].get<int64_t>() + perGroup - 1;
+  if (perGroup > mostRanksOfProgram)
+    summary["parts_of_ranks"] = mostRanksOfProgram;
   return Status::success();
 }
 

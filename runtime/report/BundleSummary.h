@@ -26,7 +26,8 @@ namespace pcc::runtime {
 nlohmann::ordered_json summarizeBundle(const nlohmann::ordered_json &inspected);
 
 /// Reads the description of the bundle in the directory `bundle` into
-/// `summary`. Of the ranks that run one program, at most 256 are considered.
+/// `summary`. Of the ranks that run one program, the parts of at most 1,024 are
+/// compared; "parts_of_ranks" tells so if there are more.
 /// Returns an error with exit code 11 if bundle.json cannot be read.
 Status summarizeBundleFolder(const std::string &bundle,
                              nlohmann::ordered_json &summary);

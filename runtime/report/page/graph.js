@@ -24,16 +24,19 @@ function drawnNodes(block) {
   const isWeight = number => all[number].kind === "weight";
   const nodes = joinMoves(all);
   for (const node of nodes) {
+    // A weight that is only moved is drawn as the weight.
+    if (node.kind === "op" && moves.has(node.op.split(" · ")[0]) && node.operands.length && node.operands.every(isWeight))
+      Object.assign(node, {kind: "weight", name: all[node.operands[0]].name, operands: []});
     node.weights = node.operands.filter(isWeight).map(number => all[number]);
-    node.inputs = node.operands.filter(number => !isWeight(number));
+    node.inputs = node.operands.filter(number => !isWeight(number) && all[number].op !== "constant");
     node.layer = node.inputs.length ? 1 + most(node.inputs.map(number => all[number].layer)) : 0;
   }
   const read = new Set(nodes.flatMap(node => node.operands));
-  // A value from outside stands just above its first reader.
+  // What reads nothing else stands just above its first reader.
   for (const node of nodes)
-    if (!node.operands.length && node.kind !== "weight")
+    if (!node.inputs.length && node.kind !== "weight")
       node.layer = Math.max(0, Math.min(...nodes.filter(other => other.inputs.includes(node.number)).map(other => other.layer)) - 1) || 0;
-  return nodes.filter(node => node.kind !== "weight" || !read.has(node.number));
+  return nodes.filter(node => node.op !== "constant" && (node.kind !== "weight" || !read.has(node.number)));
 }
 
 /** Returns the lines of text in a node. */
@@ -102,7 +105,8 @@ function nodeShapes(node) {
 function drawBlock(block) {
   const nodes = drawnNodes(block);
   const {place, width, height} = placeNodes(nodes);
-  return make("div", {class: "scroll"}, shape("svg", {width: width + 2, height, viewBox: `-1 0 ${width + 2} ${height}`, role: "img", style: "display:block;margin:0 auto",
+  return make("div", {class: "scroll"}, shape("svg", {width: width + 2, height, viewBox: `-1 0 ${width + 2} ${height}`, role: "img",
+    style: `display:block;margin:0 auto;height:auto;max-width:max(100%, ${Math.round(0.65 * width)}px)`,
     "aria-label": "graph of " + (block.name || "the model")}, edgeShapes(nodes, place).flat(), nodes.map(nodeShapes).flat(2)));
 }
 

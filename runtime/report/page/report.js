@@ -2,7 +2,7 @@
 
 function headOf(source, count) {
   const plan = planOf(source);
-  const words = [parametersOf(source) ? short(parametersOf(source)) + " parameters" : "", source.bundle ? trains(source) ? "training" : "inference" : "",
+  const words = [parametersOf(source) ? scaled(parametersOf(source), ["", " K", " M", " B", " T"], 1000) + " parameters" : "", source.bundle ? trains(source) ? "training" : "inference" : "",
     plan ? plan.schedule + ", " + plural(plan.microbatches, "microbatch").replace(/microbatchs$/, "microbatches") : "", plan ? plan.target : ""];
   return make("header", {}, make("h1", {}, count > 1 ? plural(count, "report") : source.title + (plan ? " → " + plural(plan.world, "rank") : ""),
     count > 1 ? null : make("span", {}, words.filter(word => word).join(" · "))), count === 1 && source.command ? make("code", {}, source.command) : null);
@@ -38,7 +38,7 @@ function cardsOf(source) {
   if (source.run)
     list.push(["peak memory", bytes(most(source.run.ranks.map(rank => rank.peak_memory_bytes))), "of a process, measured"]);
   return list.length ? make("div", {class: "cards", id: "cards"}, list.map(([name, value, meaning]) =>
-    make("dl", {class: "card", style: "margin:0"}, make("dt", {}, name), make("dd", {class: "big"}, value), make("dd", {}, meaning)))) : null;
+    make("dl", {class: "card", style: "margin:0"}, make("dt", {}, name), make("dd", {class: "big"}, value.split(" ").map((word, i) => i ? make("small", {}, " " + word) : word)), make("dd", {}, meaning)))) : null;
 }
 
 /** Returns two parts side by side where there is room, or the one that there is. */

@@ -17,7 +17,7 @@ function partFigure(parameter, part, index) {
   const [rows, columns] = drawnDims(parameter);
   const width = 56, height = rows === null ? 14 : 36;
   const boxes = shares(parameter, part, rows).flatMap(([top, bottom]) => shares(parameter, part, columns).map(([left, right]) =>
-    shape("rect", {x: left * width, y: top * height, width: (right - left) * width, height: (bottom - top) * height, fill: colour(shardColours[index % shardColours.length])})));
+    shape("rect", {x: left * width, y: top * height, width: Math.max(1.5, (right - left) * width), height: Math.max(1.5, (bottom - top) * height), fill: colour(shardColours[index % shardColours.length])})));
   const ranges = part.runs.map(runs => runs.map(([from, to]) => `${from}:${to}`).join("+") || "nothing").join(", ");
   return make("figure", {}, shape("svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "part of rank " + part.rank,
     "data-tip": `${parameter.name}\nrank ${part.rank} holds [${ranges}] of [${parameter.shape.join(", ")}]`}, boxes), make("figcaption", {}, part.name));
@@ -28,7 +28,7 @@ function shardRow(source, parameter) {
   const isWhole = parameter.parts.length === 1;
   return make("div", {class: "shard"},
     make("div", {class: "what"}, make("code", {}, parameter.name), make("span", {}, `${parameter.dtype}[${parameter.shape.join(", ")}]`),
-      make("span", {}, isWhole ? `equal on ${ranksText(ranks)}` : `${parameter.parts.length + parameter.more} parts on ${ranksText(ranks)}`)),
+      make("span", {}, isWhole ? `equal on ${ranksText(ranks)}` : `${source.bundle.parts_of_ranks ? "at least " : ""}${parameter.parts.length + parameter.more} parts on ${ranksText(ranks)}`)),
     make("div", {class: "parts"}, parameter.parts.map((part, i) => partFigure(parameter, {...part, name: isWhole ? "every rank" : "rank " + part.rank}, i)),
       parameter.more ? make("span", {class: "muted"}, `and ${parameter.more} more`) : null));
 }
