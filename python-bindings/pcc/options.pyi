@@ -67,6 +67,7 @@ class SharedOptions(TypedDict, total=False):
 
 class CompileOptions(SharedOptions, total=False):
     dtype: Literal["f32", "bf16", "f16"] | None
+    html: Text | None
     emit: Literal["onnx"] | None
     schedule_svg: Text | None
     trace: Text | None
@@ -95,8 +96,10 @@ class RunOptions(TypedDict, total=False):
     share_gpu: bool | None
     threads: int | None
     report: Text | None
+    format: Literal["table", "csv", "md", "json"] | None
     schedule_svg: Text | None
     trace: Text | None
+    measurements: Text | None
     repeat: int | None
     warmup: int | None
     timeout: float | None

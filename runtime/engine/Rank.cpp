@@ -340,8 +340,7 @@ private:
     if (!options.report.empty())
       PCC_RETURN_IF_ERROR(writeReport(options.report, ranks));
     if (!options.measurements.empty())
-      PCC_RETURN_IF_ERROR(
-          writeReport(options.measurements, ranks, &*timeline));
+      PCC_RETURN_IF_ERROR(writeReport(options.measurements, ranks, &*timeline));
     RankTable table = tabulate(ranks, opened.tables->stage_positions);
     table.samples = opened.tables->samples;
     const std::string text = rankTableText(table, options.format);

@@ -139,6 +139,23 @@ def check_idle(rows, svg):
         expect(abs(100 * (1 - busy / end) - share) < 0.11, f"{row['name']}: {share} % idle, right is {100 * (1 - busy / end)}")
 
 
+def check_outlets(bundle, rows, html):
+    """Checks that inspect and the page tell the step of the trace: actions, memory, idle time."""
+    step = pcc.inspect(bundle)["planned_step"]
+    with open(html) as file:
+        told = json.loads(re.search(r'id="data">(.*?)</script>', file.read(), re.S)[1])["sources"][0]
+    expect(told["bundle"]["planned_step"] == step, "the page tells another step than inspect")
+    explained = sum(t["received_bytes"] for t in told["explain"]["totals"] if t["position"] == 0)
+    expect(explained == told["bundle"]["groups"][0]["received_bytes"], f"explain tells {explained} received bytes")
+    for row, planned in zip(rows, step["rows"], strict=True):
+        expect([e["name"] for e in row["actions"]] == [name for name, _, _ in planned["actions"]], f"{row['name']}: other actions")
+        for event, (name, start, end) in zip(row["actions"], planned["actions"]):
+            expect(abs(event["ts"] - 1e6 * start) < 0.01 and abs(event["dur"] - 1e6 * (end - start)) < 0.01, f"{name} has another time")
+        used = max(gradients + activations for _, gradients, activations in planned["memory"])
+        expect(used == max(p["gradients"] + p["activations"] for p in row["memory"]), f"{row['name']}: {used} bytes in use")
+        expect({planned["weight_bytes"]} == {p["weights"] for p in row["memory"]}, f"{row['name']}: other weights")
+
+
 def check_svg(path, num_rows, words):
     root = xml.parse(path).getroot()
     rows = [g for g in root.iter() if g.tag.endswith("}g")]
@@ -155,11 +172,11 @@ TIMELINES = ["pp=2,microbatches=4", "pp=2,microbatches=4,schedule=zb-v", "pp=2,m
 def planned(folder, plan):
     """Tests files of a compilation: every position and every action; the same bytes every time."""
     model = Model("gpt2", folder)
-    svg, trace = os.path.join(folder, "step.svg"), os.path.join(folder, "step.json")
+    svg, trace, html = (os.path.join(folder, name) for name in ("step.svg", "step.json", "step.html"))
     contents = []
     for _ in range(2):
-        bundle = model.compile("planned.pcc", plan + f",schedule-svg={svg},trace={trace}", ADAM)
-        contents.append([open(f).read() for f in (svg, trace)])
+        bundle = model.compile("planned.pcc", plan + f",schedule-svg={svg},trace={trace},html={html}", ADAM)
+        contents.append([open(f).read() for f in (svg, trace, html)])
     expect(contents[0] == contents[1], "the same command gives other files")
     rows, all_tables = rows_of(trace), tables(bundle)
     info = pcc.inspect(bundle)
@@ -175,6 +192,7 @@ def planned(folder, plan):
     check_memory(bundle, range(0, info["world"], per_position), rows, svg)
     check_idle(rows, svg)
     check_order(rows)
+    check_outlets(bundle, rows, html)
 
 
 def measured(folder, plan, comm):

@@ -16,7 +16,7 @@ Texts = OneOrMore[Text] | Mapping[str, object]
 '''
 # Parameters of the functions, options that print something and exit, and options that this build lacks.
 LEFT_OUT = {"compile": ("help", "version", "list_phases", "output"), "verify": ("help", "version", "input", "emit", "blocks"),
-            "run": ("help", "version", "input", "comm", "resume")}
+            "run": ("help", "version", "input", "comm", "resume", "html")}
 # Keywords that are usually written in the plural, which every keyword has, as in `dims={"batch": 8}`.
 PLURALS = ("dim", "shape", "batch_dim", "shard", "preset", "cpu")
 

@@ -179,7 +179,7 @@ function planSection(source) {
   return section("plans", "Plans", plural(source.plan.devices, "device") + (source.plan.cluster ? " of " + source.plan.cluster : ""),
     make("div", {class: "scroll"}, make("table", {}, make("thead", {}, make("tr", {}, ["", "plan", "step", "", "memory", "", "mfu"].map(name => make("th", {}, name)))),
       make("tbody", {}, plans.map((plan, i) => make("tr", {"data-tip": plan.reason || plan.command || ""}, make("td", {}, String(i + 1)),
-        make("td", {}, ["pp", "dp", "cp", "ep", "tp"].filter(axis => plan[axis] > 1).map(axis => axis + " " + plan[axis]).join(" × ") || "one rank", make("div", {class: "muted"}, `${plan.schedule}, ${plural(plan.microbatches, "microbatch").replace("hs", "hes")}`)),
+        make("td", {}, ["pp", "dp", "cp", "ep", "tp"].filter(axis => plan[axis] > 1).map(axis => axis + " " + plan[axis]).join(" × ") || "one rank", make("div", {class: "muted"}, `${plan.schedule}, ${plural(plan.microbatches, "microbatch")}`)),
         make("td", {style: "min-width:120px"}, bar(stacked(plan.breakdown, breakdownColours, seconds), slowest)), make("td", {class: "number"}, seconds(plan.seconds)),
         make("td", {style: "min-width:120px"}, bar(stacked(plan.memory, memoryColours, bytes), fullest)), make("td", {class: "number"}, bytes(plan.memory_bytes)),
         make("td", {class: "number"}, percent(plan.mfu))))))),

@@ -3,7 +3,7 @@
 function headOf(source, count) {
   const plan = planOf(source);
   const words = [parametersOf(source) ? scaled(parametersOf(source), ["", " K", " M", " B", " T"], 1000) + " parameters" : "", source.bundle ? trains(source) ? "training" : "inference" : "",
-    plan ? plan.schedule + ", " + plural(plan.microbatches, "microbatch").replace(/microbatchs$/, "microbatches") : "", plan ? plan.target : ""];
+    plan ? plan.schedule + ", " + plural(plan.microbatches, "microbatch") : "", plan ? plan.target : ""];
   return make("header", {}, make("h1", {}, count > 1 ? plural(count, "report") : source.title + (plan ? " → " + plural(plan.world, "rank") : ""),
     count > 1 ? null : make("span", {}, words.filter(word => word).join(" · "))), count === 1 && source.command ? make("code", {}, source.command) : null);
 }
@@ -33,7 +33,7 @@ function cardsOf(source) {
     list.push(["collectives", sum(collectivesOf(source).map(entry => entry.calls)).toLocaleString("en-US"), positions > 1 ? "calls a step, over all stages" : "calls a step"]);
   if (bundle) {
     list.push(["work", flops(sum(bundle.stages.map(stage => stage.flops))), "a step, over all ranks"]);
-    list.push(["kernels", bundle.kernels.unique.toLocaleString("en-US"), plural(bundle.kernels.calls, "launch").replace(/launchs$/, "launches") + " in the code"]);
+    list.push(["kernels", bundle.kernels.unique.toLocaleString("en-US"), plural(bundle.kernels.calls, "launch") + " in the code"]);
   }
   if (source.run)
     list.push(["peak memory", bytes(most(source.run.ranks.map(rank => rank.peak_memory_bytes))), "of a process, measured"]);

@@ -31,7 +31,7 @@ function seconds(number) {
 const flops = number => scaled(number, [" FLOP", " KFLOP", " MFLOP", " GFLOP", " TFLOP", " PFLOP"], 1000);
 const short = number => scaled(number, ["", " K", " M", " G", " T"], 1000);
 const percent = share => (100 * share).toFixed(share < 0.1 ? 1 : 0) + " %";
-const plural = (count, noun) => count.toLocaleString("en-US") + " " + noun + (count === 1 ? "" : "s");
+const plural = (count, noun) => count.toLocaleString("en-US") + " " + noun + (count === 1 ? "" : /(ch|x)$/.test(noun) ? "es" : "s");
 const sum = numbers => numbers.reduce((total, number) => total + number, 0);
 const most = numbers => numbers.reduce((best, number) => Math.max(best, number), 0);
 
