@@ -167,6 +167,15 @@ def tips_zoom_search(pages):
     browser.run(press.format(0))
     browser.settle()
     expect(browser.run(axis) != times, "'+' does not zoom")
+    browser.run(press.format(2))
+    browser.settle()
+    browser.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+    for kind, reach in (("touchStart", 40), ("touchMove", 60), ("touchMove", 120), ("touchMove", 160), ("touchEnd", None)):
+        points = [{"x": left + width / 2 + side * reach, "y": top + height / 2, "id": side + 1} for side in (-1, 1)] if reach else []
+        browser.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        browser.settle()
+    browser.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    expect(browser.run(axis) != times, "a pinch does not zoom")
     browser.run("search = document.querySelector('#shards input'); search.value = 'h.1*c_attn.weight'; search.dispatchEvent(new Event('input'))")
     names = browser.run("[...document.querySelectorAll('.shard code')].map(code => code.textContent)")
     wanted = {p["name"] for rank in pcc.inspect(pages.bundle)["ranks"] for p in rank["parameters"] if "h.1" in p["name"] and "c_attn.weight" in p["name"]}
@@ -313,6 +322,20 @@ def runs_hold_their_metrics(pages):
                 except BlockingIOError:
                     held = True
     expect(run.wait(60) == 0 and held, "no lock was seen")
+
+
+@case
+def odd_data(pages):
+    """A file of a known kind whose fields are of other types is shown as far as it can be."""
+    path, page = pages.path("odd"), pages.path("odd.html")
+    told = json.loads(pcc.succeed("inspect", pages.bundle, "--json"))
+    told["planned_step"], told["kernels"], told["stages"][0]["flops"] = {"rows": 7}, [], "many"
+    with open(path, "w") as file:
+        json.dump(told, file)
+    pcc.succeed("report", path, "-o", page)
+    pages.browser.open(page)
+    found = pages.browser.run("[...document.querySelectorAll('section')].map(part => part.id)")
+    expect("shards" in found and "" in found and not pages.browser.problems, f"{found} {pages.browser.problems}")
 
 
 @case

@@ -33,6 +33,8 @@ struct RunRequest {
   runtime::RunOptions options = {};
   /// Path of the page of --html. If empty, no page is written.
   std::string html = {};
+  /// The command as the user typed it, which the page shows.
+  std::string command = {};
 };
 
 // Each of these functions adds the name, the description and all options of one

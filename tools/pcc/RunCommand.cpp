@@ -71,6 +71,7 @@ int tool::runCommand(int argc, const char *const *argv) {
     return *code;
   if (isTerminal() && !request.options.quiet)
     request.options.onProgress = showProgress;
+  request.command = commandLine("pcc run", argc, argv);
   std::vector<std::string> arguments =
       argumentsOfRanks(argc, argv, request.bundle);
   return reportStatus(

@@ -46,7 +46,9 @@ static void addMetrics(const std::string &path, Json &source) {
 /// Writes the page from the file `measurements`, which rank 0 has written.
 static Status writePage(const RunRequest &request,
                         const std::string &measurements) {
-  Json source = {{"kind", "run"}, {"title", titleOf(request.bundle)}};
+  Json source = {{"kind", "run"},
+                 {"title", titleOf(request.bundle)},
+                 {"command", request.command}};
   PCC_RETURN_IF_ERROR(
       runtime::summarizeBundleFolder(request.bundle, source["bundle"]));
   Json report = Json::parse(std::ifstream(measurements), nullptr,

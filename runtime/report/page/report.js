@@ -44,17 +44,20 @@ function cardsOf(source) {
 /** Returns two parts side by side where there is room, or the one that there is. */
 const paired = (left, right) => left && right ? make("div", {class: "pair"}, left, right) : left || right;
 
+/** Returns what `draw` draws; if it fails because of odd data, says so and lets the rest of the page stand. */
+function guarded(draw, ...given) {
+  try {
+    return draw(...given);
+  } catch (problem) {
+    return section("", "A part of this page", "", make("p", {class: "muted"}, "cannot be drawn from this file: " + problem.message));
+  }
+}
+
 /** Returns the sections of one source; `curves` come after the first ones. */
 function sectionsOf(source, curves) {
   const end = Math.max(plannedOf(source) ? plannedOf(source).seconds : 0, source.measured ? source.measured.seconds : 0);
   const view = new View(end || 1);
-  const tried = draw => (...given) => {
-    try {
-      return draw(source, ...given);
-    } catch (problem) {
-      return section("", "A part of this page", "", make("p", {class: "muted"}, "cannot be drawn from this file: " + problem.message));
-    }
-  };
+  const tried = draw => (...given) => guarded(draw, source, ...given);
   const traffic = [tried(stagesSection)(), tried(communicationSection)()].filter(part => part);
   return [tried(cardsOf)(), tried(lintsSection)(), curves, tried(timelineSection)(view), tried(memorySection)(view), tried(runSection)(),
     paired(traffic.length > 1 ? make("div", {class: "stack"}, traffic) : traffic[0], tried(shardsSection)()),
@@ -66,10 +69,10 @@ function showReport() {
   const body = make("div", {class: "body"});
   const root = document.getElementById("report");
   document.title = sources.length > 1 ? sources.map(source => source.title).join(", ") : sources[0].title + " – pcc report";
-  root.append(headOf(sources[0], sources.length), body);
-  const curves = curvesSection(sources);
+  root.append(guarded(headOf, sources[0], sources.length), body);
+  const curves = guarded(curvesSection, sources);
   if (sources.length > 1)
-    body.append(...[comparisonSection(sources), curves].filter(part => part));
+    body.append(...[guarded(comparisonSection, sources), curves].filter(part => part));
   const detailed = sources.map(source => [source, null]);
   const frame = make("div", {class: "stack", id: "details"});
   const select = chosen => {
