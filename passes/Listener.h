@@ -23,8 +23,8 @@ struct Listener {
   std::function<void(const std::string &)> onNote = [](const std::string &) {};
   /// Called once at the end, with a text about what was made. The text may have
   /// several lines.
-  std::function<void(const std::string &)> onResult =
-      [](const std::string &) {};
+  std::function<void(const std::string &)> onResult = [](const std::string &) {
+  };
   /// Returns whether the command shall end before the next phase, with the exit
   /// code `givenUpCode`. Called before each phase.
   std::function<bool()> isGivenUp = [] { return false; };
