@@ -12,6 +12,7 @@
 #include "dialects/attributes/VerifyAttributes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
@@ -35,6 +36,14 @@ inline constexpr llvm::StringLiteral unshardAction = "UNSHARD";
 inline int64_t stageOf(mlir::Operation *op) {
   auto stage = op->getAttrOfType<mlir::IntegerAttr>(stageName);
   return stage ? stage.getInt() : 0;
+}
+
+/// Returns the value of the integer attribute `name` of `module`. Returns 1 if
+/// `module` has no such attribute. For example, a module without the attribute
+/// `pipe.microbatches` has 1 microbatch.
+inline int64_t countOf(mlir::ModuleOp module, llvm::StringRef name) {
+  auto count = module->getAttrOfType<mlir::IntegerAttr>(name);
+  return count ? count.getInt() : 1;
 }
 
 /// Returns the kind of pipeline action (one step of the pipeline schedule) that

@@ -18,9 +18,9 @@
 #include "passes/7-emit/program/ProgramWriter.h"
 #include "runtime/base/QuantityText.h"
 #include "runtime/base/SharedLibrary.h"
-#include "runtime/program/BundleSummary.h"
 #include "runtime/program/Program.h"
 #include "runtime/program/Seal.h"
+#include "runtime/program/SummaryText.h"
 #include "runtime/program/VerifyProgram.h"
 #include "runtime/program/WeightFile.h"
 #include "runtime/timeline/TimelineFiles.h"
@@ -230,26 +230,30 @@ private:
   }
 
   /// Copies the launcher `run` into the bundle and writes bundle.json. Both
-  /// files carry a checksum.
+  /// files carry a checksum. Stores the summary of the bundle in
+  /// `options.summary`, if it is not null.
   Status writeRest() {
     PCC_RETURN_IF_ERROR(folder.copy(support + "/run", "run"));
     PCC_RETURN_IF_ERROR(folder.makeExecutable("run"));
     PCC_RETURN_IF_ERROR(runtime::sealFile(folder.path("run")));
     planned = plannedStep(*facts, programs);
-    return folder.write("bundle.json", runtime::sealJson(bundleJson(
-                                           *facts, programs, planned)));
+    const auto description = bundleJson(*facts, programs, planned);
+    if (options.summary)
+      *options.summary = runtime::summaryText(
+          description, {planned.makespan, runtime::idleShare(planned)});
+    return folder.write(
+        "bundle.json",
+        runtime::sealJson(
+            description.dump(-1, ' ', /*ensure_ascii=*/false,
+                             nlohmann::ordered_json::error_handler_t::replace) +
+            "\n"));
   }
 
   /// Writes the simulated start and end times of the step's computations and
   /// messages to two files: an SVG drawing with the path `options.scheduleSvg`,
   /// and a list of Chrome trace events with the path `options.trace`. If a path
-  /// is empty, its file is not written. Stores the summary of the bundle in
-  /// `options.summary`, if it is not null.
+  /// is empty, its file is not written.
   Status writeTimeline() {
-    if (options.summary)
-      *options.summary = runtime::bundleSummary(
-          nlohmann::ordered_json::parse(bundleJson(*facts, programs, planned)),
-          {planned.makespan, runtime::idleShare(planned)});
     if (options.scheduleSvg.empty() && options.trace.empty())
       return Status::success();
     return runtime::writeTimeline(

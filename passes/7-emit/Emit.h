@@ -22,7 +22,7 @@ struct BundleOptions {
   /// written.
   std::string scheduleSvg = {}, trace = {};
   /// If not null, writeBundle() stores a summary of the bundle here, as
-  /// runtime::bundleSummary() returns it.
+  /// runtime::summaryText() returns it.
   std::string *summary = nullptr;
 };
 

@@ -22,22 +22,14 @@ static int64_t multiply(int64_t a, int64_t b) {
   return llvm::MulOverflow(a, b, product) ? INT64_MAX : product;
 }
 
-/// Returns the value of the integer attribute `name` of `module`. Returns 1 if
-/// `module` has no such attribute. For example, a module without the attribute
-/// `pipe.microbatches` has 1 microbatch.
-static int64_t countOf(ModuleOp module, StringRef name) {
-  auto attribute = module->getAttrOfType<IntegerAttr>(name);
-  return attribute ? attribute.getInt() : 1;
-}
-
 /// Checks the axis pp of the mesh, if there is one: it is the first axis, and
 /// its size is the number of pipeline positions.
 static LogicalResult checkPipelineAxis(ModuleOp module) {
   auto attribute = module->getAttrOfType<dist::MeshAttr>(dist::meshName);
   const dist::Mesh mesh = attribute ? attribute.getMesh() : dist::Mesh();
   const int index = mesh.indexOf(dist::pipelineAxis);
-  const int64_t stages = countOf(module, pipe::stagesName),
-                virtualStages = countOf(module, pipe::virtualStagesName);
+  const int64_t stages = pipe::countOf(module, pipe::stagesName),
+                virtualStages = pipe::countOf(module, pipe::virtualStagesName);
   if (index > 0 || mesh.axes.size() > mesh.ofStage().axes.size() + 1)
     return module.emitOpError("has a mesh with the axis 'pp', which stands for "
                               "pipeline positions and must be the first axis");
@@ -52,7 +44,7 @@ static LogicalResult checkPipelineAxis(ModuleOp module) {
 /// microbatches, the mesh must have the axis `mb`. The axis `mb` must be the
 /// first axis behind pp, and its size is the number of microbatches.
 static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
-  const int64_t microbatches = countOf(module, pipe::microbatchesName);
+  const int64_t microbatches = pipe::countOf(module, pipe::microbatchesName);
   for (auto [i, axis] : llvm::enumerate(mesh.axes)) {
     if (mesh.indexOf(axis.name) != static_cast<int>(i))
       return module.emitOpError("has a mesh with two axes '")
@@ -76,17 +68,18 @@ static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
 /// Checks that the number of ranks is from 1 to `mostRanks`, and that the
 /// number of pipeline stages times microbatches is at most `mostForwards`.
 static LogicalResult checkSizes(ModuleOp module, const dist::Mesh &mesh) {
-  const int64_t stages = countOf(module, pipe::stagesName);
-  int64_t ranks = stages / countOf(module, pipe::virtualStagesName);
+  const int64_t stages = pipe::countOf(module, pipe::stagesName);
+  int64_t ranks = stages / pipe::countOf(module, pipe::virtualStagesName);
   for (const dist::Axis &axis : mesh.spatial().axes)
     ranks = multiply(ranks, axis.size);
   if (ranks < 1 || ranks > mostRanks)
     return module.emitOpError("needs ")
            << ranks << " ranks; from 1 to " << mostRanks << " are possible";
-  if (multiply(stages, countOf(module, pipe::microbatchesName)) > mostForwards)
+  if (multiply(stages, pipe::countOf(module, pipe::microbatchesName)) >
+      mostForwards)
     return module.emitOpError("has ")
            << stages << " stages and "
-           << countOf(module, pipe::microbatchesName)
+           << pipe::countOf(module, pipe::microbatchesName)
            << " microbatches, which need too large a table";
   return success();
 }

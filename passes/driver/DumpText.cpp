@@ -18,11 +18,11 @@ static dist::MeshAttr wholeMesh(ModuleOp module) {
   auto stages = module->getAttrOfType<IntegerAttr>(pipe::stagesName);
   if (!stage || !stages)
     return stage;
-  auto each = module->getAttrOfType<IntegerAttr>(pipe::virtualStagesName);
   dist::Mesh mesh = dist::meshOf(module);
-  mesh.axes.insert(mesh.axes.begin(),
-                   {std::string(dist::pipelineAxis),
-                    stages.getInt() / (each ? each.getInt() : 1)});
+  mesh.axes.insert(
+      mesh.axes.begin(),
+      {std::string(dist::pipelineAxis),
+       stages.getInt() / pipe::countOf(module, pipe::virtualStagesName)});
   return dist::MeshAttr::get(module.getContext(), mesh);
 }
 

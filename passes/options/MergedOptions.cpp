@@ -31,8 +31,7 @@ static void mergeMesh(ModuleOp dump, CompileOptions &options) {
 /// Sets the options of the pipeline that `options` lacks to those of `dump`.
 static void mergePipeline(ModuleOp dump, CompileOptions &options) {
   const auto countOf = [&](StringRef name) {
-    auto count = dump->getAttrOfType<IntegerAttr>(name);
-    return std::max<int64_t>(count ? count.getInt() : 1, 1);
+    return std::max<int64_t>(pipe::countOf(dump, name), 1);
   };
   const int64_t virtualStages = countOf(pipe::virtualStagesName);
   options.axes.try_emplace("pp", countOf(pipe::stagesName) / virtualStages);

@@ -356,13 +356,6 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
-/// Returns the value of the integer attribute `name` of `module`, or 1 if
-/// there is none.
-static int64_t countOf(ModuleOp module, StringRef name) {
-  auto count = module->getAttrOfType<IntegerAttr>(name);
-  return count ? count.getInt() : 1;
-}
-
 /// Returns the value of the option `name`, such as "--tp", that an earlier call
 /// of pcc has used if the user did not give the option. The earlier call has
 /// written `module` to a file. For --microbatches and --virtual-stages, an
@@ -374,7 +367,7 @@ static std::string defaultOf(ModuleOp module, StringRef name,
                         : name == "--virtual-stages" ? pipe::virtualStagesName
                                                      : "";
   if (!attribute.empty())
-    return std::to_string(countOf(module, attribute));
+    return std::to_string(pipe::countOf(module, attribute));
   return name.consume_front("--") && options.axes.count(name.str()) ? "1" : "";
 }
 
@@ -456,7 +449,7 @@ static Status recordChanges(ModuleOp module, const CompileOptions &options,
   if (passed >= Phase::Place) {
     if (isChanged({"--schedule"}))
       PCC_RETURN_IF_ERROR(checkCutStages(module, merged));
-    merged.virtualStages = countOf(module, pipe::virtualStagesName);
+    merged.virtualStages = pipe::countOf(module, pipe::virtualStagesName);
   }
   PCC_RETURN_IF_ERROR(checkAllOptions(merged));
   if (changed.empty())

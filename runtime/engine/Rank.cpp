@@ -326,12 +326,10 @@ private:
   }
 
   /// Writes times and memory of all ranks: to the file of --report, to that of
-  /// --measurements together with `timeline`, and as a table to stdout if the
-  /// user asks for a format, otherwise to stderr.
+  /// --measurements together with `timeline`, and as a table.
   Status writeTimes(const std::optional<Timeline> &timeline) {
-    const bool isAsked = !options.format.empty();
-    if (options.report.empty() && options.measurements.empty() &&
-        options.quiet && !isAsked)
+    const bool isShown = !options.quiet || !options.format.empty();
+    if (!isShown && options.report.empty() && options.measurements.empty())
       return Status::success();
     std::vector<RankReport> ranks;
     PCC_RETURN_IF_ERROR(gatherReports(mine, world, ranks));
@@ -341,14 +339,20 @@ private:
       PCC_RETURN_IF_ERROR(writeReport(options.report, ranks));
     if (!options.measurements.empty())
       PCC_RETURN_IF_ERROR(writeReport(options.measurements, ranks, &*timeline));
+    return isShown ? showTable(ranks) : Status::success();
+  }
+
+  /// Shows the table of all ranks: on stdout if the user asks for a format,
+  /// otherwise on stderr.
+  Status showTable(std::span<const RankReport> ranks) const {
     RankTable table = tabulate(ranks, opened.tables->stage_positions);
     table.samples = opened.tables->samples;
     const std::string text = rankTableText(table, options.format);
-    if (isAsked)
+    if (!options.format.empty())
       return writeAll(STDOUT_FILENO, text, "stdout", options.timeout);
-    if (!options.quiet && options.onTable)
+    if (options.onTable)
       options.onTable(text);
-    else if (!options.quiet)
+    else
       std::fputs(text.c_str(), stderr);
     return Status::success();
   }

@@ -61,16 +61,18 @@ static bool isAlike(const Json &left, const Json &right) {
   return left.at("stages") == right.at("stages");
 }
 
-/// Returns the stages and the memory of a rank. The memory is the sum of the
-/// weights, the optimizer state and the arena. Gradients lie in the arena.
+double allocatedBytes(const Json &rank) {
+  double bytes = 0;
+  for (const char *part : {"weight_bytes", "state_bytes", "arena_bytes"})
+    bytes += rank.at(part).get<double>();
+  return bytes;
+}
+
+/// Returns the stages and the memory of a rank. Gradients lie in the arena.
 static std::string memoryText(const Json &rank) {
-  const auto bytes = [&](const char *field) {
-    return rank.at(field).get<double>();
-  };
   std::string text = ": stages " + rank.at("stages").dump() + ", memory " +
-                     bytesText(bytes("weight_bytes") + bytes("state_bytes") +
-                               bytes("arena_bytes")) +
-                     " (weights " + bytesOf(rank, "weight_bytes");
+                     bytesText(allocatedBytes(rank)) + " (weights " +
+                     bytesOf(rank, "weight_bytes");
   text += ", state " + bytesOf(rank, "state_bytes") + ", arena " +
           bytesOf(rank, "arena_bytes") + " with gradients " +
           bytesOf(rank, "gradient_bytes");

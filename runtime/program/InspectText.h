@@ -13,6 +13,10 @@ namespace pcc::runtime {
 /// rank, the page also lists the tensors.
 std::string inspectText(const nlohmann::ordered_json &bundle);
 
+/// Returns the bytes that a rank allocates: weights, optimizer state and arena.
+/// `rank` is an entry of "ranks" or "programs".
+double allocatedBytes(const nlohmann::ordered_json &rank);
+
 /// Returns the axes of a mesh as text: {"a": 2, "b": 4} becomes "a=2, b=4". A
 /// mesh without axes becomes "one rank".
 std::string meshText(const nlohmann::ordered_json &mesh);

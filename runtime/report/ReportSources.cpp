@@ -143,21 +143,22 @@ Status readReportSource(const std::string &path, Json &source) {
   return refuse(path, "it is JSON of another kind");
 }
 
+std::string nameOfPath(const std::string &path) {
+  const fs::path whole = fs::path(path).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path())
+      .filename()
+      .string();
+}
+
 Status readReportSources(const std::vector<std::string> &paths, Json &sources) {
   std::map<std::string, int> uses;
-  const auto nameOf = [](const std::string &path) {
-    const fs::path whole = fs::path(path).lexically_normal();
-    return (whole.has_filename() ? whole : whole.parent_path())
-        .filename()
-        .string();
-  };
   for (const std::string &path : paths)
-    ++uses[nameOf(path)];
+    ++uses[nameOfPath(path)];
   sources = Json::array();
   for (const std::string &path : paths) {
     Json source;
     PCC_RETURN_IF_ERROR(readReportSource(path, source));
-    source["title"] = uses[nameOf(path)] > 1 ? path : nameOf(path);
+    source["title"] = uses[nameOfPath(path)] > 1 ? path : nameOfPath(path);
     sources.push_back(std::move(source));
   }
   return Status::success();

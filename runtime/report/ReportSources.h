@@ -19,6 +19,9 @@ namespace pcc::runtime {
 Status readReportSource(const std::string &path,
                         nlohmann::ordered_json &source);
 
+/// Returns the name of the file or folder at `path`, which may end in a slash.
+std::string nameOfPath(const std::string &path);
+
 /// Reads all files in `paths`. Their names become the titles of the sources;
 /// files with equal names have their whole paths as titles.
 Status readReportSources(const std::vector<std::string> &paths,

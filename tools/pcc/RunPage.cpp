@@ -24,13 +24,6 @@ static Status checkPage(const std::string &path) {
   return probe.createFile(path);
 }
 
-/// Returns the name of the bundle without trailing slashes.
-static std::string titleOf(const std::string &bundle) {
-  const std::filesystem::path path =
-      std::filesystem::path(bundle).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).filename().string();
-}
-
 /// Adds the lines of --metrics, if it names a regular file.
 static void addMetrics(const std::string &path, Json &source) {
   std::error_code error;
@@ -47,7 +40,7 @@ static void addMetrics(const std::string &path, Json &source) {
 static Status writePage(const RunRequest &request,
                         const std::string &measurements) {
   Json source = {{"kind", "run"},
-                 {"title", titleOf(request.bundle)},
+                 {"title", runtime::nameOfPath(request.bundle)},
                  {"command", request.command}};
   PCC_RETURN_IF_ERROR(
       runtime::summarizeBundleFolder(request.bundle, source["bundle"]));

@@ -309,12 +309,10 @@ private:
 };
 } // namespace
 
-std::string emit::bundleJson(const ModelFacts &facts,
-                             const std::vector<PositionProgram> &programs,
-                             const runtime::Timeline &planned) {
+Json emit::bundleJson(const ModelFacts &facts,
+                      const std::vector<PositionProgram> &programs,
+                      const runtime::Timeline &planned) {
   Json json = BundleWriter(facts, programs).write();
   json["planned_step"] = runtime::toJson(planned);
-  return json.dump(-1, ' ', /*ensure_ascii=*/false,
-                   Json::error_handler_t::replace) +
-         "\n";
+  return json;
 }

@@ -6,9 +6,11 @@
 #include "passes/7-emit/program/ProgramWriter.h"
 #include "runtime/timeline/Timeline.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace pcc::emit {
 
-/// Returns the text of bundle.json: the fields of `pcc inspect --json`, but
+/// Returns the content of bundle.json: the fields of `pcc inspect --json`, but
 /// `programs` (one program per pipeline rank) replaces `ranks`. A `layout`
 /// lists the factors of the size of each dim, each with the mesh axes that
 /// split it. An axis is [name, pre, size], as in Shardy's sub-axes. Example:
@@ -17,9 +19,9 @@ namespace pcc::emit {
 ///   "layout": [[[3], [64, ["tp", 1, 2]]]]
 ///
 /// `planned` is the simulated step of the bundle (plannedStep()).
-std::string bundleJson(const ModelFacts &facts,
-                       const std::vector<PositionProgram> &programs,
-                       const runtime::Timeline &planned);
+nlohmann::ordered_json bundleJson(const ModelFacts &facts,
+                                  const std::vector<PositionProgram> &programs,
+                                  const runtime::Timeline &planned);
 
 } // namespace pcc::emit
 

@@ -1,6 +1,7 @@
 //===- RankIdentity.cpp - rank and world size from a launcher's variables -===//
 
 #include "runtime/launch/job/RankIdentity.h"
+#include "runtime/base/QuantityText.h"
 #include "runtime/launch/job/JobVariables.h"
 
 #include <algorithm>
@@ -298,9 +299,8 @@ std::vector<std::string> launcherVariables(const Environment &environment) {
 Status checkWorldSize(const RankIdentity &identity, int bundleWorldSize) {
   if (identity.worldSize == bundleWorldSize)
     return Status::success();
-  const std::string ranks = bundleWorldSize == 1 ? " rank" : " ranks";
   return wrong(
-      "the bundle is made for " + std::to_string(bundleWorldSize) + ranks +
+      "the bundle is made for " + countText(bundleWorldSize, "rank") +
       ", but " +
       (identity.launcher.empty() ? "the launcher" : identity.launcher) +
       " started " + std::to_string(identity.worldSize));

@@ -1,6 +1,6 @@
-//===- BundleSummary.cpp - the few lines that a user sees after compile ---===//
+//===- SummaryText.cpp - the few lines that a user sees after compile -----===//
 
-#include "runtime/program/BundleSummary.h"
+#include "runtime/program/SummaryText.h"
 #include "runtime/base/QuantityText.h"
 #include "runtime/program/InspectText.h"
 
@@ -30,20 +30,13 @@ static std::string mainType(const Json &programs) {
   return most == elements.end() ? "" : most->first;
 }
 
-/// Returns the bytes that a rank with `program` allocates.
-static double memoryOf(const Json &program) {
-  return program.at("weight_bytes").get<double>() +
-         program.at("state_bytes").get<double>() +
-         program.at("arena_bytes").get<double>();
-}
-
 /// Returns the memory of a rank that needs the most, as a sum.
 static std::string memoryText(const Json &programs) {
   const Json *largest = &programs.at(0);
   bool isSame = true;
   for (const Json &program : programs) {
-    isSame = isSame && memoryOf(program) == memoryOf(*largest);
-    if (memoryOf(program) > memoryOf(*largest))
+    isSame = isSame && allocatedBytes(program) == allocatedBytes(*largest);
+    if (allocatedBytes(program) > allocatedBytes(*largest))
       largest = &program;
   }
   std::string parts;
@@ -53,7 +46,7 @@ static std::string memoryText(const Json &programs) {
         bytes > 0)
       parts += (parts.empty() ? "" : " + ") + bytesText(bytes) + " " +
                (part == std::string("weight") ? "weights" : part);
-  return (isSame ? "" : "up to ") + bytesText(memoryOf(*largest)) +
+  return (isSame ? "" : "up to ") + bytesText(allocatedBytes(*largest)) +
          (parts.empty() ? "" : " (" + parts + ")");
 }
 
@@ -65,7 +58,7 @@ static double mostReceived(const Json &programs) {
   return most;
 }
 
-std::string bundleSummary(const Json &bundle, const StepEstimate &step) {
+std::string summaryText(const Json &bundle, const StepEstimate &step) {
   const Json &programs = bundle.at("programs");
   const std::string type = mainType(programs);
   std::string text = countText(bundle.at("world").get<int64_t>(), "rank");
@@ -79,14 +72,6 @@ std::string bundleSummary(const Json &bundle, const StepEstimate &step) {
     text += ", " + shareText(step.idleShare) + " idle; receives up to " +
             bytesText(mostReceived(programs));
   return text;
-}
-
-bool isTraining(const Json &bundle) {
-  for (const Json &program : bundle.at("programs"))
-    for (const Json &action : program.at("actions"))
-      if (action.get<std::string>().find('B') != std::string::npos)
-        return true;
-  return false;
 }
 
 } // namespace pcc::runtime

@@ -1,7 +1,7 @@
-//===- BundleSummary.h - the few lines that a user sees after compile -----===//
+//===- SummaryText.h - the few lines that a user sees after compile -------===//
 
-#ifndef PCC_RUNTIME_PROGRAM_BUNDLESUMMARY_H
-#define PCC_RUNTIME_PROGRAM_BUNDLESUMMARY_H
+#ifndef PCC_RUNTIME_PROGRAM_SUMMARYTEXT_H
+#define PCC_RUNTIME_PROGRAM_SUMMARYTEXT_H
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -24,12 +24,9 @@ struct StepEstimate {
 ///
 /// `bundle` has the fields of bundle.json. The second line is about a rank that
 /// needs the most memory. The type is that of most weights.
-std::string bundleSummary(const nlohmann::ordered_json &bundle,
-                          const StepEstimate &step);
-
-/// Returns whether the bundle trains: whether it has a backward pass.
-bool isTraining(const nlohmann::ordered_json &bundle);
+std::string summaryText(const nlohmann::ordered_json &bundle,
+                        const StepEstimate &step);
 
 } // namespace pcc::runtime
 
-#endif // PCC_RUNTIME_PROGRAM_BUNDLESUMMARY_H
+#endif // PCC_RUNTIME_PROGRAM_SUMMARYTEXT_H
