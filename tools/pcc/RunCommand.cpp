@@ -74,8 +74,8 @@ int tool::runCommand(int argc, const char *const *argv) {
   request.command = commandLine("pcc run", argc, argv);
   std::vector<std::string> arguments =
       argumentsOfRanks(argc, argv, request.bundle);
+  if (!request.html.empty())
+    return reportStatus(runWithPage(request, arguments));
   return reportStatus(
-      request.html.empty()
-          ? runtime::runBundle(request.bundle, request.options, arguments)
-          : runWithPage(request, std::move(arguments)));
+      runtime::runBundle(request.bundle, request.options, arguments));
 }
