@@ -8,7 +8,7 @@
 #include "passes/driver/ScheduleTable.h"
 #include "passes/explain/Explanation.h"
 #include "passes/options/OptionAttrs.h"
-#include "llvm/ADT/StringExtras.h"
+#include "status/Suggestions.h"
 
 using namespace pcc;
 
@@ -32,14 +32,10 @@ static Status tellValues(Compilation &compilation,
     stories = explain::explainValues(compilation.getModule(), name);
     if (!stories.empty())
       return Status::success();
-    std::vector<std::string> names;
-    for (const std::string &near :
-         explain::findSimilarNames(compilation.getModule(), name))
-      names.push_back("'" + near + "'");
     return Status::error(
-        WrongUsage, "no weight, input, output or value is named '" + name +
-                        "'; nearest: " +
-                        (names.empty() ? "none" : llvm::join(names, ", ")));
+        WrongUsage,
+        "no weight, input, output or value is named '" + name + "'" +
+            nearestOf(name, explain::namesOf(compilation.getModule())));
   });
 }
 

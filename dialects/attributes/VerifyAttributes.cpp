@@ -4,9 +4,10 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "status/Suggestions.h"
 #include "llvm/ADT/StringExtras.h"
 
-#include <tuple>
+#include <set>
 
 using namespace mlir;
 using namespace pcc;
@@ -192,23 +193,11 @@ static InFlightDiagnostic beginError(const AttributeSite &site,
 
 LogicalResult AttributeTable::reportUnknown(const AttributeSite &site,
                                             StringRef name) const {
-  // Declared name that the error may suggest for `name`: the edit distance to
-  // `name`, 0 if both names have equal length or else 1, and the declared name.
-  // The error suggests the smallest tuple.
-  using Candidate = std::tuple<unsigned, unsigned, StringRef>;
-  const auto size = static_cast<unsigned>(name.size());
-  // The initial `best` means no suggestion. Only a declared name with an edit
-  // distance of at most `size / 4` replaces it.
-  Candidate best{size / 4 + 1, 0, ""};
+  std::set<std::string> names;
   for (auto [known, row] : rows)
-    best =
-        std::min(best, Candidate(name.edit_distance(row->name),
-                                 row->name.size() == size ? 0 : 1, row->name));
-  const StringRef nearest = std::get<StringRef>(best);
-  InFlightDiagnostic error = beginError(site, name) << " is unknown";
-  if (!nearest.empty())
-    error << "; did you mean '" << nearest << "'?";
-  return error;
+    names.insert(row->name.str());
+  return beginError(site, name)
+         << " is unknown" << didYouMean(name, {names.begin(), names.end()});
 }
 
 LogicalResult AttributeTable::verify(const AttributeSite &site,

@@ -164,16 +164,11 @@ std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
   return stories;
 }
 
-std::vector<std::string> explain::findSimilarNames(ModuleOp module,
-                                                   StringRef name) {
-  std::set<std::pair<unsigned, std::string>> ranked;
-  forEachName(module, [&](const std::string &own, Value) {
-    if (!own.empty())
-      ranked.insert({name.edit_distance(own), own});
-  });
+std::vector<std::string> explain::namesOf(ModuleOp module) {
   std::vector<std::string> names;
-  for (const auto &[distance, own] : ranked)
-    if (names.size() < 3)
-      names.push_back(own);
+  forEachName(module, [&](const std::string &name, Value) {
+    if (!name.empty())
+      names.push_back(name);
+  });
   return names;
 }

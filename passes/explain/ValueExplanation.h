@@ -97,10 +97,9 @@ struct ValueExplanation {
 std::vector<ValueExplanation> explainValues(mlir::ModuleOp module,
                                             llvm::StringRef pattern);
 
-/// Returns the names of values in `module` that are most similar to `name` by
-/// edit distance, at most three.
-std::vector<std::string> findSimilarNames(mlir::ModuleOp module,
-                                          llvm::StringRef name);
+/// Returns the names of all weights, inputs, outputs and values in `module`. A
+/// name may occur several times.
+std::vector<std::string> namesOf(mlir::ModuleOp module);
 
 } // namespace pcc::explain
 

@@ -140,6 +140,7 @@ inline constexpr char parallelismGroup[] = "Parallelism";
 inline constexpr char trainingGroup[] = "Training";
 inline constexpr char targetGroup[] = "Target";
 inline constexpr char phasesGroup[] = "Phases";
+inline constexpr char outputGroup[] = "Output";
 
 /// Declaration of one option.
 struct OptionRow {
@@ -160,15 +161,16 @@ struct OptionRow {
   OptionValue value;
   /// Text that --help prints in place of the value of the option. For example,
   /// --help prints "--schedule-svg FILE.svg", and "FILE.svg" is this text. If
-  /// the pointer is null, --help prints the type of the value, such as "INT" or
-  /// "TEXT".
+  /// the pointer is null, --help prints the allowed values, or N for a whole
+  /// number, or X for any number.
   const char *metavar = nullptr;
   /// Allowed values of the option; empty if the option has no fixed list of
-  /// values.
+  /// values. --help lists them in place of the value if `metavar` is null.
   std::span<const char *const> words = {};
-  /// Whether --help lists the allowed values `words` beside the option's name.
-  /// If false, the help text itself names them.
-  bool listsWords = true;
+  /// Whether the option accepts other values than `words`, too. For example,
+  /// --schedule accepts the path of a file. `words` are then the values that
+  /// shells complete.
+  bool isOpen = false;
   /// Range in which each number in the value of the option must lie. For
   /// example, the range for the option --tp is `Positive`, and --tp 0 is an
   /// error. The range is `None` if the option accepts all numbers, or if the

@@ -21,13 +21,14 @@ struct TypeName {
 
   std::string operator()(const FlagValue &) const { return "bool"; }
   std::string operator()(const TextValue &) const {
-    if (!row.words.empty())
+    if (!row.words.empty() && !row.isOpen)
       return literalOf(row.words);
     return row.check ? "str | float" : "Text";
   }
   std::string operator()(const TextsValue &) const {
-    return row.words.empty() ? "Texts"
-                             : "OneOrMore[" + literalOf(row.words) + "]";
+    return row.words.empty() || row.isOpen
+               ? "Texts"
+               : "OneOrMore[" + literalOf(row.words) + "]";
   }
   std::string operator()(const NumberValue<double> &) const { return "float"; }
   std::string operator()(const NumberValue<int64_t> &) const { return "int"; }

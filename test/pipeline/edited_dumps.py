@@ -74,7 +74,7 @@ def edited(phase):
         with open(os.path.join(make_dumps(t), f"{phase}.mlir")) as f:
             text = f.read()
         refused(t, text, find(text, r"^module "), (r"pipe\.microbatches", "pipe.microbaches"),
-                ["attribute 'pipe.microbaches' is unknown; did you mean 'pipe.microbatches'?"])
+                ["attribute 'pipe.microbaches' is unknown; did you mean pipe.microbatches?"])
         refused(t, text, find(text, r"^module "), (r"pipe\.stages", "pip.stages"), ["attribute 'pip.stages' is unknown"])
         where, change, mention = MALFORMED[phase]
         refused(t, text, find(text, where), change, [mention])

@@ -23,13 +23,12 @@ def rendered(tools):
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         fields = pool.submit(json_fields.render, tools)  # waits for the tools most of the time
         shown = examples.Examples(tools)
-        codes, problems = exit_codes.render(tools)
         pages = {f"docs/dialects/{name}.md": dialects.render(name, tools, shown) for name in dialects.SOURCES}
         pages.update(passes.render(shown))
         pages.update(draw_architecture.render())
-        pages.update({"docs/exit-codes.md": codes, "docs/onnx-ops.md": onnx_ops.render(tools), "docs/options.md": options.render(tools)})
+        pages.update({"docs/exit-codes.md": exit_codes.render(), "docs/onnx-ops.md": onnx_ops.render(tools), "docs/options.md": options.render(tools)})
         pages["docs/json.md"], missing = fields.result()
-    return pages, problems + missing
+    return pages, missing
 
 
 def left_over(pages, root=tree.ROOT):

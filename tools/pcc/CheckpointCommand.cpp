@@ -35,6 +35,10 @@ static std::string checkOutput(const std::string &path) {
 
 /// Adds the options of `pcc checkpoint export`.
 static void addExport(CLI::App &app, ExportOptions &options) {
+  app.description(
+      "writes the trained weights for use elsewhere\n\nexamples:\n"
+      "  pcc checkpoint export checkpoints -o trained.safetensors\n"
+      "  pcc checkpoint export checkpoints/step-00000008 -o model.onnx");
   app.add_option("DIR", options.directory,
                  "a folder of checkpoints (the newest is used), or one "
                  "checkpoint in it")
@@ -42,17 +46,17 @@ static void addExport(CLI::App &app, ExportOptions &options) {
   app.add_option("-o,--output", options.model.output,
                  ".safetensors: the trained weights under their ONNX names; "
                  ".onnx: the model with the trained weights")
+      ->type_name("FILE.safetensors|FILE.onnx")
       ->check(CLI::Validator(checkOutput, ""))
       ->required();
   app.add_option("--model", options.model.model,
                  "model for .onnx output (default: the trained model, from the "
-                 "path in the checkpoint)");
+                 "path in the checkpoint)")
+      ->type_name("FILE.onnx");
   app.add_option("--external-data-root", options.model.externalDataRoot,
-                 "additional directory that external data may lie in");
+                 "additional directory that external data may lie in")
+      ->type_name("DIR");
   app.add_flag("-q,--quiet", options.quiet, "suppress notes");
-  app.footer("examples:\n"
-             "  pcc checkpoint export checkpoints -o trained.safetensors\n"
-             "  pcc checkpoint export checkpoints/step-00000008 -o model.onnx");
 }
 
 /// Writes the model with its weights replaced by the trained weights. Returns
@@ -90,16 +94,24 @@ static Status exportCheckpoint(const ExportOptions &options) {
   return writeModel(trained, options.model);
 }
 
-/// `export` is the only subcommand. Unfinished files are removed if a signal
-/// ends the process.
+/// `export` is the only subcommand.
+static void declare(CLI::App &app, ExportOptions &options) {
+  app.name("pcc checkpoint");
+  app.description("works with checkpoints that 'pcc run --save DIR' writes");
+  addExport(*app.add_subcommand("export"), options);
+  app.require_subcommand(1);
+}
+
+void tool::declareCheckpoint(CLI::App &app) {
+  static ExportOptions options;
+  declare(app, options);
+}
+
+/// Unfinished files are removed if a signal ends the process.
 int tool::checkpointCommand(int argc, const char *const *argv) {
   ExportOptions options;
-  CLI::App app("works with checkpoints that 'pcc run --save DIR' has written",
-               "pcc checkpoint");
-  addExport(*app.add_subcommand("export",
-                                "writes the trained weights for use elsewhere"),
-            options);
-  app.require_subcommand(1);
+  CLI::App app;
+  declare(app, options);
   if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();

@@ -89,15 +89,6 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
   addOptions(app, options, OptionCommands::All);
   addUnimplementedOptions(app, /*isVerify=*/false);
   addOptions(app, options, OptionCommands::CompileAndExplain);
-  app.footer(
-      "commands: pcc [compile] MODEL, pcc run BUNDLE, pcc verify MODEL, "
-      "pcc inspect BUNDLE, pcc explain MODEL, pcc report FILE, pcc checkpoint "
-      "export DIR; 'pcc help COMMAND' shows its options\n"
-      "exit codes: 0 done, 1 a defect of pcc, 2 wrong usage, 3 the model "
-      "cannot be read, 4 unsupported, 5 a dim is not bound,\n"
-      "  6 the request cannot be met, 7 input or output failed, 10 bad "
-      "input, 11 bad bundle, 12 wrong world size, 13 no device,\n"
-      "  14 a peer was lost, 15 values differ, 16 stopped after a save");
   app.add_flag_callback(
       "--list-phases", [] { throw CLI::CallForVersion(listPhases(), 0); },
       "print the phases and exit");

@@ -44,6 +44,13 @@ void declareCompile(CLI::App &app, CompileOptions &options);
 void declareVerify(CLI::App &app, VerifyRequest &request);
 void declareRun(CLI::App &app, RunRequest &request);
 
+// Each of these functions does the same for a command whose options nothing
+// else parses. `app` is only to be listed, not to be parsed.
+void declareExplain(CLI::App &app);
+void declareInspect(CLI::App &app);
+void declareReport(CLI::App &app);
+void declareCheckpoint(CLI::App &app);
+
 // Each of these functions parses the arguments of one command. argv[0] is
 // ignored. The options are complete only if the result has neither an error nor
 // a text to print.

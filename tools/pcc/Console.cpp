@@ -2,9 +2,11 @@
 
 #include "tools/pcc/Console.h"
 #include "runtime/base/AtomicFile.h"
-#include "runtime/base/Suggestions.h"
+#include "runtime/engine/options/HelpText.h"
 #include "runtime/engine/options/StrictParse.h"
 #include "status/PrintableText.h"
+#include "status/Suggestions.h"
+#include "tools/pcc/CommandTable.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -134,10 +136,25 @@ findUnknownOption(const CLI::App &app, int argc, const char *const *argv) {
     for (const auto &[other, own] : synonyms)
       if (name == other)
         return "no option is called " + name + "; did you mean " + own + "?";
-    return "no option is called " + name +
-           runtime::didYouMean(name, optionNames(app));
+    return "no option is called " + name + didYouMean(name, optionNames(app));
   }
   return std::nullopt;
+}
+
+void tool::addStandardOptions(CLI::App &app) {
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.set_version_flag("--version", "pcc " PCC_VERSION,
+                       "print the version and exit");
+  for (CLI::App *command : app.get_subcommands(nullptr))
+    command->set_help_flag("-h,--help", "print this help and exit");
+}
+
+/// Returns the text of --help, which may stand behind a subcommand.
+static std::string helpOf(const CLI::App &app) {
+  const auto selected = app.get_subcommands();
+  return selected.empty()
+             ? runtime::helpText(tool::describe(app), runtime::textWidth())
+             : helpOf(*selected.front());
 }
 
 /// CLI11 reports every result except success by an exception. This function
@@ -145,13 +162,13 @@ findUnknownOption(const CLI::App &app, int argc, const char *const *argv) {
 tool::ParsedArguments tool::parseArguments(CLI::App &app, int argc,
                                            const char *const *argv) {
   try {
-    app.set_version_flag("--version", "pcc " PCC_VERSION);
+    addStandardOptions(app);
     runtime::parseStrictly(app, argc, argv);
     return {};
   } catch (const CLI::CallForVersion &version) {
     return {.text = version.what() + std::string("\n")};
   } catch (const CLI::CallForHelp &) {
-    return {.text = app.help()};
+    return {.text = helpOf(app)};
   } catch (const CLI::ParseError &error) {
     std::string text = inLowerCase(error.what());
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))

@@ -38,6 +38,9 @@ struct ParsedArguments {
   std::string text = {};
 };
 
+/// Adds --help and --version, which every command has, to `app`.
+void addStandardOptions(CLI::App &app);
+
 /// Parses the arguments of a command and adds `--version` to its options. A
 /// CLI::ParseError with the exit code `Unsupported` is reported as unsupported,
 /// all others as wrong usage.

@@ -11,17 +11,18 @@ using namespace pcc::tool;
 
 /// Takes the options of `pcc compile`, because explain makes the same decisions
 /// as a compilation, but emits nothing.
-int tool::explainCommand(int argc, const char *const *argv) {
-  CompileOptions options;
-  ExplainOptions explainOptions;
-  CLI::App app("explains each collective: the op that needs it, its node and "
-               "source line, bytes and seconds,\nthe decision behind it and "
-               "the alternatives; for a value, where its sharding comes "
-               "from;\nand lists lints, by code (from PCC-L001)\n\nexamples:\n"
-               "  pcc explain model.onnx --tp 8 --dim batch=8 --dim seq=128\n"
-               "  pcc explain model.onnx --tp 8 'h.0.*weight'\n"
-               "  pcc explain ir/5-localize.mlir --json",
-               "pcc explain");
+static void declare(CLI::App &app, CompileOptions &options,
+                    ExplainOptions &explainOptions) {
+  app.name("pcc explain");
+  app.description(
+      "explains why a plan communicates\n\nFor each collective: the op that "
+      "needs it, its node and source line, bytes and seconds, the decision "
+      "behind it and the alternatives. For a value: where its sharding comes "
+      "from. Lints follow, by code (from PCC-L001).\n\nexamples:\n"
+      "  pcc explain model.onnx --tp 8 --dim batch=8 --dim seq=128\n"
+      "  pcc explain model.onnx --tp 8 --dim batch=8 --dim seq=128 "
+      "'*h.0.*weight'\n"
+      "  pcc explain ir/5-localize.mlir --json");
   addOptions(app, options, OptionCommands::All);
   addUnimplementedOptions(app, /*isVerify=*/false);
   addOptions(app, options, OptionCommands::CompileAndExplain);
@@ -30,6 +31,19 @@ int tool::explainCommand(int argc, const char *const *argv) {
       "explain only this weight, input, output or value; globs allowed");
   app.add_flag("--json", explainOptions.json,
                "print JSON; sizes in bytes, times in seconds");
+}
+
+void tool::declareExplain(CLI::App &app) {
+  static CompileOptions options;
+  static ExplainOptions explainOptions;
+  declare(app, options, explainOptions);
+}
+
+int tool::explainCommand(int argc, const char *const *argv) {
+  CompileOptions options;
+  ExplainOptions explainOptions;
+  CLI::App app;
+  declare(app, options, explainOptions);
   if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
   options.command = commandLine(app.get_name(), argc, argv);

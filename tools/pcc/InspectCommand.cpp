@@ -10,13 +10,13 @@ using namespace pcc::tool;
 
 /// `--schedule` excludes the other output options, because it prints
 /// comma-separated values, which `pcc --schedule FILE.csv` reads.
-int tool::inspectCommand(int argc, const char *const *argv) {
-  runtime::InspectOptions options;
-  CLI::App app("shows the contents of a bundle: weights and their index runs, "
-               "arenas, action tables, collectives with bytes\n\nexamples:\n  "
-               "pcc inspect model.pcc\n  pcc inspect model.pcc --rank 3 "
-               "--json\n  pcc inspect model.pcc --schedule > table.csv",
-               "pcc inspect");
+static void declare(CLI::App &app, runtime::InspectOptions &options) {
+  app.name("pcc inspect");
+  app.description(
+      "shows the contents of a bundle\n\nWeights and their index runs, "
+      "arenas, action tables, collectives with bytes.\n\nexamples:\n  "
+      "pcc inspect model.pcc\n  pcc inspect model.pcc --rank 3 "
+      "--json\n  pcc inspect model.pcc --schedule > table.csv");
   app.add_option("BUNDLE", options.bundle, "a directory that pcc has written")
       ->required();
   auto *rank = app.add_option("--rank", options.rank, "show this rank only");
@@ -27,6 +27,17 @@ int tool::inspectCommand(int argc, const char *const *argv) {
                "pcc --schedule FILE.csv reads it")
       ->excludes(rank)
       ->excludes(json);
+}
+
+void tool::declareInspect(CLI::App &app) {
+  static runtime::InspectOptions options;
+  declare(app, options);
+}
+
+int tool::inspectCommand(int argc, const char *const *argv) {
+  runtime::InspectOptions options;
+  CLI::App app;
+  declare(app, options);
   if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
   std::string text;

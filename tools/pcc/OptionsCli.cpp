@@ -4,6 +4,7 @@
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/NumberCheck.h"
 #include "runtime/engine/options/OneOf.h"
+#include "status/Suggestions.h"
 #include "tools/pcc/ByteSize.h"
 
 #include <algorithm>
@@ -96,16 +97,23 @@ public:
     return app.add_option(name, number.in(options), row.help);
   }
   CLI::Option *operator()(const PhaseValue &value) const {
-    return app.add_option_function<std::string>(
-        name,
-        [name = name, &phase = value.in(options)](const std::string &text) {
-          phase = parsePhase(text);
-          if (!phase)
-            throw CLI::ValidationError(name,
-                                       "no phase is called '" + text +
-                                           "'; pcc --list-phases lists them");
-        },
-        row.help);
+    Words folders;
+    for (Phase phase = Phase::Import; phase <= lastPhase; phase = after(phase))
+      folders.emplace_back(folderOf(phase));
+    return app
+        .add_option_function<std::string>(
+            name,
+            [name = name, folders,
+             &phase = value.in(options)](const std::string &text) {
+              phase = parsePhase(text);
+              if (!phase)
+                throw CLI::ValidationError(
+                    name, "no phase is called '" + text + "'" +
+                              nearestOf(text, folders) +
+                              "; pcc --list-phases lists them");
+            },
+            row.help)
+        ->check(runtime::suggest(folders));
   }
   CLI::Option *operator()(const TextsValue &texts) const {
     return repeated(app.add_option(name, texts.in(options), row.help));
@@ -224,14 +232,12 @@ checkOfNumber(const OptionRow &row) {
   };
 }
 
-/// Adds the checks that the row of the option table requires: the list of valid
+/// Adds the checks that the row of the option table requires: the list of
 /// words, the bounds of a number, and the row's check function.
 static void addChecks(CLI::Option &option, const OptionRow &row) {
   const Words words(row.words.begin(), row.words.end());
-  if (!words.empty()) {
-    CLI::Validator check = runtime::oneOf(words);
-    option.check(row.listsWords ? check : check.description(""));
-  }
+  if (!words.empty())
+    option.check(row.isOpen ? runtime::suggest(words) : runtime::oneOf(words));
   if (auto check = checkOfNumber(row))
     option.check(CLI::Validator(check, ""));
   if (row.check)

@@ -24,17 +24,16 @@ struct ReportRequest {
 };
 } // namespace
 
-static ParsedArguments parseReport(int argc, const char *const *argv,
-                                   ReportRequest &request) {
-  CLI::App app(
-      "draws plans, runs and trainings as one self-contained page, several of "
-      "them side by side. The content of a file tells its kind: the JSON of "
-      "inspect, explain, plan, --report or --measurements, the lines of "
-      "--metrics; or a bundle\n\nexamples:\n"
+static void declare(CLI::App &app, ReportRequest &request) {
+  app.name("pcc report");
+  app.description(
+      "draws plans, runs and trainings as one self-contained page\n\nSeveral "
+      "of them are side by side. The content of a file tells its kind: the "
+      "JSON of inspect, explain, plan, --report or --measurements, the lines "
+      "of --metrics; or a bundle.\n\nexamples:\n"
       "  pcc report m.jsonl -o training.html --follow\n"
       "  pcc report tp8.pcc tp4pp2.pcc -o plans.html\n"
-      "  pcc report run.json -o run.html",
-      "pcc report");
+      "  pcc report run.json -o run.html");
   app.add_option("FILE", request.files, "files or bundles to show")->required();
   app.add_option("-o,--output", request.output, "the page")
       ->type_name("FILE.html")
@@ -42,7 +41,11 @@ static ParsedArguments parseReport(int argc, const char *const *argv,
   app.add_flag("--follow", request.follows,
                "write the page again every 5 seconds, until no run writes to a "
                "--metrics file; the page loads itself again");
-  return parseArguments(app, argc, argv);
+}
+
+void tool::declareReport(CLI::App &app) {
+  static ReportRequest request;
+  declare(app, request);
 }
 
 /// Writes the page once. Sets `follows` to whether a run still writes to one of
@@ -77,7 +80,9 @@ static Status report(const ReportRequest &request) {
 
 int tool::reportCommand(int argc, const char *const *argv) {
   ReportRequest request;
-  if (auto code = finishEarly(parseReport(argc, argv, request)))
+  CLI::App app;
+  declare(app, request);
+  if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
   return reportStatus(report(request));

@@ -42,17 +42,21 @@ void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
   app.name("pcc verify");
   app.description(
       "simulates all ranks and compares their results with the unpartitioned "
-      "model, in f64\n\nexample:\n  pcc verify model.onnx --tp 2 --pp 2 --dim "
+      "model, in f64\n\nexamples:\n  pcc verify model.onnx --tp 2 --pp 2 --dim "
       "batch=8 --input ids=ids.npy --report verify.json");
   addOptions(app, request.compile, OptionCommands::All);
   app.add_option("--input", request.verify.inputs,
                  "input values: NAME=FILE.npy; other inputs get seeded random "
                  "values; repeatable")
+      ->type_name("NAME=FILE.npy")
+      ->group(modelGroup)
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
   app.add_option("--report", request.verify.report,
-                 "write the comparison as JSON");
+                 "write the comparison as JSON")
+      ->type_name("FILE.json")
+      ->group(outputGroup);
   app.add_option_function<std::vector<std::string>>(
          "--dtype",
          [&request](const std::vector<std::string> &words) {

@@ -2,6 +2,7 @@
 
 #include "passes/1-import/build/BindInputs.h"
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "status/Suggestions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -12,17 +13,10 @@ namespace pcc::onnx_import {
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Lists up to three strings of `names` that are most similar to `word` by edit
-/// distance, for an error message. Returns "none" if `names` is empty.
-static std::string nearest(StringRef word, const std::set<std::string> &names) {
-  std::vector<std::pair<unsigned, std::string>> ranked;
-  for (const std::string &name : names)
-    ranked.emplace_back(word.edit_distance(name), name);
-  llvm::sort(ranked);
-  std::string text;
-  for (auto &[distance, name] : llvm::ArrayRef(ranked).take_front(3))
-    text += (text.empty() ? "" : ", ") + onnx::quoted(name);
-  return text.empty() ? "none" : text;
+/// Returns the end of a message that none of `names` is `word`.
+static std::string nearest(const std::string &word,
+                           const std::set<std::string> &names) {
+  return nearestOf(word, {names.begin(), names.end()});
 }
 
 namespace {
@@ -93,10 +87,9 @@ private:
     }
     for (auto &[name, size] : options.dims) {
       if (!params.count(name))
-        return fail(WrongUsage,
-                    "--dim " + name + "=" + Twine(size) +
-                        " names no dynamic dim of the model; nearest: " +
-                        nearest(name, params));
+        return fail(WrongUsage, "--dim " + name + "=" + Twine(size) +
+                                    " names no dynamic dim of the model" +
+                                    nearest(name, params));
       if (size < 1)
         return fail(WrongUsage, "--dim " + name + "=" + Twine(size) +
                                     " is not a positive size");
@@ -104,7 +97,7 @@ private:
     for (auto &[name, shape] : options.shapes)
       if (!inputs.count(name))
         return fail(WrongUsage, "--shape " + name +
-                                    " names no input of the model; nearest: " +
+                                    " names no input of the model" +
                                     nearest(name, inputs));
     return Status::success();
   }

@@ -103,6 +103,14 @@ static void addTraining(CLI::App &app, RunOptions &options) {
                      "(default: the value in the cluster file)"));
 }
 
+/// Puts all flags without a group, except --help, under this title of the help.
+static void putInGroup(CLI::App &app, const char *title) {
+  for (CLI::Option *option : app.get_options())
+    if (option->get_group() == "Options" && option != app.get_help_ptr() &&
+        !option->get_positional())
+      option->group(title);
+}
+
 /// Adds three groups of flags to the command `app`:
 ///
 /// - the flags for inputs, outputs and weights, which addData() adds
@@ -111,7 +119,9 @@ static void addTraining(CLI::App &app, RunOptions &options) {
 ///   adds itself
 void addRunOptions(CLI::App &app, RunOptions &options) {
   addData(app, options);
+  putInGroup(app, "Inputs and outputs");
   addTraining(app, options);
+  putInGroup(app, "Training");
   app.add_option(
          "--comm", options.comm,
          "how ranks communicate: mpi (processes), thread (one process), "
@@ -160,6 +170,7 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
   acceptPositive(app.add_option("--load-timeout", options.loadTimeout,
                                 "timeout while loading, in seconds")
                      ->capture_default_str());
+  putInGroup(app, "Execution");
   app.add_flag("-q,--quiet", options.quiet,
                "suppress notes and the table of ranks");
 }

@@ -10,6 +10,7 @@
 #include "runtime/comm/flight/FailureReport.h"
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/engine/Rank.h"
+#include "runtime/engine/options/HelpText.h"
 #include "runtime/engine/options/RunOptionsCli.h"
 #include "runtime/engine/options/StrictParse.h"
 #include "runtime/launch/job/BundleFiles.h"
@@ -45,12 +46,12 @@ using namespace pcc::runtime;
 /// invalid, returns an error with exit code 2. If the command line contains the
 /// option --help, prints the help text and ends the process.
 static Status parse(int argc, char **argv, RunOptions &options) {
-  CLI::App app("one rank of a compiled model");
+  CLI::App app("one rank of a compiled model", "run");
   addRunOptions(app, options);
   try {
     parseStrictly(app, argc, argv);
   } catch (const CLI::CallForHelp &) {
-    std::fputs(app.help().c_str(), stdout);
+    std::fputs(helpText(pageOf(app), textWidth()).c_str(), stdout);
     std::exit(std::fflush(stdout) == 0 ? Done : InputOutput);
   } catch (const CLI::ParseError &problem) {
     return Status::error(WrongUsage, problem.what());

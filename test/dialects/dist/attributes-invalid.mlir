@@ -1,7 +1,7 @@
 // RUN: pcc-opt %s --verify-diagnostics --split-input-file
 
 func.func @misspelt(%x: tensor<4xf32>) {
-  // expected-error @below {{attribute 'dist.shardigns' is unknown; did you mean 'dist.shardings'?}}
+  // expected-error @below {{attribute 'dist.shardigns' is unknown; did you mean dist.shardings or dist.sharding?}}
   %y = graph.relu %x {dist.shardigns = [#dist.sharding<"[-]">]} : tensor<4xf32>
   return
 }

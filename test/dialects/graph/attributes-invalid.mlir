@@ -1,6 +1,6 @@
 // RUN: pcc-opt %s --verify-diagnostics --split-input-file
 
-// expected-error @below {{attribute 'graph.trainin' is unknown; did you mean 'graph.training'?}}
+// expected-error @below {{attribute 'graph.trainin' is unknown; did you mean graph.training?}}
 module attributes {graph.trainin = {}} {}
 
 // -----
@@ -11,7 +11,7 @@ module attributes {graph.quantized_as = i8} {}
 
 // -----
 
-// expected-error @below {{attribute 'graph.names' of argument 1 is unknown; did you mean 'graph.name'?}}
+// expected-error @below {{attribute 'graph.names' of argument 1 is unknown; did you mean graph.name?}}
 func.func @misspelt_on_an_argument(%x: tensor<4xf32>, %y: tensor<4xf32> {graph.names = "y"}) { return }
 
 // -----

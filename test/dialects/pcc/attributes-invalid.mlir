@@ -1,6 +1,6 @@
 // RUN: pcc-opt %s --verify-diagnostics --split-input-file
 
-// expected-error @below {{attribute 'pcc.option' is unknown; did you mean 'pcc.options'?}}
+// expected-error @below {{attribute 'pcc.option' is unknown; did you mean pcc.options?}}
 module attributes {pcc.option = {}} {}
 
 // -----

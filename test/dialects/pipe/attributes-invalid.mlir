@@ -1,6 +1,6 @@
 // RUN: pcc-opt %s --verify-diagnostics --split-input-file
 
-// expected-error @below {{attribute 'pipe.micro_batches' is unknown; did you mean 'pipe.microbatches'?}}
+// expected-error @below {{attribute 'pipe.micro_batches' is unknown; did you mean pipe.microbatches?}}
 module attributes {pipe.micro_batches = 4 : i64} {}
 
 // -----

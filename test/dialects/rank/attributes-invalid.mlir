@@ -1,6 +1,6 @@
 // RUN: pcc-opt %s --verify-diagnostics --split-input-file
 
-// expected-error @below {{attribute 'rank.gpuarch' is unknown; did you mean 'rank.gpu_arch'?}}
+// expected-error @below {{attribute 'rank.gpuarch' is unknown; did you mean rank.gpu_arch?}}
 module attributes {rank.gpuarch = "sm_90"} {}
 
 // -----

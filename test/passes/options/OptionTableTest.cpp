@@ -1,7 +1,7 @@
 //===- OptionTableTest.cpp - tests of the table of options ----------------===//
 
 #include "passes/options/OptionText.h"
-#include "runtime/base/Suggestions.h"
+#include "status/Suggestions.h"
 #include "tools/pcc/OptionsCli.h"
 
 #include <fstream>
@@ -121,14 +121,14 @@ static Words sampleOf(const OptionRow &row) {
 
 TEST(OptionTable, EveryRowSaysWhatItIs) {
   const std::set<std::string> groups = {
-      "",          modelGroup, parallelismGroup, trainingGroup,
-      targetGroup, phasesGroup};
+      "",          modelGroup,  parallelismGroup, trainingGroup,
+      targetGroup, phasesGroup, outputGroup};
   std::set<std::string> names;
   for (const OptionRow &row : optionTable()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_TRUE(groups.count(row.group)) << row.name;
     EXPECT_GT(std::string(row.help).size(), 10u) << row.name;
-    EXPECT_TRUE(row.listsWords || !row.words.empty()) << row.name;
+    EXPECT_TRUE(!row.isOpen || !row.words.empty()) << row.name;
   }
 }
 
@@ -164,7 +164,7 @@ TEST(OptionTable, TyposOfOptionsAreUnderstood) {
   int understood = 0;
   for (int i = 0; i < typos; ++i) {
     const std::string &name = names[random() % names.size()];
-    const auto similar = runtime::findSimilar(mistyped(name, random), names);
+    const auto similar = findSimilar(mistyped(name, random), names);
     understood +=
         std::find(similar.begin(), similar.end(), name) != similar.end();
   }

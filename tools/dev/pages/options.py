@@ -4,8 +4,9 @@ import typing
 
 from pages import markdown
 
-COLUMN = 30  # column at which descriptions begin in the help of pcc
-COMMANDS = ["compile", "run", "verify", "inspect", "explain", "report", "checkpoint export"]
+COLUMN = 28  # column at which descriptions begin in the help of pcc
+WIDE = {"COLUMNS": "100000"}  # no line of the help is broken
+COMMANDS = ["compile", "run", "verify", "inspect", "explain", "report", "checkpoint export", "help", "completion"]
 
 
 class Entry(typing.NamedTuple):
@@ -23,29 +24,28 @@ class Help(typing.NamedTuple):
 
 def parse(text):
     """Returns the parts of a command's help."""
-    head, _, rest = text.partition("Usage: ")
-    usage, _, rest = rest.partition("\n")
-    examples = re.findall(r"^(?:  |example: )(pcc .*)$", head + "\n".join(re.findall(r"^examples:\n(?:  .*\n?)*", rest, re.M)), re.M)
-    about = " ".join(re.split(r"^examples?:", head, flags=re.M)[0].split())
-    sections, lines = {}, None
-    for line in rest.splitlines():
-        if re.match(r"[A-Z][\w ]*:$", line):
-            lines = sections.setdefault(line[:-1], [])
-        elif line.startswith("  ") and lines is not None:
+    usage = re.search(r"^usage:\n  (.*)\n\n", text)
+    sections = {"about": []}
+    lines = sections["about"]
+    for line in text[usage.end():].splitlines():
+        if title := re.fullmatch(r"([a-z][\w ]*):", line):
+            lines = sections.setdefault(title[1].capitalize(), [])
+        elif line.startswith("  ") or lines is sections["about"]:
             lines.append(line)
-        elif line.strip():
-            lines = None
-    return Help(about, examples, usage, {title: entries_of(lines) for title, lines in sections.items()})
+        elif line:
+            break
+    about, examples = " ".join(" ".join(sections.pop("about")).split()), sections.pop("Examples", [])
+    sections.pop("Commands", None)
+    return Help(about, [line.strip() for line in examples], usage[1], {title: entries_of(lines) for title, lines in sections.items()})
 
 
 def entries_of(lines):
-    """Yields the options of a section. An option that is too long for its column has its description on the next line."""
+    """Returns the options of a section. An option that is too long for its column has its description on the next line."""
     entries = []
-    for line, following in zip(lines, [*lines[1:], ""]):
-        is_continued = following.strip() != "" and following[:COLUMN].strip() == ""
-        if line[:COLUMN].strip() == "":
+    for line in lines:
+        if not line[:COLUMN].strip():
             entries[-1][1].append(line.strip())
-        elif len(line) > COLUMN and line[COLUMN - 1] == " " and (line[COLUMN - 2] == " " or not is_continued):
+        elif "  " in line[:COLUMN].lstrip():
             entries.append([line[:COLUMN].strip(), [line[COLUMN:].strip()]])
         else:
             entries.append([line.strip(), []])
@@ -53,31 +53,19 @@ def entries_of(lines):
 
 
 def entry(head, meaning):
-    words, _, value = head.partition(" ")
-    value, _, excluded = value.partition("Excludes:")
-    required = "REQUIRED" in value
-    value = value.replace("REQUIRED", "").strip()
-    if excluded.strip():
-        meaning += f"; not with {' or '.join(excluded.split())}"
-    return Entry(words, value, meaning + ("; required" if required and words.startswith("-") else ""))
+    """Divides "-o, --output FILE" into its names and its value."""
+    names = re.match(r"-[^ ,]*(?:, -[^ ,]*)*|.*", head)[0]
+    return Entry(names.replace(" ", ""), head[len(names):].strip(), meaning)
 
 
-# CLI11's names of the types of values, and our words for them.
-VALUES = [(r"TEXT:\{(.*)\}", None), (r"FLOAT:FLOAT in \[0 - 1\] x 2", "two numbers from 0 to 1, separated by a comma"),
-          (r"(?:INT|K):INT in \[(\d+) - \d+\]", "whole number of at least {}"), (r"INT:POSITIVE", "whole number of at least 1"),
-          (r"UINT|INT:NONNEGATIVE", "whole number of at least 0"), (r"INT", "whole number"), (r"FLOAT:POSITIVE", "number above 0"),
-          (r"FLOAT:NONNEGATIVE", "number of at least 0"), (r"FLOAT", "number"), (r"TEXT", "text")]
+# Placeholders of values in words; others are as in the help.
+VALUES = {"N": "whole number", "X": "number", "X,X": "two numbers"}
 
 
 def value_in_words(value):
-    several = value.endswith("...")
-    value = value.removesuffix("...").strip()
-    value, _, default = value.partition("=") if re.search(r":.*=", value) else (value, "", "")
-    for pattern, words in VALUES:
-        if found := re.fullmatch(pattern, value):
-            value = words.format(*found.groups()) if words else ", ".join(f"`{v}`" for v in found[1].split(","))
-            break
-    return value + (", separated by commas" if several else "") + (f" (default {default})" if default else "")
+    if re.fullmatch(r"[a-z0-9]+(\|[a-z0-9]+)*", value):
+        return ", ".join(f"`{word}`" for word in value.split("|"))
+    return VALUES.get(value, value)
 
 
 def table(entries):
@@ -95,8 +83,8 @@ def section(command, parsed, known):
         other = known.setdefault((title, tuple(entries)), command)
         if title == "Not in this build":
             yield f"{title}: {', '.join(f'`{e.words}`' for e in entries)}."
-        elif other == command or title == "Positionals":
-            yield f"**{'Arguments' if title == 'Positionals' else title}**"
+        elif other == command or title == "Arguments":
+            yield f"**{title}**"
             yield table(entries)
         else:
             same.setdefault(other, []).append(title)
@@ -115,6 +103,6 @@ notes and errors go to stderr."""
 def render(tools):
     known, parts = {}, []
     for command in COMMANDS:
-        parts += section(command, parse(tools.call("pcc", *command.split(), "--help")), known)
+        parts += section(command, parse(tools.call("pcc", *command.split(), "--help", env=WIDE)), known)
     contents = "\n".join(f"- {markdown.link('pcc ' + c, '#' + markdown.anchor('pcc ' + c))}" for c in COMMANDS)
     return markdown.page(markdown.notice("pcc --help"), "# Options", INTRODUCTION, contents, *parts)
