@@ -178,6 +178,12 @@ std::string nearestOf(std::string_view word,
   return "; nearest" + count + ": " + quotedList(nearest);
 }
 
+/// Words of other tools for words of pcc.
+static constexpr std::pair<std::string_view, std::string_view> synonyms[] = {
+    {"gpu", "cuda"},    {"fp16", "f16"},      {"half", "f16"},
+    {"float16", "f16"}, {"fp32", "f32"},      {"float", "f32"},
+    {"float32", "f32"}, {"bfloat16", "bf16"}, {"zero", "zero1"}};
+
 std::string checkWord(const std::string &word,
                       const std::vector<std::string> &known) {
   if (std::find(known.begin(), known.end(), word) != known.end())
@@ -185,6 +191,11 @@ std::string checkWord(const std::string &word,
   std::string list;
   for (const std::string &name : known)
     list += (list.empty() ? "" : ", ") + name;
+  for (const auto &[other, own] : synonyms)
+    if (plain(word) == other &&
+        std::find(known.begin(), known.end(), own) != known.end())
+      return "needs one of " + list + ", got '" + word + "'; did you mean " +
+             std::string(own) + "?";
   return "needs one of " + list + ", got '" + word + "'" +
          didYouMean(word, known);
 }

@@ -57,6 +57,10 @@ inline constexpr double largePaddingShare = 0.1;
 /// of a rank's floating-point operations are the same on all ranks along a mesh
 /// axis.
 inline constexpr double largeRepeatedShare = 0.5;
+/// Threshold of the lint unbalanced-stages: 0.5. `pcc explain` warns if a
+/// pipeline stage has fewer floating-point operations than this share of those
+/// of the largest stage.
+inline constexpr double smallStageShare = 0.5;
 
 } // namespace pcc::dist
 

@@ -221,19 +221,31 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
     return success();
   }
 
-  /// Emits a remark that lists the trained weights.
+  /// Emits a remark about the trained weights. Names at most four of them, and
+  /// none if all weights train.
   void noteTrained() {
+    constexpr int64_t mostNamed = 4;
     std::string names;
-    int64_t count = 0, elements = 0;
+    int64_t count = 0, elements = 0, all = 0;
     for (auto parameter : getOperation().getOps<graph::ParameterOp>()) {
+      all += isa<FloatType>(
+          cast<RankedTensorType>(parameter.getType()).getElementType());
       if (!trained.contains(parameter))
         continue;
-      names += (count++ ? ", " : "") + parameter.getSymName().str();
+      if (count < mostNamed)
+        names += (count ? ", " : "") + parameter.getSymName().str();
+      ++count;
       elements += cast<RankedTensorType>(parameter.getType()).getNumElements();
     }
     emitRemark(UnknownLoc::get(&getContext()))
-        << "trains " << count << (count == 1 ? " weight" : " weights") << " of "
-        << elements << " elements: " << names;
+        << "trains "
+        << (count == all ? "all " + std::to_string(count)
+                         : std::to_string(count) + " of " + std::to_string(all))
+        << (all == 1 ? " weight (" : " weights (") << elements << " parameters)"
+        << (count == all ? "" : ": " + names)
+        << (count == all || count <= mostNamed
+                ? ""
+                : " and " + std::to_string(count - mostNamed) + " more");
   }
 
   /// Number for the next forward op that gets a number. A forward op is an op

@@ -7,6 +7,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/3-place/BackwardStages.h"
 #include "passes/3-place/Passes.h"
+#include "status/Suggestions.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -172,9 +173,12 @@ private:
         return emitError(cut && !isAfterLast ? chain.links().front()->getLoc()
                                              : nowhere)
                << "cannot cut before '" << name.getValue() << "': "
-               << (!cut          ? "no node or value has that name"
-                   : isAfterLast ? "no node from there on depends on an input"
-                                 : "it comes first");
+               << (!cut ? "no node or value has that name" +
+                              nearestOf(name.str(), chain.cutNames())
+                   : isAfterLast
+                       ? std::string(
+                             "no node from there on depends on an input")
+                       : "it comes first");
       request.pinned.push_back(*cut);
     }
     llvm::sort(request.pinned);

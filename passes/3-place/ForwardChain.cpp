@@ -136,6 +136,17 @@ plan::StageCutRequest ForwardChain::request(int numStages) const {
   return request;
 }
 
+std::vector<std::string> ForwardChain::cutNames() const {
+  std::vector<std::string> names;
+  for (Operation &op : function.front().without_terminator()) {
+    if (StringRef node = graph::nodeName(op.getLoc()); !node.empty())
+      names.push_back(node.str());
+    if (auto own = op.getAttrOfType<StringAttr>(graph::nameName))
+      names.push_back(own.str());
+  }
+  return names;
+}
+
 std::optional<size_t> ForwardChain::findCut(StringRef name) const {
   bool found = false;
   for (Operation &op : function.front().without_terminator()) {

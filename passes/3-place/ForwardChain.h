@@ -70,6 +70,8 @@ public:
   /// is links().size() if there is no link at or after `name`. Returns
   /// std::nullopt if no node and no value has the name.
   std::optional<size_t> findCut(llvm::StringRef name) const;
+  /// Returns all names that findCut() knows. A name may occur several times.
+  std::vector<std::string> cutNames() const;
 
 private:
   /// Returns whether `op`, a forward op, is a link, which only one stage runs.

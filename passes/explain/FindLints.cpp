@@ -91,6 +91,7 @@ public:
     findPadding();
     findUnusedAxes();
     findRepeatedReshards();
+    findWeakStages();
     return std::move(lints);
   }
 
@@ -401,6 +402,61 @@ private:
                          share >= 1 ? "all" : percent(share), axis.size,
                          axis.name, largest->getName().stripDialect())
         .str();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Pipeline stages
+  //===--------------------------------------------------------------------===//
+
+  /// Returns the flops of each stage on one rank, for one run of each function.
+  std::vector<double> flopsOfStages() {
+    const auto count = module->getAttrOfType<IntegerAttr>(pipe::stagesName);
+    std::vector<double> flops(count ? count.getInt() : 0);
+    for (auto function : module.getOps<func::FuncOp>()) {
+      auto stage = function->getAttrOfType<IntegerAttr>(pipe::stageName);
+      for (Operation &op : function.front())
+        if (auto cost = dyn_cast<graph::CostOpInterface>(op)) {
+          const size_t at = stage ? stage.getInt() : pipe::stageOf(&op);
+          if (at < flops.size())
+            flops[at] += cost.getFlops();
+        }
+    }
+    return flops;
+  }
+
+  /// Adds the lints PCC-L007, about stages without flops, and PCC-L008, about
+  /// the stage with the fewest flops. The latter compares the stages that have
+  /// any.
+  void findWeakStages() {
+    const std::vector<double> flops = flopsOfStages();
+    const auto idle = llvm::count(flops, 0.0);
+    const auto numStages = static_cast<int64_t>(flops.size());
+    if (numStages < 2 || idle == numStages)
+      return;
+    if (idle > 0)
+      lints.push_back(
+          {Lint::IdleStage,
+           llvm::formatv("{0} of {1} stages compute nothing (--pp {2} gives "
+                         "all of them work)",
+                         idle, numStages, numStages - idle)
+               .str(),
+           ""});
+    size_t least = 0, most = 0;
+    for (size_t stage = 0; stage < flops.size(); ++stage) {
+      if (flops[most] < flops[stage])
+        most = stage;
+      if (flops[least] == 0 ||
+          (flops[stage] > 0 && flops[stage] < flops[least]))
+        least = stage;
+    }
+    if (flops[least] < dist::smallStageShare * flops[most])
+      lints.push_back(
+          {Lint::UnbalancedStages,
+           llvm::formatv("stage {0} computes {1} of what stage {2} computes, "
+                         "and waits for it (--stage-at NAME moves a cut)",
+                         least, percent(flops[least] / flops[most]), most)
+               .str(),
+           ""});
   }
 
   ModuleOp module;

@@ -16,6 +16,7 @@
 #include "passes/options/OptionValueAttrs.h"
 #include "passes/options/TrainingOptionAttrs.h"
 #include "passes/plan/cluster/Cluster.h"
+#include "status/Suggestions.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -129,6 +130,33 @@ static Status checkMesh(const CompileOptions &options) {
   return Status::success();
 }
 
+/// Checks that the user has given each axis dp, cp or tp that a --shard names.
+/// Returns an error with exit code 6 that names the axes that exist. An axis of
+/// --mesh or of a model's annotations is checked with the mesh.
+static Status checkShardAxes(const CompileOptions &options) {
+  if (!options.mesh.empty() || options.axes.empty())
+    return Status::success();
+  std::string axes;
+  for (const char *axis : {"dp", "cp", "tp"})
+    if (options.axes.count(axis) || options.axis(axis) > 1)
+      axes += (axes.empty() ? "" : ", ") + std::string(axis) + "=" +
+              std::to_string(options.axis(axis));
+  for (const std::string &shard : options.shards) {
+    SmallVector<StringRef> words;
+    llvm::SplitString(StringRef(shard).rsplit('=').second, words,
+                      "[],|+:()-?@ ");
+    for (StringRef axis : {"dp", "cp", "tp"})
+      if (llvm::is_contained(words, axis) && !options.axes.count(axis.str()) &&
+          options.axis(axis.str()) == 1)
+        return Status::error(CannotMeet,
+                             "--shard '" + shard + "' names the axis " +
+                                 axis.str() + ", but the axes are " +
+                                 (axes.empty() ? "none" : axes),
+                             {"--" + axis.str() + " N adds the axis"});
+  }
+  return Status::success();
+}
+
 /// Checks options that need no model. For a dump, `options` also contains the
 /// options that the dump records.
 static Status checkAllOptions(const CompileOptions &options) {
@@ -141,6 +169,7 @@ static Status checkAllOptions(const CompileOptions &options) {
                                          " ranks is more than " +
                                          std::to_string(mostRanks));
   PCC_RETURN_IF_ERROR(checkMesh(options));
+  PCC_RETURN_IF_ERROR(checkShardAxes(options));
   return checkExperts(options);
 }
 
@@ -224,16 +253,20 @@ static Status checkBatchDims(ModuleOp module, const CompileOptions &options) {
     int64_t dim = 0;
     number.getAsInteger(10, dim);
     BlockArgument input;
+    std::vector<std::string> names;
     for (BlockArgument argument :
          model ? model.getArguments() : Block::BlockArgListType())
       if (auto own = model.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                        graph::nameName);
-          own && own.getValue() == name)
-        input = argument;
+                                                        graph::nameName)) {
+        names.push_back(own.str());
+        if (own.getValue() == name)
+          input = argument;
+      }
     std::string given = "--batch-dim '" + text.str() + "': ";
     if (!input)
       return Status::error(WrongUsage, given + "the model has no input '" +
-                                           name.str() + "'");
+                                           name.str() + "'" +
+                                           nearestOf(name, names));
     auto type = dyn_cast<RankedTensorType>(input.getType());
     if (!type || dim >= type.getRank())
       return Status::error(

@@ -9,6 +9,7 @@
 #include "passes/options/OptionText.h"
 #include "passes/options/OptionValueAttrs.h"
 #include "passes/plan/schedule/Schedules.h"
+#include "status/Suggestions.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -54,9 +55,10 @@ Status pcc::checkTraining(const CompileOptions &options) {
     return Status::success();
   auto kind = plan::scheduleByName(options.schedule);
   if (!kind)
-    return Status::error(WrongUsage, "no schedule is called '" +
-                                         options.schedule +
-                                         "', and it is not a .csv file");
+    return Status::error(
+        WrongUsage, "no schedule is called '" + options.schedule +
+                        "', and it is not a .csv file" +
+                        nearestOf(options.schedule, plan::scheduleNames()));
   std::string error =
       plan::scheduleError({*kind, static_cast<int>(options.axis("pp")),
                            static_cast<int>(numVirtualStages(options)),

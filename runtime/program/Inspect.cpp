@@ -237,6 +237,7 @@ static Status withBundle(const std::string &folder,
                          const std::function<Status(Json)> &use) {
   const std::string path = folder + "/bundle.json";
   std::string content;
+  PCC_RETURN_IF_ERROR(checkPresent(folder));
   PCC_RETURN_IF_ERROR(readSealedJson(path, content));
   try {
     Json bundle = Json::parse(content);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <unistd.h>
 
 namespace pcc::runtime {
 
@@ -94,6 +95,13 @@ static std::string jsonSealOf(std::string_view text) {
 std::string sealJson(std::string json) {
   json.erase(json.rfind('}'));
   return json + jsonSealOf(json);
+}
+
+Status checkPresent(const std::string &bundle) {
+  if (access(bundle.c_str(), F_OK) == 0)
+    return Status::success();
+  return Status::error(DamagedBundle, "'" + bundle + "' does not exist",
+                       {"pcc MODEL -o " + bundle + " makes it"});
 }
 
 Status readSealedJson(const std::string &path, std::string &text) {

@@ -32,6 +32,10 @@ Status checkSeal(const std::string &path);
 ///     {"world":4,"mesh":{"tp":4},"seal":"9a3c…"}
 std::string sealJson(std::string json);
 
+/// Returns an error with exit code 11 that tells how to make a bundle if there
+/// is nothing at the path `bundle`.
+Status checkPresent(const std::string &bundle);
+
 /// Reads the file at `path`, which sealJson() has made, into `text`. Returns an
 /// error with exit code 11 if there is no such regular file, or if its seal
 /// (checksum) is wrong; 7 if the system refuses access.

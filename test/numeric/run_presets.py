@@ -117,7 +117,7 @@ def memory(name, sizes, plan):
                 raise pcc.Failure(f"receives {volumes.received(bounded)} bytes, {before} and weights of {gathered(bounded)} are enough")
         code, _, err = pcc.call(path, "-o", os.path.join(folder, "none.pcc"), *pcc.dim_options(dict(sizes.dims)), *options,
                                 "--memory-limit", "1KiB")
-        if code != 6 or "--memory-limit of 1024 bytes cannot be met" not in err:
+        if code != 6 or "--memory-limit of 1.0 KiB cannot be met" not in err:
             raise pcc.Failure(f"a limit of 1 KiB ends with {code}: {err}")
 
 

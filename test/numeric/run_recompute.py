@@ -106,7 +106,7 @@ def limits():
             code, _, err = pcc.call(model.path, "-o", bundles[name], *options, *more)
             if code != (6 if more else 0):
                 raise pcc.Failure(f"{name}: exit code {code}: {err}")
-        if not re.search(r"--memory-limit of 1 bytes cannot be met: a rank of position 0 \(stage 0\) holds \d+", err):
+        if not re.search(r"--memory-limit of 1 B cannot be met: a rank of position 0 \(stage 0\) holds [\d.]+ [KM]?i?B: ", err):
             raise pcc.Failure(f"the error names no stage: {err}")
         pcc.succeed(model.path, "-o", bundles["least"], *options, "--memory-limit", taken(bundles["free"]))
         if added(bundles["least"]) or added(bundles["free"]):

@@ -37,6 +37,13 @@ static const std::vector<std::string> weights = {
     "model.embed.weight", "model.h.0.attn.weight", "model.h.0.mlp.weight",
     "model.h.1.attn.weight", "model.lm_head.weight"};
 
+TEST(Suggestions, WordsOfOtherToolsAreKnown) {
+  EXPECT_EQ(checkWord("gpu", {"cpu", "cuda"}),
+            "needs one of cpu, cuda, got 'gpu'; did you mean cuda?");
+  EXPECT_EQ(checkWord("bfloat16", {"f32", "bf16"}),
+            "needs one of f32, bf16, got 'bfloat16'; did you mean bf16?");
+}
+
 TEST(Suggestions, PartsOfNamesAreFound) {
   EXPECT_EQ(findSimilar("lm_head", weights),
             std::vector<std::string>{"model.lm_head.weight"});

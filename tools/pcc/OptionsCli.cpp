@@ -52,6 +52,12 @@ splitShape(const std::string &option, const std::string &text) {
   return {text.substr(0, equals), shape};
 }
 
+/// Replaces each comma of `text` by `separator`.
+static std::string separated(const std::string &text,
+                             const std::string &separator) {
+  return CLI::detail::join(CLI::detail::split(text, ','), separator);
+}
+
 /// Adds an entry to a map. Throws a usage error if the map has another value
 /// for the same name.
 template <typename Value>
@@ -123,10 +129,16 @@ public:
         ->expected(2);
   }
   CLI::Option *operator()(const SizesValue &value) const {
-    return addEntries(
-        [name = name, &sizes = value.in(options)](const std::string &text) {
-          insertOnce(name, sizes, splitNumber(name, text));
-        });
+    return addEntries([name = name,
+                       &sizes = value.in(options)](const std::string &text) {
+      const auto entry = splitNumber(name, text);
+      if (entry.first.find('=') < entry.first.find(',') &&
+          entry.first.find(',') != std::string::npos)
+        throw CLI::ValidationError(name, "takes one dim, got '" + text +
+                                             "'; repeat it: " + name + " " +
+                                             separated(text, " " + name + " "));
+      insertOnce(name, sizes, entry);
+    });
   }
   CLI::Option *operator()(const ShapesValue &value) const {
     return addEntries(
@@ -158,9 +170,10 @@ public:
             row.help)
         ->check(CLI::Validator(
             [name = name](const std::string &text) {
-              return parseBytes(text)
-                         ? std::string()
-                         : "'" + text + "' is not a value of " + name;
+              return parseBytes(text) ? std::string()
+                                      : "needs bytes or a unit, such as 80GB "
+                                        "or 80GiB, got '" +
+                                            text + "'";
             },
             ""));
   }

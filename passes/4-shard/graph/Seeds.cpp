@@ -8,6 +8,7 @@
 #include "passes/4-shard/graph/ExpertAxes.h"
 #include "passes/4-shard/graph/ShardedGraph.h"
 #include "sharding/ShardingText.h"
+#include "status/Suggestions.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -134,10 +135,13 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
   bool found = false;
+  std::vector<std::string> names;
   Status error;
   Location cause = UnknownLoc::get(function.getContext());
   auto seedFor = [&, name = name, spec = spec](
                      StringRef own, Value value) -> std::optional<Seed> {
+    if (!own.empty())
+      names.push_back(own.str());
     if (error.failed() || !dist::matchesName(name, own))
       return std::nullopt;
     found = true;
@@ -169,7 +173,8 @@ LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
   if (found)
     return success();
   InFlightDiagnostic diagnostic = emitError(cause);
-  diagnostic << "no weight, input, output or value is named '" << name << "'";
+  diagnostic << "no weight, input, output or value is named '" << name << "'"
+             << nearestOf(name, names);
   diagnostic.attachNote()
       << "values that pcc folds, such as the result of an Identity or a weight "
          "of one element in inference, have no name";

@@ -66,10 +66,11 @@ Status emit::checkMemory(ModuleOp module, ArrayRef<PositionMemory> positions) {
     if (memory.total() > limit.getInt())
       return Status::error(
           CannotMeet,
-          "--memory-limit of " + std::to_string(limit.getInt()) +
-              " bytes cannot be met: a rank of position " +
-              std::to_string(position) + " (" + stagesText(memory.stages) +
-              ") holds " + std::to_string(memory.total()) + ", " +
+          "--memory-limit of " +
+              runtime::bytesText(static_cast<double>(limit.getInt())) +
+              " cannot be met: a rank of position " + std::to_string(position) +
+              " (" + stagesText(memory.stages) + ") holds " +
+              runtime::bytesText(static_cast<double>(memory.total())) + ": " +
               runtime::bytesText(static_cast<double>(memory.weightBytes())) +
               (memory.state ? " of weights, " : " of weights ") +
               (memory.state

@@ -282,6 +282,14 @@ std::optional<ScheduleKind> scheduleByName(std::string_view name) {
   return std::nullopt;
 }
 
+std::vector<std::string> scheduleNames() {
+  std::vector<std::string> names;
+  for (const Generator &generator : generators)
+    if (generator.kind != ScheduleKind::ForwardOnly)
+      names.emplace_back(generator.name);
+  return names;
+}
+
 std::string_view nameOf(ScheduleKind kind) { return generatorOf(kind).name; }
 
 bool splitsBackward(ScheduleKind kind) {

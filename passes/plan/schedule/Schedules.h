@@ -49,6 +49,9 @@ enum class ScheduleKind : uint8_t {
 /// for an unknown name. ForwardOnly cannot be selected.
 std::optional<ScheduleKind> scheduleByName(std::string_view name);
 
+/// Returns all names that `--schedule` accepts.
+std::vector<std::string> scheduleNames();
+
 /// Returns the name of a kind of schedule. For example, the name of OneFOneB is
 /// "1f1b", and the name of ForwardOnly is "forward". The option `--schedule`
 /// accepts all these names except "forward".

@@ -38,7 +38,8 @@ Status checkRunOptions(const RunOptions &options, bool trains) {
     return Status::success();
   }
   const char *name =
-      firstGiven({{"--save", !options.save.empty()},
+      firstGiven({{"--data", !options.data.empty()},
+                  {"--save", !options.save.empty()},
                   {"--save-every", options.saveEvery > 0},
                   {"--save-in-background", options.saveInBackground},
                   {"--resume", !options.resume.empty()},

@@ -85,6 +85,7 @@ bool isForGpus(const std::string &bundle) {
 /// Also returns an error if bundle.json or the executable `run` is damaged.
 Status checkBundle(const std::string &bundle) {
   const int present = countRanks(bundle);
+  PCC_RETURN_IF_ERROR(checkPresent(bundle));
   if (present == 0)
     return Status::error(DamagedBundle,
                          bundle + " is not a bundle: it has no rank-000");

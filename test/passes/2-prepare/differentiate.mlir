@@ -2,7 +2,7 @@
 // RUN: pcc-opt %s --differentiate --split-input-file 2>&1 >/dev/null | FileCheck %s --check-prefix=NOTE
 
 // All weights get a gradient, also the one of one element; what is made for it says whose gradient it is part of.
-// NOTE: trains 3 weights of 13 elements: w, b, scale
+// NOTE: trains 3 of 4 weights (13 parameters): w, b, scale
 // CHECK: graph.parameter @w : tensor<2x4xf32> trained
 // CHECK: graph.parameter @b : tensor<4xf32> trained
 // CHECK-LABEL: @main
@@ -34,7 +34,7 @@ module attributes {graph.training = {loss = "loss"}} {
 // -----
 
 // Each use of a weight has a gradient of its own, through views of its own: they may be on different stages.
-// NOTE: trains 1 weight of 16 elements: tied
+// NOTE: trains all 1 weight (16 parameters)
 // CHECK-LABEL: @main
 // CHECK-SAME: tensor<4x4xf32> {graph.gradient_of = @tied}, tensor<4x4xf32> {graph.gradient_of = @tied}
 module attributes {graph.training = {loss = "loss"}} {
@@ -54,7 +54,7 @@ module attributes {graph.training = {loss = "loss"}} {
 // -----
 
 // The user says what trains, by globs.
-// NOTE: trains 1 weight of 4 elements: head.b
+// NOTE: trains 1 of 3 weights (4 parameters): head.b
 // CHECK: graph.parameter @head.w : tensor<4xf32>{{$}}
 // CHECK: graph.parameter @head.b : tensor<4xf32> trained
 // CHECK: graph.parameter @body : tensor<4xf32>{{$}}
