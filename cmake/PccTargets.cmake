@@ -1,4 +1,7 @@
-# Functions that create the targets of pcc. There are two kinds of code: plain C++ (the runtime, passes/plan), which includes no
+# Functions that create the targets of pcc. The global property PCC_FOREIGN_FILES lists files of others that packages contain or
+# whose code is linked into theirs; tools/package/notices.py finds the licence of each.
+#
+# There are two kinds of code: plain C++ (the runtime, passes/plan), which includes no
 # MLIR, and compiler code, which links the shared libMLIR and libLLVM, so that a tool links in seconds.
 
 set(PCC_LLVM_ROOT /usr/lib/llvm-22 CACHE PATH "LLVM and MLIR 22 installation")
@@ -63,6 +66,13 @@ pcc_precompiled(PccMlirHeaders ${mlir_headers})
 pcc_precompiled(PccGraphHeaders ${mlir_headers} ${CMAKE_SOURCE_DIR}/dialects/graph/GraphDialect.h)
 add_dependencies(PccGraphHeaders PccGraphTableGen)
 
+# LLVM and MLIR. The linked executable or library decides in which form: as the shared libraries, or, if its property
+# PCC_LINKS_STATICALLY is set, as all archives, of which the linker takes what is needed.
+file(GLOB llvm_archives ${PCC_LLVM_ROOT}/lib/libMLIR*.a ${PCC_LLVM_ROOT}/lib/libLLVM*.a)
+set_property(GLOBAL APPEND PROPERTY PCC_FOREIGN_FILES ${PCC_LLVM_ROOT}/lib/libLLVMCore.a ${PCC_LLVM_ROOT}/lib/libMLIRIR.a)
+add_library(PccLlvm INTERFACE)
+target_link_libraries(PccLlvm INTERFACE "$<IF:$<BOOL:$<TARGET_PROPERTY:PCC_LINKS_STATICALLY>>,${llvm_archives},MLIR;LLVM>")
+
 # pcc_mlir_library(NAME source... [DEPENDS lib...] [TABLEGEN target...]): compiler code.
 function(pcc_mlir_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;TABLEGEN" ${ARGN})
@@ -73,7 +83,7 @@ function(pcc_mlir_library name)
   else()
     target_precompile_headers(${name} REUSE_FROM PccMlirHeaders)
   endif()
-  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PccLlvm)
   if(ARG_TABLEGEN)
     add_dependencies(${name} ${ARG_TABLEGEN})
   endif()

@@ -7,7 +7,7 @@
 try:
     from . import _pcc
 except ImportError as error:
-    error.add_note("note: tools/dev/setup installs the shared libraries that pcc needs; `pip install --force-reinstall` mends the package")
+    error.add_note("note: the installed package is damaged; `pip install --force-reinstall` of its wheel mends it")
     raise
 from .bundle import Bundle, compile, open, verify
 from .error import Error

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tests that `pip install ./python-bindings` into a new virtual environment gives a module and a tool that do not need the
-build; the example compiles, inspects, runs, verifies and trains a GPT-2 with them, from another folder.
+"""Tests that the wheel of `pip wheel ./python-bindings`, installed into a new virtual environment, is a module and a tool that need
+neither the build nor a library that not every system has; the example compiles, inspects, runs, verifies and trains a GPT-2 with
+them, from another folder.
 
     install_test.py --build BUILD        of a build that is there, offline: builds nothing but the module
     install_test.py --isolated [--plot LOSS.png]
@@ -8,6 +9,7 @@ build; the example compiles, inspects, runs, verifies and trains a GPT-2 with th
                                          and [plot], then all tests of this folder; a quarter of an hour or more on two cores
 """
 import argparse
+import glob
 import os
 import re
 import subprocess
@@ -16,6 +18,7 @@ import sysconfig
 import tempfile
 import time
 
+import closed
 import models
 
 numeric = models.load_numeric()
@@ -57,9 +60,15 @@ class Environment:
             file.write(sysconfig.get_path("platlib"))
 
     def install(self, root, *words, extras=""):
+        """Makes the wheel of the tree `root` and installs it."""
         start = time.time()
-        self.call(self.python, "-m", "pip", "install", *words, f"./python-bindings{extras}", cwd=root, timeout=7200)
-        print(f"installed in {time.time() - start:.0f} s")
+        self.call(self.python, "-m", "pip", "wheel", "--no-deps", *words, "./python-bindings", "-w", self.elsewhere, cwd=root, timeout=7200)
+        wheel, = glob.glob(os.path.join(self.elsewhere, "pcc_dataflow-*.whl"))
+        size = os.path.getsize(wheel)
+        print(f"{os.path.basename(wheel)} has {size / 1e6:.1f} MB, made in {time.time() - start:.0f} s")
+        assert size < 80e6, size
+        index = [word for word in words if word == "--no-index"]
+        self.call(self.python, "-m", "pip", "install", *index, wheel + extras, timeout=7200)
 
 
 def check_package(env, trees):
@@ -93,8 +102,11 @@ def check_types(env):
 
 
 def check_tool(env, model):
+    """Checks the tool, and that neither it nor what it makes loads a library that the package lacks."""
     env.call(env.tool, model, "--dim", "batch=2", "--dim", "seq=4", "-o", "b.pcc")
-    assert os.path.exists(os.path.join(env.elsewhere, "b.pcc", "rank-000"))
+    package = os.path.join(env.site, "pcc")
+    closed.check_closed(package, glob.glob(os.path.join(package, "_pcc.*.so")) + [os.path.join(env.elsewhere, "b.pcc", "rank-000")])
+    closed.check_notices(os.path.join(package, "notices"))
 
 
 def check_damage(env, model):

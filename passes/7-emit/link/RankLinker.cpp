@@ -88,9 +88,12 @@ std::string emit::rankMain(const std::string &folder,
   return folder + "/rank-main-" + target + ".o";
 }
 
-/// Returns the path of the shared library `soname`; std::nullopt if the library
-/// is not installed.
-static std::optional<std::string> findLibrary(const char *soname) {
+/// Returns the path of the shared library `soname`, preferably of the one in
+/// the folder `own`; std::nullopt if the library is not installed.
+static std::optional<std::string> findLibrary(const std::string &own,
+                                              const char *soname) {
+  if (std::string path = join(own, soname); llvm::sys::fs::exists(path))
+    return path;
   for (const char *folder : folders)
     if (std::string path = join(folder, soname); llvm::sys::fs::exists(path))
       return path;
@@ -101,20 +104,30 @@ static std::optional<std::string> findLibrary(const char *soname) {
 /// of a rank needs. `arguments` is the command line of the linker. `target` is
 /// "cpu" or "cuda". Some libraries are only needed for "cpu". Returns exit code
 /// 13 if a needed library is not installed.
-static Status addLibraries(const std::string &target,
+///
+/// A package of pcc has libraries in its folder `own`, beside the pcc library.
+/// If the executable needs one of them, it records the path of this folder as
+/// DT_RPATH. Unlike DT_RUNPATH, DT_RPATH is also used to find the libraries
+/// that those libraries need.
+static Status addLibraries(const std::string &own, const std::string &target,
                            std::vector<std::string> &arguments) {
+  bool usesOwn = false;
   for (const RequiredLibrary &library : libraries) {
     if (library.isOfCpu && target != "cpu")
       continue;
-    std::optional<std::string> path = findLibrary(library.soname);
+    std::optional<std::string> path = findLibrary(own, library.soname);
     if (!path)
       return Status::error(
           NoDevice,
           std::string("the library ") + library.soname +
               ", which rank executables need, is not installed",
           {std::string("on Debian it is in the package ") + library.package});
+    usesOwn |= llvm::sys::path::parent_path(*path) == own;
     arguments.push_back(*path);
   }
+  if (usesOwn)
+    arguments.insert(arguments.end(),
+                     {"--disable-new-dtags", "--rpath=" + own});
   return Status::success();
 }
 
@@ -213,7 +226,8 @@ Status emit::linkRank(const std::string &folder, const std::string &target,
   for (const std::string &object : objects)
     arguments.push_back(plain.of(object));
   arguments.push_back(rankMain(folder, target));
-  PCC_RETURN_IF_ERROR(addLibraries(target, arguments));
+  PCC_RETURN_IF_ERROR(addLibraries(llvm::sys::path::parent_path(folder).str(),
+                                   target, arguments));
   for (const char *name : {"start/libc_nonshared.a", "start/libgcc.a",
                            "start/crtendS.o", "start/crtn.o"})
     arguments.push_back(join(folder, name));
