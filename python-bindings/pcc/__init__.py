@@ -9,8 +9,10 @@ try:
 except ImportError as error:
     error.add_note("note: the installed package is damaged; `pip install --force-reinstall` of its wheel mends it")
     raise
-from .bundle import Bundle, compile, open, verify
+from .bundle import Bundle, compile, explain, open, verify
 from .error import Error
 from .session import Session
+from .shards import Shards
 
-__all__ = ["Bundle", "Error", "Session", "compile", "open", "verify"]
+__version__ = _pcc.version()
+__all__ = ["Bundle", "Error", "Session", "Shards", "compile", "explain", "open", "verify"]

@@ -1,6 +1,7 @@
 """Bundles: the results of the compiler, and the operations on them."""
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
 import pathlib
@@ -13,16 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _pcc
-from .child import run_in_child
+from .child import ask_child, run_in_child
 from .error import Error
 from .keywords import document, options_of, path_word, shared, words_of
 from .progress import Progress
 from .session import Session
+from .shards import Shards, shards_of
+from .wording import arrays_by_name, in_words_of
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from .options import CompileOptions, RunOptions, VerifyOptions
+    from .options import CompileOptions, ExplainOptions, RunOptions, VerifyOptions
 
 Path = str | os.PathLike[str]
 Arrays = Mapping[str, Any]
@@ -39,22 +42,38 @@ class Bundle:
         self._options = dict(options or {})
 
     def __repr__(self) -> str:
-        return f"pcc.Bundle({self.path!r})"
+        try:
+            facts = self.inspect()
+        except Error:
+            return f"Bundle({self.path!r})"
+        return f"Bundle({_summary(facts)}, {self.path!r})"
 
-    def inspect(self, rank: int | None = None) -> dict[str, Any]:
+    def inspect(self, *, rank: int | None = None) -> dict[str, Any]:
         """Returns the output of `pcc inspect --json`: stages, ranks, collectives, transfers, kernels."""
         facts: dict[str, Any] = json.loads(_pcc.inspect(self.path, rank))
         return facts
 
-    def run(self, inputs: Arrays | None = None, comm: str | None = None, **options: Unpack[RunOptions]) -> dict[str, NDArray[Any]]:
+    def shards(self, name: str = "*") -> list[Shards]:
+        """Returns the weights with this name (globs allowed), each with the part that every rank holds. Printed, they are drawn."""
+        return shards_of(self.inspect(), lambda other: fnmatch.fnmatchcase(other, name))
+
+    def explain(self, value: str | None = None, **options: Unpack[ExplainOptions]) -> dict[str, Any]:
+        """Explains the plan, with the options of compile. See pcc.explain."""
+        if self._model is None:
+            raise Error(f"bundle '{self.path}' was not compiled here", ["pcc.explain(model, …) takes the options of compile"], 2)
+        return explain(self._model, value, **{**shared(self._options, "compile", "explain"), **options})
+
+    def run(self, inputs: Arrays | None = None, *, comm: str | None = None, **options: Unpack[RunOptions]) -> dict[str, NDArray[Any]]:
         """Runs all ranks and returns the outputs by name. The ranks are threads of this process; with comm="mpi" and on GPUs
         they are processes. `inputs` are arrays by name: NumPy arrays, or any object with DLPack. A bf16 input takes f32, and a
         bf16 output is returned as f32. `options` are those of `pcc run`."""
         facts = self.inspect()
         comm = comm or ("nccl" if facts["target"] == "cuda" and facts["world"] > 1 else "thread")
-        if comm != "thread":
-            return run_in_child(self.path, [o["name"] for o in facts["outputs"]], inputs or {}, comm, options)
-        return _pcc.Ranks(self.path, words_of("run", options)).run(dict(inputs or {}))
+        arrays = arrays_by_name(inputs, "run", [entry["name"] for entry in facts["inputs"]])
+        with in_words_of("run"):
+            if comm != "thread":
+                return run_in_child(self.path, [o["name"] for o in facts["outputs"]], arrays, comm, options)
+            return _pcc.Ranks(self.path, words_of("run", options)).run(arrays)
 
     def verify(self, inputs: Arrays | None = None, **options: Unpack[VerifyOptions]) -> dict[str, Any]:
         """Executes the plan on simulated ranks and compares the results with the unpartitioned model, as `pcc verify` does with
@@ -62,9 +81,11 @@ class Bundle:
         """
         if self._model is None:
             raise Error(f"bundle '{self.path}' was not compiled here", ["pcc.verify(model, …) takes the options of compile"], 2)
-        return verify(self._model, inputs, **{**shared(self._options, "compile", "verify"), **options})
+        known = shared(self._options, "compile", "verify")
+        known.pop("start_at", None)             # A dump tells its phase, and is compared with the model, which is no dump.
+        return verify(self._model, inputs, **{**known, **options})
 
-    def train(self, resume: Path | None = None, **options: Unpack[RunOptions]) -> Session:
+    def train(self, *, resume: Path | None = None, **options: Unpack[RunOptions]) -> Session:
         """Starts a training session on threads of this process. `options` are those of `pcc run`: data, threads, …"""
         return Session(self, resume, options)
 
@@ -76,7 +97,7 @@ def open(path: Path) -> Bundle:
     return bundle
 
 
-def compile(model: Path, output: Path | None = None, *, progress: bool = False, **options: Unpack[CompileOptions]) -> Bundle:
+def compile(model: Path, *, output: Path | None = None, progress: bool = False, **options: Unpack[CompileOptions]) -> Bundle:
     """Compiles a model into one program per rank.
 
     Options are those of `pcc MODEL`, with underscores: lists for options that can be repeated, dicts for NAME=VALUE. Without
@@ -88,7 +109,7 @@ def compile(model: Path, output: Path | None = None, *, progress: bool = False, 
     words = [path_word(model), *words_of("compile", {"output": output, **options})]
     notes: list[str] = []
     try:
-        with Progress(len(_pcc.phases()), "phase", progress) as bar:
+        with Progress(len(_pcc.phases()), "phase", progress) as bar, in_words_of("compile"):
             path = _pcc.compile(words, bar.advance, notes.append)
     except BaseException:
         if folder:
@@ -106,13 +127,13 @@ def verify(model: Path, inputs: Arrays | None = None, *, progress: bool = False,
     with tempfile.TemporaryDirectory(prefix="pcc-") as folder:
         report = os.fspath(options.pop("report", None) or os.path.join(folder, "report.json"))
         words = [path_word(model), *words_of("verify", options), f"--report={report}"]
-        for name, value in (inputs or {}).items():
+        for name, value in arrays_by_name(inputs, "verify", ["name"]).items():
             file = os.path.join(folder, f"input-{len(words)}.npy")
             np.save(file, np.asarray(value))
             words.append(f"--input={name}={file}")
         try:
             # The last phase makes files that only runs need.
-            with Progress(len(_pcc.phases()) - 1, "phase", progress) as bar:
+            with Progress(len(_pcc.phases()) - 1, "phase", progress) as bar, in_words_of("verify"):
                 _pcc.verify(words, bar.advance, lambda note: None)
         except Error as error:
             if error.exit_code == 15:
@@ -121,9 +142,39 @@ def verify(model: Path, inputs: Arrays | None = None, *, progress: bool = False,
         return _read(report)
 
 
+def explain(model: Path, value: str | None = None, **options: Unpack[ExplainOptions]) -> dict[str, Any]:
+    """Explains each collective of a plan, without making a bundle: the op that needs it, its bytes and seconds, and the decision
+    behind it. `value` is a weight, input, output or value (globs allowed), of which the result explains the sharding as well.
+    Returns the output of `pcc explain --json`: collectives, totals, lints, …"""
+    with in_words_of("explain"):
+        words = ["explain", path_word(model), *([value] if value else []), "--json", *words_of("explain", options)]
+        facts: dict[str, Any] = json.loads(ask_child(words))
+        return facts
+
+
+def _size(number: float) -> str:
+    """Formats bytes: 418000 -> '408.2 KiB'."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1024
+    return f"{number:.1f} TiB"
+
+
+def _summary(facts: dict[str, Any]) -> str:
+    """Returns the number of ranks, the mesh, the target and the memory of a rank that needs the most."""
+    kinds = {"weight_bytes": "weights", "gradient_bytes": "gradients", "state_bytes": "optimizer state", "arena_bytes": "arena"}
+    most = max(facts["ranks"], key=lambda rank: sum(rank[kind] for kind in kinds))
+    memory = " + ".join(f"{_size(most[kind])} {name}" for kind, name in kinds.items() if most[kind])
+    mesh = " × ".join(f"{axis} {size}" for axis, size in facts["mesh"].items())
+    ranks = f"{facts['world']} ranks: {mesh}" if mesh else f"{facts['world']} rank"
+    return f"{ranks}, {facts['target']}, {memory or 'no memory'} a rank"
+
+
 def _read(path: str) -> dict[str, Any]:
     facts: dict[str, Any] = json.loads(pathlib.Path(path).read_text("utf-8"))
     return facts
 
 
-compile.__doc__ = f"{compile.__doc__}\n\n{document('compile')}"
+for command, function in {"compile": compile, "verify": verify, "explain": explain, "run": Bundle.run}.items():
+    function.__doc__ = f"{function.__doc__}\n\nOptions:\n\n{document(command)}"

@@ -1,4 +1,4 @@
-"""Runs of a bundle on processes: `pcc run` in a child process."""
+"""Calls of the tool in a child process: runs of a bundle on processes, and explanations."""
 from __future__ import annotations
 
 import os
@@ -31,17 +31,23 @@ def run_in_child(bundle: str, outputs: list[str], inputs: Mapping[str, Any], com
         return {name: np.load(os.path.join(written, file)) for name, file in zip(outputs, files)}
 
 
-def _succeed(command: list[str]) -> None:
-    """Runs the command in a session of its own, because this process passes Ctrl-C on."""
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+def ask_child(words: list[str]) -> str:
+    """Runs the tool; returns its output."""
+    return _succeed([TOOL, *words])
+
+
+def _succeed(command: list[str]) -> str:
+    """Runs the command in a session of its own, because this process passes Ctrl-C on. Returns its stdout."""
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              errors="replace", start_new_session=True)
     try:
-        _, said = child.communicate()
+        output, said = child.communicate()
     except BaseException:
         _end(child)
         raise
     if child.returncode:
         raise _error(said, child.returncode)
+    return output
 
 
 def _end(child: subprocess.Popen[str]) -> None:
@@ -58,6 +64,6 @@ def _error(said: str, exit_code: int) -> Error:
     lines = said.splitlines()
     begin = next((i for i, line in enumerate(lines) if line.startswith("pcc: error: ")), None)
     if begin is None:
-        return Error(f"pcc run ended with {exit_code}", lines[-3:], exit_code)
+        return Error(f"pcc ended with {exit_code}", lines[-3:], exit_code)
     notes = [line.removeprefix("note: ") for line in lines[begin + 1:] if line.startswith("note: ")]
     return Error(lines[begin].removeprefix("pcc: error: "), notes, exit_code)

@@ -8,6 +8,12 @@ from typing import Mapping, NamedTuple
 from . import _pcc
 
 
+# Keywords that may also be written in the plural, as in `dims={"batch": 8}`.
+PLURALS = ("dim", "shape", "batch_dim", "shard", "preset", "cpu")
+# Options that print something and exit.
+PRINTING = ("help", "version", "list_phases")
+
+
 class Option(NamedTuple):
     """An option of a command. Several values are given in one argument, joined by `separator`, or in one argument each if it is
     empty. `type` is the type of the keyword in options.pyi."""
@@ -20,16 +26,22 @@ class Option(NamedTuple):
 
 @functools.cache
 def options_of(command: str) -> dict[str, Option]:
-    """Returns the options of `pcc COMMAND` by their keywords."""
-    options = [Option(*facts) for facts in _pcc.options_of(command)]
-    return {option.name.replace("-", "_"): option for option in options}
+    """Returns the options of `pcc COMMAND` by their keywords, without those that print something and exit."""
+    options = {option.name.replace("-", "_"): option for option in map(Option._make, _pcc.options_of(command))}
+    return {keyword: option for keyword, option in options.items() if keyword not in PRINTING}
+
+
+def keyword_of(name: str) -> str:
+    """Returns the keyword that users write for an option: dim -> dims, batch-dim -> batch_dims, lr -> lr."""
+    keyword = name.replace("-", "_")
+    return keyword + "s" if keyword in PLURALS else keyword
 
 
 def _option(command: str, keyword: str) -> Option:
-    """Returns the option of a keyword or of its plural: dims is --dim. The tool rejects an unknown one."""
+    """Returns the option of a keyword, also of one in the plural: dims is --dim. The tool rejects an unknown one."""
     known = options_of(command)
     singular = keyword.removesuffix("s")
-    if keyword not in known and singular in known:
+    if keyword not in known and singular in PLURALS:
         keyword = singular
     return known.get(keyword, Option(keyword.replace("_", "-"), "", False, "", ""))
 
@@ -56,6 +68,10 @@ def words_of(command: str, keywords: Mapping[str, object]) -> list[str]:
     words = []
     for keyword, value in keywords.items():
         option = _option(command, keyword)
+        if not option.type:
+            # An unknown one, which the tool rejects whatever its value.
+            words.append(f"--{option.name}")
+            continue
         if value is None or value is False:
             continue
         if value is True:
@@ -78,5 +94,5 @@ def path_word(path: str | os.PathLike[str]) -> str:
 
 
 def document(command: str) -> str:
-    """Returns the options of a command, for a docstring."""
-    return "\n".join(f"    {keyword}: {option.description}" for keyword, option in options_of(command).items())
+    """Returns the options of a command with their types, for a docstring."""
+    return "\n".join(f"    {keyword_of(option.name)} ({option.type}): {option.description}" for option in options_of(command).values())

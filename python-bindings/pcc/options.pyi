@@ -79,6 +79,11 @@ class VerifyOptions(SharedOptions, total=False):
     run: bool | None
 
 
+class ExplainOptions(SharedOptions, total=False):
+    dtype: Literal["f32", "bf16", "f16"] | None
+    html: Text | None
+
+
 class RunOptions(TypedDict, total=False):
     output: Text | None
     random_inputs: int | None

@@ -10,6 +10,7 @@ from . import _pcc
 from .error import Error
 from .keywords import words_of
 from .progress import Progress
+from .wording import arrays_by_name, in_words_of
 
 if TYPE_CHECKING:
     from .bundle import Bundle
@@ -27,15 +28,25 @@ class Session:
             if keyword in TOLD:
                 raise Error(f"a session has no option {keyword}", ["a session has methods for this; Bundle.run has the option"], 2)
         self._bundle = bundle
-        self._ranks: _pcc.Ranks | None = _pcc.Ranks(bundle.path, words_of("run", options))
+        self._last: dict[str, Any] = {}
+        with in_words_of("train"):
+            self._ranks: _pcc.Ranks | None = _pcc.Ranks(bundle.path, words_of("run", options))
         self.notes: list[str] = []
         if resume is not None:
             self.resume(resume)
 
+    def __repr__(self) -> str:
+        loss = self._last.get("loss")
+        done = f"step {self._last['step']}" + (f", loss {loss:.4g}" if loss is not None else "") if self._last else "no step yet"
+        return f"Session({'closed' if self._ranks is None else 'open'}, {done}, {self._bundle!r})"
+
     def step(self, inputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Executes one step on these arrays, or on the next batch of `data`. Returns step (from 1), loss, grad_norm (before
         clipping), lr."""
-        return self._open().step(dict(inputs or {}))
+        with in_words_of("step"):
+            arrays = arrays_by_name(inputs, "step", [entry["name"] for entry in self._bundle.inspect()["inputs"]] if inputs is not None else [])
+            self._last = self._open().step(arrays)
+        return self._last
 
     def steps(self, batches: Iterable[Mapping[str, Any]], progress: bool = False) -> Iterator[dict[str, Any]]:
         """Yields the result of one step per batch."""

@@ -140,7 +140,8 @@ static std::string inspect(const std::string &bundle,
 }
 
 /// Adds the options of a command to `app`. The values of these options are
-/// static, because `app` is only listed and never parsed.
+/// static, because `app` is only listed and never parsed. `pcc explain` takes
+/// those of `pcc compile` that the table of options gives to both.
 static void declare(const std::string &command, CLI::App &app) {
   static CompileOptions compiled;
   static tool::VerifyRequest verified;
@@ -166,7 +167,8 @@ static std::vector<OptionFacts> optionsOf(const std::string &command) {
   declare(command, app);
   std::vector<OptionFacts> facts;
   for (const CLI::Option *option : app.get_options())
-    if (!option->get_lnames().empty() && option->get_group() != "")
+    if (!option->get_lnames().empty() && option->get_group() != "" &&
+        (command != "explain" || isInTable(*option, command)))
       facts.emplace_back(option->get_lnames().front(),
                          option->get_description(),
                          option->get_items_expected_max() == 0,
@@ -175,6 +177,16 @@ static std::vector<OptionFacts> optionsOf(const std::string &command) {
                              : std::string(1, option->get_delimiter()),
                          typeOf(*option, command));
   return facts;
+}
+
+/// Returns the version of pcc, such as "0.1.0".
+static std::string version() {
+  const CommandWords words = {"--version"};
+  const Arguments arguments(words);
+  CompileOptions options;
+  const std::string text =
+      tool::parseCompile(arguments.count(), arguments.values(), options).text;
+  return text.substr(text.find(' ') + 1, text.find('\n') - text.find(' ') - 1);
 }
 
 /// Returns the names of all phases, in order.
@@ -200,6 +212,7 @@ void python::defineCommands(nb::module_ &module) {
              "is a flag, separator of several values, type.");
   module.def("phases", phases,
              "Returns the names of the phases of a compilation.");
+  module.def("version", version, "Returns the version of pcc.");
   module.def("output_file_names", runtime::outputFileNames, nb::arg("outputs"),
              "Returns the file names of outputs.");
 }

@@ -53,16 +53,28 @@ struct TypeName {
 };
 } // namespace
 
+/// Returns whether `command` takes the options that the table declares for
+/// `commands`.
+static bool takes(const std::string &command, OptionCommands commands) {
+  if (command == "explain")
+    return commands != OptionCommands::Compile;
+  return command == "compile" ||
+         (command == "verify" && commands == OptionCommands::All);
+}
+
 /// Returns the row of the table that declares the option `name` of a command;
 /// null if the command has an option of its own.
 static const OptionRow *rowOf(const std::string &name,
                               const std::string &command) {
   for (const OptionRow &row : optionTable())
     if (std::string(row.name).ends_with("--" + name) &&
-        (command == "compile" ||
-         (command == "verify" && row.commands == OptionCommands::All)))
+        takes(command, row.commands))
       return &row;
   return nullptr;
+}
+
+bool python::isInTable(const CLI::Option &option, const std::string &command) {
+  return rowOf(option.get_lnames().front(), command) != nullptr;
 }
 
 /// An option that no row declares has the type that --help names, such as

@@ -11,8 +11,13 @@ namespace pcc::python {
 /// Returns the type of the keyword that stands for `option`, as an annotation
 /// such as "int" or "OneOrMore[str]". The stub that is written of the types
 /// defines the names Text (a text or a path), OneOrMore and Texts
-/// (tools/dev/option_stubs.py). `command` is compile, verify or run.
+/// (tools/dev/option_stubs.py). `command` is compile, verify, explain
+/// or run.
 std::string typeOf(const CLI::Option &option, const std::string &command);
+
+/// Returns whether the table of options declares `option`, and for `command`
+/// too.
+bool isInTable(const CLI::Option &option, const std::string &command);
 
 } // namespace pcc::python
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests that errors are pcc.Error with the tool's message, notes and exit code, that no text is printed, and that the
-interpreter goes on."""
+"""Tests that errors are pcc.Error with the tool's message and notes in Python's words and its exit code, that no text is printed,
+and that the interpreter goes on."""
 import os
 import pathlib
 import pickle
@@ -35,10 +35,32 @@ class Errors(unittest.TestCase):
             with self.subTest(words=words):
                 bundle = os.path.join(self.folder, "none.pcc")
                 tool = subprocess.run([os.environ["PCC"], self.model, f"--output={bundle}", *words], capture_output=True, text=True)
-                error = self.fails(tool.returncode, pcc.compile, self.model, bundle, **keywords)
-                said = [f"pcc: error: {error.message}", *(f"note: {note}" for note in error.notes)]
-                self.assertEqual(said, [line for line in tool.stderr.splitlines() if not line.startswith("pcc: note:")])
-                self.assertEqual(getattr(error, "__notes__", []), said[1:])
+                error = self.fails(tool.returncode, pcc.compile, self.model, output=bundle, **keywords)
+                notes = [line for line in tool.stderr.splitlines() if line.startswith("note: ")]
+                self.assertEqual(len(error.notes), len(notes))
+                self.assertEqual(getattr(error, "__notes__", []), [f"note: {note}" for note in error.notes])
+                self.assertNotRegex("\n".join([error.message, *error.notes]), "--|pcc ")
+
+    def test_words_are_pythons(self):
+        for call, message, notes in [
+                (lambda: pcc.compile(self.model, tpp=2), "compile() has no option 'tpp'; did you mean 'tp' or 'pp'?",
+                 ["help(pcc.compile) lists the options"]),
+                (lambda: pcc.compile(self.model, tensor_parallel=2), "compile() has no option 'tensor_parallel'; did you mean 'tp'?",
+                 ["help(pcc.compile) lists the options"]),
+                (lambda: pcc.explain(self.model, dimm={}), "explain() has no option 'dimm'; did you mean 'dims'?", None),
+                (lambda: pcc.compile(self.model), None, ['for example: dims={"batch": 8, "seq": 128}']),
+                (lambda: self.bundle.run({}), None, ['give it with run({"input_ids": …}), or random_inputs=SEED']),
+                (lambda: self.bundle.run({}, comm="mpi"), None, ['give it with run({"input_ids": …}), or random_inputs=SEED']),
+                (lambda: self.bundle.run({}, reepeat=2), "run() has no option 'reepeat'; did you mean 'repeat'?",
+                 ["help(pcc.Bundle.run) lists the options"]),
+                (lambda: self.bundle.run(self.inputs["input_ids"]),
+                 'run takes a dict of arrays by name: run({"input_ids": …}), got ndarray', [])]:
+            with self.assertRaises(pcc.Error) as caught:
+                call()
+            self.assertIn(message, (None, caught.exception.message))
+            self.assertIn(notes, (None, caught.exception.notes))
+        with self.assertRaises(TypeError):
+            pcc.compile(self.model, 2)
 
     def test_a_model_that_cannot_be_read(self):
         self.assertIn("nothing.onnx", str(self.fails(3, pcc.compile, "nothing.onnx")))

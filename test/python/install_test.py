@@ -24,7 +24,7 @@ import models
 numeric = models.load_numeric()
 ROOT = models.ROOT
 REAL = "gpt2-dynamo"
-OTHERS = ("arrays", "errors", "interrupt", "session", "numeric")
+OTHERS = ("arrays", "errors", "interrupt", "session", "numeric", "describe")
 SCRIPT = """
 import numpy as np
 import pcc
@@ -84,7 +84,7 @@ def check_package(env, trees):
 
 def check_example(env, model, *plot):
     """Checks the output of the example for a model; returns the number of weights that it trained."""
-    said = env.call(env.python, os.path.join(ROOT, "python-bindings", "examples", "train_gpt2.py"), model, *plot)
+    said = env.call(env.python, os.path.join(ROOT, "python-bindings", "examples", "train_and_plot.py"), model, *plot)
     print(said.strip())
     assert said.startswith("4 ranks; "), said
     assert re.search(r"it runs: \(8, 32, \d+\)", said), said

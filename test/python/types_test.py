@@ -19,10 +19,11 @@ SCRIPT = """
 import numpy as np
 import pcc
 
-bundle: pcc.Bundle = pcc.compile("m.onnx", "m.pcc", tp=2, dims={"batch": 8}, seed=7, preset=["megatron"],
+bundle: pcc.Bundle = pcc.compile("m.onnx", output="m.pcc", tp=2, dims={"batch": 8}, seed=7, preset=["megatron"],
                                 mesh={"a": 2}, shapes={"x": (8, 4)}, stop_after=4, cpus="native", loss_scale=1024)
 world: int = bundle.inspect(rank=0)["world"]
 outputs = bundle.run({"x": np.zeros(3)}, comm="mpi", repeat=2)
+print(pcc.__version__, bundle.shards("*")[0].parts, bundle.explain("x")["lints"], pcc.explain("m.onnx", tp=2, dtype="bf16"))
 print(outputs["y"].shape, bundle.verify()["equal"], bundle.notes, bundle.path)
 try:
     with bundle.train(resume="saved", data="data") as session:

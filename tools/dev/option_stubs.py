@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Prints python-bindings/pcc/options.pyi: the keywords of pcc.compile, pcc.verify and Bundle.run with the types that the module knows.
+"""Prints python-bindings/pcc/options.pyi: the keywords of pcc.compile, pcc.verify, pcc.explain and Bundle.run with their types.
 
     PYTHONPATH=build/release/python tools/dev/option_stubs.py > python-bindings/pcc/options.pyi
 """
-from pcc.keywords import options_of
+from pcc.keywords import PLURALS, options_of
 
 HEAD = '''"""Keywords of the functions of pcc. Written by tools/dev/option_stubs.py: do not edit."""
 import os
@@ -14,11 +14,8 @@ Text = str | os.PathLike[str]
 OneOrMore = T | Sequence[T]
 Texts = OneOrMore[Text] | Mapping[str, object]
 '''
-# Parameters of the functions, options that print something and exit, and options that this build lacks.
-LEFT_OUT = {"compile": ("help", "version", "list_phases", "output"), "verify": ("help", "version", "input", "emit", "blocks"),
-            "run": ("help", "version", "input", "comm", "resume", "html")}
-# Keywords that are usually written in the plural, which every keyword has, as in `dims={"batch": 8}`.
-PLURALS = ("dim", "shape", "batch_dim", "shard", "preset", "cpu")
+# Parameters of the functions, and options that this build lacks.
+LEFT_OUT = {"compile": ("output",), "verify": ("input", "emit", "blocks"), "explain": (), "run": ("input", "comm", "resume", "html")}
 
 
 def members(command):
@@ -30,11 +27,12 @@ def members(command):
 
 def stub():
     """Returns the text of options.pyi."""
-    compiled, verified, run = map(members, LEFT_OUT)
+    compiled, verified, explained, run = map(members, LEFT_OUT)
     shared = [line for line in compiled if line in verified]
     classes = {"SharedOptions(TypedDict, total=False)": shared,
                "CompileOptions(SharedOptions, total=False)": [line for line in compiled if line not in shared],
                "VerifyOptions(SharedOptions, total=False)": [line for line in verified if line not in shared],
+               "ExplainOptions(SharedOptions, total=False)": [line for line in explained if line not in shared],
                "RunOptions(TypedDict, total=False)": run}
     return HEAD + "".join(f"\n\nclass {head}:\n{''.join(lines)}" for head, lines in classes.items())
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles, inspects, runs, verifies and trains a GPT-2 on four ranks, threads of this process.
 
-    train_gpt2.py GPT2.onnx [LOSS.png]
+    train_and_plot.py GPT2.onnx [LOSS.png]
 """
 import sys
 

@@ -1,0 +1,61 @@
+"""Errors of the tool in the words of a caller in Python: keywords in place of options, arrays in place of files."""
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from typing import Any, Iterator, Mapping
+
+from .error import Error
+from .keywords import keyword_of
+
+# Functions whose options are those of Bundle.run.
+RUNNING = ("run", "train", "step")
+OPTION = re.compile(r"(?<![\w-])--([a-z][\w-]*)")
+
+
+def _keyword(match: re.Match[str]) -> str:
+    return keyword_of(match[1])
+
+
+def _unknown(message: str, function: str) -> str | None:
+    """Returns the message for a keyword that is no option; None if `message` is about something else."""
+    found = re.fullmatch(r"no option is called --(\S+?)(; did you mean .*)?", message)
+    if not found:
+        return None
+    name, question = found[1].replace("-", "_"), found[2] or ""
+    return f"{function}() has no option '{name}'" + OPTION.sub(lambda option: f"'{_keyword(option)}'", question)
+
+
+def _text(text: str, function: str) -> str:
+    """Returns a message or note in Python's words."""
+    sizes = re.findall(r"--dim (\S+)=(\d+)", text) if "pcc " in text else []
+    if sizes:
+        return f"for example: dims={json.dumps({name: int(size) for name, size in sizes}, ensure_ascii=False)}"
+    documented = "Bundle.run" if function in RUNNING else function
+    text = re.sub(r"'pcc[\w ]* --help' lists the options", f"help(pcc.{documented}) lists the options", text)
+    text = re.sub(r"--input (\S+?)=FILE\.npy", lambda found: f"{function}({{{json.dumps(found[1], ensure_ascii=False)}: …}})", text)
+    text = re.sub(OPTION.pattern + r" ([A-Z]+)\b(?!=)", lambda found: f"{_keyword(found)}={found[2]}", text)
+    return OPTION.sub(_keyword, text)
+
+
+@contextlib.contextmanager
+def in_words_of(function: str) -> Iterator[None]:
+    """Rewords the errors that are raised in the body for a caller of `function`."""
+    try:
+        yield
+    except Error as error:
+        message = _unknown(error.message, function) or _text(error.message, function)
+        reworded = Error(message, [_text(note, function) for note in error.notes], error.exit_code)
+        reworded.report = error.report
+        raise reworded from None
+
+
+def arrays_by_name(inputs: object, function: str, names: list[str]) -> dict[str, Any]:
+    """Returns the inputs of a call as a dict; raises Error if they are something else. `names` are the inputs of the model."""
+    if inputs is None:
+        return {}
+    if isinstance(inputs, Mapping):
+        return dict(inputs)
+    example = ", ".join(f"{json.dumps(name, ensure_ascii=False)}: …" for name in names)
+    raise Error(f"{function} takes a dict of arrays by name: {function}({{{example}}}), got {type(inputs).__name__}", [], 2)
