@@ -38,7 +38,7 @@ def main(build):
         closed.check_notices(os.path.join(tree, "notices"))
         assert os.path.samefile(os.path.join(root, "usr/share/doc/pcc-dataflow/copyright"), os.path.join(tree, "notices", "copyright"))
         share = os.path.join(root, "usr", "share")
-        for page in "man/man1/pcc.1", "man/man1/pcc-run.1", "bash-completion/completions/pcc", "zsh/site-functions/_pcc":
+        for page in "man/man1/pcc.1", "man/man1/pcc-run.1", "bash-completion/completions/pcc", "zsh/vendor-completions/_pcc":
             assert os.path.getsize(os.path.join(share, page)), page
 
 
