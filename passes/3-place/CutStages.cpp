@@ -66,7 +66,7 @@ public:
     plan::StageCutRequest request = chain.request(numStages);
     if (failed(pinCuts(request)) || failed(pinStages(request)))
       return failure();
-    plan::StageCut cut = cutEvenly(std::move(request));
+    plan::StageCut cut = cutEvenly(request);
     if (!cut.error.empty())
       return emitError(UnknownLoc::get(function.getContext()))
              << "cannot cut the model into " << numStages

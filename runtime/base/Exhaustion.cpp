@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -43,9 +44,10 @@ static std::atomic<Reserve *> reserve = nullptr;
 /// Returns the size of this process's address space in MiB; 0 if unknown.
 static long usedMebibytes() {
   long pages = 0;
+  std::array<char, 32> text = {};
   if (std::FILE *file = std::fopen("/proc/self/statm", "re")) {
-    if (std::fscanf(file, "%ld", &pages) != 1)
-      pages = 0;
+    if (std::fgets(text.data(), text.size(), file))
+      pages = std::strtol(text.data(), nullptr, 10);
     std::fclose(file);
   }
   return pages * (sysconf(_SC_PAGESIZE) / 1024) / 1024;
@@ -77,9 +79,11 @@ static long countThreads() {
        std::filesystem::directory_iterator("/proc", error)) {
     std::ifstream file(entry.path() / "status");
     long threads = 0, user = -1;
-    for (std::string line; std::getline(file, line);) {
-      std::sscanf(line.c_str(), "Uid: %ld", &user);
-      std::sscanf(line.c_str(), "Threads: %ld", &threads);
+    for (std::string key, rest; file >> key && std::getline(file, rest);) {
+      if (key == "Uid:")
+        user = std::strtol(rest.c_str(), nullptr, 10);
+      else if (key == "Threads:")
+        threads = std::strtol(rest.c_str(), nullptr, 10);
     }
     if (user == long(getuid()))
       count += threads;
@@ -146,8 +150,9 @@ Status errorOfException() {
     return Status::error(Defect,
                          std::string("a defect of pcc: ") + problem.what());
   } catch (...) {
+    return Status::error(Defect, "a defect of pcc: an unknown exception");
   }
-  return Status::error(Defect, "a defect of pcc: an exception was not caught");
+  return Status::error(Defect, "a defect of pcc: std::terminate() was called");
 }
 
 void releaseReservedMemory() { delete reserve.exchange(nullptr); }

@@ -82,9 +82,8 @@ Status raiseLimits() {
   return Status::success();
 }
 
-/// Returns whether `signal` would reach this process. A signal that the process
-/// ignores does not reach the process. A signal that the calling thread blocks
-/// does not reach the process either. `blocked` is the set of blocked signals.
+/// Returns whether `signal` would reach this process, which neither ignores it
+/// nor blocks it. `blocked` is the set of blocked signals.
 static bool isEffective(int signal, const sigset_t &blocked) {
   struct sigaction action = {};
   return sigismember(&blocked, signal) == 0 &&
@@ -92,13 +91,18 @@ static bool isEffective(int signal, const sigset_t &blocked) {
          action.sa_handler != SIG_IGN;
 }
 
-static sigset_t findEndingSignals() {
-  sigset_t blocked, ending;
+void addEffectiveSignals(std::initializer_list<int> signals, sigset_t &set) {
+  sigset_t blocked;
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
-  sigemptyset(&ending);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+  for (int signal : signals)
     if (isEffective(signal, blocked))
-      sigaddset(&ending, signal);
+      sigaddset(&set, signal);
+}
+
+static sigset_t findEndingSignals() {
+  sigset_t ending;
+  sigemptyset(&ending);
+  addEffectiveSignals({SIGINT, SIGTERM, SIGHUP}, ending);
   return ending;
 }
 

@@ -7,6 +7,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <initializer_list>
 
 namespace pcc::runtime {
 
@@ -35,6 +36,10 @@ bool raiseLimit(int resource, uint64_t needed, uint64_t wanted);
 /// of this process to what pcc needs. Returns an error with exit code 7 if a
 /// limit is lower and cannot be raised.
 Status raiseLimits();
+
+/// Adds to `set` each of `signals` that the process neither ignores nor blocks
+/// in the calling thread.
+void addEffectiveSignals(std::initializer_list<int> signals, sigset_t &set);
 
 /// Returns the signals among SIGINT, SIGTERM and SIGHUP that can end this
 /// process. A signal that the process ignores or blocks cannot end the process.

@@ -63,9 +63,8 @@ void ScopedFolder::removeAll() {
   registry().folders.clear();
 }
 
-/// Blocks the signals among SIGINT, SIGTERM and SIGHUP that can end this
-/// process (endingSignals()), and starts a thread that waits for one of them.
-/// When a signal arrives, the thread takes these steps:
+/// Blocks the signals that can end this process, and starts a thread that waits
+/// for one of them. When a signal arrives, the thread takes these steps:
 ///
 /// 1. The thread deletes the folders of all ScopedFolder objects. A signal
 ///    handler must not do this, because few functions are safe in a handler.
@@ -73,7 +72,8 @@ void ScopedFolder::removeAll() {
 ///    ends the process. The parent process therefore sees that the signal ended
 ///    this process.
 void ScopedFolder::removeAllOnSignals() {
-  const sigset_t ending = endingSignals();
+  sigset_t ending = endingSignals();
+  addEffectiveSignals({SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU}, ending);
   pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   std::thread([ending] {
     int signal = 0;

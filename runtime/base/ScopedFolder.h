@@ -38,10 +38,11 @@ public:
   /// Deletes the folders that all objects of this process own. Used for exits
   /// without destructors, for example after a crash.
   static void removeAll();
-  /// Starts a thread that waits for SIGINT, SIGTERM and SIGHUP. When one of
-  /// these signals arrives, the thread calls removeAll(), and then ends the
-  /// process by the same signal. The thread does not wait for a signal that the
-  /// process ignored or blocked when the process started.
+  /// Starts a thread that waits for a signal that ends a process from outside:
+  /// SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM or SIGXCPU.
+  /// When one of these signals arrives, the thread calls removeAll(), and then
+  /// ends the process by the same signal. The thread does not wait for a signal
+  /// that the process ignored or blocked when the process started.
   ///
   /// Call this function before the process starts other threads. The function
   /// blocks the signals in the calling thread, and later threads inherit the

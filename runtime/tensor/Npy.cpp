@@ -177,7 +177,7 @@ findHeader(std::span<const std::byte> bytes, size_t &dataOffset) {
                               bytes.size());
   if (!text.starts_with(kMagic) || text.size() < 12)
     return std::nullopt;
-  const int version = text[6];
+  const auto version = static_cast<unsigned char>(text[6]);
   if (version < 1 || version > 3)
     return std::nullopt;
   const bool isLong = version > 1;

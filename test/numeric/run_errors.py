@@ -457,11 +457,11 @@ def no_device(folder):
 
 @case
 def interrupted_while_the_bundle_is_written(folder):
-    """Tests Ctrl-C, a closed terminal and the end by a batch system: no file is left. Copied weights make the writing slow."""
+    """Tests Ctrl-C, a closed terminal, and signals that shells and batch systems send: no file is left. Copied weights make the writing slow."""
     path = os.path.join(folder, "model.onnx")
     builder.build("mlp", path, layers=8, hidden=1024, inner=4096)
     target = os.path.join(folder, "b.pcc")
-    for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGALRM, signal.SIGXCPU):
         process = subprocess.Popen([pcc.PCC, path, "-o", target, "--dim", "batch=8", "--tp", "2", "--pack-weights"],
                                    stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while process.poll() is None and not any(".part-" in name for name in os.listdir(folder)):
