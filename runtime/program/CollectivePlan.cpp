@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <map>
-#include <set>
 
 namespace pcc::runtime {
 
@@ -42,12 +40,32 @@ std::vector<Coordinates> membersOf(const SubAxes &group, const Mesh &mesh,
   return members;
 }
 
-/// Returns the number of elements that all copies move.
-static int64_t countElements(const std::vector<StridedCopy> &copies) {
+int64_t countElements(const std::vector<StridedCopy> &copies) {
   int64_t count = 0;
   for (const StridedCopy &copy : copies)
     count += numElements(copy);
   return count;
+}
+
+bool isContiguousSource(const std::vector<StridedCopy> &copies) {
+  return copies.size() == 1 && isDenseSource(copies[0]);
+}
+
+bool isContiguousTarget(const std::vector<StridedCopy> &copies) {
+  return copies.size() == 1 && isDenseTarget(copies[0]);
+}
+
+CollectiveGroup::CollectiveGroup(const CollectiveSpec &spec, const Mesh &mesh,
+                                 const Coordinates &at)
+    : members(membersOf(spec.group, mesh, at)) {
+  for (const Coordinates &member : members) {
+    const LocatedLayout own{&spec.from, &member};
+    pieces.push_back(pieceNumber(spec.from, mesh, member));
+    std::vector<int> &equal = holders[pieces.back()];
+    places.push_back(equal.size());
+    equal.push_back(int(places.size()) - 1);
+    isEmpty.push_back(countElements(intersect(own, own, mesh)) == 0);
+  }
 }
 
 namespace {
@@ -56,18 +74,15 @@ enum class Side { Source, Target };
 
 /// Builder of the plan of one rank for a collective. The plan lists the copies
 /// and the messages that the rank executes. The constructor receives the
-/// collective `spec`, and the coordinates `at` of the rank in `mesh`.
+/// collective `spec`, the rank's group, and its index `me` in the group.
 ///
 /// Each other public function plans one kind of collective. Only one of these
 /// functions may be called for each Planner object, and only once.
 class Planner {
 public:
-  Planner(const CollectiveSpec &spec, const Mesh &mesh, const Coordinates &at)
-      : spec(spec), mesh(mesh), members(membersOf(spec.group, mesh, at)),
-        me(static_cast<int>(coordinateOf(spec.group, mesh, at))) {
-    for (const Coordinates &member : members)
-      pieces.push_back(pieceNumber(spec.from, mesh, member));
-  }
+  Planner(const CollectiveSpec &spec, const Mesh &mesh,
+          const CollectiveGroup &group, int me)
+      : spec(spec), mesh(mesh), group(group), me(me) {}
 
   /// Plans a Slice. In a Slice, every rank copies a part of its operand to its
   /// result. No rank sends a message. For example, the operand of a rank has 8
@@ -86,7 +101,7 @@ public:
   ///   redistribute(): every member receives each shard that it lacks from only
   ///   one member.
   CollectivePlan gather() {
-    if (std::set(pieces.begin(), pieces.end()).size() != pieces.size())
+    if (group.holders.size() != group.members.size())
       return redistribute();
     const int64_t size = numElements(localShape(spec.from));
     plan.gathers = plan.gathersDirectly = true;
@@ -132,16 +147,13 @@ public:
   ///   such an element, only one of these members sends the element.
   /// - Messages that this rank sends to other members of the group.
   CollectivePlan redistribute() {
-    for (int member = 0; member < numMembers(); ++member) {
-      if (member == me)
-        continue;
-      if (sourceFor(member, pieces[me]) == me)
+    for (int member = 0; member < numMembers() && !group.isEmpty[me]; ++member)
+      if (member != me && sourceFor(member, group.pieces[me]) == me)
         addSend(member, between(me, member));
-    }
-    const std::set<int64_t> distinct(pieces.begin(), pieces.end());
     std::vector<int> sources;
-    for (int64_t piece : distinct)
-      sources.push_back(sourceFor(me, piece));
+    for (const auto &[piece, equal] : group.holders)
+      if (!group.isEmpty[equal[0]])
+        sources.push_back(sourceFor(me, piece));
     std::sort(sources.begin(), sources.end());
     for (int source : sources) {
       if (source == me)
@@ -154,7 +166,7 @@ public:
   }
 
 private:
-  int numMembers() const { return static_cast<int>(members.size()); }
+  int numMembers() const { return static_cast<int>(group.members.size()); }
 
   /// Returns copies that read the operand of member `source` and write the
   /// result of member `target`. `source` and `target` are indices of members in
@@ -167,8 +179,8 @@ private:
   /// elements 0 to 7 of the vector. If `source` is 1 and `target` is 0, the
   /// function returns a copy of elements 4 to 7.
   std::vector<StridedCopy> between(int source, int target) const {
-    return intersect({&spec.from, &members[source]},
-                     {&spec.to, &members[target]}, mesh);
+    return intersect({&spec.from, &group.members[source]},
+                     {&spec.to, &group.members[target]}, mesh);
   }
 
   /// Sets plan.hasHoles to true if a dim of the result `out` of this rank has a
@@ -192,15 +204,10 @@ private:
   /// example, members 0 to 3 hold shard A, members 4 and 5 hold shard B. Then
   /// members 0, 1, 2, 3 receive B from members 4, 5, 4, 5.
   int sourceFor(int receiver, int64_t piece) const {
-    if (pieces[receiver] == piece)
+    if (group.pieces[receiver] == piece)
       return receiver;
-    const int64_t place =
-        std::count(pieces.begin(), pieces.begin() + receiver, pieces[receiver]);
-    const int64_t holders = std::count(pieces.begin(), pieces.end(), piece);
-    int64_t left = place % holders;
-    for (int member = 0;; ++member)
-      if (pieces[member] == piece && left-- == 0)
-        return member;
+    const std::vector<int> &senders = group.holders.at(piece);
+    return senders[group.places[receiver] % senders.size()];
   }
 
   /// Returns `copies` with one side replaced by contiguous memory. `side` names
@@ -238,7 +245,7 @@ private:
     PeerPiece piece{member, countElements(copies)};
     if (piece.elements == 0)
       return;
-    if (copies.size() == 1 && isDenseSource(copies[0]))
+    if (isContiguousSource(copies))
       piece.offset = copies[0].sourceOffset;
     else
       pack(piece, copies, Side::Target);
@@ -257,7 +264,7 @@ private:
     PeerPiece piece{member, countElements(copies)};
     if (piece.elements == 0)
       return;
-    if (!alwaysPacked && copies.size() == 1 && isDenseTarget(copies[0]))
+    if (!alwaysPacked && isContiguousTarget(copies))
       piece.offset = copies[0].targetOffset;
     else
       pack(piece, copies, Side::Source);
@@ -281,15 +288,20 @@ private:
 
   const CollectiveSpec &spec;
   const Mesh &mesh;
-  std::vector<Coordinates> members;
-  int me;                      ///< index of this rank in the group
-  std::vector<int64_t> pieces; ///< piece number of each member in `from`
+  const CollectiveGroup &group;
+  int me; ///< index of this rank in the group
   CollectivePlan plan;
 };
 } // namespace
 
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at) {
+  return planCollective(spec, mesh, CollectiveGroup(spec, mesh, at),
+                        int(coordinateOf(spec.group, mesh, at)));
+}
+
+CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
+                              const CollectiveGroup &group, int member) {
   // A plan is computed from two layouts: the layout of the operand and the
   // layout of the result. A layout describes how a tensor is divided over
   // ranks. AllReduce and Broadcast do not change how a tensor is divided. Their
@@ -297,7 +309,7 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
   if (spec.kind == dist::CollectiveKind::AllReduce ||
       spec.kind == dist::CollectiveKind::Broadcast)
     return {};
-  Planner planner(spec, mesh, at);
+  Planner planner(spec, mesh, group, member);
   switch (spec.kind) {
   case dist::CollectiveKind::Slice:
     return planner.slice();
@@ -308,211 +320,6 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
   default:
     return planner.redistribute();
   }
-}
-
-/// Adds the axes of some sub-axes to the set `indices`. A sub-axis is a factor
-/// of a mesh axis. For each sub-axis in `axes`, adds the index in `mesh` of the
-/// axis to which the sub-axis belongs. Adds -1 if `mesh` has no such axis.
-///
-/// For example, `mesh` has the axes dp and tp, and `axes` has one factor of tp.
-/// The index of tp is 1, so 1 is added.
-static void addAxes(const SubAxes &axes, const Mesh &mesh,
-                    std::set<int> &indices) {
-  for (const SubAxis &axis : axes)
-    indices.insert(mesh.indexOf(axis.axis));
-}
-
-/// Returns whether `layout` divides its tensor evenly over the microbatches. A
-/// layout reshapes each dim to factors, and may split a factor over axes of the
-/// mesh. One of these axes is the time axis: the coordinate along this axis is
-/// the number of the microbatch. Returns false if some factor is split over the
-/// time axis, and its parts differ in size.
-///
-/// For example, the layout splits a dim over 2 microbatches. A dim of 8
-/// elements gives 4 and 4: the result is true. A dim of 7 elements gives 4 and
-/// 3: the result is false.
-static bool isEvenInTime(const Layout &layout) {
-  for (const DimSharding &dim : layout.dims)
-    for (const Factor &factor : dim.factors)
-      if (holdsAxis(factor.axes, dist::timeAxis) &&
-          factor.size % factor.numParts() != 0)
-        return false;
-  return true;
-}
-
-/// Calls `visit` with the mesh coordinates of one rank after another, until
-/// `visit` returns false. Visits all combinations of coordinates along the axes
-/// that affect the sizes of a rank's messages: the axes of the group, and the
-/// axes that divide the operand or the result. All other coordinates are 0. For
-/// example, if a collective in the mesh {dp=2, tp=4} uses only tp, visits {0,
-/// 0}, {0, 1}, {0, 2} and {0, 3}. Leaves out the microbatch axis "mb" if all
-/// microbatches have the same size. Visits no rank for AllReduce and Broadcast,
-/// because planCollective() lists no messages for them.
-template <typename Visit>
-static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
-                          Visit &&visit) {
-  if (spec.kind == dist::CollectiveKind::AllReduce ||
-      spec.kind == dist::CollectiveKind::Broadcast)
-    return;
-  std::set<int> axes;
-  addAxes(spec.group, mesh, axes);
-  addAxes(splitAxes(spec.from), mesh, axes);
-  addAxes(splitAxes(spec.to), mesh, axes);
-  if (isEvenInTime(spec.from) && isEvenInTime(spec.to))
-    axes.erase(mesh.indexOf(dist::timeAxis));
-  axes.erase(-1); // Axes that the mesh does not have.
-  Coordinates at(mesh.axes.size(), 0);
-  while (visit(at)) {
-    auto axis = axes.begin();
-    while (axis != axes.end() && ++at[*axis] == mesh.axes[*axis].size)
-      at[*axis++] = 0;
-    if (axis == axes.end())
-      return;
-  }
-}
-
-/// Returns whether `axes` has a sub-axis of a mesh axis that `group` has a
-/// sub-axis of, too.
-static bool usesAxisOf(const SubAxes &group, const SubAxes &axes) {
-  return std::any_of(group.begin(), group.end(), [&](const SubAxis &axis) {
-    return dist::holdsAxis(axes, axis.axis);
-  });
-}
-
-/// Returns whether a sub-axis of a mesh axis of `group` divides `dim`.
-static bool isDividedBy(const SubAxes &group, const DimSharding &dim) {
-  return std::any_of(
-      dim.factors.begin(), dim.factors.end(),
-      [&](const Factor &factor) { return usesAxisOf(group, factor.axes); });
-}
-
-/// Returns whether each part of `coarse` consists of equal parts of `fine`.
-/// Both divide the same dim. For example, [8@dp:2, tp:2] divides the parts of
-/// [8@dp:2], and any even sharding divides a whole dim.
-static bool isEvenPartOf(const DimSharding &fine, const DimSharding &coarse) {
-  const auto isEven = [](const Factor &factor) {
-    return factor.size % factor.numParts() == 0;
-  };
-  if (!std::all_of(fine.factors.begin(), fine.factors.end(), isEven))
-    return false;
-  const auto isWhole = [](const Factor &factor) { return factor.axes.empty(); };
-  if (std::all_of(coarse.factors.begin(), coarse.factors.end(), isWhole))
-    return true;
-  return std::equal(fine.factors.begin(), fine.factors.end(),
-                    coarse.factors.begin(), coarse.factors.end(),
-                    [](const Factor &own, const Factor &other) {
-                      return own.size == other.size &&
-                             own.axes.size() >= other.axes.size() &&
-                             std::equal(other.axes.begin(), other.axes.end(),
-                                        own.axes.begin());
-                    });
-}
-
-/// Returns whether all members of any group have plans of the same size. There
-/// are two such cases:
-///
-/// - An AllGather to which every member contributes its own shard, and whose
-///   result is not divided over the group. The members have equal results.
-/// - The group divides some dims of the operand and other dims of the result,
-///   all of them evenly. Each member then exchanges blocks of one shape with
-///   all other members, which lie at other offsets.
-///
-/// The plan of one member takes time that grows with the group. Plans of all
-/// members would take the square of it.
-static bool isUniform(const CollectiveSpec &spec, const Mesh &mesh) {
-  const SubAxes from = splitAxes(spec.from);
-  if (spec.kind == dist::CollectiveKind::AllGather &&
-      !usesAxisOf(spec.group, splitAxes(spec.to)))
-    return planCollective(spec, mesh, Coordinates(mesh.axes.size(), 0)).gathers;
-  const auto isSource = [&](const SubAxis &axis) {
-    return std::find(from.begin(), from.end(), axis) != from.end();
-  };
-  const bool ownsShard =
-      spec.kind == dist::CollectiveKind::ReduceScatter
-          ? !usesAxisOf(spec.group, from)
-          : std::all_of(spec.group.begin(), spec.group.end(), isSource);
-  if (hasView(spec.to) || !ownsShard)
-    return false;
-  for (size_t i = 0; i < spec.from.dims.size(); ++i) {
-    const DimSharding &before = spec.from.dims[i], &after = spec.to.dims[i];
-    const bool divides = isDividedBy(spec.group, before),
-               isDivided = isDividedBy(spec.group, after);
-    if ((divides && (isDivided || !isEvenPartOf(before, after))) ||
-        (isDivided && !isEvenPartOf(after, before)))
-      return false;
-  }
-  return true;
-}
-
-int64_t collectiveScratchElements(const CollectiveSpec &spec,
-                                  const Mesh &mesh) {
-  int64_t largest = 0;
-  const bool isOneEnough = isUniform(spec, mesh);
-  forEveryPlace(spec, mesh, [&](const Coordinates &at) {
-    if (!isOneEnough || coordinateOf(spec.group, mesh, at) == 0)
-      largest =
-          std::max(largest, planCollective(spec, mesh, at).scratchElements);
-    return true;
-  });
-  return largest;
-}
-
-/// Checks the messages between the members of one group. `at` contains the
-/// coordinates of the first member of the group. The plan of each member lists
-/// the messages that the member sends and the messages that the member
-/// receives.
-///
-/// For example, member 0 sends 8 elements to member 1, so member 1 must receive
-/// 8 elements from member 0. If member 1 receives another number of elements,
-/// the result is "member 1 does not receive what member 0 of its group sends to
-/// it". If the messages of all pairs of members match, the result is an empty
-/// string.
-static std::string findUnmatchedPiece(const CollectiveSpec &spec,
-                                      const Mesh &mesh, const Coordinates &at) {
-  struct Sizes {
-    std::vector<int64_t> sent, received;
-  };
-  // Sizes of the messages between each two members of the group. The key of an
-  // entry is the pair (index of the sender, index of the receiver). `sent` has
-  // the element counts of the messages that the plan of the sender sends.
-  // `received` has the element counts of the messages that the plan of the
-  // receiver receives. For example, member 0 sends one message of 8 elements to
-  // member 1. In the entry with the key (0, 1), `sent` is then {8}, and
-  // `received` must be {8} too.
-  std::map<std::pair<int, int>, Sizes> sizes;
-  int self = 0;
-  for (const Coordinates &member : membersOf(spec.group, mesh, at)) {
-    const CollectivePlan plan = planCollective(spec, mesh, member);
-    for (const PeerPiece &piece : plan.sends)
-      if (piece.member != self)
-        sizes[{self, piece.member}].sent.push_back(piece.elements);
-    for (const PeerPiece &piece : plan.receives)
-      if (piece.member != self)
-        sizes[{piece.member, self}].received.push_back(piece.elements);
-    ++self;
-  }
-  for (const auto &[ends, between] : sizes)
-    if (between.sent != between.received)
-      return "member " + std::to_string(ends.second) +
-             " does not receive what member " + std::to_string(ends.first) +
-             " of its group sends to it";
-  return {};
-}
-
-std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh) {
-  // Plans of this kind have no lists of messages, and those of a ReduceScatter
-  // count a message by the same function at both ends.
-  if (spec.kind == dist::CollectiveKind::ReduceScatter ||
-      (spec.kind == dist::CollectiveKind::AllGather &&
-       planCollective(spec, mesh, Coordinates(mesh.axes.size(), 0)).gathers))
-    return {};
-  std::string fault;
-  forEveryPlace(spec, mesh, [&](const Coordinates &at) {
-    if (coordinateOf(spec.group, mesh, at) == 0)
-      fault = findUnmatchedPiece(spec, mesh, at);
-    return fault.empty();
-  });
-  return fault;
 }
 
 int64_t splitAllReduceScratchElements(int64_t elements, int64_t members) {

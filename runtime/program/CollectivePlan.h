@@ -18,6 +18,7 @@
 #include "sharding/CollectiveKind.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -165,6 +166,34 @@ struct CollectivePlan {
   bool hasHoles = false;
 };
 
+/// The ranks of one group that execute a collective, and the shards of its
+/// operand that they hold. All lists have one entry per member, in the order of
+/// membersOf().
+struct CollectiveGroup {
+  /// Describes the group to which the rank at `at` belongs.
+  CollectiveGroup(const CollectiveSpec &spec, const Mesh &mesh,
+                  const Coordinates &at);
+
+  std::vector<Coordinates> members;
+  std::vector<int64_t> pieces; ///< number of the member's shard
+  /// Members that hold a shard, in rising order, by the shard's number; and the
+  /// place of each member in the list of its own shard.
+  std::map<int64_t, std::vector<int>> holders;
+  std::vector<size_t> places;
+  std::vector<bool> isEmpty; ///< whether the member's shard has no elements
+};
+
+/// Returns the number of elements that all copies move.
+int64_t countElements(const std::vector<StridedCopy> &copies);
+
+/// Returns whether `copies` read elements that are contiguous in memory, so
+/// that they can be sent from there.
+bool isContiguousSource(const std::vector<StridedCopy> &copies);
+
+/// Returns whether `copies` write elements that are contiguous in memory, so
+/// that they can be received there.
+bool isContiguousTarget(const std::vector<StridedCopy> &copies);
+
 /// Returns the copies and the messages that the rank at the coordinates `at`
 /// executes for the collective `spec`. If the plan of rank 0 sends a message to
 /// rank 1, the plan of rank 1 receives a message of the same size. A
@@ -176,17 +205,10 @@ struct CollectivePlan {
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
 
-/// Returns the number of elements of scratch that the compiler reserves for the
-/// collective `spec`. Scratch is temporary memory of a rank. Different ranks
-/// and microbatches may need different numbers of elements. The result is the
-/// largest of these numbers.
-int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
-
-/// Checks that the messages of the collective `spec` match. If rank 1 receives
-/// messages from rank 0, then rank 0 must send messages of the same sizes in
-/// the same order to rank 1. Otherwise one of the two ranks could wait forever.
-/// Returns a description of the first mismatch, or an empty string.
-std::string findUnmatchedPiece(const CollectiveSpec &spec, const Mesh &mesh);
+/// The same for member `member` of `group`. Plans of several members share the
+/// description of their group.
+CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
+                              const CollectiveGroup &group, int member);
 
 /// Returns the number of elements of scratch that an asynchronous all-reduce
 /// needs. Scratch is temporary memory of a rank. `elements` is the number of

@@ -99,52 +99,9 @@ static std::string findOtherActions(const program::ProgramT &program,
   return {};
 }
 
-namespace {
-/// Checks the messages of collectives. Some collectives consist of messages
-/// between the ranks of a group. The sender and the receiver of each message
-/// must expect the same number of elements. Checks collectives with the same
-/// kind, group and layouts only once. Example: the collectives of twelve equal
-/// layers need one check.
-class CollectiveChecker {
-public:
-  /// Returns an error text if a collective of `program` has a message whose
-  /// sender and receiver expect different numbers of elements. Example: in a
-  /// collective, rank 0 sends 8 elements to rank 1, but rank 1 expects 6
-  /// elements. The error text describes the first collective with this error.
-  /// Returns an empty string if there is no error.
-  std::string findFault(const program::ProgramT &program) {
-    const dist::Mesh mesh = runtime::meshOf(program);
-    for (const auto &function : program.functions)
-      for (const auto &instruction : function->instructions)
-        if (const auto *collective = instruction->body.AsCollective())
-          if (std::string fault = findFault(program, mesh, *collective);
-              !fault.empty())
-            return instruction->node + ": " + fault;
-    return {};
-  }
-
-private:
-  std::string findFault(const program::ProgramT &program,
-                        const dist::Mesh &mesh,
-                        const program::CollectiveT &collective) {
-    if (collective.group < 0)
-      return {};
-    runtime::CollectiveSpec spec = runtime::collectiveOf(program, collective);
-    if (llvm::is_contained(seen, spec))
-      return {};
-    std::string fault = runtime::findUnmatchedPiece(spec, mesh);
-    seen.push_back(std::move(spec));
-    return fault;
-  }
-
-  std::vector<runtime::CollectiveSpec> seen;
-};
-} // namespace
-
 std::string
 emit::findDeadlock(const ModelFacts &facts,
                    std::span<const program::ProgramT *const> programs) {
-  CollectiveChecker checker;
   for (const program::ProgramT *program : programs) {
     if (std::string other = findOtherCommunicators(*programs[0], *program);
         !other.empty())
@@ -156,8 +113,6 @@ emit::findDeadlock(const ModelFacts &facts,
     if (std::string fault = findOtherActions(
             *program, facts.pipeline.positions[program->position]);
         !fault.empty())
-      return fault;
-    if (std::string fault = checker.findFault(*program); !fault.empty())
       return fault;
   }
   // The simulation assumes that a waiting communicator leaves enough GPU thread

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/program/CollectiveScratch.h"
 #include "runtime/program/InstructionOperands.h"
 #include "runtime/program/Program.h"
 

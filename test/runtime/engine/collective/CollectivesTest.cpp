@@ -1,5 +1,6 @@
 //===- CollectivesTest.cpp - collectives of executed programs -------------===//
 
+#include "runtime/program/CollectiveScratch.h"
 #include "test/runtime/engine/ThreadRun.h"
 
 #include <functional>

@@ -1,0 +1,234 @@
+//===- CollectiveScratch.cpp - scratch that a collective needs ------------===//
+
+#include "runtime/program/CollectiveScratch.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace pcc::runtime {
+
+/// Adds the axes of some sub-axes to the set `indices`. A sub-axis is a factor
+/// of a mesh axis. For each sub-axis in `axes`, adds the index in `mesh` of the
+/// axis to which the sub-axis belongs. Adds -1 if `mesh` has no such axis.
+///
+/// For example, `mesh` has the axes dp and tp, and `axes` has one factor of tp.
+/// The index of tp is 1, so 1 is added.
+static void addAxes(const SubAxes &axes, const Mesh &mesh,
+                    std::set<int> &indices) {
+  for (const SubAxis &axis : axes)
+    indices.insert(mesh.indexOf(axis.axis));
+}
+
+/// Returns whether `layout` divides its tensor evenly over the microbatches. A
+/// layout reshapes each dim to factors, and may split a factor over axes of the
+/// mesh. One of these axes is the time axis: the coordinate along this axis is
+/// the number of the microbatch. Returns false if some factor is split over the
+/// time axis, and its parts differ in size.
+///
+/// For example, the layout splits a dim over 2 microbatches. A dim of 8
+/// elements gives 4 and 4: the result is true. A dim of 7 elements gives 4 and
+/// 3: the result is false.
+static bool isEvenInTime(const Layout &layout) {
+  for (const DimSharding &dim : layout.dims)
+    for (const Factor &factor : dim.factors)
+      if (holdsAxis(factor.axes, dist::timeAxis) &&
+          factor.size % factor.numParts() != 0)
+        return false;
+  return true;
+}
+
+/// Calls `visit` with the mesh coordinates of one rank after another. Visits all
+/// combinations of coordinates along the axes that affect the sizes of a rank's
+/// messages: the axes of the group, and the axes that divide the operand or the
+/// result. All other coordinates are 0. For example, if a collective in the
+/// mesh {dp=2, tp=4} uses only tp, visits {0, 0}, {0, 1}, {0, 2} and {0, 3}.
+/// Leaves out the microbatch axis "mb" if all microbatches have the same size.
+template <typename Visit>
+static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
+                          Visit &&visit) {
+  std::set<int> axes;
+  addAxes(spec.group, mesh, axes);
+  addAxes(splitAxes(spec.from), mesh, axes);
+  addAxes(splitAxes(spec.to), mesh, axes);
+  if (isEvenInTime(spec.from) && isEvenInTime(spec.to))
+    axes.erase(mesh.indexOf(dist::timeAxis));
+  axes.erase(-1); // Axes that the mesh does not have.
+  Coordinates at(mesh.axes.size(), 0);
+  while (true) {
+    visit(at);
+    auto axis = axes.begin();
+    while (axis != axes.end() && ++at[*axis] == mesh.axes[*axis].size)
+      at[*axis++] = 0;
+    if (axis == axes.end())
+      return;
+  }
+}
+
+/// Returns whether `axes` has a sub-axis of a mesh axis that `group` has a
+/// sub-axis of, too.
+static bool usesAxisOf(const SubAxes &group, const SubAxes &axes) {
+  return std::any_of(group.begin(), group.end(), [&](const SubAxis &axis) {
+    return dist::holdsAxis(axes, axis.axis);
+  });
+}
+
+/// Returns whether a sub-axis of a mesh axis of `group` divides `dim`.
+static bool isDividedBy(const SubAxes &group, const DimSharding &dim) {
+  return std::any_of(
+      dim.factors.begin(), dim.factors.end(),
+      [&](const Factor &factor) { return usesAxisOf(group, factor.axes); });
+}
+
+/// Returns whether each part of `coarse` consists of equal parts of `fine`.
+/// Both divide the same dim. For example, [8@dp:2, tp:2] divides the parts of
+/// [8@dp:2], and any even sharding divides a whole dim.
+static bool isEvenPartOf(const DimSharding &fine, const DimSharding &coarse) {
+  const auto isEven = [](const Factor &factor) {
+    return factor.size % factor.numParts() == 0;
+  };
+  if (!std::all_of(fine.factors.begin(), fine.factors.end(), isEven))
+    return false;
+  const auto isWhole = [](const Factor &factor) { return factor.axes.empty(); };
+  if (std::all_of(coarse.factors.begin(), coarse.factors.end(), isWhole))
+    return true;
+  return std::equal(fine.factors.begin(), fine.factors.end(),
+                    coarse.factors.begin(), coarse.factors.end(),
+                    [](const Factor &own, const Factor &other) {
+                      return own.size == other.size &&
+                             own.axes.size() >= other.axes.size() &&
+                             std::equal(other.axes.begin(), other.axes.end(),
+                                        own.axes.begin());
+                    });
+}
+
+/// Returns whether the group divides some dims of the operand and other dims of
+/// the result, all of them evenly. Each member then exchanges blocks of one
+/// shape with all other members, so that all members need equal scratch.
+static bool isUniform(const CollectiveSpec &spec) {
+  const SubAxes from = splitAxes(spec.from);
+  const bool ownsShard = std::all_of(
+      spec.group.begin(), spec.group.end(), [&](const SubAxis &axis) {
+        return std::find(from.begin(), from.end(), axis) != from.end();
+      });
+  if (hasView(spec.to) || !ownsShard)
+    return false;
+  for (size_t i = 0; i < spec.from.dims.size(); ++i) {
+    const DimSharding &before = spec.from.dims[i], &after = spec.to.dims[i];
+    const bool divides = isDividedBy(spec.group, before),
+               isDivided = isDividedBy(spec.group, after);
+    if ((divides && (isDivided || !isEvenPartOf(before, after))) ||
+        (isDivided && !isEvenPartOf(after, before)))
+      return false;
+  }
+  return true;
+}
+
+/// Returns the most scratch that a member needs for a ReduceScatter whose
+/// operand the group does not divide. `at` contains the coordinates of the
+/// first member. All members send equal messages. A member packs those that are
+/// not contiguous in its operand, except the one to itself. It receives its own
+/// shard from every member.
+static int64_t scratchOfReduceScatter(const CollectiveSpec &spec,
+                                      const Mesh &mesh, const Coordinates &at) {
+  const std::vector<Coordinates> members = membersOf(spec.group, mesh, at);
+  int64_t packed = 0, most = 0;
+  for (const Coordinates &member : members) {
+    const auto copies = intersect({&spec.from, &at}, {&spec.to, &member}, mesh);
+    const int64_t elements = countElements(copies),
+                  own = isContiguousSource(copies) ? 0 : elements;
+    packed += own;
+    most = std::max(most, int64_t(members.size()) * elements - own);
+  }
+  return packed + most;
+}
+
+namespace {
+/// Shard of the operand of an AllGather.
+struct Shard {
+  int64_t holders = 0;  ///< members that have the shard
+  int64_t packed = 0;   ///< scratch of a holder, for each member it sends to
+  int64_t received = 0; ///< scratch of a member that receives the shard
+};
+} // namespace
+
+/// Returns the most scratch that a member needs for an AllGather of `shards`,
+/// some of which have several holders. Each shard has equal messages to all
+/// receivers. The receivers are divided evenly between the holders, and the
+/// first holder has the most.
+static int64_t scratchOf(const std::map<int64_t, Shard> &shards) {
+  int64_t received = 0, most = std::numeric_limits<int64_t>::min();
+  std::map<int64_t, int64_t> shardsByHolders;
+  for (const auto &[number, shard] : shards) {
+    received += shard.received;
+    ++shardsByHolders[shard.holders];
+  }
+  for (const auto &[number, shard] : shards) {
+    int64_t receivers = -1; // The holder does not send to itself.
+    for (const auto &[holders, count] : shardsByHolders)
+      receivers += count * ((holders + shard.holders - 1) / shard.holders);
+    most = std::max(most, receivers * shard.packed - shard.received);
+  }
+  return received + most;
+}
+
+/// Returns the most scratch that a member needs for an AllGather whose result
+/// the group does not divide. `at` contains the coordinates of the first
+/// member.
+static int64_t scratchOfAllGather(const CollectiveSpec &spec, const Mesh &mesh,
+                                  const Coordinates &at) {
+  const std::vector<Coordinates> members = membersOf(spec.group, mesh, at);
+  std::map<int64_t, Shard> shards;
+  for (const Coordinates &member : members) {
+    Shard &shard = shards[pieceNumber(spec.from, mesh, member)];
+    if (shard.holders++ > 0)
+      continue;
+    const auto copies = intersect({&spec.from, &member}, {&spec.to, &at}, mesh);
+    const int64_t elements = countElements(copies);
+    shard.packed = isContiguousSource(copies) ? 0 : elements;
+    shard.received = isContiguousTarget(copies) ? 0 : elements;
+  }
+  // If all members hold different shards, they gather whole operands.
+  return shards.size() == members.size()
+             ? planCollective(spec, mesh, at).scratchElements
+             : scratchOf(shards);
+}
+
+/// Returns the most scratch that a member of one group needs. `at` contains the
+/// coordinates of the first member. Plans of all members take time that grows
+/// with the square of the group. The function makes them only for a collective
+/// without a regular form.
+static int64_t scratchOfGroup(const CollectiveSpec &spec, const Mesh &mesh,
+                              const Coordinates &at) {
+  if (spec.kind == dist::CollectiveKind::ReduceScatter &&
+      !usesAxisOf(spec.group, splitAxes(spec.from)))
+    return scratchOfReduceScatter(spec, mesh, at);
+  if (spec.kind == dist::CollectiveKind::AllGather &&
+      !usesAxisOf(spec.group, splitAxes(spec.to)))
+    return scratchOfAllGather(spec, mesh, at);
+  if (isUniform(spec))
+    return planCollective(spec, mesh, at).scratchElements;
+  const CollectiveGroup group(spec, mesh, at);
+  int64_t most = 0;
+  for (int member = 0; member < int(group.members.size()); ++member)
+    most = std::max(most,
+                    planCollective(spec, mesh, group, member).scratchElements);
+  return most;
+}
+
+int64_t collectiveScratchElements(const CollectiveSpec &spec,
+                                  const Mesh &mesh) {
+  if (spec.kind == dist::CollectiveKind::AllReduce ||
+      spec.kind == dist::CollectiveKind::Broadcast ||
+      spec.kind == dist::CollectiveKind::Slice)
+    return 0;
+  int64_t most = 0;
+  forEveryPlace(spec, mesh, [&](const Coordinates &at) {
+    if (coordinateOf(spec.group, mesh, at) == 0)
+      most = std::max(most, scratchOfGroup(spec, mesh, at));
+  });
+  return most;
+}
+
+} // namespace pcc::runtime
