@@ -80,6 +80,15 @@ def layers(n, shape=SHAPE):
     return m.finish(v)
 
 
+def biased(n):
+    """Eight layers of n rows whose weights have few elements, in uneven parts."""
+    m = Model([n, 12])
+    v = m.input("x")
+    for _ in range(8):
+        v = m.op("Relu", m.op("Add", m.op("MatMul", v, m.weight([12, 12])), m.weight([12])))
+    return m.finish(v)
+
+
 def uses(n):
     """One value with n users, one after another."""
     m = Model()
@@ -176,6 +185,8 @@ AXES = {
     "same-output": (same_output, 2000, lambda n: []),
     "ranks-dp": (fixed(layers, 8), 8, lambda n: [*TRAIN, "--dp", str(n)]),
     "ranks-tp": (fixed(layers, 8), 8, lambda n: ["--tp", str(n)]),
+    "ranks-zero3": (biased, 256, lambda n: [*TRAIN, "--dp", str(n), "--preset", "zero3"]),
+    "ranks-tp-uneven": (fixed(biased, 24), 64, lambda n: ["--tp", str(n)]),
     "ranks-pp": (fixed(layers, 256), 8, lambda n: ["--pp", str(n)]),
     **{f"microbatches-{s}": microbatches(s) for s in ("1f1b", "gpipe", "interleaved", "zb-h1", "zb-v")},
 }
