@@ -37,6 +37,7 @@ public:
               std::span<const StateTensor> held, const Mesh &mesh,
               const Coordinates &at, World &world) {
     options = wanted;
+    this->world = &world;
     changes = FileChanges(options.onChange);
     tensors.assign(held.begin(), held.end());
     rank = world.rank();
@@ -52,9 +53,14 @@ public:
   }
 
   Status save(const TrainingPosition &position) {
-    PCC_RETURN_IF_ERROR(finish());
+    Status status = finish();
     if (!options.inBackground)
-      return write(position);
+      return status.failed() ? status : write(position);
+    // Rank 0 may have failed to complete the previous checkpoint. It could not
+    // delete the files that other ranks would write for this one.
+    status = agree(*world, status, action);
+    if (status.failed())
+      return status;
     PCC_RETURN_IF_ERROR(takeSnapshot());
     hasEnded = false;
     writer = std::thread([this, position] {
@@ -251,6 +257,7 @@ private:
   /// If `options.inBackground` is false, training waits until this rank has
   /// written its file. No copies are needed, and this list is empty.
   std::vector<std::unique_ptr<std::byte[]>> snapshot;
+  World *world = nullptr;
   int rank = 0, numRanks = 1;
   /// Whether this rank has created the directory of checkpoints.
   bool madeDirectory = false;

@@ -63,8 +63,8 @@ struct CheckpointOptions {
 
 /// Saves the training state of a run as checkpoints. Each rank of the run
 /// creates one CheckpointWriter. All ranks must call open(), save() and
-/// finish() in the same order. The ranks send no messages to each other during
-/// a save, so a background save does not disturb the collectives of training.
+/// finish() in the same order. The background thread sends no messages to other
+/// ranks, and so does not disturb the collectives of training.
 /// Exit codes:
 ///
 /// - 7: The checkpoint cannot be written.
@@ -86,16 +86,16 @@ public:
   ///
   /// `tensors` lists this rank's shards of the training state. The object does
   /// not copy the elements of the shards. The memory of the shards must
-  /// therefore exist as long as this object. `mesh` is the mesh of the program,
-  /// and `at` has this rank's coordinates on the mesh.
+  /// therefore exist as long as this object, and so must `world`. `mesh` is the
+  /// mesh of the program, and `at` has this rank's coordinates on the mesh.
   Status open(const CheckpointOptions &options,
               std::span<const StateTensor> tensors, const Mesh &mesh,
               const Coordinates &at, World &world);
 
   /// Saves the tensors as the checkpoint of training step `position.step`.
-  /// First waits until the previous background save has ended. If the previous
-  /// save failed, returns its error and saves nothing. The caller may change
-  /// the tensors after the function has returned.
+  /// First waits until the previous background save has ended on all ranks. If
+  /// it failed, returns its error on all ranks, and saves nothing. The caller
+  /// may change the tensors after the function has returned.
   ///
   /// If CheckpointOptions::inBackground is true, the function only copies the
   /// tensors, and a background thread saves the copies. Otherwise this rank's

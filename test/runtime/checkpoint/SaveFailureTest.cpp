@@ -2,7 +2,9 @@
 
 #include "test/runtime/checkpoint/TrainingRun.h"
 
+#include <atomic>
 #include <csignal>
+#include <memory>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -106,16 +108,27 @@ TEST(SaveFailure, RankThatDoesNotSaveIsNamed) {
 /// A run that ends for another reason does not wait for missing ranks.
 TEST(SaveFailure, WriterThatGoesGivesUp) {
   const Folder folder;
+  std::atomic<bool> hasGone = false;
   const auto results = onRanks(2, [&](World &world) {
     RankState state(declared(), pair, world.rank());
     CheckpointOptions options;
     options.directory = folder.path;
     options.inBackground = true;
     options.timeout = 3600;
-    CheckpointWriter writer;
+    options.onChange = [&](const char *, const std::string &path) {
+      if (path.find("rank-001.safetensors") != path.npos)
+        hasGone.wait(false);
+    };
+    auto writer = std::make_unique<CheckpointWriter>();
     Status status =
-        writer.open(options, state.tensors, state.mesh, state.at, world);
-    return status.ok() && world.rank() == 0 ? writer.save({1}) : status;
+        writer->open(options, state.tensors, state.mesh, state.at, world);
+    status = status.ok() ? writer->save({1}) : status;
+    if (world.rank() == 0) {
+      writer.reset();
+      hasGone = true;
+      hasGone.notify_all();
+    }
+    return status;
   });
   EXPECT_TRUE(firstOf(results).ok()) << firstOf(results).message();
   EXPECT_EQ(folder.files(), std::vector<std::string>());
@@ -152,6 +165,30 @@ TEST(SaveFailure, BackgroundErrorsSurfaceLater) {
   }));
   EXPECT_TRUE(status.ok()) << status.message();
   EXPECT_TRUE(load(one, single, folder.path).holdsWhatItSays);
+  EXPECT_EQ(unfinished(folder), std::vector<std::string>());
+}
+
+/// Rank 0 cannot complete the first checkpoint, and would not know of files
+/// that other ranks write for the second one.
+TEST(SaveFailure, NoRankBeginsASaveAfterAFailedOne) {
+  const Folder folder;
+  const auto results = onRanks(2, [&](World &world) {
+    RankState state(declared(), pair, world.rank());
+    CheckpointOptions options;
+    options.directory = folder.path;
+    options.inBackground = true;
+    options.onChange = [](const char *change, const std::string &path) {
+      obstruct(change, path, "manifest.json.part");
+    };
+    CheckpointWriter writer;
+    EXPECT_TRUE(
+        writer.open(options, state.tensors, state.mesh, state.at, world).ok());
+    EXPECT_TRUE(writer.save(RankState::positionOf(1)).ok());
+    const Status second = writer.save(RankState::positionOf(2));
+    return second.failed() ? second : writer.finish();
+  });
+  for (const Status &result : results)
+    EXPECT_EQ(result.code(), InputOutput) << result.message();
   EXPECT_EQ(unfinished(folder), std::vector<std::string>());
 }
 
