@@ -256,7 +256,8 @@ private:
   }
 
   /// Clones `op` onto the stage `stage`. The users of `op` on that stage then
-  /// read the clone.
+  /// read the clone. A clone that reads a weight is named after the first of
+  /// these users, since the node of `op` runs on another stage.
   void cloneInto(Operation *op, int64_t stage) {
     OpBuilder builder(op);
     builder.setInsertionPointAfter(op);
@@ -268,6 +269,13 @@ private:
       return !isa<func::ReturnOp>(use.getOwner()) &&
              pipe::stageOf(use.getOwner()) == stage;
     });
+    if (isa<graph::GetParameterOp>(clone)) {
+      auto isBefore = [](Operation *one, Operation *other) {
+        return one->isBeforeInBlock(other);
+      };
+      clone->setLoc(
+          (*llvm::min_element(clone->getUsers(), isBefore))->getLoc());
+    }
   }
 
   /// Creates the ops `pipe.transfer`, which send values between stages. A value

@@ -133,11 +133,13 @@ Status Compilation::fitRecompute() {
 
 Status Compilation::writeBundle(const std::string &bundle) {
   std::string summary;
+  report.beginBundle();
   PCC_RETURN_IF_ERROR(runGuarded([&] {
     return emit::writeBundle(*module,
                              {bundle, options.packWeights, options.scheduleSvg,
                               options.trace, &summary});
   }));
+  report.endBundle();
   listener.onResult(bundle + ": " + summary);
   return Status::success();
 }

@@ -2,12 +2,13 @@
 
 #include "passes/driver/CompileReport.h"
 #include "passes/driver/WriteFile.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
 using namespace pcc;
+using Json = nlohmann::ordered_json;
 
 /// Returns the largest resident memory that the process has had so far, in
 /// bytes.
@@ -34,30 +35,37 @@ void CompileReport::end() {
                     peakMemory()});
 }
 
+void CompileReport::beginBundle() { phaseStarted = Clock::now(); }
+
+void CompileReport::endBundle() {
+  bundle = {"bundle", secondsSince(phaseStarted), peakMemory()};
+}
+
 Status CompileReport::write(const std::string &path,
                             const Status &status) const {
-  llvm::json::Array phaseList, unsupportedList, noteList;
+  Json phaseList = Json::array(), unsupportedList = Json::array();
   for (const PhaseStats &phase : phases)
-    phaseList.push_back(
-        llvm::json::Object{{"name", phase.name},
-                           {"seconds", phase.seconds},
-                           {"peak_memory_bytes", phase.peakMemoryBytes}});
+    phaseList.push_back({{"name", phase.name},
+                         {"seconds", phase.seconds},
+                         {"peak_memory_bytes", phase.peakMemoryBytes}});
   for (const UnsupportedOp &op : unsupported)
-    unsupportedList.push_back(
-        llvm::json::Object{{"op", op.op},
-                           {"domain", op.domain},
-                           {"count", static_cast<int64_t>(op.nodes.size())},
-                           {"nodes", llvm::json::Array(op.nodes)}});
-  for (const std::string &note : notes)
-    noteList.push_back(note);
-  llvm::json::Object all{{"phases", std::move(phaseList)},
-                         {"seconds", secondsSince(started)},
-                         {"peak_memory_bytes", peakMemory()},
-                         {"unsupported", std::move(unsupportedList)},
-                         {"notes", std::move(noteList)}};
+    unsupportedList.push_back({{"op", op.op},
+                               {"domain", op.domain},
+                               {"count", op.nodes.size()},
+                               {"nodes", op.nodes}});
+  Json all = {{"phases", phaseList},
+              {"seconds", secondsSince(started)},
+              {"peak_memory_bytes", peakMemory()},
+              {"unsupported", unsupportedList},
+              {"notes", notes}};
+  if (bundle)
+    all["bundle"] = {{"seconds", bundle->seconds},
+                     {"peak_memory_bytes", bundle->peakMemoryBytes}};
   if (!status.ok())
     all["error"] = status.message();
   return writeFile(path, [&](llvm::raw_ostream &file) {
-    file << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << "\n";
+    file << all.dump(2, ' ', /*ensure_ascii=*/false,
+                     Json::error_handler_t::replace)
+         << "\n";
   });
 }

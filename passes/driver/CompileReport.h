@@ -8,6 +8,7 @@
 #include "status/Status.h"
 
 #include <chrono>
+#include <optional>
 
 namespace pcc {
 
@@ -31,6 +32,11 @@ public:
   void begin(Phase phase);
   /// Stops the clock of the current phase and adds the phase to the report.
   void end();
+  /// Starts the clock of the work after the phases: optimising and linking
+  /// machine code, and writing the bundle.
+  void beginBundle();
+  /// Stops the clock of beginBundle() and adds its time to the report.
+  void endBundle();
   /// Writes the report as JSON to the file `path`. If `status` is an error,
   /// the report contains its message. Returns exit code 7 if the file cannot be
   /// written.
@@ -47,6 +53,8 @@ private:
   using Clock = std::chrono::steady_clock;
   /// Time and memory of each phase that has ended.
   std::vector<PhaseStats> phases;
+  /// Time and memory of the bundle, if it has been written.
+  std::optional<PhaseStats> bundle;
   /// Start of the compilation, and start of the current phase.
   Clock::time_point started = Clock::now(), phaseStarted = started;
   /// Phase for which begin() was called last. Phase::None before the first

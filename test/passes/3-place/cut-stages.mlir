@@ -1,4 +1,5 @@
 // RUN: pcc-opt --cut-stages --verify-placed --split-input-file %s | FileCheck %s
+// RUN: pcc-opt --cut-stages --split-input-file --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s --check-prefix=NODE
 
 !x = tensor<8x64xf32>
 !w = tensor<64x64xf32>
@@ -69,20 +70,23 @@ module attributes {pipe.stages = 3 : i64, pipe.stage_at = ["b", "c"]} {
 !x = tensor<8x64xf32>
 !w = tensor<64x64xf32>
 
-// The user's cut wins over balance, and a weight of two stages is read on both.
+// The user's cut wins over balance, and a weight of two stages is read on both. Each read is named after the node that needs it.
+// NODE-LABEL: @pinned_cut_and_tied_weight
+// NODE: graph.get_parameter @w {pipe.stage = 0{{.*}}loc("first")
+// NODE: graph.get_parameter @w {pipe.stage = 1{{.*}}loc("last")
 // CHECK-LABEL: @pinned_cut_and_tied_weight
 module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["last"]} {
   graph.parameter @w : !w
   func.func @pinned_cut_and_tied_weight(%x: !x) -> !x {
     // CHECK: graph.get_parameter @w {pipe.stage = 0
     // CHECK: graph.get_parameter @w {pipe.stage = 1
-    %w = graph.get_parameter @w : !w
-    %0 = graph.matmul %x, %w : !x, !w
+    %w = graph.get_parameter @w : !w loc("first")
+    %0 = graph.matmul %x, %w : !x, !w loc("first")
     // CHECK: graph.matmul
     // CHECK: graph.matmul {{.*}}pipe.stage = 0
     %1 = graph.matmul %0, %w : !x, !w
     // CHECK: graph.matmul {{.*}}pipe.stage = 1
-    %2 = graph.matmul %1, %w {graph.name = "last"} : !x, !w
+    %2 = graph.matmul %1, %w {graph.name = "last"} : !x, !w loc("last")
     return %2 : !x
   }
 }
