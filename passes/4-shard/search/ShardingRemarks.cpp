@@ -91,7 +91,9 @@ void pcc::shard::remarkOnShardings(func::FuncOp function) {
                         << uneven.place();
   bool isDivided =
       llvm::any_of(dist::meshOf(function->getParentOfType<ModuleOp>()).axes,
-                   [](const dist::Axis &axis) { return axis.size > 1; });
+                   [](const dist::Axis &axis) {
+                     return axis.size > 1 && axis.name != dist::timeAxis;
+                   });
   if (isDivided && !unruled.empty())
     emitRemark(nowhere) << "ops that no rule splits run whole on every rank: "
                         << unruled.list() << unruled.place();
