@@ -35,10 +35,9 @@ static std::string checkOutput(const std::string &path) {
 
 /// Adds the options of `pcc checkpoint export`.
 static void addExport(CLI::App &app, ExportOptions &options) {
-  app.description(
-      "writes the trained weights for use elsewhere\n\nexamples:\n"
-      "  pcc checkpoint export checkpoints -o trained.safetensors\n"
-      "  pcc checkpoint export checkpoints/step-00000008 -o model.onnx");
+  app.description("writes the trained weights for use elsewhere\n\nexamples:\n"
+                  "  pcc checkpoint export ckpt -o trained.safetensors\n"
+                  "  pcc checkpoint export ckpt/step-00000010 -o trained.onnx");
   app.add_option("DIR", options.directory,
                  "a folder of checkpoints (the newest is used), or one "
                  "checkpoint in it")

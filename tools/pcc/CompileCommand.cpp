@@ -81,11 +81,15 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
   app.name("pcc");
   app.description(
       "compiles a model into one program per rank\n\nexamples:\n"
-      "  pcc model.onnx --tp 2 --pp 2 --dim batch=8 --dim seq=128\n"
-      "  pcc model.onnx --dp 4 --microbatches 2 --dump-ir=ir -o model.pcc\n"
-      "  pcc ir/4-shard.mlir --start-at 5\n"
-      "  pcc model.onnx --tp 2 --stop-after 4 -o -\n"
-      "  pcc model.onnx --tp 2 --emit onnx -o model.tp2.onnx");
+      "  pcc model.onnx --tp 2 --pp 2 --dim batch=8 --dim seq=32\n"
+      "  pcc model.onnx --tp 2 --dim batch=8 --dim seq=32 --dump-ir=ir -o "
+      "tp2.pcc\n"
+      "  pcc ir/4-shard.mlir --start-at 5 -o resumed.pcc\n"
+      "  pcc model.onnx --tp 2 --dim batch=8 --dim seq=32 --stop-after 4 -o -\n"
+      "  pcc model.onnx --tp 2 --dim batch=8 --dim seq=32 --emit onnx -o "
+      "sharded.onnx\n"
+      "  pcc model.onnx --train --loss 'cross_entropy(logits, labels)' "
+      "--pp 2 --microbatches 4 --dim batch=8 --dim seq=32 -o training.pcc");
   addOptions(app, options, OptionCommands::All);
   addUnimplementedOptions(app, /*isVerify=*/false);
   addOptions(app, options, OptionCommands::CompileAndExplain);

@@ -19,8 +19,8 @@ static void declare(CLI::App &app, CompileOptions &options,
       "needs it, its node and source line, bytes and seconds, the decision "
       "behind it and the alternatives. For a value: where its sharding comes "
       "from. Lints follow, by code (from PCC-L001).\n\nexamples:\n"
-      "  pcc explain model.onnx --tp 8 --dim batch=8 --dim seq=128\n"
-      "  pcc explain model.onnx --tp 8 --dim batch=8 --dim seq=128 "
+      "  pcc explain model.onnx --tp 2 --dim batch=8 --dim seq=32\n"
+      "  pcc explain model.onnx --tp 2 --dim batch=8 --dim seq=32 "
       "'*h.0.*weight'\n"
       "  pcc explain ir/5-localize.mlir --json");
   addOptions(app, options, OptionCommands::All);

@@ -32,7 +32,7 @@ static void declare(CLI::App &app, ReportRequest &request) {
       "JSON of inspect, explain, plan, --report or --measurements, the lines "
       "of --metrics; or a bundle.\n\nexamples:\n"
       "  pcc report m.jsonl -o training.html --follow\n"
-      "  pcc report tp8.pcc tp4pp2.pcc -o plans.html\n"
+      "  pcc report model.pcc tp2.pcc -o plans.html\n"
       "  pcc report run.json -o run.html");
   app.add_option("FILE", request.files, "files or bundles to show")->required();
   app.add_option("-o,--output", request.output, "the page")

@@ -15,10 +15,11 @@ void tool::declareRun(CLI::App &app, RunRequest &request) {
   app.name("pcc run");
   app.description(
       "runs all ranks of a bundle\n\nexamples:\n"
-      "  pcc run model.pcc --input ids=ids.npy --output out\n"
-      "  pcc run model.pcc --data tokens.bin --tokens u16 --steps 1000 "
-      "--save ckpt --save-every 100 --save-in-background\n"
-      "  pcc run model.pcc --data DIR --steps 10 --resume ckpt "
+      "  pcc run model.pcc --input input_ids=ids.npy --output out "
+      "--report run.json\n"
+      "  pcc run training.pcc --data tokens.bin --tokens u16 --steps 20 "
+      "--save ckpt --save-every 10 --save-in-background\n"
+      "  pcc run training.pcc --data data --steps 30 --resume ckpt "
       "--metrics m.jsonl --peak-flops 1.2e12 --trace step.json");
   app.add_option("BUNDLE", request.bundle, "the directory that pcc wrote")
       ->required();

@@ -43,7 +43,7 @@ void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
   app.description(
       "simulates all ranks and compares their results with the unpartitioned "
       "model, in f64\n\nexamples:\n  pcc verify model.onnx --tp 2 --pp 2 --dim "
-      "batch=8 --input ids=ids.npy --report verify.json");
+      "batch=8 --dim seq=32 --input input_ids=ids.npy --report verify.json");
   addOptions(app, request.compile, OptionCommands::All);
   app.add_option("--input", request.verify.inputs,
                  "input values: NAME=FILE.npy; other inputs get seeded random "
@@ -101,14 +101,16 @@ Status tool::runVerify(VerifyRequest request, std::string &verdict,
   return verify(request.compile, request.verify, verdict, listener);
 }
 
-/// A signal that ends the process removes the private folder, too.
+/// A signal that ends the process removes the private folder, too. The bundle
+/// in that folder is not the user's, so its summary is not printed.
 int tool::verifyCommand(int argc, const char *const *argv) {
   VerifyRequest request;
   if (auto code = finishEarly(parseVerify(argc, argv, request)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
+  Listener listener = terminalListener(request.compile.quiet);
+  listener.onResult = [](const std::string &) {};
   std::string verdict;
-  const Status status =
-      runVerify(request, verdict, terminalListener(request.compile.quiet));
+  const Status status = runVerify(request, verdict, listener);
   return reportStatus(status.ok() ? printText(verdict + "\n") : status);
 }
