@@ -188,9 +188,9 @@ class Readme(unittest.TestCase):
     LINTS = 'PCC_LINT(FullGather, "PCC-L001", "full-gather", "gathers all")\n'
     LINT_TABLE = "| code | name | meaning |\n|---|---|---|\n| PCC-L001 | full-gather | gathers all |\n"
 
-    def says(self, readme, lints=LINT_TABLE):
+    def says(self, readme, lints=LINT_TABLE, bench=""):
         return problems(check_readme.check, {"passes/Phases.def": self.PHASES, "README.md": readme, "passes/1-import/README.md": "",
-                                             "dialects/dist/Lints.def": self.LINTS, "passes/explain/README.md": lints})
+                                             "dialects/dist/Lints.def": self.LINTS, "passes/explain/README.md": lints, "bench/README.md": bench})
 
     def test_the_same_table(self):
         self.assertEqual(self.says(self.TABLE), [])
@@ -198,6 +198,11 @@ class Readme(unittest.TestCase):
     def test_another_meaning_and_a_missing_row(self):
         self.assertEqual(len(self.says("| `1-import` | reads something |\n")), 1)
         self.assertEqual(len(self.says("no table\n")), 1)
+
+    def test_times_before_the_first_section(self):
+        bench = "| 167 ms **0.58** | 0.33, 0.42 |\n"
+        for text, count in (("in 167 ms, 0.33 s\n", 0), ("in 67 ms\n", 1), ("in 3.42 s\n", 1), ("\n## A\n\ntakes 3 ms\n", 0)):
+            self.assertEqual(len(self.says(text + self.TABLE, bench=bench)), count, text)
 
     def test_lints(self):
         for table in ("", "| PCC-L001 | full-gather | gathers a part |\n", self.LINT_TABLE + "| PCC-L002 | padding | pads |\n"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that README.md lists the phases of passes/Phases.def: the same folders in the same order with the same meaning,
-and that each folder is there with a README of its own; and that passes/explain/README.md lists the lints of
-dialects/dist/Lints.def.
+and that each folder is there with a README of its own; that the times before the first section of README.md are those of
+bench/README.md; and that passes/explain/README.md lists the lints of dialects/dist/Lints.def.
 
     check_readme.py [ROOT]
 """
@@ -40,6 +40,16 @@ def check_lints(root):
     return [] if want == got else [f"passes/explain/README.md: the table of lints has {got}, dialects/dist/Lints.def has {want}"]
 
 
+def check_times(root):
+    """Finds each time, such as 167 ms, in a row of a table of bench/README.md. Times in seconds stand there without a unit."""
+    opening = "\n".join(tree.lines("README.md", root)).partition("\n## ")[0]
+    times = re.findall(r"\b(\d+) ms\b|\b(\d+\.\d+) s\b", opening)
+    tables = [line for line in tree.lines("bench/README.md", root) if line.startswith("|")] if times else []
+    wanted = [f"{ms} ms" if ms else s for ms, s in times]
+    return [f"README.md: no table of bench/README.md has {time}" for time in wanted
+            if not any(re.search(rf"(?<![\d.]){re.escape(time)}(?!\d)", row) for row in tables)]
+
+
 def check(root=tree.ROOT):
     want, got = phases(root), table(root)
     problems = [f"README.md: the phase table has {g}, passes/Phases.def has {w}" for w, g in zip(want, got) if w != g]
@@ -47,7 +57,7 @@ def check(root=tree.ROOT):
         problems.append(f"README.md: {len(got)} phases, passes/Phases.def has {len(want)}")
     problems += [f"passes/{folder}/README.md is missing" for folder, _ in want
                  if not os.path.exists(os.path.join(root, "passes", folder, "README.md"))]
-    return problems + check_lints(root)
+    return problems + check_times(root) + check_lints(root)
 
 
 if __name__ == "__main__":
