@@ -173,7 +173,12 @@ def newest_or_one_step(folder):
     second = trained_weights(model, seed=2)
     checkpoints, out = save(folder, model, first, step=3), os.path.join(folder, "out.safetensors")
     save(folder, model, second, step=5)
-    pcc.succeed("checkpoint", "export", checkpoints, "-o", out)
+    code, said, told = pcc.call("checkpoint", "export", checkpoints, "-o", out)
+    result = f"{out}: {len(second)} trained weights of {os.path.join(checkpoints, 'step-00000005')}\n"
+    if (code, said, told) != (0, "", result):
+        raise pcc.Failure(f"said {said!r} and {told!r}, not {result!r}")
+    if (quiet := pcc.call("checkpoint", "export", checkpoints, "-o", out, "-q")) != (0, "", ""):
+        raise pcc.Failure(f"-q: {quiet}")
     expect_equal(read_safetensors(out), second, "newest")
     pcc.succeed("checkpoint", "export", os.path.join(checkpoints, "step-00000003"), "-o", out)
     expect_equal(read_safetensors(out), first, "one step")

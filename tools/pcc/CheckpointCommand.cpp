@@ -79,8 +79,8 @@ static Status writeModel(runtime::TrainedWeights &trained,
   return writeModelWithWeights(options, weights);
 }
 
-/// Opens the newest checkpoint and writes its weights. The extension of the
-/// output file determines the format.
+/// Opens the newest checkpoint, writes its weights, and tells what was written.
+/// The extension of the output file determines the format.
 static Status exportCheckpoint(const ExportOptions &options) {
   runtime::TrainedWeights trained;
   PCC_RETURN_IF_ERROR(
@@ -88,9 +88,17 @@ static Status exportCheckpoint(const ExportOptions &options) {
   if (!options.quiet)
     for (const std::string &note : trained.notes())
       printNote(note);
-  if (endingOf(options.model.output) == ".safetensors")
-    return trained.writeSafetensors(options.model.output);
-  return writeModel(trained, options.model);
+  const std::string &output = options.model.output;
+  const bool isModel = endingOf(output) == ".onnx";
+  PCC_RETURN_IF_ERROR(isModel ? writeModel(trained, options.model)
+                              : trained.writeSafetensors(output));
+  const size_t count = trained.list().size();
+  if (!options.quiet)
+    printResult(output + ": " + (isModel ? "the model with " : "") +
+                std::to_string(count) + " trained " +
+                (count == 1 ? "weight" : "weights") + " of " +
+                trained.folder());
+  return Status::success();
 }
 
 /// `export` is the only subcommand.
