@@ -136,6 +136,8 @@ class Options(unittest.TestCase):
 
 does something
 
+It does it well.
+
 examples:
   pcc x --tp 2
 
@@ -154,7 +156,7 @@ commands: x
 
     def test_the_parts_of_a_help(self):
         parsed = options.parse(self.HELP)
-        self.assertEqual((parsed.about, parsed.examples, parsed.usage), ("does something", ["pcc x --tp 2"], "pcc x MODEL [OPTIONS]"))
+        self.assertEqual((parsed.about, parsed.examples, parsed.usage), (["does something", "It does it well."], ["pcc x --tp 2"], "pcc x MODEL [OPTIONS]"))
         self.assertEqual(list(parsed.sections), ["Arguments", "Options"])
         words = {e.words: (options.value_in_words(e.value), e.meaning) for e in parsed.sections["Options"]}
         self.assertEqual(words["--tp"], ("whole number", "size of axis tp"))

@@ -16,7 +16,7 @@ class Entry(typing.NamedTuple):
 
 
 class Help(typing.NamedTuple):
-    about: str
+    about: list     # paragraphs
     examples: list
     usage: str
     sections: dict  # title -> entries
@@ -34,7 +34,8 @@ def parse(text):
             lines.append(line)
         elif line:
             break
-    about, examples = " ".join(" ".join(sections.pop("about")).split()), sections.pop("Examples", [])
+    about = [" ".join(part.split()) for part in "\n".join(sections.pop("about")).strip().split("\n\n")]
+    examples = sections.pop("Examples", [])
     sections.pop("Commands", None)
     return Help(about, [line.strip() for line in examples], usage[1], {title: entries_of(lines) for title, lines in sections.items()})
 
@@ -76,8 +77,8 @@ def table(entries):
 def section(command, parsed, known):
     """Writes the options of one command. A group that an earlier command has as well is only named."""
     yield f"## pcc {command}"
-    yield markdown.sentence(parsed.about)
-    yield markdown.fenced("\n".join([parsed.usage, *parsed.examples]))
+    yield from map(markdown.sentence, parsed.about)
+    yield markdown.fenced("\n".join([parsed.usage, "", *parsed.examples]))
     same = {}
     for title, entries in parsed.sections.items():
         other = known.setdefault((title, tuple(entries)), command)

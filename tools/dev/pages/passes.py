@@ -125,7 +125,8 @@ def index(pages):
 
 
 INTRODUCTION = """The passes of all phases, in the order in which they run. Every phase ends in its gate, a pass that only reads: a gate that
-fails names the phase and the op, and is a defect of pcc, except that of `1-import`, which judges the model. `pcc-opt` runs each pass
+fails names the phase and the op. That of `1-import` judges the model, and one that fails on an [edited dump](../edit-a-plan.md) judges
+the edit; everywhere else, it is a defect of pcc. `pcc-opt` runs each pass
 by its flag."""
 
 
