@@ -111,20 +111,20 @@ class Pages(unittest.TestCase):
         cls.lines = [(f"{name}:{number}", command) for name in tree.files() if name.endswith(".md") and name != "CHANGELOG.md"
                      for number, command in documented.commands("\n".join(tree.lines(name)))]
 
-    def command_of(self, words):
-        """Returns the command of pcc that a command line calls."""
-        names = self.help.names()[0]
-        if words[1:2] == ["checkpoint"]:
-            return "checkpoint export"
-        return words[1] if len(words) > 1 and words[1] in names else "compile"
+    def options(self, words):
+        """Returns the options of the program, or of the command of pcc, that a command line calls."""
+        if words[0] == "pcc-opt":
+            return documented.Help(pcc.PCC + "-opt").options("")
+        command = words[1] if len(words) > 1 and words[1] in self.help.names()[0] else "compile"
+        return self.help.options("checkpoint export" if command == "checkpoint" else command)
 
     def test_options_exist(self):
         for place, line in self.lines:
             words = FOREIGN.split(line)[0].split()
-            if words[:1] == ["pcc"]:
+            if words[:1] in (["pcc"], ["pcc-opt"]):
                 with self.subTest(f"{place}: {line}"):
                     given = {word.partition("=")[0].strip("`[]()…,.") for word in words if re.match(r"\[?--?[a-z]", word)}
-                    self.assertLessEqual(given, self.help.options(self.command_of(words)))
+                    self.assertLessEqual(given, self.options(words))
 
     def test_scripts_can_be_executed(self):
         for place, line in self.lines:
