@@ -39,12 +39,13 @@ static bool isEvenInTime(const Layout &layout) {
   return true;
 }
 
-/// Calls `visit` with the mesh coordinates of one rank after another. Visits all
-/// combinations of coordinates along the axes that affect the sizes of a rank's
-/// messages: the axes of the group, and the axes that divide the operand or the
-/// result. All other coordinates are 0. For example, if a collective in the
-/// mesh {dp=2, tp=4} uses only tp, visits {0, 0}, {0, 1}, {0, 2} and {0, 3}.
-/// Leaves out the microbatch axis "mb" if all microbatches have the same size.
+/// Calls `visit` with the mesh coordinates of one rank after another. Visits
+/// all combinations of coordinates along the axes that affect the sizes of a
+/// rank's messages: the axes of the group, and the axes that divide the operand
+/// or the result. All other coordinates are 0. For example, if a collective in
+/// the mesh {dp=2, tp=4} uses only tp, visits {0, 0}, {0, 1}, {0, 2} and {0,
+/// 3}. Leaves out the microbatch axis "mb" if all microbatches have the same
+/// size.
 template <typename Visit>
 static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
                           Visit &&visit) {
