@@ -30,7 +30,8 @@ for i in $(seq 300); do echo "[$i/300] Building a.cpp"; echo "warning: deprecate
 class Demo(unittest.TestCase):
     def test_it_ends_with_a_report_and_three_commands_that_run(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())
-        done = subprocess.run([sys.executable, "-B", "-c", SMALL, os.path.join(folder, "demo"), PCC], cwd=ROOT, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-B", "-c", SMALL, os.path.join(folder, "demo"), PCC], cwd=ROOT, text=True,
+                              capture_output=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         said, following = done.stdout.split("demo: equal to ONNX Runtime\n")
         self.assertEqual(len(re.findall(r"^\$ ", said, re.M)), 2)

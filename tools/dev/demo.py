@@ -70,7 +70,7 @@ def main():
     inputs = write_model(path)
     run(PCC, path, "-o", bundle, *PLAN)
     given = [w for n in inputs for w in ("--input", f"{n}={os.path.join(FOLDER, 'inputs', n)}.npy")]
-    run(PCC, "run", bundle, *given, "--output", out, "--html", report)
+    run(PCC, "run", bundle, *given, "--output", out, "--warmup", "1", "--repeat", "3", "--html", report)
     if not compare(oracle.load(out), inputs, path):
         print("demo: the outputs differ")
         return 1
