@@ -83,11 +83,11 @@ def renewed(shown, said):
 
 def commands(text):
     """Yields (line number, command) for every line of a code block, and every code span, of a page."""
-    fences, is_code, previous = re.compile("```"), False, ""
+    is_code = False
     for number, line in enumerate(text.split("\n"), 1):
-        is_code ^= bool(fences.match(line))
+        is_code ^= line.startswith("```")
         if is_code or line.startswith("    "):
-            yield number, previous + line.strip().removeprefix("$ ")
+            yield number, line.strip().removeprefix("$ ")
         else:
             yield from ((number, span.strip()) for span in SPAN.findall(line))
 

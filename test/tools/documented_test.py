@@ -22,7 +22,7 @@ import tree
 README = os.path.join(ROOT, "README.md")
 # The picture of README.md is a file that its commands write.
 PICTURE, DRAWN = os.path.join(ROOT, "docs", "step.svg"), "step.svg"
-# Options that other programs in a command line have, or that stand for one that does not exist.
+# Ends the words of pcc in a command line: a pipe, a comment, another command, or the end of options.
 FOREIGN = re.compile(r"[|;#]|&&|\s--\s")
 
 
