@@ -37,7 +37,8 @@ def VerifyPlaced : Pass<"verify-placed", "::mlir::func::FuncOp"> {
   let description = [{
     Gate of `3-place`. The pass changes nothing and checks that every op has a `pipe.stage`, that operands come from the same
     stage or through a `pipe.transfer`, and that a transfer sends what its stage made. A transfer goes to an existing stage,
-    and for values of the forward pass to a later one.
+    and for values of the forward pass to a later one. A stage writes a parameter at most once, and all stages that write it
+    write equal values.
 
     A failure is a defect of pcc; the exit code is 1.
     [example: test/passes/3-place/verify-placed.mlir @placed]

@@ -54,11 +54,86 @@ static LogicalResult checkOp(Operation &op, int64_t numStages,
 }
 
 namespace {
+/// Compares values of different stages. Two values are equal if one is sent to
+/// the other's stage, or if equal ops compute them from equal operands.
+class EqualValues {
+public:
+  bool operator()(Value one, Value other) {
+    one = behindTransfers(one);
+    other = behindTransfers(other);
+    if (one == other)
+      return true;
+    auto [entry, isNew] = known.insert({{one, other}, true});
+    if (!isNew)
+      return entry->second;
+    const bool areEqual = compare(one, other);
+    known[{one, other}] = areEqual;
+    return areEqual;
+  }
+
+private:
+  static Value behindTransfers(Value value) {
+    while (auto transfer = value.getDefiningOp<pipe::TransferOp>())
+      value = transfer.getInput();
+    return value;
+  }
+
+  bool compare(Value one, Value other) {
+    auto left = dyn_cast<OpResult>(one), right = dyn_cast<OpResult>(other);
+    return left && right && left.getResultNumber() == right.getResultNumber() &&
+           compare(left.getOwner(), right.getOwner());
+  }
+
+  bool compare(Operation *one, Operation *other) {
+    return one->getName() == other->getName() &&
+           one->getResultTypes() == other->getResultTypes() &&
+           one->getNumRegions() == 0 && other->getNumRegions() == 0 &&
+           one->getPropertiesAsAttribute() ==
+               other->getPropertiesAsAttribute() &&
+           std::equal(
+               one->operand_begin(), one->operand_end(), other->operand_begin(),
+               other->operand_end(),
+               [&](Value left, Value right) { return (*this)(left, right); });
+  }
+
+  llvm::DenseMap<std::pair<Value, Value>, bool> known;
+};
+} // namespace
+
+/// Checks that each stage writes a parameter at most once, and that stages
+/// which write the same parameter write equal values: they hold copies of one
+/// weight. Emits an error if not.
+static LogicalResult checkWrites(func::FuncOp function) {
+  llvm::StringMap<SmallVector<graph::SetParameterOp>> writes;
+  EqualValues areEqual;
+  for (auto set : function.getOps<graph::SetParameterOp>()) {
+    auto &others = writes[set.getParameter()];
+    for (graph::SetParameterOp other : others)
+      if (pipe::stageOf(other) == pipe::stageOf(set))
+        return set.emitOpError("writes parameter '")
+               << set.getParameter() << "' a second time on stage "
+               << pipe::stageOf(set);
+    if (!others.empty() &&
+        !areEqual(others.front().getValue(), set.getValue())) {
+      InFlightDiagnostic error = set.emitOpError("writes another value to '")
+                                 << set.getParameter() << "' on stage "
+                                 << pipe::stageOf(set) << " than stage "
+                                 << pipe::stageOf(others.front())
+                                 << " does, but both hold this parameter";
+      error.attachNote(others.front().getLoc()) << "the other write is here";
+      return error;
+    }
+    others.push_back(set);
+  }
+  return success();
+}
+
+namespace {
 /// Pass `--verify-placed`, which checks the pipeline stages of all ops of a
 /// function. Each op must have a stage and read only values of its own stage.
 /// The exception is the op `pipe.transfer`, which sends a value from one stage
-/// to another. checkTransfer tests whether both stages are correct. The pass
-/// changes nothing.
+/// to another. checkTransfer tests whether both stages are correct. Stages that
+/// write the same parameter must write equal values. The pass changes nothing.
 struct VerifyPlaced : pcc::place::impl::VerifyPlacedBase<VerifyPlaced> {
   void runOnOperation() override {
     auto stages =
@@ -68,6 +143,8 @@ struct VerifyPlaced : pcc::place::impl::VerifyPlacedBase<VerifyPlaced> {
     for (Operation &op : getOperation().front().without_terminator())
       if (++numOps; failed(checkOp(op, stages ? stages.getInt() : 1, parts)))
         return signalPassFailure();
+    if (failed(checkWrites(getOperation())))
+      return signalPassFailure();
     LDBG() << numOps.getValue() << " ops are placed";
     markAllAnalysesPreserved();
   }

@@ -24,7 +24,8 @@ static void mergeMesh(ModuleOp dump, CompileOptions &options) {
       options.mesh.push_back({axis.name, axis.size});
     else
       options.axes.try_emplace(axis.name, axis.size);
-  if (auto experts = dump->getAttrOfType<IntegerAttr>(dist::expertsName))
+  auto experts = dump->getAttrOfType<IntegerAttr>(dist::expertsName);
+  if (experts && !hasOwnNames)
     options.axes.try_emplace("ep", experts.getInt());
 }
 

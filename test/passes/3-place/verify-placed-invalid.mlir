@@ -34,3 +34,32 @@ func.func @stage_out_of_range(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %1 : tensor<8xf32>
 }
 }
+
+// -----
+
+module attributes {pipe.stages = 1 : i64} {
+graph.parameter @w : tensor<8xf32> trained
+func.func @written_twice(%x: tensor<8xf32>) {
+  graph.set_parameter @w, %x {pipe.stage = 0 : i64} : tensor<8xf32>
+  // expected-error @below {{writes parameter 'w' a second time on stage 0}}
+  graph.set_parameter @w, %x {pipe.stage = 0 : i64} : tensor<8xf32>
+  return
+}
+}
+
+// -----
+
+module attributes {pipe.stages = 2 : i64} {
+graph.parameter @w : tensor<8xf32> trained
+func.func @copies_that_differ() {
+  %0 = graph.get_parameter @w {pipe.stage = 0 : i64} : tensor<8xf32>
+  %1 = graph.get_parameter @w {pipe.stage = 1 : i64} : tensor<8xf32>
+  %2 = graph.add %0, %0 {pipe.stage = 0 : i64} : tensor<8xf32>, tensor<8xf32>
+  %3 = graph.mul %1, %1 {pipe.stage = 1 : i64} : tensor<8xf32>, tensor<8xf32>
+  // expected-note @below {{the other write is here}}
+  graph.set_parameter @w, %2 {pipe.stage = 0 : i64} : tensor<8xf32>
+  // expected-error @below {{writes another value to 'w' on stage 1 than stage 0 does, but both hold this parameter}}
+  graph.set_parameter @w, %3 {pipe.stage = 1 : i64} : tensor<8xf32>
+  return
+}
+}
