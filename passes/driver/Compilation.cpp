@@ -20,6 +20,7 @@
 #include "passes/driver/InternalError.h"
 #include "passes/driver/ReadModule.h"
 #include "passes/options/OptionAttrs.h"
+#include "passes/options/TrainingOptionAttrs.h"
 #include "runtime/base/Exhaustion.h"
 #include "runtime/base/ScopedFolder.h"
 #include "llvm/Support/FileSystem.h"
@@ -240,15 +241,17 @@ static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
 /// Returns a function that tells whether --train-only and --freeze let pcc
 /// train a weight, by its name. The function is empty for inference, and
 /// without --loss, because the ONNX model then defines the training step. The
-/// function holds a reference to `training`.
+/// function holds references to `training` and to `asked`, to which it appends
+/// each name.
 static std::function<bool(StringRef)>
-trainedNames(const TrainingOptions &training) {
+trainedNames(const TrainingOptions &training, std::vector<std::string> &asked) {
   if (!training.train || training.loss.empty())
     return {};
   return [&](StringRef name) {
     const auto matches = [&](const std::string &pattern) {
       return dist::matchesName(pattern, name);
     };
+    asked.push_back(name.str());
     return (training.trainOnly.empty() ||
             llvm::any_of(training.trainOnly, matches)) &&
            llvm::none_of(training.freeze, matches);
@@ -267,7 +270,8 @@ Status Compilation::loadOnnx() {
   import.externalDataRoot = options.externalDataRoot;
   import.dropout = dropoutOf(options.training);
   import.trainingInfo = options.training.train && options.training.loss.empty();
-  import.trains = trainedNames(options.training);
+  std::vector<std::string> weights;
+  import.trains = trainedNames(options.training, weights);
   (void)StringRef(options.training.seed).getAsInteger(10, import.seed);
   import.allowAbsentWeights = options.randomWeights.has_value();
   import.mesh = axesOf(options);
@@ -279,6 +283,7 @@ Status Compilation::loadOnnx() {
   PCC_ASSIGN_OR_RETURN(
       module, importOnnx(options.model, import, &context, &report.unsupported));
   PCC_RETURN_IF_ERROR(recordWeightFiles(*module));
+  PCC_RETURN_IF_ERROR(checkWeightNames(*module, weights, options.training));
   return recordOptions(*module, options);
 }
 

@@ -556,6 +556,8 @@ Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
   if (!options.dims.empty() || !options.shapes.empty())
     return Status::error(WrongUsage,
                          "'" + options.model + "' has no dynamic dims to bind");
+  PCC_RETURN_IF_ERROR(
+      checkWeightNames(module, /*others=*/{}, options.training));
   recordRoot(module, options.model);
   return recordOptions(module, options);
 }

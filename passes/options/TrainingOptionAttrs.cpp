@@ -1,6 +1,7 @@
 //===- TrainingOptionAttrs.cpp - options of training as attributes --------===//
 
 #include "passes/options/TrainingOptionAttrs.h"
+#include "dialects/dist/NamePattern.h"
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -92,6 +93,27 @@ Status pcc::checkLoss(ModuleOp module, const CompileOptions &options) {
   return Status::error(WrongUsage, "--train needs --loss",
                        {"for instance --loss 'cross_entropy(logits, labels)', "
                         "or the name of a scalar output"});
+}
+
+Status pcc::checkWeightNames(ModuleOp module, std::vector<std::string> others,
+                             const TrainingOptions &training) {
+  std::vector<std::string> names;
+  for (auto weight : module.getOps<graph::ParameterOp>())
+    names.push_back(weight.getSymName().str());
+  llvm::append_range(names, std::move(others));
+  const std::pair<const char *, const std::vector<std::string> &> given[] = {
+      {"--freeze", training.freeze},
+      {"--train-only", training.trainOnly},
+      {"--decay", training.decay}};
+  for (const auto &[option, patterns] : given)
+    for (const std::string &pattern : patterns)
+      if (llvm::none_of(names, [&, &pattern = pattern](const auto &name) {
+            return dist::matchesName(pattern, name);
+          }))
+        return Status::error(WrongUsage, std::string(option) + " '" + pattern +
+                                             "': no weight has that name" +
+                                             nearestOf(pattern, names));
+  return Status::success();
 }
 
 void pcc::recordTraining(ModuleOp module, const CompileOptions &options) {

@@ -21,6 +21,13 @@ Status checkTraining(const CompileOptions &options);
 /// exit code 2.
 Status checkLoss(mlir::ModuleOp module, const CompileOptions &options);
 
+/// Checks that each name or glob of --freeze, --train-only and --decay is that
+/// of a weight: one of `module`, or one of `others`, which has weights of one
+/// element that the import may have folded. If not, returns an error with exit
+/// code 2 that names similar weights.
+Status checkWeightNames(mlir::ModuleOp module, std::vector<std::string> others,
+                        const TrainingOptions &training);
+
 /// Returns the number of pipeline stages that run on each rank of the pipeline.
 /// If the user gives --virtual-stages, returns the number in this option.
 /// Otherwise, returns 2 for the schedules interleaved and zb-v, and 1 for all
