@@ -5,6 +5,7 @@
 #include "python-bindings/src/Interruption.h"
 #include "python-bindings/src/OptionTypes.h"
 #include "runtime/program/Inspect.h"
+#include "runtime/program/ShardPicture.h"
 #include "runtime/tensor/OutputNames.h"
 #include "tools/pcc/CompileCommand.h"
 
@@ -13,7 +14,9 @@
 #include <future>
 #include <mutex>
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -25,6 +28,9 @@ using namespace pcc::python;
 namespace {
 /// A Python callable that takes a string.
 using TextCallback = std::function<void(const std::string &)>;
+
+/// The indices from the first number to before the second.
+using IndexRange = std::pair<int64_t, int64_t>;
 
 /// argc and argv of a command. Borrows the words.
 class Arguments {
@@ -139,6 +145,26 @@ static std::string inspect(const std::string &bundle,
   return text;
 }
 
+/// Draws the parts of a weight, which has for each rank the runs of indices of
+/// every dim.
+static std::string drawShards(
+    const std::string &name, const std::string &dtype,
+    const std::vector<int64_t> &shape,
+    const std::map<int64_t, std::vector<std::vector<IndexRange>>> &parts) {
+  runtime::HeldTensor tensor{name, dtype, shape};
+  for (const auto &[rank, dims] : parts) {
+    std::vector<dist::Runs> &held = tensor.parts[rank];
+    for (const std::vector<IndexRange> &dim : dims) {
+      dist::Runs &runs = held.emplace_back();
+      for (const auto &[begin, end] : dim)
+        runs.push_back({begin, end});
+    }
+  }
+  const std::string text =
+      titleOf(tensor) + "\n" + runtime::shardPicture(tensor);
+  return text.substr(0, text.size() - 1);
+}
+
 /// Adds the options of a command to `app`. The values of these options are
 /// static, because `app` is only listed and never parsed. `pcc explain` takes
 /// those of `pcc compile` that the table of options gives to both.
@@ -207,6 +233,9 @@ void python::defineCommands(nb::module_ &module) {
   module.def("inspect", inspect, nb::arg("bundle"),
              nb::arg("rank") = nb::none(),
              "Returns the JSON that `pcc inspect --json` prints.");
+  module.def("draw_shards", drawShards, nb::arg("name"), nb::arg("dtype"),
+             nb::arg("shape"), nb::arg("parts"),
+             "Draws the parts of a weight as `pcc inspect --shards` does.");
   module.def("options_of", optionsOf, nb::arg("command"),
              "Returns the options of a command: name, description, whether it "
              "is a flag, separator of several values, type.");

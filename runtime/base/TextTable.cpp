@@ -17,9 +17,8 @@ static std::string joinRows(const TextTable &table, RowText rowText) {
   return text;
 }
 
-/// Counts characters of UTF-8, which may have several bytes each.
-static size_t widthOf(const std::string &cell) {
-  return size_t(std::count_if(cell.begin(), cell.end(),
+size_t widthOf(const std::string &text) {
+  return size_t(std::count_if(text.begin(), text.end(),
                               [](char c) { return (c & 0xC0) != 0x80; }));
 }
 

@@ -3,6 +3,7 @@
 #ifndef PCC_RUNTIME_BASE_TEXTTABLE_H
 #define PCC_RUNTIME_BASE_TEXTTABLE_H
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ struct TextTable {
   std::vector<std::string> titles;
   std::vector<std::vector<std::string>> rows;
 };
+
+/// Returns the number of characters of a text in UTF-8, which may have several
+/// bytes each.
+size_t widthOf(const std::string &text);
 
 /// Returns the table with aligned columns, one line per row. The first column
 /// is aligned to the left, all others to the right, each with two spaces before

@@ -4,7 +4,11 @@
 #include "runtime/program/InspectText.h"
 #include "runtime/program/Layout.h"
 #include "runtime/program/Seal.h"
+#include "runtime/program/ShardsText.h"
+#include "sharding/ShardingText.h"
+#include "status/Suggestions.h"
 
+#include <fnmatch.h>
 #include <nlohmann/json.hpp>
 
 using Json = nlohmann::ordered_json;
@@ -230,6 +234,54 @@ static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
   return result;
 }
 
+/// Removes all tensors from `program` whose names do not match `glob`. Adds the
+/// names of all tensors to `names`. Gives the other tensors the field
+/// "sharding", a text such as "[-, tp]", and inputs and outputs the type and
+/// shape that `bundle` has.
+static void keepTensors(Json &program, const Json &bundle,
+                        const std::string &glob,
+                        std::vector<std::string> &names) {
+  const InspectMesh mesh(bundle);
+  for (const char *list : {"parameters", "inputs", "outputs"}) {
+    Json kept = Json::array();
+    for (Json &tensor : program.at(list)) {
+      const auto name = tensor.at("name").get<std::string>();
+      names.push_back(name);
+      if (name != glob && fnmatch(glob.c_str(), name.c_str(), FNM_NOESCAPE))
+        continue;
+      if (bundle.contains(list))
+        for (const Json &port : bundle.at(list))
+          if (port.at("name") == name)
+            tensor.update(port);
+      dist::Sharding sharding;
+      for (const Json &dim : tensor.at("layout"))
+        sharding.dims.push_back(InspectMesh::dimOf(dim));
+      tensor["sharding"] = dist::toBriefString(
+          dist::withoutTime(std::move(sharding)), mesh.mesh);
+      kept.push_back(std::move(tensor));
+    }
+    program[list] = std::move(kept);
+  }
+}
+
+/// Sets `text` to pictures of the tensors whose names match `glob`.
+static Status describeShards(Json bundle, const std::string &glob,
+                             std::string &text) {
+  std::vector<std::string> names;
+  bool hasAny = false;
+  for (Json &program : bundle.at("programs")) {
+    keepTensors(program, bundle, glob, names);
+    for (const char *list : {"parameters", "inputs", "outputs"})
+      hasAny = hasAny || !program.at(list).empty();
+  }
+  if (!hasAny)
+    return Status::error(WrongUsage,
+                         "no weight, input or output of the bundle is named '" +
+                             glob + "'" + nearestOf(glob, names));
+  text = shardsText(expand(std::move(bundle), {}).at("ranks"));
+  return Status::success();
+}
+
 /// Reads bundle.json of the directory `path` and calls `use` with its content.
 /// Returns an error with exit code 11 if the file cannot be read, or if `use`
 /// throws because a field is missing. Otherwise, returns the result of `use`.
@@ -261,8 +313,14 @@ static Status describe(Json bundle, const InspectOptions &options,
     text = scheduleText(bundle.at("programs"));
     return Status::success();
   }
-  const Json expanded = expand(std::move(bundle), options.rank);
-  text = options.json ? expanded.dump() + "\n" : inspectText(expanded);
+  if (!options.shards.empty())
+    return describeShards(std::move(bundle), options.shards, text);
+  if (options.json)
+    text = expand(std::move(bundle), options.rank).dump() + "\n";
+  else if (options.rank)
+    text = rankText(expand(std::move(bundle), options.rank));
+  else
+    text = inspectText(bundle, options.isVerbose);
   return Status::success();
 }
 

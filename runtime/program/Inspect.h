@@ -27,12 +27,18 @@ struct InspectOptions {
   /// stage for one microbatch. For example, "0F1" is the forward pass of stage
   /// 0 for microbatch 1, and "0B1" is the backward pass.
   bool schedule = false;
+  /// Whether a page about all ranks lists each collective, transfer and action.
+  bool isVerbose = false;
+  /// Name or glob of weights, inputs and outputs. If given, the page has only
+  /// pictures of the parts of these tensors that ranks hold.
+  std::string shards = {};
 };
 
-/// Sets `text` to the description of a bundle. For each rank, the text lists
-/// the coordinates, and the index ranges of its weights, inputs and outputs.
-/// Reads only bundle.json. Returns an error with exit code 11 if bundle.json
-/// cannot be read, 2 if there is no rank `options.rank`.
+/// Sets `text` to the description of a bundle. For a single rank and as JSON,
+/// the text has the index ranges of its weights, inputs and outputs. Reads only
+/// bundle.json. Returns an error with exit code 11 if bundle.json cannot be
+/// read, 2 if there is no rank `options.rank`, or if no tensor matches
+/// `options.shards`.
 Status inspectBundle(const InspectOptions &options, std::string &text);
 
 /// Calls `use` with ranks of the bundle in the directory `bundle`, as entries

@@ -2,6 +2,7 @@
 
 #include "runtime/program/InspectText.h"
 #include "runtime/base/QuantityText.h"
+#include "runtime/program/InspectTables.h"
 
 #include <nlohmann/json.hpp>
 
@@ -38,29 +39,6 @@ static std::string runsText(const Json &runs) {
   return text + "]";
 }
 
-/// Returns the inputs or outputs of the model as text, one line each.
-static std::string portsText(const Json &ports) {
-  std::string text;
-  for (const Json &port : ports)
-    text += "  " + port.at("name").get<std::string>() + " " +
-            port.at("dtype").get<std::string>() + port.at("shape").dump() +
-            "\n";
-  return text;
-}
-
-/// Returns text such as "rank 3" or "ranks 4 to 7".
-static std::string rangeText(const Json &ranks, size_t first, size_t next) {
-  const std::string number = ranks[first].at("rank").dump();
-  return next == first + 1
-             ? "rank " + number
-             : "ranks " + number + " to " + ranks[next - 1].at("rank").dump();
-}
-
-/// Returns whether two ranks run the same program. Their lines are then equal.
-static bool isAlike(const Json &left, const Json &right) {
-  return left.at("stages") == right.at("stages");
-}
-
 double allocatedBytes(const Json &rank) {
   double bytes = 0;
   for (const char *part : {"weight_bytes", "state_bytes", "arena_bytes"})
@@ -79,22 +57,6 @@ static std::string memoryText(const Json &rank) {
   text += ", lower bound " + bytesOf(rank, "arena_lower_bound_bytes") +
           "), receives " + bytesOf(rank, "received_bytes") + " per step, " +
           rank.at("instructions").dump() + " instructions\n";
-  return text;
-}
-
-/// Returns one line for each group of ranks that run the same program.
-static std::string ranksText(const Json &ranks) {
-  std::string text;
-  for (size_t first = 0, next = 0; first < ranks.size(); first = next) {
-    for (next = first + 1;
-         next < ranks.size() && isAlike(ranks[first], ranks[next]);)
-      ++next;
-    text += "  " + rangeText(ranks, first, next) +
-            (ranks.size() == 1
-                 ? " (" + meshText(ranks[first].at("coordinates")) + ")"
-                 : "") +
-            memoryText(ranks[first]);
-  }
   return text;
 }
 
@@ -124,67 +86,82 @@ static std::string collectivesText(const Json &collectives,
   return text.empty() ? "" : "collectives per " + per + "\n" + text;
 }
 
-/// Joins names of actions, with `separator` between two names. An action is a
-/// computation of one stage for one microbatch. For example, "0F3" is the
-/// forward pass of stage 0 for microbatch 3. The actions ["0F3", "0B3"] with
-/// the separator "," become "0F3,0B3".
-static std::string actionsText(const Json &actions, const char *separator) {
-  std::string text;
-  for (const Json &action : actions)
-    text += (text.empty() ? "" : separator) + action.get<std::string>();
-  return text;
-}
-
 std::string scheduleText(const Json &programs) {
   std::string text;
   for (const Json &program : programs)
-    text += actionsText(program.at("actions"), ",") + "\n";
+    text += joinedActions(program, ",") + "\n";
   return text;
 }
 
-/// Returns a table of the actions that each rank runs in one step. An action is
-/// a computation of one stage for one microbatch. For example, "0F3" is the
-/// forward pass of stage 0 for microbatch 3. Consecutive ranks with equal
-/// actions have one line in common. For example, ranks 0 to 3 may have this
-/// line:
-///
-///     ranks 0 to 3: 0F0 0F1 0B0 0B1
-static std::string tableText(const Json &ranks) {
+/// Returns the transfers between stages as text, one line each.
+static std::string transfersText(const Json &transfers) {
   std::string text;
-  for (size_t first = 0, next = 0; first < ranks.size(); first = next) {
-    const Json &actions = ranks[first].at("actions");
-    for (next = first + 1;
-         next < ranks.size() && ranks[next].at("actions") == actions;)
-      ++next;
-    text += "  " + rangeText(ranks, first, next) + ": " +
-            actionsText(actions, " ") + "\n";
-  }
-  return "actions of a step\n" + text;
-}
-
-std::string inspectText(const Json &bundle) {
-  std::string text =
-      bundle.at("world").dump() + " ranks (" + meshText(bundle.at("mesh")) +
-      "), target " + bundle.at("target").get<std::string>() +
-      (bundle.at("tf32").get<bool>() ? " with tf32, " : ", ") +
-      bundle.at("microbatches").dump() + " microbatches, " +
-      bundle.at("kernels").at("unique").dump() + " kernels called " +
-      bundle.at("kernels").at("calls").dump() + " times\n";
-  text += "inputs\n" + portsText(bundle.at("inputs"));
-  text += "outputs\n" + portsText(bundle.at("outputs")) + "ranks\n";
-  text += ranksText(bundle.at("ranks"));
-  text += tableText(bundle.at("ranks"));
-  if (bundle.at("ranks").size() == 1)
-    for (const char *list : {"parameters", "inputs", "outputs"})
-      text += tensorsText(bundle.at("ranks").at(0), list);
-  for (const char *per : {"step", "microbatch"})
-    text += collectivesText(bundle.at("collectives"), per);
-  for (const Json &transfer : bundle.at("transfers"))
+  for (const Json &transfer : transfers)
     text += "transfer from stage " + transfer.at("from_stage").dump() + " to " +
             transfer.at("to_stage").dump() + ": " +
             transfer.at("value").get<std::string>() + ", " +
             bytesOf(transfer, "bytes") + "\n";
   return text;
+}
+
+/// Returns collectives and transfers as text, one line each.
+static std::string communicationList(const Json &bundle) {
+  std::string text;
+  for (const char *per : {"step", "microbatch"})
+    text += collectivesText(bundle.at("collectives"), per);
+  return text + transfersText(bundle.at("transfers"));
+}
+
+/// Returns what concerns the whole bundle, in one line.
+static std::string headText(const Json &bundle) {
+  const Json &kernels = bundle.at("kernels");
+  return countText(bundle.at("world").get<int64_t>(), "rank") + " (" +
+         meshText(bundle.at("mesh")) + "), target " +
+         bundle.at("target").get<std::string>() +
+         (bundle.at("tf32").get<bool>() ? " with tf32, " : ", ") +
+         countText(bundle.at("microbatches").get<int64_t>(), "microbatch") +
+         ", " + countText(kernels.at("unique").get<int64_t>(), "kernel") +
+         " called " + countText(kernels.at("calls").get<int64_t>(), "time") +
+         "\n" + portsText(bundle, "inputs") + portsText(bundle, "outputs");
+}
+
+/// Groups the programs of a bundle for a page.
+static std::vector<ProgramGroup> groupsOf(const Json &bundle, size_t most) {
+  const Json &programs = bundle.at("programs");
+  const int64_t perProgram =
+      bundle.at("world").get<int64_t>() / static_cast<int64_t>(programs.size());
+  return groupPrograms(programs, perProgram, most);
+}
+
+std::string inspectText(const Json &bundle, bool isVerbose) {
+  constexpr size_t mostGroups = 12, mostActionRows = 6;
+  const Json &programs = bundle.at("programs");
+  std::string text = headText(bundle);
+  if (!isVerbose)
+    return text + rankTableText(groupsOf(bundle, mostGroups)) +
+           actionsText(groupsOf(bundle, mostActionRows)) +
+           communicationText(bundle) +
+           "\n--rank R tells all about a rank, --shards GLOB draws what ranks "
+           "hold of a weight, -v lists all\n";
+  text += "ranks\n";
+  for (const ProgramGroup &group : groupsOf(bundle, programs.size()))
+    text += "  " + rangeText(group) + memoryText(*group.programs.front());
+  text += "actions of a step\n";
+  for (const ProgramGroup &group : groupsOf(bundle, programs.size()))
+    text += "  " + rangeText(group) + ": " +
+            joinedActions(*group.programs.front(), " ") + "\n";
+  return text + communicationList(bundle);
+}
+
+std::string rankText(const Json &bundle) {
+  const Json &rank = bundle.at("ranks").at(0);
+  std::string text = headText(bundle) + "rank " + rank.at("rank").dump() +
+                     " (" + meshText(rank.at("coordinates")) + ")" +
+                     memoryText(rank) + "actions of a step\n  " +
+                     joinedActions(rank, " ") + "\n";
+  for (const char *list : {"parameters", "inputs", "outputs"})
+    text += tensorsText(rank, list);
+  return text + communicationList(bundle);
 }
 
 } // namespace pcc::runtime

@@ -8,10 +8,14 @@
 
 namespace pcc::runtime {
 
-/// Returns the description of a bundle as a readable page, with one line per
-/// rank. `bundle` is the JSON that `pcc inspect --json` prints. For a single
-/// rank, the page also lists the tensors.
-std::string inspectText(const nlohmann::ordered_json &bundle);
+/// Returns the description of a bundle as a page of at most 40 lines, which
+/// sums up what would be more. `bundle` has the fields of bundle.json. If
+/// `isVerbose`, lists each action, collective and transfer instead.
+std::string inspectText(const nlohmann::ordered_json &bundle, bool isVerbose);
+
+/// Returns the description of one rank as a page with its tensors. `bundle` is
+/// the JSON that `pcc inspect --rank R --json` prints.
+std::string rankText(const nlohmann::ordered_json &bundle);
 
 /// Returns the bytes that a rank allocates: weights, optimizer state and arena.
 /// `rank` is an entry of "ranks" or "programs".

@@ -53,6 +53,9 @@ class Descriptions(unittest.TestCase):
         self.assertEqual([line for line in repr(grid).splitlines() if "rank" in line], ["│ rank 0 │ rank 1 │", "│ rank 2 │ rank 3 │"])
         many = pcc.Shards("w", "f32", (40,), {i: [[[i, i + 1]]] for i in range(40)})
         self.assertIn("and 24 more parts of a dim", repr(many))
+        name = next(iter(sorted(names)))
+        self.assertEqual(repr(self.bundle.shards(name)[0]).splitlines()[1:],
+                         tool("inspect", self.bundle.path, "--shards", name).splitlines()[1:])
 
     def test_explanations_are_those_of_the_tool(self):
         words = ["explain", self.model, "--json", "--dim=batch=4", "--dim=seq=6", "--tp=2", "--pp=2"]

@@ -13,20 +13,33 @@ using namespace pcc::tool;
 static void declare(CLI::App &app, runtime::InspectOptions &options) {
   app.name("pcc inspect");
   app.description(
-      "shows the contents of a bundle\n\nWeights and their index runs, "
-      "arenas, action tables, collectives with bytes.\n\nexamples:\n  "
-      "pcc inspect model.pcc\n  pcc inspect model.pcc --rank 3 "
-      "--json\n  pcc inspect model.pcc --schedule > table.csv");
+      "shows the contents of a bundle\n\nMemory and actions of ranks, "
+      "communication with bytes, and the parts of weights that ranks "
+      "hold.\n\nexamples:\n  pcc inspect model.pcc\n  pcc inspect model.pcc "
+      "--rank 3 --json\n  pcc inspect model.pcc --shards '*.c_attn.weight'\n  "
+      "pcc inspect model.pcc --schedule > table.csv");
   app.add_option("BUNDLE", options.bundle, "a directory that pcc has written")
       ->required();
   auto *rank = app.add_option("--rank", options.rank, "show this rank only");
   auto *json =
       app.add_flag("--json", options.json, "print JSON; sizes in bytes");
-  app.add_flag("--schedule", options.schedule,
-               "print only the action table: a line per pipeline position, as "
-               "pcc --schedule FILE.csv reads it")
-      ->excludes(rank)
-      ->excludes(json);
+  auto *schedule = app.add_flag(
+      "--schedule", options.schedule,
+
+      "print only the action table: a line per pipeline position, as "
+      "pcc --schedule FILE.csv reads it");
+  schedule->excludes(rank)->excludes(json);
+  auto *shards = app.add_option(
+      "--shards", options.shards,
+      "draw the parts that ranks hold of weights, inputs and outputs with this "
+      "name; globs allowed");
+  shards->option_text("GLOB");
+  shards->excludes(rank)->excludes(json)->excludes(schedule);
+  app.add_flag("-v,--verbose", options.isVerbose,
+               "list every collective, transfer and action")
+      ->excludes(json)
+      ->excludes(schedule)
+      ->excludes(shards);
 }
 
 void tool::declareInspect(CLI::App &app) {

@@ -1,0 +1,144 @@
+//===- ShardsText.cpp - page of the shards that ranks hold ----------------===//
+
+#include "runtime/program/ShardsText.h"
+#include "runtime/base/TextTable.h"
+#include "runtime/program/ShardPicture.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+namespace pcc::runtime {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+/// Tensors of one type and shape that the same ranks hold in the same parts.
+struct Picture {
+  /// The first tensor.
+  HeldTensor tensor;
+  /// Sharding in the spelling of --shard, such as "[-, 3|tp]".
+  std::string sharding;
+  /// Names of the other tensors.
+  std::vector<std::string> others = {};
+};
+} // namespace
+
+/// Reads the runs of all dims, such as [[[0, 8]], [[0, 4], [8, 12]]].
+static std::vector<dist::Runs> runsOf(const Json &dims) {
+  std::vector<dist::Runs> all;
+  for (const Json &dim : dims) {
+    dist::Runs &runs = all.emplace_back();
+    for (const Json &run : dim)
+      runs.push_back({run.at(0).get<int64_t>(), run.at(1).get<int64_t>()});
+  }
+  return all;
+}
+
+/// Returns the tensors of all ranks in the order of the program, each with the
+/// parts of all ranks that hold it in the same sharding.
+static std::vector<Picture> tensorsOf(const Json &ranks) {
+  std::vector<Picture> tensors;
+  std::map<std::string, size_t> numbers;
+  for (const Json &rank : ranks)
+    for (const char *list : {"parameters", "inputs", "outputs"})
+      for (const Json &entry : rank.at(list)) {
+        const auto name = entry.at("name").get<std::string>();
+        const auto sharding = entry.at("sharding").get<std::string>();
+        const auto [found, isNew] =
+            numbers.insert({list + name + sharding, tensors.size()});
+        if (isNew)
+          tensors.push_back({{name, entry.at("dtype").get<std::string>(),
+                              entry.at("shape").get<std::vector<int64_t>>()},
+                             sharding});
+        tensors[found->second].tensor.parts[rank.at("rank").get<int64_t>()] =
+            runsOf(entry.at("runs"));
+      }
+  return tensors;
+}
+
+/// Joins tensors that one picture can stand for.
+static std::vector<Picture> picturesOf(const Json &ranks) {
+  std::vector<Picture> pictures;
+  for (Picture &made : tensorsOf(ranks)) {
+    const auto equal = std::find_if(
+        pictures.begin(), pictures.end(), [&](const Picture &other) {
+          return other.sharding == made.sharding &&
+                 other.tensor.dtype == made.tensor.dtype &&
+                 other.tensor.shape == made.tensor.shape &&
+                 other.tensor.parts == made.tensor.parts;
+        });
+    if (equal == pictures.end())
+      pictures.push_back(std::move(made));
+    else
+      equal->others.push_back(made.tensor.name);
+  }
+  return pictures;
+}
+
+/// Returns "likewise a, b and 2 more"; empty without names.
+static std::string likewiseText(const std::vector<std::string> &names) {
+  constexpr size_t mostNamed = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), mostNamed); ++i)
+    text += (i ? ", " : "likewise ") + names[i];
+  return text +
+         (names.size() > mostNamed
+              ? " and " + std::to_string(names.size() - mostNamed) + " more"
+              : "");
+}
+
+static std::string pictureText(const Picture &picture) {
+  const std::string likewise = likewiseText(picture.others);
+  return titleOf(picture.tensor) + "  " + picture.sharding + "\n" +
+         (likewise.empty() ? "" : likewise + "\n") +
+         shardPicture(picture.tensor);
+}
+
+/// Returns the tensors without pictures as a table of at most `mostRows` rows.
+static std::string restText(std::span<const Picture> rest, size_t mostRows) {
+  TextTable table{{"tensors", "and", "sharding", "held by"}, {}};
+  for (const Picture &picture : rest.first(std::min(rest.size(), mostRows))) {
+    std::vector<int64_t> ranks;
+    for (const auto &[rank, part] : picture.tensor.parts)
+      ranks.push_back(rank);
+    const size_t more = picture.others.size();
+    table.rows.push_back({titleOf(picture.tensor),
+                          more ? std::to_string(more) + " more" : "",
+                          picture.sharding, rankListText(ranks)});
+  }
+  return "\n" + alignedText(table) +
+         (rest.size() > mostRows
+              ? "and " + std::to_string(rest.size() - mostRows) +
+                    " more; a narrower GLOB draws them\n"
+              : "");
+}
+
+static size_t numLines(const std::string &text) {
+  return size_t(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::string shardsText(const Json &ranks) {
+  constexpr size_t mostLines = 40, fewestRows = 4;
+  const std::vector<Picture> pictures = picturesOf(ranks);
+  std::string text;
+  size_t next = 0;
+  for (; next < pictures.size(); ++next) {
+    const std::string drawn = (next ? "\n" : "") + pictureText(pictures[next]);
+    const bool isLast = next + 1 == pictures.size();
+    // The table of the rest has an empty line, titles, and a last line.
+    const size_t reserved = isLast ? 0 : 3 + fewestRows;
+    if (next && numLines(text) + numLines(drawn) + reserved > mostLines)
+      break;
+    text += drawn;
+  }
+  if (next == pictures.size())
+    return text;
+  const size_t left = mostLines - std::min(mostLines, numLines(text) + 3);
+  return text + restText(std::span(pictures).subspan(next),
+                         std::max(left, fewestRows));
+}
+
+} // namespace pcc::runtime
