@@ -92,10 +92,15 @@ struct ExplainOptions {
   std::string value;
   /// Whether the explanation is JSON instead of text for the terminal.
   bool json = false;
+  /// Whether the text has all collectives and the choices that lost.
+  bool isVerbose = false;
+  /// --top: number of the dearest collectives and cuts that the text shows.
+  int64_t top = 4;
 };
 
 /// Compiles `options.model` without writing a bundle, and stores an explanation
-/// of its communication in `text`: collectives and lints. If
+/// of its plan in `text`: collectives, cuts into stages, and lints. Tries the
+/// options that it names by further compilations, to tell what they cost. If
 /// `explainOptions.value` selects tensors, text output explains only the
 /// shardings of these tensors. JSON output explains the collectives, too.
 Status explainModel(const CompileOptions &options,

@@ -1,7 +1,9 @@
 //===- Explain.cpp - explanation of the communication of a plan -----------===//
 
 #include "dialects/dist/DistDialect.h"
+#include "passes/3-place/OtherCut.h"
 #include "passes/Compile.h"
+#include "passes/ExplainTrials.h"
 #include "passes/OutputPaths.h"
 #include "passes/PlanPage.h"
 #include "passes/driver/Compilation.h"
@@ -55,39 +57,93 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
+/// Runs the phases up to 2-prepare and returns another cut into stages to
+/// compare with; nullopt if there is none, or if the stages are cut already.
+static Status findOtherCut(Compilation &compilation,
+                           std::optional<explain::Remedy> &other) {
+  if (phaseOf(compilation.getModule()) > Phase::Prepare)
+    return Status::success();
+  PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Prepare));
+  return compilation.runGuarded([&]() -> Status {
+    if (auto names = place::findOtherCut(compilation.getModule());
+        !names.empty())
+      other = explain::Remedy{.stageAt = std::move(names)};
+    return Status::success();
+  });
+}
+
 /// Runs the phases up to 6-schedule, after which all collectives are known, and
-/// stores the output of `pcc explain` in `text`. Without
-/// `explainOptions.value`, explains the collectives. With it, text output
-/// explains only the selected tensors, and JSON output explains both.
+/// stores all but prices in `explanation`.
+static Status findReasons(Compilation &compilation,
+                          const CompileOptions &options,
+                          const plan::Cluster &cluster,
+                          const Listener &listener,
+                          explain::Explanation &explanation) {
+  PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Schedule));
+  return compilation.runGuarded([&]() -> Status {
+    auto found = explain::explainModule(compilation.getModule(), cluster);
+    if (!found)
+      return found.status().prefixed("'" + options.model +
+                                     "' cannot be explained: ");
+    noteMissing(*found, listener);
+    explanation = std::move(*found);
+    return Status::success();
+  });
+}
+
+/// Runs the last phase, which tells what a step costs, and prices the options
+/// that the explanation names.
+static Status findPrices(Compilation &compilation,
+                         const CompileOptions &options,
+                         const Listener &listener,
+                         explain::Explanation &explanation) {
+  PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Emit));
+  PCC_RETURN_IF_ERROR(compilation.runGuarded([&]() -> Status {
+    PCC_ASSIGN_OR_RETURN(explanation.price,
+                         emit::priceOf(compilation.getModule()));
+    return Status::success();
+  }));
+  priceRemedies(options, listener, explanation);
+  return Status::success();
+}
+
+/// Runs all phases, and stores the output of `pcc explain` in `text`. Without
+/// `explainOptions.value`, explains the plan. With it, text output explains
+/// only the selected tensors, and JSON output explains both.
 static Status explainPlan(Compilation &compilation,
                           const CompileOptions &options,
                           const ExplainOptions &explainOptions,
                           const Listener &listener, std::string &text) {
+  std::optional<explain::Remedy> otherCut;
   std::vector<explain::ValueExplanation> stories;
-  if (!explainOptions.value.empty())
+  const bool isAboutValues = !explainOptions.value.empty();
+  PCC_RETURN_IF_ERROR(findOtherCut(compilation, otherCut));
+  if (isAboutValues)
     PCC_RETURN_IF_ERROR(
         tellValues(compilation, options, explainOptions.value, stories));
-  PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Schedule));
-  return compilation.runGuarded([&]() -> Status {
-    // Use the latencies and bandwidths of the cluster for which the plan was
-    // made. The module records them.
-    const plan::Cluster cluster = plan::clusterOf(
-        dist::clusterOf(compilation.getModule()), options.target);
-    auto explanation = explain::explainModule(compilation.getModule(), cluster);
-    if (!explanation)
-      return explanation.status().prefixed("'" + options.model +
-                                           "' cannot be explained: ");
-    noteMissing(*explanation, listener);
-    if (!options.html.empty()) {
-      PlanPage page(options);
-      page.add(*explanation, cluster);
-      PCC_RETURN_IF_ERROR(page.write());
-    }
-    explanation->values = std::move(stories);
-    text = explainOptions.json ? explain::toJson(*explanation, cluster)
-                               : explain::toText(*explanation, cluster);
-    return Status::success();
-  });
+  // Use the latencies and bandwidths of the cluster for which the plan was
+  // made. The module records them.
+  const plan::Cluster cluster =
+      plan::clusterOf(dist::clusterOf(compilation.getModule()), options.target);
+  explain::Explanation explanation;
+  PCC_RETURN_IF_ERROR(
+      findReasons(compilation, options, cluster, listener, explanation));
+  explanation.otherCut = std::move(otherCut);
+  if (!isAboutValues || explainOptions.json || !options.html.empty())
+    PCC_RETURN_IF_ERROR(
+        findPrices(compilation, options, listener, explanation));
+  if (!options.html.empty()) {
+    PlanPage page(options);
+    page.add(explanation, cluster);
+    PCC_RETURN_IF_ERROR(page.write());
+  }
+  explanation.values = std::move(stories);
+  text = explainOptions.json
+             ? explain::toJson(explanation, cluster)
+             : explain::toText(explanation, cluster,
+                               {explainOptions.isVerbose,
+                                static_cast<size_t>(explainOptions.top)});
+  return Status::success();
 }
 
 Status pcc::explainModel(const CompileOptions &asked,

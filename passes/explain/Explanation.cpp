@@ -3,9 +3,11 @@
 #include "passes/explain/Explanation.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
+#include "dialects/pipe/PipeDialect.h"
 #include "sharding/ShardingText.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <map>
 #include <tuple>
 
 using namespace mlir;
@@ -80,6 +82,8 @@ public:
         add(entry, stage);
     for (const emit::StageTransfer &transfer : facts.transfers)
       count(transfer);
+    for (auto &[stages, cut] : cuts)
+      explanation.cuts.push_back(std::move(cut));
     llvm::sort(explanation.totals,
                [](const CommunicationTotal &a, const CommunicationTotal &b) {
                  return std::tie(a.position, a.axes, a.kind) <
@@ -118,6 +122,7 @@ private:
     dist::CollectiveOp op = entry.ops.front();
     ExplainedCollective made{entry,
                              stage,
+                             facts.positionOfStage[stage],
                              op.getShape().vec(),
                              text(op.getFrom()),
                              text(op.getTo()),
@@ -126,6 +131,7 @@ private:
                              blocks.blockOf(entry.node).str(),
                              dist::causeOf(op.getLoc())};
     count(made);
+    made.facts.ops.clear();
     explanation.collectives.push_back(std::move(made));
   }
 
@@ -159,12 +165,42 @@ private:
     const int64_t bytes = emit::bytesOf(transfer.type);
     const int stride = static_cast<int>(
         std::abs(to - from) * (explanation.world / facts.numPositions()));
-    if (from != to)
-      count({to, "pp", "transfer", transfer.callsPerStep(facts.microbatches),
-             bytes,
-             cluster.commSeconds("transfer", stride, 2,
-                                 static_cast<double>(bytes), 1),
-             cluster.linkFor(stride, 2).level});
+    if (from == to)
+      return;
+    const int64_t calls = transfer.callsPerStep(facts.microbatches);
+    const double seconds = cluster.commSeconds("transfer", stride, 2,
+                                               static_cast<double>(bytes), 1);
+    count({to, "pp", "transfer", calls, bytes, seconds,
+           cluster.linkFor(stride, 2).level});
+    addToCut(transfer, bytes * calls, seconds * static_cast<double>(calls));
+  }
+
+  /// Adds the bytes and seconds of `transfer` in one step to the cut between
+  /// its two stages.
+  void addToCut(const emit::StageTransfer &transfer, int64_t bytes,
+                double seconds) {
+    const auto [early, late] =
+        std::minmax(transfer.fromStage, transfer.toStage);
+    CutTraffic &cut = cuts[{early, late}];
+    cut.fromStage = early;
+    cut.toStage = late;
+    cut.node = beginOf(late).str();
+    const bool isForward = transfer.toStage == late;
+    (isForward ? cut.forwardBytes : cut.backwardBytes) += bytes;
+    (isForward ? cut.forwardSeconds : cut.backwardSeconds) += seconds;
+  }
+
+  /// Returns the ONNX node of the first op of the stage `stage` that reads a
+  /// value of another stage.
+  StringRef beginOf(int stage) const {
+    for (func::FuncOp function : facts.functions[stage])
+      if (pipe::actionOf(function) == "F")
+        for (Operation &op : function.front())
+          for (Value operand : op.getOperands())
+            if (operand.getDefiningOp<pipe::ReceiveOp>() &&
+                !isa<dist::CollectiveOp>(op))
+              return graph::nodeName(op.getLoc());
+    return "";
   }
 
   /// Adds `each` to the entry of `explanation.totals` with the same pipeline
@@ -189,6 +225,8 @@ private:
   const emit::ModelFacts &facts;
   const plan::Cluster &cluster;
   const ModelBlocks blocks;
+  /// Cuts by the numbers of their stages.
+  std::map<std::pair<int, int>, CutTraffic> cuts;
   Explanation explanation;
 };
 } // namespace

@@ -36,8 +36,10 @@ struct EndpointDecision {
 struct ExplainedCollective {
   /// Kind, mesh axes, received bytes and number of calls of the collective.
   emit::CollectiveFacts facts;
-  /// Pipeline stage that executes the collective.
+  /// Pipeline stage that executes the collective, and pipeline position whose
+  /// ranks run this stage.
   int64_t stage = 0;
+  int position = 0;
   /// Shape of the tensor that a collective moves or reduces, before the tensor
   /// is split over ranks (global shape).
   std::vector<int64_t> shape;
@@ -92,6 +94,18 @@ struct CommunicationTotal {
   std::string link = {};
 };
 
+/// A boundary between two pipeline stages, and what crosses it in one step.
+struct CutTraffic {
+  int fromStage = 0, toStage = 0;
+  /// Name of the ONNX node at which the later stage begins; may be empty.
+  std::string node = {};
+  /// Bytes that a rank of the later stage receives, and that it sends back.
+  int64_t forwardBytes = 0, backwardBytes = 0;
+  /// Predicted seconds of all messages that a rank of the later stage receives,
+  /// and of those that a rank of the earlier one receives.
+  double forwardSeconds = 0, backwardSeconds = 0;
+};
+
 /// All data that `pcc explain` shows about a module.
 struct Explanation {
   /// File name of the model; empty if it is unknown.
@@ -131,6 +145,13 @@ struct Explanation {
   /// {1024, 2048} means that a rank of position 0 receives 1024 bytes, and that
   /// a rank of position 1 receives 2048 bytes.
   std::vector<int64_t> receivedBytesOfPosition;
+  /// Pairs of stages that send values to each other, in the order of stages.
+  /// Stages of one position are left out, because nothing is sent.
+  std::vector<CutTraffic> cuts;
+  /// Another cut into stages, with its price; absent if there is none.
+  std::optional<Remedy> otherCut;
+  /// Price of one step; absent before the plan has passed 7-emit.
+  std::optional<emit::PlanPrice> price;
   /// Lints of the module: warnings about suspicious shardings.
   std::vector<FoundLint> lints;
   /// Graphs of the blocks of the model.
@@ -155,11 +176,25 @@ StatusOr<Explanation> explainModule(mlir::ModuleOp module,
 /// program needs their communication for another operand anyway.
 double secondsOf(const dist::Choice &choice, const plan::Cluster &cluster);
 
+/// How much of an explanation is shown.
+struct Detail {
+  /// Whether all is shown, with the choices that lost.
+  bool isVerbose = false;
+  /// Number of the dearest entries that are shown otherwise.
+  size_t top = 4;
+};
+
+/// Formats the plan as a tree: what a step costs, and what makes it dear. The
+/// dearest collectives and cuts come first. Lints and cuts end in an option,
+/// and in what it saves and costs. `explanation.price` must be set.
+std::string toTree(const Explanation &explanation, const Detail &detail);
+
 /// Formats the explanation as text for the terminal. If `explanation.values` is
-/// not empty, the text explains only these values. Otherwise it explains the
-/// collectives of the whole module.
-std::string toText(const Explanation &explanation,
-                   const plan::Cluster &cluster);
+/// not empty, the text explains only these values. Otherwise it is the tree,
+/// and with `detail.isVerbose` all collectives of the module and the choices
+/// that lost.
+std::string toText(const Explanation &explanation, const plan::Cluster &cluster,
+                   const Detail &detail);
 /// Formats the explanation as one JSON object on one line. README.md documents
 /// the fields.
 std::string toJson(const Explanation &explanation,

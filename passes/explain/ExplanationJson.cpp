@@ -32,6 +32,13 @@ public:
     json["transfers"] = Json::array();
     for (const emit::StageTransfer &transfer : explanation.transfers)
       json["transfers"].push_back(emit::toJson(transfer));
+    json["price"] = Json();
+    if (explanation.price)
+      json["price"] = write(*explanation.price);
+    json["stages"] = stages(explanation);
+    json["other_cut"] = Json();
+    if (explanation.otherCut)
+      json["other_cut"] = write(*explanation.otherCut);
     json["lints"] = list(explanation.lints);
     json["blocks"] = list(explanation.blocks);
     json["values"] = list(explanation.values);
@@ -44,6 +51,33 @@ private:
     Json entries = Json::array();
     for (const Item &item : items)
       entries.push_back(write(item));
+    return entries;
+  }
+
+  static Json write(const emit::PlanPrice &price) {
+    return {{"seconds", price.seconds},
+            {"idle_share", price.idleShare},
+            {"memory_bytes", price.memoryBytes},
+            {"received_bytes", price.receivedBytes}};
+  }
+
+  static Json write(const Remedy &remedy) {
+    return {{"option", optionText(remedy)},
+            {"price", remedy.price ? write(*remedy.price) : Json()}};
+  }
+
+  /// Returns the work of each stage, and the node at which it begins.
+  static Json stages(const Explanation &explanation) {
+    Json entries = Json::array();
+    if (!explanation.price)
+      return entries;
+    for (const emit::StageWork &work : explanation.price->stages)
+      entries.push_back({{"stage", entries.size()},
+                         {"flops", work.flops},
+                         {"idle_share", work.idleShare},
+                         {"begins_at", Json()}});
+    for (const CutTraffic &cut : explanation.cuts)
+      entries[cut.toStage]["begins_at"] = textOrNull(cut.node);
     return entries;
   }
 
@@ -137,7 +171,8 @@ private:
     return {{"code", dist::codeOf(lint.lint)},
             {"name", dist::nameOf(lint.lint)},
             {"message", lint.message},
-            {"node", textOrNull(lint.node)}};
+            {"node", textOrNull(lint.node)},
+            {"remedy", lint.remedy ? write(*lint.remedy) : Json()}};
   }
 
   Json write(const BlockNode &node) const {

@@ -205,14 +205,6 @@ static std::string repeatedText(const RepeatedCollective &group,
 // Complete text
 //===----------------------------------------------------------------------===//
 
-/// Formats the mesh axes, such as "pp=2, tp=4"; "one rank" if there are none.
-static std::string meshText(const Explanation &explanation) {
-  std::string text;
-  for (const auto &[name, size] : explanation.mesh)
-    text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(size);
-  return text.empty() ? "one rank" : text;
-}
-
 /// Formats one row of the table of totals: the communication of one kind over
 /// one set of mesh axes.
 static std::string totalText(const CommunicationTotal &total) {
@@ -249,17 +241,6 @@ static std::string totalsText(const Explanation &explanation) {
     text += totalText(all);
   }
   return text;
-}
-
-/// Formats the lints (warnings about suspicious shardings), one per line.
-static std::string lintsText(const std::vector<FoundLint> &lints) {
-  std::string text;
-  for (const FoundLint &lint : lints)
-    text += formatv("{0} {1}: {2}{3}\n", dist::codeOf(lint.lint),
-                    dist::nameOf(lint.lint), lint.message,
-                    lint.node.empty() ? "" : ", first at '" + lint.node + "'")
-                .str();
-  return text.empty() ? "\nno lints\n" : "\nlints\n" + text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -332,8 +313,33 @@ static std::string valueText(const ValueExplanation &story, bool hasStages,
   return text;
 }
 
+/// Returns the seconds that all calls of `group` take in one microbatch.
+static double secondsOf(const RepeatedCollective &group) {
+  return static_cast<double>(group.count) * group.all.front()->seconds;
+}
+
+/// Formats all collectives and the choices that lost, the dearest first.
+static std::string collectivesText(const Explanation &explanation,
+                                   const plan::Cluster &cluster) {
+  std::vector<RepeatedCollective> groups =
+      findRepeatedCollectives(explanation.collectives);
+  std::vector<std::pair<double, size_t>> order;
+  for (const auto &[i, group] : llvm::enumerate(groups))
+    order.push_back({-secondsOf(group), i});
+  llvm::sort(order);
+  const size_t positions = explanation.receivedBytesOfPosition.size();
+  std::string text;
+  for (const auto &[seconds, i] : order)
+    text += "\n" + repeatedText(groups[i], positions, cluster);
+  return text.empty() ? ""
+                      : "\ncollectives of one microbatch, dearest first; "
+                        "seconds by the cluster model\n" +
+                            text;
+}
+
 std::string explain::toText(const Explanation &explanation,
-                            const plan::Cluster &cluster) {
+                            const plan::Cluster &cluster,
+                            const Detail &detail) {
   const size_t positions = explanation.receivedBytesOfPosition.size();
   std::string text;
   if (!explanation.values.empty()) {
@@ -342,15 +348,10 @@ std::string explain::toText(const Explanation &explanation,
           (text.empty() ? "" : "\n") + valueText(story, positions > 1, cluster);
     return text;
   }
-  text = countText(explanation.world, "rank") + " (" + meshText(explanation) +
-         "), target " + explanation.target + ", " +
-         countText(explanation.microbatches, "microbatch") + "\n" +
-         totalsText(explanation);
-  if (!explanation.collectives.empty())
-    text += "\ncollectives of one microbatch, in program order; seconds by the "
-            "cluster model\n";
-  for (const RepeatedCollective &group :
-       findRepeatedCollectives(explanation.collectives))
-    text += "\n" + repeatedText(group, positions, cluster);
-  return text + lintsText(explanation.lints);
+  if (!detail.isVerbose)
+    return toTree(explanation, detail) +
+           "-v shows all, with the choices that lost; --top N shows N entries; "
+           "a name explains a value\n";
+  return toTree(explanation, detail) + totalsText(explanation) +
+         collectivesText(explanation, cluster);
 }

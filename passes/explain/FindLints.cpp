@@ -13,9 +13,12 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/base/QuantityText.h"
+#include "sharding/ShardingText.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace pcc;
@@ -39,11 +42,14 @@ public:
   /// Adds a message about `op`. This object stores each different message once,
   /// together with a count. The count is the number of calls of add() with this
   /// message. A message also has a node: the ONNX node of the op in the first
-  /// of these calls.
-  void add(const std::string &message, Operation *op) {
+  /// of these calls. The remedy is that of the first call, too.
+  void add(const std::string &message, Operation *op,
+           std::optional<Remedy> remedy = {}) {
     auto [entry, isNew] = entries.insert({message, {}});
-    if (isNew)
+    if (isNew) {
       entry->second.node = graph::nodeName(op->getLoc()).str();
+      entry->second.remedy = std::move(remedy);
+    }
     ++entry->second.count;
   }
 
@@ -60,7 +66,7 @@ public:
                (entry.count < 2
                     ? ""
                     : llvm::formatv(" ({0} {1})", entry.count, things).str()),
-           entry.node});
+           entry.node, entry.remedy});
   }
 
 private:
@@ -72,6 +78,7 @@ private:
   struct FoundMessage {
     int64_t count = 0;
     std::string node;
+    std::optional<Remedy> remedy;
   };
   llvm::MapVector<std::string, FoundMessage, std::map<std::string, unsigned>>
       entries;
@@ -118,6 +125,18 @@ private:
            op.getRows().empty();
   }
 
+  /// Returns the remedy to give the value that `gather` gathers the sharding
+  /// `wanted`; nullopt if the value has no name.
+  std::optional<Remedy> pinAs(dist::CollectiveOp gather,
+                              dist::ShardingAttr wanted) const {
+    if (gather.getValue().empty())
+      return std::nullopt;
+    return Remedy{
+        .shards = {gather.getValue().str() + "=" +
+                   dist::toBriefString(dist::withoutTime(wanted.getSharding()),
+                                       mesh)}};
+  }
+
   /// Adds the lints PCC-L001 to `lints`. They warn about all-gathers that give
   /// every rank a whole tensor of at least 64 MiB (dist::largeGatherBytes).
   void findFullGathers() {
@@ -132,7 +151,7 @@ private:
       if (bytes >= dist::largeGatherBytes)
         found.add("every rank gathers a whole tensor of " +
                       runtime::bytesText(bytes),
-                  op);
+                  op, pinAs(gather, gather.getFrom()));
     });
     found.report(Lint::FullGather, "times", lints);
   }
@@ -177,7 +196,7 @@ private:
                        ? "the same elements"
                        : "the elements of '" + first->second + "'") +
                       " are gathered over " + axes + " again",
-                  op);
+                  op, pinAs(gather, gather.getTo()));
     });
     found.report(Lint::RepeatedReshard, "times", lints);
   }
@@ -233,67 +252,125 @@ private:
     return groups;
   }
 
-  /// Adds the lints PCC-L002 to `lints`. Each lint belongs to one group of mesh
-  /// axes from weightAxes(), and names all large weights that no axis of the
-  /// group splits. A weight is large if it has at least two dims, and more
-  /// bytes than largeWeight() returns. Example: a splits v, and no axis splits
-  /// w. The lint of the group {tp} names v and w. The lint of the group {a, b}
-  /// names only w.
-  void findWholeWeights() {
+  /// A large weight that no axis of a group splits.
+  struct WholeWeight {
+    graph::ParameterOp weight;
+    /// Option by which the user set the sharding, such as "--shard
+    /// 'v=[-,-]'"; empty if there is none.
+    std::string pin;
+    std::string node;
+    /// Stages that read the weight.
+    std::set<int64_t> stages;
+  };
+
+  /// Returns the large weights that no axis of `axes` splits, in the order of
+  /// the program. A weight is large if it has at least two dims, and more bytes
+  /// than largeWeight() returns.
+  llvm::MapVector<StringRef, WholeWeight>
+  wholeWeights(const std::vector<dist::Axis> &axes) {
     const double large = largeWeight();
     const SymbolTable parameters(module);
-    for (const auto &axes : weightAxes()) {
-      std::map<std::string, double> whole;
-      std::vector<std::string> names;
-      std::string node;
-      forEachOp([&](Operation *op) {
-        auto get = dyn_cast<graph::GetParameterOp>(op);
-        auto weight =
-            get ? parameters.lookup<graph::ParameterOp>(get.getParameter())
-                : graph::ParameterOp();
-        dist::ShardingAttr sharding =
-            weight ? dist::shardingOf(get.getResult()) : dist::ShardingAttr();
-        if (!sharding || graph::tensorType(get).getRank() < 2 ||
-            bytesOf(weight) <= large ||
-            llvm::any_of(axes, [&](const dist::Axis &axis) {
-              return dist::holdsAxis(dist::splitAxes(sharding.getSharding()),
-                                     axis.name);
-            }))
-          return;
-        if (!whole.insert({get.getParameter().str(), bytesOf(weight)}).second)
-          return;
+    llvm::MapVector<StringRef, WholeWeight> found;
+    forEachOp([&](Operation *op) {
+      auto get = dyn_cast<graph::GetParameterOp>(op);
+      auto weight =
+          get ? parameters.lookup<graph::ParameterOp>(get.getParameter())
+              : graph::ParameterOp();
+      dist::ShardingAttr sharding =
+          weight ? dist::shardingOf(get.getResult()) : dist::ShardingAttr();
+      if (!sharding || graph::tensorType(get).getRank() < 2 ||
+          bytesOf(weight) <= large ||
+          llvm::any_of(axes, [&](const dist::Axis &axis) {
+            return dist::holdsAxis(dist::splitAxes(sharding.getSharding()),
+                                   axis.name);
+          }))
+        return;
+      WholeWeight &whole = found[get.getParameter()];
+      if (!whole.weight) {
         auto pin = op->getAttrOfType<StringAttr>(dist::pinnedName);
-        names.push_back("'" + get.getParameter().str() + "'" +
-                        (pin ? " (" + pin.str() + ")" : ""));
-        if (node.empty())
-          node = graph::nodeName(op->getLoc()).str();
-      });
-      if (!names.empty())
-        lints.push_back(
-            {Lint::WholeWeight, wholeText(axes, names, whole), node});
+        whole = {weight,
+                 pin ? pin.str() : "",
+                 graph::nodeName(op->getLoc()).str(),
+                 {}};
+      }
+      whole.stages.insert(stageOf(op));
+    });
+    return found;
+  }
+
+  /// Adds the lints PCC-L002 to `lints`. Each lint belongs to one group of mesh
+  /// axes from weightAxes(), and names all large weights that no axis of the
+  /// group splits. Example: a splits v, and no axis splits w. The lint of the
+  /// group {tp} names v and w. The lint of the group {a, b} names only w.
+  void findWholeWeights() {
+    for (const auto &axes : weightAxes()) {
+      const auto whole = wholeWeights(axes);
+      if (whole.empty())
+        continue;
+      const WholeWeight *largest = &whole.front().second;
+      for (const auto &[name, each] : whole)
+        if (bytesOf(each.weight) > bytesOf(largest->weight))
+          largest = &each;
+      lints.push_back({Lint::WholeWeight, wholeText(axes, whole),
+                       whole.front().second.node,
+                       divide(*largest, axes.front())});
     }
+  }
+
+  /// Returns the remedy to split a weight over `axis`: along its largest dim,
+  /// preferably of those whose size the axis divides. If the user has pinned
+  /// the weight, the remedy is to leave out the option.
+  static Remedy divide(const WholeWeight &whole, const dist::Axis &axis) {
+    if (!whole.pin.empty())
+      return {.omitted = whole.pin};
+    graph::ParameterOp weight = whole.weight;
+    auto shape = cast<RankedTensorType>(weight.getType()).getShape();
+    const auto rank = [&](size_t dim) {
+      return std::pair(shape[dim] % axis.size == 0, shape[dim]);
+    };
+    size_t best = 0;
+    for (size_t dim = 1; dim < shape.size(); ++dim)
+      if (rank(dim) > rank(best))
+        best = dim;
+    std::vector<std::string> dims(shape.size(), "-");
+    dims[best] = axis.name;
+    return {.shards = {weight.getSymName().str() + "=[" +
+                       llvm::join(dims, ",") + "]"}};
   }
 
   /// Returns the lint message about large weights that no axis of `axes`
   /// splits, such as "weights of 96.0 KiB are whole on every rank of tp: 'v',
-  /// 'w'". `names` contains the quoted names, with the option by which the user
-  /// set the sharding, such as "(--shard 'v=[-,-]')". `whole` maps unquoted
-  /// names to sizes in bytes.
-  static std::string wholeText(const std::vector<dist::Axis> &axes,
-                               std::vector<std::string> names,
-                               const std::map<std::string, double> &whole) {
-    double bytes = 0;
-    for (const auto &[name, size] : whole)
-      bytes += size;
+  /// 'w'; each rank of stage 0 holds 48.0 KiB more than if tp split them".
+  /// After a name stands the option by which the user set the sharding.
+  std::string
+  wholeText(const std::vector<dist::Axis> &axes,
+            const llvm::MapVector<StringRef, WholeWeight> &whole) const {
+    double bytes = 0, most = 0;
+    std::map<int64_t, double> ofStage;
+    std::vector<std::string> names, stages;
+    for (const auto &[name, each] : whole) {
+      names.push_back("'" + name.str() + "'" +
+                      (each.pin.empty() ? "" : " (" + each.pin + ")"));
+      bytes += bytesOf(each.weight);
+      for (int64_t stage : each.stages)
+        most = std::max(most, ofStage[stage] += bytesOf(each.weight));
+    }
+    for (const auto &[stage, held] : ofStage)
+      stages.push_back(std::to_string(stage));
     const size_t more = names.size() - std::min(names.size(), mostNamed);
     names.resize(names.size() - more);
     SmallVector<StringRef> axisNames;
     for (const dist::Axis &axis : axes)
       axisNames.push_back(axis.name);
+    const double spared = 1 - 1 / static_cast<double>(axes.front().size);
     return "weights of " + runtime::bytesText(bytes) +
            " are whole on every rank of " + llvm::join(axisNames, "+") + ": " +
            llvm::join(names, ", ") +
-           (more ? " and " + std::to_string(more) + " more" : "");
+           (more ? " and " + std::to_string(more) + " more" : "") +
+           "; each rank of stage " + llvm::join(stages, "+") + " holds " +
+           (stages.size() > 1 ? "up to " : "") +
+           runtime::bytesText(most * spared) + " more than if " +
+           axes.front().name + " split them";
   }
 
   //===--------------------------------------------------------------------===//
@@ -318,6 +395,22 @@ private:
     found.report(Lint::Padding, "values", lints);
   }
 
+  /// Returns whether an option is named after `axis`, such as --tp.
+  static bool hasOption(StringRef axis) {
+    return axis == "tp" || axis == "dp" || axis == "cp";
+  }
+
+  /// Returns the remedy to give the axis of `factor` the largest size below its
+  /// own that divides the factor; nullopt if only 1 does.
+  static std::optional<Remedy> resize(const dist::Factor &factor) {
+    if (factor.axes.size() != 1 || !hasOption(factor.axes[0].axis))
+      return std::nullopt;
+    for (int64_t size = factor.numParts() - 1; size > 1; --size)
+      if (factor.size % size == 0)
+        return Remedy{.axes = {{factor.axes[0].axis, size}}};
+    return std::nullopt;
+  }
+
   /// Adds a message about `op` to `found` if ranks pad `factor`, a factor of
   /// the size of a dim, by at least 10 % (dist::largePaddingShare). Example: 4
   /// ranks split the size 10 into 3 each, so 2 of 12 elements are padding.
@@ -332,7 +425,7 @@ private:
                         factor.size, parts, dist::axisNames(factor.axes),
                         percent(share))
               .str(),
-          op);
+          op, resize(factor));
   }
 
   /// Returns whether the sharding of an operand or a result of `op` uses the
@@ -385,7 +478,10 @@ private:
       if (largest && repeated >= dist::largeRepeatedShare * all)
         lints.push_back({Lint::UnusedAxis,
                          unusedText(axis, repeated / all, largest),
-                         graph::nodeName(largest->getLoc()).str()});
+                         graph::nodeName(largest->getLoc()).str(),
+                         hasOption(axis.name)
+                             ? std::optional(Remedy{.axes = {{axis.name, 1}}})
+                             : std::nullopt});
     }
   }
 
@@ -408,19 +504,22 @@ private:
   // Pipeline stages
   //===--------------------------------------------------------------------===//
 
+  /// Returns the pipeline stage of `op`, which is that of its function once the
+  /// stages are functions.
+  static int64_t stageOf(Operation *op) {
+    auto stage = op->getParentOp()->getAttrOfType<IntegerAttr>(pipe::stageName);
+    return stage ? stage.getInt() : pipe::stageOf(op);
+  }
+
   /// Returns the flops of each stage on one rank, for one run of each function.
   std::vector<double> flopsOfStages() {
     const auto count = module->getAttrOfType<IntegerAttr>(pipe::stagesName);
     std::vector<double> flops(count ? count.getInt() : 0);
-    for (auto function : module.getOps<func::FuncOp>()) {
-      auto stage = function->getAttrOfType<IntegerAttr>(pipe::stageName);
-      for (Operation &op : function.front())
-        if (auto cost = dyn_cast<graph::CostOpInterface>(op)) {
-          const size_t at = stage ? stage.getInt() : pipe::stageOf(&op);
-          if (at < flops.size())
-            flops[at] += cost.getFlops();
-        }
-    }
+    forEachOp([&](Operation *op) {
+      if (auto cost = dyn_cast<graph::CostOpInterface>(op))
+        if (const size_t at = stageOf(op); at < flops.size())
+          flops[at] += cost.getFlops();
+    });
     return flops;
   }
 
@@ -436,11 +535,12 @@ private:
     if (idle > 0)
       lints.push_back(
           {Lint::IdleStage,
-           llvm::formatv("{0} of {1} stages compute nothing (--pp {2} gives "
-                         "all of them work)",
-                         idle, numStages, numStages - idle)
+           llvm::formatv("{0} of {1} stages compute nothing", idle, numStages)
                .str(),
-           ""});
+           "",
+           pipe::countOf(module, pipe::virtualStagesName) == 1
+               ? std::optional(Remedy{.axes = {{"pp", numStages - idle}}})
+               : std::nullopt});
     size_t least = 0, most = 0;
     for (size_t stage = 0; stage < flops.size(); ++stage) {
       if (flops[most] < flops[stage])
@@ -453,7 +553,7 @@ private:
       lints.push_back(
           {Lint::UnbalancedStages,
            llvm::formatv("stage {0} computes {1} of what stage {2} computes, "
-                         "and waits for it (--stage-at NAME moves a cut)",
+                         "and waits for it",
                          least, percent(flops[least] / flops[most]), most)
                .str(),
            ""});

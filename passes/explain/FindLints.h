@@ -5,7 +5,9 @@
 
 #include "dialects/dist/Lints.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/explain/Remedy.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,8 @@ struct FoundLint {
   std::string message;
   /// Name of the first ONNX node that the lint is about; may be empty.
   std::string node;
+  /// Options that may mend it; absent if none is known.
+  std::optional<Remedy> remedy = {};
 
   bool operator==(const FoundLint &) const = default;
 };

@@ -77,6 +77,30 @@ def check_bytes(name, plan, training=()):
         for entry in explanation["collectives"]:
             check_cause(entry)
             check_choices(entry)
+        check_price(explanation, inspection)
+        check_tree(pcc.succeed("explain", path, "-q", *options), explanation)
+
+
+def check_price(explanation, inspection):
+    """Compares the prices with those of the bundle, and those of remedies with the price of the plan."""
+    price, step = explanation["price"], inspection["planned_step"]
+    check_equal(round(price["seconds"], 9), step["seconds"], "seconds of a step")
+    check_equal(price["received_bytes"], max(explanation["received_bytes"]), "bytes of a step")
+    check_equal(price["memory_bytes"], max(r["weight_bytes"] + r["state_bytes"] + r["arena_bytes"] for r in inspection["ranks"]), "memory")
+    check_equal([stage["flops"] for stage in explanation["stages"]], [stage["flops"] for stage in inspection["stages"]], "work of stages")
+    for remedy in [explanation["other_cut"], *(lint["remedy"] for lint in explanation["lints"])]:
+        if remedy and remedy["price"] == price:
+            raise pcc.Failure(f"{remedy['option']} changes nothing")
+
+
+def check_tree(text, explanation):
+    """Checks that the tree fits a screen, and shows no more entries than it says."""
+    lines = text.splitlines()
+    if len(lines) > 40:
+        raise pcc.Failure(f"the tree has {len(lines)} lines")
+    entries = [line for line in lines if " x " in line or "cut between" in line]
+    if len(entries) > 4 or (explanation["collectives"] and not entries):
+        raise pcc.Failure(f"the tree shows {len(entries)} entries")
 
 
 def check_received(explanation, rank, executable):
@@ -96,7 +120,7 @@ def check_text(model, options, update):
     for entry in pcc.explain(path, *options)["collectives"]:
         check_cause(entry)
         check_choices(entry)
-    got = pcc.succeed("explain", path, "-q", *options)
+    got = pcc.succeed("explain", path, "-q", "-v", *options)
     golden = os.path.join(GOLDENS, f"{model}.txt")
     if update:
         with open(golden, "w") as f:

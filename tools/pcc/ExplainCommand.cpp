@@ -15,11 +15,15 @@ static void declare(CLI::App &app, CompileOptions &options,
                     ExplainOptions &explainOptions) {
   app.name("pcc explain");
   app.description(
-      "explains why a plan communicates\n\nFor each collective: the op that "
-      "needs it, its node and source line, bytes and seconds, the decision "
-      "behind it and the alternatives. For a value: where its sharding comes "
-      "from. Lints follow, by code (from PCC-L001).\n\nexamples:\n"
+      "explains what a plan costs, and why it communicates\n\nFirst a tree: "
+      "what a step costs, the stages, the dearest collectives and cuts, and "
+      "lints by code (from PCC-L001) with the option that mends them and what "
+      "it saves and costs. With -v for each collective: the op that needs it, "
+      "its node and source line, bytes and seconds, the decision behind it and "
+      "the alternatives. For a value: where its sharding comes from.\n\n"
+      "examples:\n"
       "  pcc explain model.onnx --tp 2 --dim batch=8 --dim seq=32\n"
+      "  pcc explain model.onnx --tp 2 --dim batch=8 --dim seq=32 -v\n"
       "  pcc explain model.onnx --tp 2 --dim batch=8 --dim seq=32 "
       "'*h.0.*weight'\n"
       "  pcc explain ir/5-localize.mlir --json");
@@ -29,8 +33,19 @@ static void declare(CLI::App &app, CompileOptions &options,
   app.add_option(
       "VALUE", explainOptions.value,
       "explain only this weight, input, output or value; globs allowed");
-  app.add_flag("--json", explainOptions.json,
-               "print JSON; sizes in bytes, times in seconds");
+  auto *json = app.add_flag("--json", explainOptions.json,
+                            "print JSON; sizes in bytes, times in seconds");
+  auto *verbose =
+      app.add_flag("-v,--verbose", explainOptions.isVerbose,
+                   "show all collectives, and the choices that lost");
+  verbose->excludes(json);
+  app.add_option("--top", explainOptions.top,
+                 "show this many of the dearest collectives and cuts (default "
+                 "4)")
+      ->option_text("N")
+      ->check(CLI::PositiveNumber)
+      ->excludes(json)
+      ->excludes(verbose);
 }
 
 void tool::declareExplain(CLI::App &app) {

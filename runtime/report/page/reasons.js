@@ -1,26 +1,19 @@
 // Lints, and why the dearest collectives are there.
 
-/** Returns the option that mends a lint, as text to copy, or null. */
-function remedyOf(source, lint) {
-  const name = (/'([^']+)'/.exec(lint.message) || [])[1] || lint.node;
-  const axis = (/(?:rank of|over|ranks of) (\w+)/.exec(lint.message) || [])[1] || Object.keys(planOf(source).mesh).find(each => each !== "pp") || "tp";
-  const weight = source.bundle && source.bundle.parameters.find(parameter => parameter.name === name);
-  const dims = first => "[" + [first, ...Array(Math.max(0, (weight ? weight.shape.length : 2) - 1)).fill("-")].join(",") + "]";
-  return {
-    "PCC-L001": ["keep it divided", name ? `--shard '${name}=${dims(axis)}'` : "--preset sequence"],
-    "PCC-L002": ["to split it", `--shard '${name}=${dims(axis)}'`],
-    "PCC-L003": ["take a size that divides the dim", `--${axis} N`],
-    "PCC-L004": ["take a smaller axis, or pin a weight along it", `--${axis} N`],
-    "PCC-L005": ["keep the gathered value", name ? `--shard '${name}=${dims("-")}'` : "--shard 'NAME=[-,-]'"],
-  }[lint.code] || null;
+/** Returns what a step with other options saves and costs, or null if it was not tried. */
+function differenceOf(own, other) {
+  const parts = own && other ? [[other.seconds - own.seconds, seconds, "a step"], [other.received_bytes - own.received_bytes, bytes, "received a step"],
+    [other.memory_bytes - own.memory_bytes, bytes, "of memory a rank"]] : [];
+  const told = sign => parts.filter(part => part[0] * sign > 0).map(part => `${part[1](Math.abs(part[0]))} ${part[2]}`).join(" and ");
+  return [["saves", told(-1)], ["costs", told(1)]].filter(each => each[1]).map(each => each.join(" ")).join(", ") || null;
 }
 
 function lintsSection(source) {
   const lints = source.explain ? source.explain.lints : [];
   return lints.length ? make("div", {id: "lints"}, lints.map(lint => {
-    const remedy = remedyOf(source, lint);
+    const difference = lint.remedy && differenceOf(source.explain.price, lint.remedy.price);
     return make("div", {class: "lint", role: "note"}, make("b", {}, lint.code), " ", lint.message,
-      remedy ? make("div", {}, remedy[0] + ": ", make("code", {}, remedy[1])) : null);
+      lint.remedy ? make("div", {}, "try ", make("code", {}, lint.remedy.option), difference ? ": " + difference : "") : null);
   })) : null;
 }
 

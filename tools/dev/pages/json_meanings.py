@@ -18,7 +18,7 @@ METRICS = "pcc run BUNDLE --metrics FILE"
 DOCUMENTS = {
     INSPECT: (["inspect-inference", "inspect-training"], "One object. With `--rank R` the lists hold only what concerns rank R. "
               "`bundle.json` in the bundle holds the same, with an entry per program in place of one per rank."),
-    EXPLAIN: (["explain", "explain-training"], "One object. It has the fields of `inspect` that are known before kernels exist, and "
+    EXPLAIN: (["explain", "explain-training", "explain-advised"], "One object. It has the fields of `inspect` that are known before kernels exist, and "
               "says why each collective is there. Prices are those of the cluster model."),
     COMPILE: (["compile-inference", "compile-training", "compile-unknown"], "One object, which is written also where the compilation "
               "fails."),
@@ -135,6 +135,11 @@ CHOICE = [("strategy", "", "what the op splits along the axis"), ("received_byte
           ("refused", "", "why the choice is not allowed at any price"), ("steps", "", "the calls")]
 
 
+PRICE = [("seconds", "seconds", "duration of a step as predicted", NUMBER), ("idle_share", "", "mean share in which a rank is idle, from 0 to 1", NUMBER),
+         ("memory_bytes", "bytes", "weights, optimizer state and arena of a rank that needs the most"),
+         ("received_bytes", "bytes", "what a rank receives that receives the most")]
+
+
 def below(prefix, rows):
     return [(f"{prefix}.{row[0]}", *row[1:]) for row in rows]
 
@@ -167,11 +172,23 @@ EXPLAIN_ROWS = [
     ("collectives[].alternatives", "", "what else was possible, cheapest first, with `strategy` to `steps` of `decision`", FOLDED),
     ("collectives[].further_decisions", "", "decisions of other ops that led to the collective, each with its `alternatives`", FOLDED),
     *TRANSFER,
+    ("price", "", "what a step of the plan costs, as compile and `inspect` tell it"),
+    *below("price", PRICE),
+    ("stages", "", "pipeline stages"),
+    ("stages[].stage", "", "number of the stage"),
+    ("stages[].flops", "operations", "floating-point operations of a step, over all its ranks"),
+    ("stages[].idle_share", "", "share of the step in which its ranks are idle, from 0 to 1", NUMBER),
+    ("stages[].begins_at", "", "the ONNX node that first reads a value of another stage; null for the first stage"),
+    ("other_cut", "", "another cut into stages, with the fields of `lints[].remedy`: with fewer bytes between stages, or, if the user "
+     "chose the cuts, as pcc would cut; null if there is none", FOLDED),
     ("lints", "", "what looks wrong; see passes/explain/README.md"),
     ("lints[].code", "", "code of the lint, such as `PCC-L003`"),
     ("lints[].name", "", "name of the lint"),
     ("lints[].message", "", "what was found"),
     ("lints[].node", "", "the ONNX node"),
+    ("lints[].remedy", "", "an option that changes it; null if none is known, if the plan cannot be compiled with it, or if it changes nothing"),
+    ("lints[].remedy.option", "", "the option, such as `--shard 'w=[tp,-]'`"),
+    ("lints[].remedy.price", "", "what a step costs with it, with the fields of `price`; null if it was not tried", FOLDED),
     ("blocks", "", "graphs of the blocks of the model, at most four that differ in more than names"),
     ("blocks[].name", "", "name of the first such block; null for the graph of a model without blocks"),
     ("blocks[].count", "", "number of blocks with an equal graph"),

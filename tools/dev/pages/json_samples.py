@@ -19,6 +19,8 @@ import onnx
 from onnx import TensorProto, helper
 
 PLAN = ["--dim", "batch=4", "--tp", "2", "--pp", "2", "--microbatches", "2", "--cpu", "native", "--shard", "layers.0.1.weight=[tp,-]"]
+# A cut that pcc would move, and a weight that it would split.
+ADVISED = ["--dim", "batch=4", "--tp", "2", "--pp", "2", "--stage-at", "gemm_2", "--shard", "layers.0.1.weight=[-,-]"]
 TRAIN = ["--train", "--loss", "cross_entropy(y, labels)", "--optimizer", "adamw", "--loss-scale", "1024", "--preset", "zero1",
          "--dim", "batch=4", "--dp", "2", "--pp", "2", "--microbatches", "2", "--cpu", "native"]
 
@@ -53,6 +55,7 @@ class Samples:
     def explain(self):
         self.save("explain.json", self.call("explain", "mlp.onnx", "*", *PLAN, "-q", "--json"))
         self.save("explain-training.json", self.call("explain", "mlp.onnx", *TRAIN, "-q", "--json"))
+        self.save("explain-advised.json", self.call("explain", "mlp.onnx", *ADVISED, "-q", "--json"))
         self.call("unknown.onnx", "--report", "compile-unknown.json", expected=4)
 
     def verify(self):

@@ -1,0 +1,301 @@
+//===- ExplanationTree.cpp - what a step costs, dearest first -------------===//
+
+#include "passes/explain/Explanation.h"
+#include "passes/explain/RepeatedCollectives.h"
+#include "runtime/base/QuantityText.h"
+#include "runtime/base/TextTable.h"
+#include "runtime/base/TextTree.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
+#include <tuple>
+
+using namespace pcc;
+using namespace pcc::explain;
+using llvm::formatv;
+using runtime::bytesText;
+using runtime::countText;
+using runtime::secondsText;
+using runtime::shareText;
+using runtime::TextTree;
+
+/// Largest width of a text in the tree, so that a line has about 100 columns.
+static constexpr size_t mostWidth = 92;
+
+/// Largest number of stages, and of lints without -v, that are shown.
+static constexpr size_t mostStages = 8, mostLints = 3;
+
+namespace {
+/// A group of collectives or a cut, with its price on one rank in one step.
+struct Entry {
+  /// Axes over which it communicates, joined by "+".
+  std::string axes;
+  double bytes = 0, seconds = 0;
+  /// What it is, and a remark, which may stand on a line of its own.
+  std::string text = {}, remark = {};
+};
+} // namespace
+
+static std::string bytesText(int64_t bytes) {
+  return runtime::bytesText(static_cast<double>(bytes));
+}
+
+/// Returns the mesh, such as "4 ranks (pp=2, tp=2)".
+static std::string worldText(const Explanation &explanation) {
+  std::string axes;
+  for (const auto &[name, size] : explanation.mesh)
+    axes += (axes.empty() ? "" : ", ") + name + "=" + std::to_string(size);
+  return countText(explanation.world, "rank") +
+         (axes.empty() ? "" : " (" + axes + ")");
+}
+
+/// Returns the plan in one line.
+static std::string headText(const Explanation &explanation) {
+  return worldText(explanation) + ", target " + explanation.target + ", " +
+         countText(explanation.microbatches, "microbatch") + ", " +
+         explanation.schedule + "\n";
+}
+
+/// Returns what a step of the plan costs.
+static std::string stepText(const Explanation &explanation) {
+  const emit::PlanPrice &price = *explanation.price;
+  std::string text = "each step: about " + secondsText(price.seconds);
+  if (explanation.world > 1)
+    text += ", " + shareText(price.idleShare) + " idle; receives up to " +
+            bytesText(price.receivedBytes);
+  return text + "; each rank needs up to " + bytesText(price.memoryBytes);
+}
+
+/// Returns floating-point operations in a suitable unit, such as "91.2 GFLOP".
+static std::string flopsText(int64_t flops) {
+  static constexpr const char *units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP",
+                                          "TFLOP"};
+  auto number = static_cast<double>(flops);
+  size_t unit = 0;
+  for (; number >= 1000 && unit + 1 < std::size(units); ++unit)
+    number /= 1000;
+  return formatv(unit ? "{0:F1} {1}" : "{0:F0} {1}", number, units[unit]).str();
+}
+
+/// Returns the work and idle time of the stages.
+static std::string balanceText(const emit::PlanPrice &price, bool isVerbose) {
+  std::string text = "stages";
+  for (size_t stage = 0; stage < price.stages.size(); ++stage) {
+    if (!isVerbose && stage == mostStages)
+      return text + " and " + std::to_string(price.stages.size() - stage) +
+             " more";
+    const emit::StageWork &work = price.stages[stage];
+    text += (stage ? ", " : "  ") + std::to_string(stage) + ": " +
+            flopsText(work.flops) + " (" + shareText(work.idleShare) + " idle)";
+  }
+  return text;
+}
+
+/// Breaks a text into lines of at most `mostWidth` columns.
+static std::string wrapped(const std::string &text) {
+  std::string lines, gap;
+  size_t width = 0;
+  for (llvm::StringRef word : llvm::split(text, ' ')) {
+    const size_t needed = gap.size() + runtime::widthOf(word.str());
+    const bool isBroken = width > 0 && width + needed > mostWidth;
+    lines += (isBroken ? "\n" : gap) + word.str();
+    width = isBroken ? needed - gap.size() : width + needed;
+    gap = " ";
+  }
+  return lines;
+}
+
+/// Returns the option of `remedy`, and what it saves and costs if it was tried.
+static std::string adviceText(const Remedy &remedy,
+                              const emit::PlanPrice &price) {
+  const std::string option = "← " + optionText(remedy);
+  if (!remedy.price)
+    return option;
+  // An option is never broken, so that it can be copied.
+  const std::string prices = differenceText(price, *remedy.price);
+  const bool isLong = option.size() + prices.size() > 90;
+  return option + (isLong ? ":\n  " : ": ") + prices;
+}
+
+/// Returns the cheapest choice that lost although it is allowed, as a
+/// difference to the choice that was taken, such as "next best +32.0
+/// KiB"; empty if there is none.
+static std::string loserText(const ExplainedCollective &made) {
+  const auto decisions = made.decisions();
+  if (decisions.empty())
+    return "";
+  if (!decisions.front().decision)
+    return "for " + decisions.front().place->pin;
+  const dist::Decision &decision = *decisions.front().decision;
+  const auto other =
+      llvm::find_if(decision.others, [](const dist::Choice &choice) {
+        return choice.refused.empty();
+      });
+  if (other == decision.others.end())
+    return "";
+  const int64_t more = other->receivedBytes() - decision.chosen.receivedBytes();
+  if (more < 0)
+    return bytesText(-more) + " less would cost more elsewhere";
+  return more ? "next best +" + bytesText(more) : "next best as dear";
+}
+
+/// Returns the entry of equal collectives. Its price is that of a rank of the
+/// pipeline position that calls them most.
+static Entry entryOf(const RepeatedCollective &group, int64_t microbatches) {
+  const ExplainedCollective &first = *group.all.front();
+  std::map<int, int64_t> callsOfPosition;
+  int64_t calls = 0;
+  for (const ExplainedCollective *made : group.all)
+    calls = std::max(calls, callsOfPosition[made->position] +=
+                            made->facts.count *
+                            (made->facts.isShared ? 1 : microbatches));
+  Entry entry{llvm::join(first.facts.axes, "+"),
+              static_cast<double>(calls * first.facts.receivedBytes),
+              static_cast<double>(calls) * first.seconds};
+  std::string place = first.cause ? first.cause->by.op : "";
+  const std::string node = first.cause && !first.cause->by.node.empty()
+                               ? first.cause->by.node
+                               : first.facts.node;
+  place += (place.empty() || node.empty() ? "" : " ") +
+           (node.empty() ? "" : "'" + node + "'");
+  entry.text =
+      std::to_string(calls) + " x " + first.facts.kind + " of " + place;
+  if (group.count > 1)
+    entry.text += " and " + std::to_string(group.count - 1) + " alike";
+  entry.remark = loserText(first);
+  return entry;
+}
+
+static Entry entryOf(const CutTraffic &cut) {
+  std::string text = "cut between stages " + std::to_string(cut.fromStage) +
+                     " and " + std::to_string(cut.toStage);
+  if (!cut.node.empty())
+    text += " at '" + cut.node + "'";
+  std::string remark;
+  if (cut.forwardBytes > 0 && cut.backwardBytes > 0)
+    remark = bytesText(cut.forwardBytes) + " there, " +
+             bytesText(cut.backwardBytes) + " back";
+  return {"pp",
+          static_cast<double>(std::max(cut.forwardBytes, cut.backwardBytes)),
+          std::max(cut.forwardSeconds, cut.backwardSeconds), text, remark};
+}
+
+/// Returns all entries, the dearest first.
+static std::vector<Entry> entriesOf(const Explanation &explanation) {
+  std::vector<Entry> entries;
+  for (const RepeatedCollective &group :
+       findRepeatedCollectives(explanation.collectives))
+    entries.push_back(entryOf(group, explanation.microbatches));
+  for (const CutTraffic &cut : explanation.cuts)
+    entries.push_back(entryOf(cut));
+  std::vector<std::pair<double, size_t>> order;
+  for (const auto &[i, entry] : llvm::enumerate(entries))
+    order.push_back({-entry.seconds, i});
+  llvm::sort(order);
+  std::vector<Entry> sorted;
+  for (const auto &[seconds, i] : order)
+    sorted.push_back(std::move(entries[i]));
+  return sorted;
+}
+
+/// Returns the bytes and seconds of a step over `axes`, on a rank of the
+/// position that spends the most time.
+static Entry totalOf(const Explanation &explanation, const std::string &axes) {
+  std::map<int, Entry> ofPosition;
+  Entry most{axes};
+  for (const CommunicationTotal &total : explanation.totals)
+    if (total.axes == axes) {
+      Entry &sum = ofPosition[total.position];
+      sum.bytes += static_cast<double>(total.receivedBytes);
+      sum.seconds += total.seconds;
+      if (sum.seconds >= most.seconds)
+        most = {axes, sum.bytes, sum.seconds};
+    }
+  return most;
+}
+
+/// Returns an entry as one line, or as two if it is long.
+static std::string entryText(const Entry &entry) {
+  std::string text =
+      formatv("{0,9} {1,8}  {2}", runtime::bytesText(entry.bytes),
+              secondsText(entry.seconds), entry.text)
+          .str();
+  if (entry.remark.empty())
+    return text;
+  const bool isLong =
+      runtime::widthOf(text) + 2 + entry.remark.size() > mostWidth;
+  return text + (isLong ? "\n" : "; ") + entry.remark;
+}
+
+/// Adds a branch for each set of axes, the dearest first, with the `top`
+/// dearest entries below them.
+static void addCommunication(const Explanation &explanation, size_t top,
+                             TextTree &tree) {
+  const std::vector<Entry> entries = entriesOf(explanation);
+  llvm::MapVector<llvm::StringRef, std::vector<size_t>> ofAxes;
+  for (const auto &[i, entry] : llvm::enumerate(entries))
+    ofAxes[entry.axes].push_back(i);
+  std::vector<std::pair<double, TextTree>> branches;
+  for (const auto &[axes, numbers] : ofAxes) {
+    const Entry total = totalOf(explanation, axes.str());
+    TextTree branch;
+    for (size_t i : numbers)
+      if (i < top)
+        branch.branches.push_back({entryText(entries[i])});
+    const size_t hidden = numbers.size() - branch.branches.size();
+    branch.text = axes.str() + "  " + runtime::bytesText(total.bytes) +
+                  " and " + secondsText(total.seconds) + " a step";
+    if (hidden > 0)
+      branch.text += " (" + std::to_string(hidden) + " of " +
+                     std::to_string(numbers.size()) + " entries not shown)";
+    if (axes == "pp" && explanation.otherCut)
+      branch.branches.push_back(
+          {adviceText(*explanation.otherCut, *explanation.price)});
+    else if (axes == "pp")
+      branch.text += "; --stage-at NAME moves a cut";
+    branches.push_back({-total.seconds, std::move(branch)});
+  }
+  llvm::sort(branches, [](const auto &a, const auto &b) {
+    return std::tie(a.first, a.second.text) < std::tie(b.first, b.second.text);
+  });
+  for (auto &[seconds, branch] : branches)
+    tree.branches.push_back(std::move(branch));
+}
+
+/// Adds the lints, each with the option that mends it.
+static void addLints(const Explanation &explanation, bool isVerbose,
+                     TextTree &tree) {
+  if (explanation.lints.empty())
+    return tree.branches.push_back({"no lints"});
+  TextTree lints{"lints"};
+  for (const FoundLint &lint : explanation.lints) {
+    if (!isVerbose && lints.branches.size() == mostLints) {
+      lints.text += " (" +
+                    std::to_string(explanation.lints.size() - mostLints) +
+                    " more)";
+      break;
+    }
+    lints.branches.push_back({wrapped(
+        formatv("{0} {1}: {2}{3}", dist::codeOf(lint.lint),
+                dist::nameOf(lint.lint), lint.message,
+                lint.node.empty() ? "" : ", first at '" + lint.node + "'")
+            .str())});
+    if (lint.remedy)
+      lints.branches.back().text +=
+          "\n" + adviceText(*lint.remedy, *explanation.price);
+  }
+  tree.branches.push_back(std::move(lints));
+}
+
+std::string explain::toTree(const Explanation &explanation,
+                            const Detail &detail) {
+  TextTree tree{stepText(explanation)};
+  if (explanation.price->stages.size() > 1)
+    tree.branches.push_back(
+        {wrapped(balanceText(*explanation.price, detail.isVerbose))});
+  addCommunication(explanation, detail.isVerbose ? SIZE_MAX : detail.top, tree);
+  addLints(explanation, detail.isVerbose, tree);
+  return headText(explanation) + runtime::treeText(tree);
+}
