@@ -1,7 +1,7 @@
 //===- ExplanationTree.cpp - what a step costs, dearest first -------------===//
 
 #include "passes/explain/Explanation.h"
-#include "passes/explain/RepeatedCollectives.h"
+#include "passes/explain/PlanEntries.h"
 #include "runtime/base/QuantityText.h"
 #include "runtime/base/TextTable.h"
 #include "runtime/base/TextTree.h"
@@ -9,13 +9,11 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
-#include <map>
 #include <tuple>
 
 using namespace pcc;
 using namespace pcc::explain;
 using llvm::formatv;
-using runtime::bytesText;
 using runtime::countText;
 using runtime::secondsText;
 using runtime::shareText;
@@ -26,17 +24,6 @@ static constexpr size_t mostWidth = 92;
 
 /// Largest number of stages, and of lints without -v, that are shown.
 static constexpr size_t mostStages = 8, mostLints = 3;
-
-namespace {
-/// A group of collectives or a cut, with its price on one rank in one step.
-struct Entry {
-  /// Axes over which it communicates, joined by "+".
-  std::string axes;
-  double bytes = 0, seconds = 0;
-  /// What it is, and a remark, which may stand on a line of its own.
-  std::string text = {}, remark = {};
-};
-} // namespace
 
 static std::string bytesText(int64_t bytes) {
   return runtime::bytesText(static_cast<double>(bytes));
@@ -110,7 +97,7 @@ static std::string wrapped(const std::string &text) {
 /// Returns the option of `remedy`, and what it saves and costs if it was tried.
 static std::string adviceText(const Remedy &remedy,
                               const emit::PlanPrice &price) {
-  const std::string option = "← " + optionText(remedy);
+  std::string option = "← " + optionText(remedy);
   if (!remedy.price)
     return option;
   // An option is never broken, so that it can be copied.
@@ -119,105 +106,8 @@ static std::string adviceText(const Remedy &remedy,
   return option + (isLong ? ":\n  " : ": ") + prices;
 }
 
-/// Returns the cheapest choice that lost although it is allowed, as a
-/// difference to the choice that was taken, such as "next best +32.0
-/// KiB"; empty if there is none.
-static std::string loserText(const ExplainedCollective &made) {
-  const auto decisions = made.decisions();
-  if (decisions.empty())
-    return "";
-  if (!decisions.front().decision)
-    return "for " + decisions.front().place->pin;
-  const dist::Decision &decision = *decisions.front().decision;
-  const auto other =
-      llvm::find_if(decision.others, [](const dist::Choice &choice) {
-        return choice.refused.empty();
-      });
-  if (other == decision.others.end())
-    return "";
-  const int64_t more = other->receivedBytes() - decision.chosen.receivedBytes();
-  if (more < 0)
-    return bytesText(-more) + " less would cost more elsewhere";
-  return more ? "next best +" + bytesText(more) : "next best as dear";
-}
-
-/// Returns the entry of equal collectives. Its price is that of a rank of the
-/// pipeline position that calls them most.
-static Entry entryOf(const RepeatedCollective &group, int64_t microbatches) {
-  const ExplainedCollective &first = *group.all.front();
-  std::map<int, int64_t> callsOfPosition;
-  int64_t calls = 0;
-  for (const ExplainedCollective *made : group.all)
-    calls = std::max(calls, callsOfPosition[made->position] +=
-                            made->facts.count *
-                            (made->facts.isShared ? 1 : microbatches));
-  Entry entry{llvm::join(first.facts.axes, "+"),
-              static_cast<double>(calls * first.facts.receivedBytes),
-              static_cast<double>(calls) * first.seconds};
-  std::string place = first.cause ? first.cause->by.op : "";
-  const std::string node = first.cause && !first.cause->by.node.empty()
-                               ? first.cause->by.node
-                               : first.facts.node;
-  place += (place.empty() || node.empty() ? "" : " ") +
-           (node.empty() ? "" : "'" + node + "'");
-  entry.text =
-      std::to_string(calls) + " x " + first.facts.kind + " of " + place;
-  if (group.count > 1)
-    entry.text += " and " + std::to_string(group.count - 1) + " alike";
-  entry.remark = loserText(first);
-  return entry;
-}
-
-static Entry entryOf(const CutTraffic &cut) {
-  std::string text = "cut between stages " + std::to_string(cut.fromStage) +
-                     " and " + std::to_string(cut.toStage);
-  if (!cut.node.empty())
-    text += " at '" + cut.node + "'";
-  std::string remark;
-  if (cut.forwardBytes > 0 && cut.backwardBytes > 0)
-    remark = bytesText(cut.forwardBytes) + " there, " +
-             bytesText(cut.backwardBytes) + " back";
-  return {"pp",
-          static_cast<double>(std::max(cut.forwardBytes, cut.backwardBytes)),
-          std::max(cut.forwardSeconds, cut.backwardSeconds), text, remark};
-}
-
-/// Returns all entries, the dearest first.
-static std::vector<Entry> entriesOf(const Explanation &explanation) {
-  std::vector<Entry> entries;
-  for (const RepeatedCollective &group :
-       findRepeatedCollectives(explanation.collectives))
-    entries.push_back(entryOf(group, explanation.microbatches));
-  for (const CutTraffic &cut : explanation.cuts)
-    entries.push_back(entryOf(cut));
-  std::vector<std::pair<double, size_t>> order;
-  for (const auto &[i, entry] : llvm::enumerate(entries))
-    order.push_back({-entry.seconds, i});
-  llvm::sort(order);
-  std::vector<Entry> sorted;
-  for (const auto &[seconds, i] : order)
-    sorted.push_back(std::move(entries[i]));
-  return sorted;
-}
-
-/// Returns the bytes and seconds of a step over `axes`, on a rank of the
-/// position that spends the most time.
-static Entry totalOf(const Explanation &explanation, const std::string &axes) {
-  std::map<int, Entry> ofPosition;
-  Entry most{axes};
-  for (const CommunicationTotal &total : explanation.totals)
-    if (total.axes == axes) {
-      Entry &sum = ofPosition[total.position];
-      sum.bytes += static_cast<double>(total.receivedBytes);
-      sum.seconds += total.seconds;
-      if (sum.seconds >= most.seconds)
-        most = {axes, sum.bytes, sum.seconds};
-    }
-  return most;
-}
-
 /// Returns an entry as one line, or as two if it is long.
-static std::string entryText(const Entry &entry) {
+static std::string entryText(const PlanEntry &entry) {
   std::string text =
       formatv("{0,9} {1,8}  {2}", runtime::bytesText(entry.bytes),
               secondsText(entry.seconds), entry.text)
@@ -233,13 +123,13 @@ static std::string entryText(const Entry &entry) {
 /// dearest entries below them.
 static void addCommunication(const Explanation &explanation, size_t top,
                              TextTree &tree) {
-  const std::vector<Entry> entries = entriesOf(explanation);
+  const std::vector<PlanEntry> entries = entriesOf(explanation);
   llvm::MapVector<llvm::StringRef, std::vector<size_t>> ofAxes;
   for (const auto &[i, entry] : llvm::enumerate(entries))
     ofAxes[entry.axes].push_back(i);
   std::vector<std::pair<double, TextTree>> branches;
   for (const auto &[axes, numbers] : ofAxes) {
-    const Entry total = totalOf(explanation, axes.str());
+    const PlanEntry total = totalOf(explanation, axes.str());
     TextTree branch;
     for (size_t i : numbers)
       if (i < top)

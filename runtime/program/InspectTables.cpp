@@ -89,7 +89,7 @@ static std::string largest(const ProgramGroup &group, BytesOf bytesOf) {
   return most > 0 ? bytesText(most) : "-";
 }
 
-std::string rankTableText(const std::vector<ProgramGroup> &groups) {
+std::string memoryTableText(const std::vector<ProgramGroup> &groups) {
   TextTable table{{"ranks", "stages", "memory", "weights", "state", "arena",
                    "gradients in it", "received"},
                   {}};

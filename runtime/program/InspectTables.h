@@ -41,7 +41,7 @@ std::string portsText(const nlohmann::ordered_json &bundle, const char *list);
 
 /// Returns a table with the stages and the memory of a rank of each group. If
 /// the ranks of a group differ, a cell has the largest value.
-std::string rankTableText(const std::vector<ProgramGroup> &groups);
+std::string memoryTableText(const std::vector<ProgramGroup> &groups);
 
 /// Returns the first actions of a step, one line per group. A group of several
 /// programs has the actions of the first one.

@@ -138,7 +138,7 @@ std::string inspectText(const Json &bundle, bool isVerbose) {
   const Json &programs = bundle.at("programs");
   std::string text = headText(bundle);
   if (!isVerbose)
-    return text + rankTableText(groupsOf(bundle, mostGroups)) +
+    return text + memoryTableText(groupsOf(bundle, mostGroups)) +
            actionsText(groupsOf(bundle, mostActionRows)) +
            communicationText(bundle) +
            "\n--rank R tells all about a rank, --shards GLOB draws what ranks "

@@ -1,0 +1,111 @@
+//===- PlanEntries.cpp - what a step communicates, dearest first ----------===//
+
+#include "passes/explain/PlanEntries.h"
+#include "passes/explain/RepeatedCollectives.h"
+#include "runtime/base/QuantityText.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <map>
+
+using namespace pcc;
+using namespace pcc::explain;
+
+static std::string bytesText(int64_t bytes) {
+  return runtime::bytesText(static_cast<double>(bytes));
+}
+
+/// Returns the cheapest choice that lost although it is allowed, as a
+/// difference to the choice that was taken, such as "next best +32.0
+/// KiB"; empty if there is none.
+static std::string loserText(const ExplainedCollective &made) {
+  const auto decisions = made.decisions();
+  if (decisions.empty())
+    return "";
+  if (!decisions.front().decision)
+    return "for " + decisions.front().place->pin;
+  const dist::Decision &decision = *decisions.front().decision;
+  const auto other =
+      llvm::find_if(decision.others, [](const dist::Choice &choice) {
+        return choice.refused.empty();
+      });
+  if (other == decision.others.end())
+    return "";
+  const int64_t more = other->receivedBytes() - decision.chosen.receivedBytes();
+  if (more < 0)
+    return bytesText(-more) + " less would be dearer";
+  return more ? "next best +" + bytesText(more) : "next best as dear";
+}
+
+/// Returns the entry of equal collectives. Its price is that of a rank of the
+/// pipeline position that calls them most.
+static PlanEntry entryOf(const RepeatedCollective &group,
+                         int64_t microbatches) {
+  const ExplainedCollective &first = *group.all.front();
+  std::map<int, int64_t> callsOfPosition;
+  int64_t calls = 0;
+  for (const ExplainedCollective *made : group.all)
+    calls = std::max(calls, callsOfPosition[made->position] +=
+                            made->facts.count *
+                            (made->facts.isShared ? 1 : microbatches));
+  PlanEntry entry{llvm::join(first.facts.axes, "+"),
+                  static_cast<double>(calls * first.facts.receivedBytes),
+                  static_cast<double>(calls) * first.seconds};
+  std::string place = first.cause ? first.cause->by.op : "";
+  const std::string node = first.cause && !first.cause->by.node.empty()
+                               ? first.cause->by.node
+                               : first.facts.node;
+  place += (place.empty() || node.empty() ? "" : " ") +
+           (node.empty() ? "" : "'" + node + "'");
+  entry.text =
+      std::to_string(calls) + " x " + first.facts.kind + " of " + place;
+  if (group.count > 1)
+    entry.text += " and " + std::to_string(group.count - 1) + " alike";
+  entry.remark = loserText(first);
+  return entry;
+}
+
+static PlanEntry entryOf(const CutTraffic &cut) {
+  std::string text = "cut between stages " + std::to_string(cut.fromStage) +
+                     " and " + std::to_string(cut.toStage);
+  if (!cut.node.empty())
+    text += " at '" + cut.node + "'";
+  std::string remark;
+  if (cut.forwardBytes > 0 && cut.backwardBytes > 0)
+    remark = bytesText(cut.forwardBytes) + " there, " +
+             bytesText(cut.backwardBytes) + " back";
+  return {"pp",
+          static_cast<double>(std::max(cut.forwardBytes, cut.backwardBytes)),
+          std::max(cut.forwardSeconds, cut.backwardSeconds), text, remark};
+}
+
+std::vector<PlanEntry> explain::entriesOf(const Explanation &explanation) {
+  std::vector<PlanEntry> entries;
+  for (const RepeatedCollective &group :
+       findRepeatedCollectives(explanation.collectives))
+    entries.push_back(entryOf(group, explanation.microbatches));
+  for (const CutTraffic &cut : explanation.cuts)
+    entries.push_back(entryOf(cut));
+  std::vector<std::pair<double, size_t>> order;
+  for (const auto &[i, entry] : llvm::enumerate(entries))
+    order.push_back({-entry.seconds, i});
+  llvm::sort(order);
+  std::vector<PlanEntry> sorted;
+  for (const auto &[seconds, i] : order)
+    sorted.push_back(std::move(entries[i]));
+  return sorted;
+}
+
+PlanEntry explain::totalOf(const Explanation &explanation,
+                           const std::string &axes) {
+  std::map<int, PlanEntry> ofPosition;
+  PlanEntry most{axes};
+  for (const CommunicationTotal &total : explanation.totals)
+    if (total.axes == axes) {
+      PlanEntry &sum = ofPosition[total.position];
+      sum.bytes += static_cast<double>(total.receivedBytes);
+      sum.seconds += total.seconds;
+      if (sum.seconds >= most.seconds)
+        most = {axes, sum.bytes, sum.seconds};
+    }
+  return most;
+}
