@@ -77,6 +77,7 @@ public:
     placeBackwardAndUpdate(function, chain);
     placeFreeOps();
     insertTransfers();
+    remarkOnIdleStages();
     return success();
   }
 
@@ -85,6 +86,21 @@ public:
   unsigned numTransfers = 0, numClones = 0;
 
 private:
+  /// Emits a remark if stages have no op that computes with numbers.
+  void remarkOnIdleStages() {
+    std::set<int64_t> busy;
+    for (Operation &op : function.front())
+      if (auto cost = dyn_cast<graph::CostOpInterface>(op);
+          cost && cost.getFlops() > 0)
+        busy.insert(pipe::stageOf(&op));
+    const auto count = static_cast<int>(busy.size());
+    if (count > 0 && count < numStages)
+      emitRemark(UnknownLoc::get(function.getContext()))
+          << numStages - count << " of " << numStages
+          << " stages compute nothing: the model has too few ops to cut; "
+             "`pcc explain` shows the stages";
+  }
+
   /// Returns whether there are enough links (forward ops that exactly one stage
   /// runs). Each cut in `stageAt` needs a link before it and one after it. If
   /// there are several stages, each needs a link. With `stageOfNodes`, an

@@ -1,4 +1,5 @@
 // RUN: pcc-opt --cut-stages --verify-placed --split-input-file %s | FileCheck %s
+// RUN: pcc-opt --cut-stages --split-input-file %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: pcc-opt --cut-stages --split-input-file --mlir-print-debuginfo --mlir-print-local-scope %s | FileCheck %s --check-prefix=NODE
 
 !x = tensor<8x64xf32>
@@ -122,6 +123,22 @@ module attributes {pipe.stages = 2 : i64} {
     // CHECK: graph.exp {{.*}}pipe.stage = 1
     %1 = graph.exp %0 : !x
     return %1 : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x64xf32>
+!w = tensor<64x64xf32>
+
+// A copy is no work.
+// REMARK: remark: 2 of 3 stages compute nothing: the model has too few ops to cut
+module attributes {pipe.stages = 3 : i64} {
+  func.func @few_ops(%x: !x, %w: !w) -> tensor<512xf32> {
+    %0 = graph.matmul %x, %w : !x, !w
+    %1 = graph.reshape %0 : !x to tensor<64x8xf32>
+    %2 = graph.reshape %1 : tensor<64x8xf32> to tensor<512xf32>
+    return %2 : tensor<512xf32>
   }
 }
 

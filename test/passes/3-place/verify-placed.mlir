@@ -1,4 +1,4 @@
-// RUN: pcc-opt --verify-placed %s | FileCheck %s
+// RUN: pcc-opt --verify-placed --split-input-file %s | FileCheck %s
 
 module attributes {pipe.stages = 2 : i64} {
 
@@ -10,6 +10,12 @@ func.func @placed(%x: tensor<8xf32>) -> tensor<8xf32> {
   %2 = graph.neg %1 {pipe.stage = 1 : i64} : tensor<8xf32>
   return %2 : tensor<8xf32>
 }
+
+}
+
+// -----
+
+module attributes {pipe.stages = 2 : i64} {
 
 // Two stages hold a weight, and two a counter: their copies get equal values, sent or computed on each stage.
 // CHECK-LABEL: @copies_of_parameters
