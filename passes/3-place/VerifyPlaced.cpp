@@ -1,5 +1,6 @@
 //===- VerifyPlaced.cpp - verification gate of phase 3-place --------------===//
 
+#include "dialects/dist/DistDialect.h"
 #include "dialects/graph/StepParts.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/3-place/Passes.h"
@@ -102,7 +103,8 @@ private:
 
 /// Checks that each stage writes a parameter at most once, and that stages
 /// which write the same parameter write equal values: they hold copies of one
-/// weight. Emits an error if not.
+/// weight. Emits an error if not. Does not compare the values once they have
+/// shardings, since each stage stores the parameter in its own sharding.
 static LogicalResult checkWrites(func::FuncOp function) {
   llvm::StringMap<SmallVector<graph::SetParameterOp>> writes;
   EqualValues areEqual;
@@ -113,7 +115,7 @@ static LogicalResult checkWrites(func::FuncOp function) {
         return set.emitOpError("writes parameter '")
                << set.getParameter() << "' a second time on stage "
                << pipe::stageOf(set);
-    if (!others.empty() &&
+    if (!others.empty() && !dist::shardingOf(set.getValue()) &&
         !areEqual(others.front().getValue(), set.getValue())) {
       InFlightDiagnostic error = set.emitOpError("writes another value to '")
                                  << set.getParameter() << "' on stage "

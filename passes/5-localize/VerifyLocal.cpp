@@ -33,6 +33,16 @@ static LogicalResult checkParameter(graph::GetParameterOp op,
   return success();
 }
 
+/// Checks that values which are written to parameters have a sharding, by which
+/// later phases find the shard that a rank stores. Emits an error if not.
+static LogicalResult checkWrites(func::FuncOp function) {
+  for (auto set : function.getOps<graph::SetParameterOp>())
+    if (!dist::shardingOf(set.getValue()))
+      return set.emitOpError("writes a value that has no sharding after phase "
+                             "'5-localize'");
+  return success();
+}
+
 namespace {
 struct VerifyLocal : pcc::localize::impl::VerifyLocalBase<VerifyLocal> {
   void runOnOperation() override {
@@ -49,7 +59,8 @@ struct VerifyLocal : pcc::localize::impl::VerifyLocalBase<VerifyLocal> {
     }
     // The functions of phase 6-schedule pass partial values to each other.
     if (!getOperation()->hasAttr(pipe::stageName) &&
-        failed(localize::checkPartials(getOperation())))
+        (failed(checkWrites(getOperation())) ||
+         failed(localize::checkPartials(getOperation()))))
       return signalPassFailure();
     LDBG() << numOps.getValue() << " ops are local";
     markAllAnalysesPreserved();

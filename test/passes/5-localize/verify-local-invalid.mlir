@@ -30,6 +30,19 @@ func.func @weight_without_sharding() -> tensor<8xf32> {
 
 // -----
 
+#half = #dist.sharding<"[8@tp:2]">
+
+graph.parameter @w : tensor<8xf32> trained
+func.func @write_without_sharding() {
+  %w = graph.get_parameter @w {dist.shardings = [#half]} : tensor<4xf32>
+  %0 = graph.neg %w : tensor<4xf32>
+  // expected-error @below {{writes a value that has no sharding after phase '5-localize'}}
+  graph.set_parameter @w, %0 : tensor<4xf32>
+  return
+}
+
+// -----
+
 #sum = #dist.sharding<"[-] partial sum(tp:2)">
 
 func.func @not_linear(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
