@@ -247,7 +247,9 @@ private:
     schedule.bindMessages(context, groups, world);
     PCC_RETURN_IF_ERROR(schedule.warmUp(at));
     inputs.emplace(program, mesh, at, options, *hostBuffers);
-    log.emplace(program, options.wantsTimeline());
+    log.emplace(program, !options.trace.empty()    ? StepDetail::Kernels
+                         : options.wantsTimeline() ? StepDetail::Actions
+                                                   : StepDetail::Counts);
     // Call keepApart(), which disables CUDA graphs, in two cases. In the first
     // case, the options ask for a timeline of the last step. A timeline shows
     // the time of each action, such as the forward pass of one microbatch. A

@@ -220,7 +220,7 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
 /// Executes the instructions `steps` of one function in order, up to the first
 /// error. Skips an instruction whose member `only` is neither -1 nor
 /// `run.microbatch`. Adds the time in collectives to `spent.wait`, and all
-/// other time to `spent.compute`. Logs each collective in `log` with the index
+/// other time to `spent.compute`. Logs each instruction in `log` with the index
 /// `action` of the current action.
 ///
 /// Before each instruction, advance() moves data of messages and collectives in
@@ -239,14 +239,18 @@ Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
       travelling->advance();
     if (step.only >= 0 && step.only != run.microbatch)
       continue;
+    const size_t index = size_t(&step - steps.data());
+    const double start = log.now();
     if (step.communicates) {
       const StopWatch waiting;
-      const double start = log.now();
       status = this->run(step, run);
       communicated += waiting.seconds();
-      log.addCommunication(action, int32_t(&step - steps.data()), start);
+      log.addCommunication(action, int32_t(index), start);
     } else {
       status = step.operation->run(run);
+      // On a GPU, only the launch has ended.
+      if (!device->queued())
+        log.addKernel(action, int32_t(index), start);
     }
     if (status.failed())
       break;

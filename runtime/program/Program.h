@@ -33,7 +33,7 @@ namespace pcc::runtime {
 /// of a field in Program.fbs changes. Each program contains the version with
 /// which it was compiled. openProgram() returns an error for a program with
 /// another version.
-inline constexpr uint32_t kFormatVersion = 9;
+inline constexpr uint32_t kFormatVersion = 10;
 /// Alignment in bytes. These numbers are multiples of the alignment:
 ///
 /// - The address of a sealed program in memory. A sealed program is the byte

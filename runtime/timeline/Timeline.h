@@ -90,6 +90,10 @@ struct Timeline {
   /// row may overlap each other and the actions in `positions`. If the
   /// communication is unknown, the vector is empty.
   std::vector<std::vector<TimedAction>> messages;
+  /// Kernels of each row, ordered by start time: the instructions of a measured
+  /// step that are no collectives. Each lies within an action of the row in
+  /// `positions`. Empty unless a trace is asked for.
+  std::vector<std::vector<TimedAction>> kernels;
   /// Memory of each row. A row shows one rank in a measured step, or all ranks
   /// that run the same pipeline stages in a simulated step. The vector is empty
   /// until the function addMemory() fills it.

@@ -119,6 +119,9 @@ private:
   /// duration. Adds an end of an arrow for each message.
   void addActions(const std::vector<TimedAction> &actions, size_t row,
                   int thread);
+  /// Adds the kernels of a row to the thread of its actions. Viewers draw each
+  /// one below the action that contains it.
+  void addKernels(const std::vector<TimedAction> &kernels, size_t row);
   /// Adds the messages of a row, on as many threads as they need.
   void addMessages(const std::vector<TimedAction> &messages, size_t row);
   /// Adds the memory of a row as a counter with four values, which viewers
@@ -170,6 +173,18 @@ void TraceWriter::addActions(const std::vector<TimedAction> &actions,
   }
 }
 
+void TraceWriter::addKernels(const std::vector<TimedAction> &kernels,
+                             size_t row) {
+  for (const TimedAction &timed : kernels) {
+    const int64_t start = nanoseconds(timed.start);
+    begin('X', row, 0) += ",\"ts\":" + microseconds(start) + ",\"dur\":" +
+                          microseconds(nanoseconds(timed.end) - start) +
+                          ",\"name\":" + quoted(timed.name) +
+                          ",\"cat\":\"kernel\",\"args\":{\"stage\":" +
+                          std::to_string(timed.action.stage) + "}}";
+  }
+}
+
 void TraceWriter::addMessages(const std::vector<TimedAction> &messages,
                               size_t row) {
   int thread = 0;
@@ -211,6 +226,8 @@ std::string TraceWriter::write(const Timeline &timeline) {
              "\"sort_index\":" + std::to_string(row));
     describe("thread_name", row, 0, "\"name\":\"actions\"");
     addActions(timeline.positions[row], row, 0);
+    if (row < timeline.kernels.size())
+      addKernels(timeline.kernels[row], row);
     if (row < timeline.messages.size())
       addMessages(timeline.messages[row], row);
     if (row < timeline.memory.size())

@@ -11,7 +11,8 @@ namespace pcc::runtime {
 /// and chrome://tracing display:
 ///
 /// - Each row of the timeline becomes a process of the trace.
-/// - The actions of a row become events of thread 0 of the process.
+/// - The actions of a row become events of thread 0 of the process, and its
+///   kernels events below the action that contains them.
 /// - The messages of a row become events of thread 1 of the process.
 /// - The memory of a row becomes a counter named "memory".
 ///

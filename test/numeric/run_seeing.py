@@ -60,14 +60,14 @@ def peak_live(table):
 
 
 def rows_of(trace):
-    """Returns by row: its name, complete events of actions, of communication, memory."""
+    """Returns by row: its name, complete events of actions, of kernels, of communication, memory."""
     rows = {}
     for event in read_json(trace)["traceEvents"]:
-        row = rows.setdefault(event["pid"], {"actions": [], "messages": [], "memory": []})
+        row = rows.setdefault(event["pid"], {"actions": [], "kernels": [], "messages": [], "memory": []})
         if event["ph"] == "M" and event["name"] == "process_name":
             row["name"] = event["args"]["name"]
         if event["ph"] == "X":
-            row["messages" if event["tid"] else "actions"].append(event)
+            row["kernels" if event["cat"] == "kernel" else "messages" if event["tid"] else "actions"].append(event)
         if event["ph"] == "C":
             row["memory"].append(event["args"])
     return [rows[r] for r in sorted(rows)]
@@ -83,6 +83,22 @@ def check_row(row, table, what):
         free = event["ts"] + event["dur"]
     expect(all(e["dur"] >= 0 for e in row["messages"]), f"{what}: time runs backwards")
     expect(row["memory"] and all(b >= 0 for point in row["memory"] for b in point.values()), f"{what}: memory {row['memory'][:5]}")
+
+
+def check_kernels(row):
+    """Checks that kernels are slices below their action: on its track, within it, and one after another. Forward and backward
+    actions have some, and products are among them."""
+    for action in row["actions"]:
+        end = action["ts"] + action["dur"] + 0.002
+        within = [e for e in row["kernels"] if action["ts"] - 0.002 <= e["ts"] and e["ts"] + e["dur"] <= end]
+        expect(within or action["name"][1] not in "FBIW", f"{row['name']}: {action['name']} has no kernels")
+        for before, after in zip(within, within[1:]):
+            expect(before["ts"] + before["dur"] <= after["ts"] + 0.002, f"{row['name']}: {before} and {after} overlap")
+        for kernel in within:
+            expect(not kernel.setdefault("action", "") and kernel["tid"] == 0, f"{kernel} is below two actions")
+            kernel["action"] = action["name"]
+    expect(all(kernel.get("action") for kernel in row["kernels"]), f"{row['name']}: a kernel is below no action")
+    expect(any(kernel["name"].startswith("Matmul ") for kernel in row["kernels"]), f"{row['name']}: no product of a node")
 
 
 def check_order(rows):
@@ -207,6 +223,7 @@ def measured(folder, plan, comm):
     for rank, (row, table) in enumerate(zip(rows, all_tables)):
         expect(row["name"] == f"rank {rank}", row["name"])
         check_row(row, table, row["name"])
+        check_kernels(row)
         expect(len(rows) == 1 or row["messages"], f"{row['name']} does not communicate")
     check_memory(bundle, range(len(rows)), rows, svg)
     check_idle(rows, svg)

@@ -4,6 +4,9 @@
 #include "passes/7-emit/gpu/kernel/GpuPlan.h"
 #include "passes/7-emit/instructions/Attention.h"
 
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
@@ -29,6 +32,16 @@ static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
   return scalar;
 }
 
+/// Returns the names of the graph ops that the kernel computes, in their order
+/// and each once, such as "add, relu". Constants are left out.
+static std::string opsOf(rank::KernelOp kernel) {
+  llvm::SetVector<StringRef> names;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (!isa<graph::ConstantOp>(op))
+      names.insert(op.getName().stripDialect());
+  return llvm::join(names, ", ");
+}
+
 /// Appends the instruction of a kernel launch. For GPUs, the instruction also
 /// has the numbers of blocks and threads. For an attention kernel on GPUs, it
 /// also has a description by which the device can call cuDNN instead.
@@ -47,6 +60,7 @@ static bool buildLaunch(Operation *op, InstructionWriter &writer) {
   made.extent = static_cast<int64_t>(kernel.getExtent());
   made.grain = static_cast<int64_t>(kernel.getGrain());
   made.num_results = static_cast<int32_t>(launch.getResults().size());
+  made.ops = opsOf(kernel);
   if (dist::targetOf(writer.facts.module) == "cuda") {
     const GpuPlan plan = gpuPlanOf(kernel);
     made.blocks = static_cast<int32_t>(plan.blocks);
@@ -71,6 +85,7 @@ static bool buildLaunchParts(Operation *op, InstructionWriter &writer) {
   for (Value result : launch.getResults())
     made.buffers.push_back(writer.bufferOf(result));
   made.num_results = static_cast<int32_t>(launch.getResults().size());
+  made.ops = opsOf(kernel);
   made.tile = graph::tensorType(kernel.getYield().getResults().front())
                   .getNumElements();
   const auto parts = static_cast<size_t>(launch.numParts(kernel));

@@ -1,6 +1,7 @@
 //===- MeasuredStep.cpp - timeline of a step as all ranks ran it ----------===//
 
 #include "runtime/engine/observe/MeasuredStep.h"
+#include "runtime/engine/observe/InstructionText.h"
 #include "runtime/program/StepMemory.h"
 
 #include <algorithm>
@@ -12,6 +13,9 @@
 namespace pcc::runtime {
 
 using Json = nlohmann::json;
+
+/// Number that stands for a kernel where other events have an ActionKind.
+static constexpr int kernelKind = -1;
 
 /// Converts a value of the enum program::ActionKind to a value of the enum
 /// runtime::ActionKind. Programs use the first enum, and timelines use the
@@ -123,17 +127,20 @@ private:
 
   /// Converts an event to a JSON array of seven elements:
   ///
-  /// 0. ActionKind; Communication for a collective or a wait for messages
+  /// 0. ActionKind; Communication for a collective or a wait for messages; -1
+  ///    for a kernel
   /// 1. number of the pipeline stage
   /// 2. number of the microbatch; for a weight update, number of the update; -1
   ///    for an Unshard, such as an all-gather of weights
   /// 3. and 4. start and end in seconds by the steady clock of this rank
-  /// 5. name of the communication; empty for a computation
+  /// 5. name of the communication or the kernel; empty for an action
   /// 6. CPU time in seconds of a computation; otherwise -1
   Json write(const StepLog::Event &event) const {
     const program::ActionT &action = *program.actions[size_t(event.action)];
     const bool isAction = event.instruction == StepLog::wholeAction;
-    return {int(isAction ? kindOf(action.kind) : ActionKind::Communication),
+    return {isAction                  ? int(kindOf(action.kind))
+            : isKernel(event, action) ? kernelKind
+                                      : int(ActionKind::Communication),
             action.stage,
             microbatchOf(event.action),
             event.start,
@@ -142,7 +149,25 @@ private:
             event.coreSeconds};
   }
 
-  /// Returns the name of a communication event. Examples for the tensor h:
+  /// Returns the instruction that `event`, a part of `action`, covers.
+  const program::InstructionT &
+  instructionOf(const StepLog::Event &event,
+                const program::ActionT &action) const {
+    return *program.functions[size_t(action.function)]
+                ->instructions[size_t(event.instruction)];
+  }
+
+  bool isKernel(const StepLog::Event &event,
+                const program::ActionT &action) const {
+    if (event.instruction < 0)
+      return false;
+    const program::CollectiveT *collective =
+        instructionOf(event, action).body.AsCollective();
+    return !collective || collective->group < 0;
+  }
+
+  /// Returns the name of a kernel, such as "Matmul fc1", or of a communication.
+  /// Examples for communications of the tensor h:
   ///
   ///   "0F3 AllReduce h"   a collective within action 0F3 (stage 0, forward,
   ///                       microbatch 3)
@@ -151,10 +176,11 @@ private:
                      const program::ActionT &action) const {
     const std::string name = runtime::nameOf(action);
     if (event.instruction != StepLog::messages) {
-      const auto &function = *program.functions[size_t(action.function)];
-      const program::CollectiveT &collective =
-          *function.instructions[size_t(event.instruction)]
-               ->body.AsCollective();
+      const program::InstructionT &instruction = instructionOf(event, action);
+      if (isKernel(event, action))
+        return opsOf(instruction) +
+               (instruction.node.empty() ? "" : " " + instruction.node);
+      const program::CollectiveT &collective = *instruction.body.AsCollective();
       static constexpr const char *parts[] = {" ", " start of ", " finish of "};
       return name + " " + program::EnumNameCollectiveKind(collective.kind) +
              parts[size_t(collective.part)] + collective.value;
@@ -220,6 +246,8 @@ private:
   /// - An event can be a computation, such as a forward pass. The function
   ///   appends the computations of this rank to `timeline.positions`, as a new
   ///   list.
+  /// - Another event is a kernel. The function appends the kernels of this rank
+  ///   to `timeline.kernels`, as a new list.
   /// - Any other event is a communication: a collective, or a wait for
   ///   messages. The function appends the communications of this rank to
   ///   `timeline.messages`, as a new list, sorted by start time.
@@ -228,18 +256,18 @@ private:
   void addRow(const Json &row) {
     timeline.positions.emplace_back();
     timeline.messages.emplace_back();
+    timeline.kernels.emplace_back();
     for (const Json &event : row.at("events")) {
       TimedAction timed;
-      timed.action = {ActionKind(event.at(0).get<int>()),
+      const int kind = event.at(0).get<int>();
+      timed.action = {kind == kernelKind ? ActionKind::Communication
+                                         : ActionKind(kind),
                       event.at(1).get<int>(), event.at(2).get<int>()};
       timed.start = secondsOf(row, event.at(3)) - begin;
       timed.end = secondsOf(row, event.at(4)) - begin;
       timed.name = event.at(5).get<std::string>();
       timed.coreSeconds = event.at(6).get<double>();
-      const bool isMessage = timed.action.kind == ActionKind::Communication;
-      (isMessage ? timeline.messages : timeline.positions)
-          .back()
-          .push_back(std::move(timed));
+      rowsOf(kind).back().push_back(std::move(timed));
     }
     std::sort(timeline.messages.back().begin(), timeline.messages.back().end(),
               [](const TimedAction &a, const TimedAction &b) {
@@ -253,6 +281,14 @@ private:
       own.actions.push_back(
           {bytes.at(0).get<int64_t>(), bytes.at(1).get<int64_t>(),
            bytes.at(2).get<int64_t>(), bytes.at(3).get<int64_t>()});
+  }
+
+  /// Returns the rows of the timeline that have the events of `kind`, an
+  /// ActionKind or kernelKind.
+  std::vector<std::vector<TimedAction>> &rowsOf(int kind) {
+    return kind == kernelKind                       ? timeline.kernels
+           : kind == int(ActionKind::Communication) ? timeline.messages
+                                                    : timeline.positions;
   }
 
   const std::vector<Json> &rows;

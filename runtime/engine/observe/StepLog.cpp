@@ -25,8 +25,8 @@ static bool endsForward(const program::ActionT &action) {
 
 /// Returns an upper bound of the events in one step. Each action (such as a
 /// forward pass) logs at most one event for itself, one for its messages, and
-/// one per collective.
-static size_t countEvents(const program::ProgramT &program) {
+/// one per collective; with `countsAll`, one per instruction.
+static size_t countEvents(const program::ProgramT &program, bool countsAll) {
   size_t count = 0;
   for (const auto &action : program.actions) {
     count += 2;
@@ -35,8 +35,8 @@ static size_t countEvents(const program::ProgramT &program) {
     const auto &list = program.functions[size_t(action->function)];
     count += size_t(
         std::count_if(list->instructions.begin(), list->instructions.end(),
-                      [](const auto &instruction) {
-                        return instruction->body.AsCollective() != nullptr;
+                      [&](const auto &instruction) {
+                        return countsAll || instruction->body.AsCollective();
                       }));
   }
   return count;
@@ -49,13 +49,14 @@ static double coreClock() {
   return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
 }
 
-StepLog::StepLog(const program::ProgramT &program, bool keepsTimes)
-    : program(program), keepsTimes(keepsTimes),
+StepLog::StepLog(const program::ProgramT &program, StepDetail detail)
+    : program(program), keepsTimes(detail != StepDetail::Counts),
+      keepsKernels(detail == StepDetail::Kernels),
       live(program.stage_positions.size()), peak(live.size()) {
   for (const auto &action : program.actions)
     hasBackward |= endsForward(*action);
   if (keepsTimes)
-    events.reserve(countEvents(program));
+    events.reserve(countEvents(program, keepsKernels));
 }
 
 void StepLog::beginAction(size_t index) {

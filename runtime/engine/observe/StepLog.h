@@ -10,13 +10,20 @@
 
 namespace pcc::runtime {
 
+/// Times that a StepLog keeps of the last step. Each kind includes the kinds
+/// before it:
+///
+/// - Counts: no times
+/// - Actions: the times of actions, collectives and waits for messages
+/// - Kernels: the times of all other instructions
+enum class StepDetail { Counts, Actions, Kernels };
+
 /// Log of the actions that one rank runs in a step. An action is, for example,
 /// the forward pass of one microbatch. The log counts the microbatches with
 /// live activations on each pipeline stage. Activations are live from the start
 /// of the forward pass to the end of the backward pass (also of its weight
-/// gradient). If the constructor's argument `keepsTimes` is true, the log also
-/// has the times of actions, collectives and waits for messages in the last
-/// step. Only the constructor allocates memory.
+/// gradient). The log may also have the times of the last step (StepDetail).
+/// Only the constructor allocates memory.
 class StepLog {
 public:
   /// An interval of time that the log has recorded. The interval is one of
@@ -24,6 +31,7 @@ public:
   ///
   /// - the time of a whole action
   /// - the time of one collective, such as an all-reduce, within an action
+  /// - the time of another instruction, such as a kernel, within an action
   /// - the time in which an action waits until messages are sent or received
   ///
   /// An action is one entry of the list `program.actions`, such as the forward
@@ -40,9 +48,8 @@ public:
     /// - `wholeAction` (-1): the event covers the whole action.
     /// - `messages` (-2): the event covers the wait for the messages of the
     ///   action.
-    /// - 0 or more: the event covers one collective of the action. An action
-    ///   executes a list of instructions. The number is the index of the
-    ///   collective in this list.
+    /// - 0 or more: the event covers one instruction of the action. An action
+    ///   executes a list of instructions. The number is an index in this list.
     int32_t instruction;
     double start;
     double end;
@@ -62,9 +69,8 @@ public:
   static constexpr int32_t wholeAction = -1, messages = -2;
 
   /// Creates an empty log. `program` is the program that the rank runs. The log
-  /// keeps a reference to `program`. If `keepsTimes` is true, the log stores
-  /// the start and the end of each action and of each communication.
-  explicit StepLog(const program::ProgramT &program, bool keepsTimes);
+  /// keeps a reference to `program`. `detail` tells which times are kept.
+  StepLog(const program::ProgramT &program, StepDetail detail);
 
   /// Deletes all events of the log, so that the log is ready for the next step.
   /// An event is the recorded time of a computation, a collective, or a wait
@@ -83,10 +89,16 @@ public:
   /// - 0 or more: a collective. An action executes a list of instructions. The
   ///   number is the index of the collective in this list.
   ///
-  /// The function does nothing if the argument `keepsTimes` of the constructor
-  /// was false.
+  /// The function does nothing if no times are kept.
   void addCommunication(size_t action, int32_t instruction, double start) {
     if (keepsTimes)
+      add({int32_t(action), instruction, start, now()});
+  }
+  /// Records that an instruction that is no collective began at time `start`
+  /// and ends now. `instruction` is its index in the function of the action
+  /// `program.actions[action]`. Does nothing unless kernels are kept.
+  void addKernel(size_t action, int32_t instruction, double start) {
+    if (keepsKernels)
       add({int32_t(action), instruction, start, now()});
   }
 
@@ -118,7 +130,7 @@ private:
   }
 
   const program::ProgramT &program;
-  const bool keepsTimes;
+  const bool keepsTimes, keepsKernels;
   /// Whether the program has backward passes.
   bool hasBackward = false;
   /// Two lists with one entry per pipeline stage:

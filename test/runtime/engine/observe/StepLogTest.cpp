@@ -75,7 +75,7 @@ std::vector<int> countedLive(const plan::ActionTable &table) {
   std::vector<int> all(size_t(table.numStages), 0);
   for (int position = 0; position < table.numPositions(); ++position) {
     const program::ProgramT program = programOf(table, position);
-    StepLog log(program, /*keepsTimes=*/false);
+    StepLog log(program, StepDetail::Counts);
     runStep(program, log);
     runStep(program, log);
     for (size_t stage = 0; stage < all.size(); ++stage)
@@ -113,7 +113,7 @@ TEST(StepLog, LiveActivationsOf1F1B) {
 TEST(StepLog, KeepsTheLastStep) {
   const program::ProgramT program = programOf(
       *plan::makeSchedule({plan::ScheduleKind::OneFOneB, 1, 1, 2}), 0);
-  StepLog log(program, /*keepsTimes=*/true);
+  StepLog log(program, StepDetail::Actions);
   const double before = StepLog::clock();
   runStep(program, log);
   const StepLog::Event *memory = log.eventsOfLastStep().data();
@@ -127,4 +127,30 @@ TEST(StepLog, KeepsTheLastStep) {
     EXPECT_GE(event.end, event.start);
     last = event.end;
   }
+}
+
+/// A log has space for every instruction only if kernels are asked for.
+TEST(StepLog, KeepsKernelsIfAskedFor) {
+  program::ProgramT program =
+      programOf(*plan::makeSchedule({plan::ScheduleKind::GPipe, 1, 1, 2}), 0);
+  auto &function =
+      program.functions.emplace_back(std::make_unique<program::FunctionT>());
+  for (int i = 0; i < 3; ++i)
+    function->instructions.push_back(std::make_unique<program::InstructionT>());
+  for (auto &action : program.actions)
+    action->function = 0;
+  const auto eventsWith = [&](StepDetail detail) {
+    StepLog log(program, detail);
+    log.beginStep();
+    for (size_t i = 0; i < program.actions.size(); ++i) {
+      log.beginAction(i);
+      for (int instruction = 0; instruction < 3; ++instruction)
+        log.addKernel(i, instruction, log.now());
+      log.endAction(i);
+    }
+    return log.eventsOfLastStep().size();
+  };
+  EXPECT_EQ(eventsWith(StepDetail::Counts), 0u);
+  EXPECT_EQ(eventsWith(StepDetail::Actions), program.actions.size());
+  EXPECT_EQ(eventsWith(StepDetail::Kernels), 4 * program.actions.size());
 }
