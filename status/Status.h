@@ -51,6 +51,8 @@ enum ExitCode : int {
   /// Training was stopped on request, by a signal or because the reader of
   /// stdout is gone, after it had saved a checkpoint.
   Stopped = 16,
+  /// Training ended itself, because a loss or a gradient is not finite.
+  Diverged = 17,
 };
 
 /// Returns the exit code of a run that signal number `signal` ended and that

@@ -92,6 +92,8 @@ class RunOptions(TypedDict, total=False):
     data: Text | None
     tokens: Literal["u16", "u32"] | None
     steps: int | None
+    log_every: Text | None
+    check_finite: bool | None
     save: Text | None
     save_every: int | None
     save_in_background: bool | None

@@ -38,6 +38,30 @@ std::string secondsText(double seconds) {
   return text.data();
 }
 
+std::string roundText(double number) {
+  static constexpr const char *prefixes[] = {"", "k", "M", "G", "T"};
+  int prefix = 0;
+  while (number >= 999.5 && prefix < 4) {
+    number /= 1000;
+    ++prefix;
+  }
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.*f%s", decimalsOf(number), number,
+                prefixes[prefix]);
+  return text.data();
+}
+
+std::string clockText(double seconds) {
+  const long long all = std::llround(seconds), hours = all / 3600;
+  std::array<char, 48> text;
+  if (hours > 0)
+    std::snprintf(text.data(), text.size(), "%lld:%02lld:%02lld", hours,
+                  all / 60 % 60, all % 60);
+  else
+    std::snprintf(text.data(), text.size(), "%lld:%02lld", all / 60, all % 60);
+  return text.data();
+}
+
 std::string shareText(double share) {
   return std::to_string(std::lround(100 * share)) + " %";
 }

@@ -16,6 +16,12 @@ std::string bytesText(double bytes);
 /// "12.5 us", "114 ms" or "1.17 s".
 std::string secondsText(double seconds);
 
+/// Returns a number with three digits and a decimal prefix, such as "18.4k".
+std::string roundText(double number);
+
+/// Returns a duration as on a clock, such as "4:31" or "1:02:03".
+std::string clockText(double seconds);
+
 /// Returns a share as a percentage, such as "97 %" for 0.97.
 std::string shareText(double share);
 

@@ -4,6 +4,7 @@
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/StopWatch.h"
 #include "runtime/comm/Agree.h"
+#include "runtime/engine/FiniteCheck.h"
 #include "runtime/engine/ScheduleExecutor.h"
 #include "runtime/engine/StopRequest.h"
 #include "runtime/engine/TrainingRun.h"
@@ -250,19 +251,31 @@ private:
     log.emplace(program, !options.trace.empty()    ? StepDetail::Kernels
                          : options.wantsTimeline() ? StepDetail::Actions
                                                    : StepDetail::Counts);
-    // Call keepApart(), which disables CUDA graphs, in two cases. In the first
-    // case, the options ask for a timeline of the last step. A timeline shows
-    // the time of each action, such as the forward pass of one microbatch. A
-    // CUDA graph executes all actions in one launch, so the time of one action
-    // is unknown. In the second case, the options disable CUDA graphs.
-    if (options.wantsTimeline() || !options.recordSteps)
+    // Call keepApart(), which disables CUDA graphs, in three cases. In the
+    // first case, the options ask for a timeline of the last step. A timeline
+    // shows the time of each action, such as the forward pass of one
+    // microbatch. A CUDA graph executes all actions in one launch, so the time
+    // of one action is unknown. In the second case, the options disable CUDA
+    // graphs. In the third case, the result of each instruction is examined.
+    if (options.wantsTimeline() || !options.recordSteps || options.checkFinite)
       schedule.keepApart();
     if (trains(program)) {
       state.emplace(program, device, *buffers);
       training.emplace(program, mesh, at, options, world, *state, *hostBuffers,
                        *parameters, *inputs, schedule, *log, progress);
+      if (options.checkFinite)
+        checkFinite();
     }
     return Status::success();
+  }
+
+  /// Makes each training step search its values for NaNs and infinities.
+  void checkFinite() {
+    finite.emplace(*opened.tables, *buffers, device, world);
+    schedule.observe([this](size_t action, size_t instruction) {
+      return finite->see(action, instruction);
+    });
+    training->checkWith(*finite);
   }
 
   Status readFiles() {
@@ -377,6 +390,7 @@ private:
   // Set only if the program trains.
   std::optional<HostTrainingState> state;
   std::optional<TrainingRun> training;
+  std::optional<FiniteCheck> finite; ///< set only with --check-finite
   RankReport mine;
 };
 } // namespace

@@ -221,7 +221,7 @@ Status ScheduleExecutor::wait(const BoundAction &act) {
 /// error. Skips an instruction whose member `only` is neither -1 nor
 /// `run.microbatch`. Adds the time in collectives to `spent.wait`, and all
 /// other time to `spent.compute`. Logs each instruction in `log` with the index
-/// `action` of the current action.
+/// `action` of the current action, and calls the observer.
 ///
 /// Before each instruction, advance() moves data of messages and collectives in
 /// flight without blocking. Between threads or MPI processes, data moves only
@@ -252,6 +252,8 @@ Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
       if (!device->queued())
         log.addKernel(action, int32_t(index), start);
     }
+    if (observer && status.ok())
+      status = observer(action, index);
     if (status.failed())
       break;
   }

@@ -19,6 +19,13 @@
 
 namespace pcc::runtime {
 
+/// Function that sees the instructions of a step, each after its run on a CPU
+/// or after its launch on a GPU. `action` is an index in the list of actions of
+/// the program, `instruction` an index in the function of the action. An error
+/// ends the step.
+using InstructionObserver =
+    std::function<Status(size_t action, size_t instruction)>;
+
 /// Executes the actions of one step (such as forward, backward and update) in
 /// the order of the program's pipeline schedule, such as GPipe (Huang et al.
 /// 2019), 1F1B (Narayanan et al. 2021) or zero bubble (Qi et al. 2023). On a
@@ -69,6 +76,10 @@ public:
 
   /// Disables the recording of CUDA graphs, so that each action can be timed.
   void keepApart() { mayRecord = false; }
+
+  /// Calls `seen` after each instruction of all later steps. Needs keepApart()
+  /// on a GPU.
+  void observe(InstructionObserver seen) { observer = std::move(seen); }
 
   /// Executes one step, and blocks until the device has finished the step.
   /// Calls `meanwhile`, if given, while a GPU computes, or after the
@@ -238,6 +249,7 @@ private:
   Group *pipeline = nullptr;
   Device *device = nullptr;
   World *world = nullptr;
+  InstructionObserver observer; ///< empty if nobody observes
   /// `mayRecord`: whether a CUDA graph may be recorded. `isRecorded`: whether
   /// one has been recorded.
   bool mayRecord = true, isRecorded = false;

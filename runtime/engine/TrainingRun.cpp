@@ -6,6 +6,7 @@
 #include "runtime/checkpoint/LoadCheckpoint.h"
 #include "runtime/engine/StopRequest.h"
 #include "runtime/tensor/ElementDispatch.h"
+#include "runtime/tensor/NonFinite.h"
 #include "status/PrintableText.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace pcc::runtime {
 
@@ -180,14 +182,20 @@ Status TrainingRun::gatherPeakLive() {
                                dist::ReductionKind::Max, {"step", "metrics"});
 }
 
+/// Returns `number`; a NaN without its sign, which says nothing.
+static double unsignedNan(double number) {
+  return std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number;
+}
+
 /// Writes the metrics of one step as a line to stdout, where scripts read it.
 /// Requests a stop if stdout is a pipe without a reader.
 void TrainingRun::printStep(const StepMetrics &metrics) {
   char line[160];
-  std::snprintf(line, sizeof line,
-                "step %lld loss %.6g grad_norm %.6g lr %.6g\n",
-                static_cast<long long>(metrics.step), *metrics.loss,
-                metrics.gradNorm.value_or(0), metrics.learningRate.value_or(0));
+  std::snprintf(
+      line, sizeof line, "step %lld loss %.6g grad_norm %.6g lr %.6g\n",
+      static_cast<long long>(metrics.step), unsignedNan(*metrics.loss),
+      unsignedNan(metrics.gradNorm.value_or(0)),
+      metrics.learningRate.value_or(0));
   Status status = writeAll(STDOUT_FILENO, line, "stdout", options.timeout);
   if (status.failed() && errno == EPIPE)
     requestStop(SIGPIPE);
@@ -195,24 +203,94 @@ void TrainingRun::printStep(const StepMetrics &metrics) {
     logFailure = std::move(status);
 }
 
-/// Reports the metrics and the duration (`seconds`) of one step. Only rank 0
-/// reports, and only if the program computes a loss. The report has three
-/// parts:
-///
-/// - a line with the metrics on stdout, which scripts can read;
-/// - a progress message with the speed, which is displayed to the user;
-/// - a line in the metrics file, if the option --metrics names one.
-///
-/// If pcc runs inside another program (the Python module), the function writes
-/// only the line in the metrics file.
-void TrainingRun::tell(const StepMetrics &metrics, double seconds) {
-  if (world.rank() != 0 || !metrics.loss)
-    return;
-  if (!options.isEmbedded) {
-    progress.end();
-    printStep(metrics);
+bool TrainingRun::isDue(bool isLast) const {
+  const bool saves = !options.save.empty() && options.saveEvery > 0 &&
+                     position.step % options.saveEvery == 0;
+  return isLast || saves || position.step % options.logEvery == 0;
+}
+
+Status TrainingRun::gatherPeakBytes(bool isLast) {
+  if (!showsPeak || !isDue(isLast))
+    return Status::success();
+  peakBytes = peakMemoryOfProcess();
+  return world.all().allReduce(&peakBytes, &peakBytes, 1, ElementType::I64,
+                               dist::ReductionKind::Max, {"step", "metrics"});
+}
+
+TrainingLine TrainingRun::lineOf(const StepMetrics &metrics,
+                                 double seconds) const {
+  const double perStep = stepsSinceFirst > 0
+                             ? sinceFirst.seconds() / double(stepsSinceFirst)
+                             : seconds;
+  const auto tokens = speed.tokensPerSecond(seconds);
+  TrainingLine line;
+  line.step = metrics.step;
+  line.lastStep = lastStep;
+  line.loss = *metrics.loss;
+  line.gradNorm = metrics.gradNorm;
+  line.learningRate = metrics.learningRate;
+  line.rate = tokens.value_or(speed.samplesPerSecond(seconds));
+  line.countsTokens = tokens.has_value();
+  line.mfu = speed.mfu(seconds);
+  if (peakBytes > 0)
+    line.peakBytes = double(peakBytes);
+  line.secondsLeft = perStep * double(lastStep - metrics.step);
+  return line;
+}
+
+/// A terminal gets a line at most ten times per second that the next one
+/// replaces.
+void TrainingRun::show(const StepMetrics &metrics, double seconds,
+                       bool isKept) {
+  wasKept = isKept;
+  if (!options.onTrainingLine) {
+    if (isKept) {
+      progress.end();
+      printStep(metrics);
+    }
     progress.say("step " + std::to_string(metrics.step) + ": " +
                  speed.describe(seconds));
+  } else if (isKept || sinceShown.seconds() > 0.1) {
+    TrainingLine line = lineOf(metrics, seconds);
+    line.isKept = isKept;
+    options.onTrainingLine(line);
+    sinceShown = StopWatch();
+  }
+}
+
+/// Returns "nan", "inf" or "-inf"; an empty text for a finite number.
+static std::string faultOf(std::optional<double> number) {
+  return number ? nonFiniteText(nonFiniteIn(ElementType::F64, &*number, 1))
+                : "";
+}
+
+std::string TrainingRun::warningOf(const StepMetrics &metrics) {
+  const std::string ofLoss = faultOf(metrics.loss),
+                    ofNorm = faultOf(metrics.gradNorm);
+  const std::string step = " of step " + std::to_string(metrics.step) + " is ";
+  if (!ofLoss.empty())
+    return std::exchange(warnedOfLoss, true) ? "" : "loss" + step + ofLoss;
+  if (ofNorm.empty() || metrics.lossScale)
+    return "";
+  return std::exchange(warnedOfNorm, true) ? ""
+                                           : "gradient norm" + step + ofNorm;
+}
+
+/// Only rank 0 reports, and only if the program computes a loss. With
+/// --check-finite the error of the step replaces the warning.
+void TrainingRun::tell(const StepMetrics &metrics, double seconds,
+                       bool isLast) {
+  if (world.rank() != 0 || !metrics.loss)
+    return;
+  const std::string warning = finite ? "" : warningOf(metrics);
+  if (!options.isEmbedded)
+    show(metrics, seconds, !warning.empty() || isDue(isLast));
+  if (!warning.empty()) {
+    progress.end();
+    std::fprintf(stderr,
+                 "pcc: warning: the %s\n"
+                 "note: --check-finite names the op that makes it\n",
+                 warning.c_str());
   }
   if (metricsFile >= 0)
     writeMetrics(metrics, seconds);
@@ -261,6 +339,8 @@ Status TrainingRun::step(RankReport &report, bool isLast) {
     PCC_RETURN_IF_ERROR(findLoss());
   world.recorder().beginStep(position.step + 1);
   PCC_RETURN_IF_ERROR(inputs.read(position.samples));
+  if (finite)
+    PCC_RETURN_IF_ERROR(finite->beginStep(position.step + 1));
   const StopWatch watch;
   const auto readAhead = [&] {
     return isLast ? Status::success()
@@ -272,7 +352,9 @@ Status TrainingRun::step(RankReport &report, bool isLast) {
   report.seconds += report.steps.back();
   ++position.step;
   position.samples += program.samples;
-  return readMetrics(report.metrics.emplace_back());
+  StepMetrics &metrics = report.metrics.emplace_back();
+  PCC_RETURN_IF_ERROR(readMetrics(metrics));
+  return finite ? finite->endStep(metrics) : Status::success();
 }
 
 Status TrainingRun::save(const std::string &directory) {
@@ -360,28 +442,58 @@ Status TrainingRun::describeStop(int signal) const {
                        std::move(notes));
 }
 
-/// In each iteration, the ranks execute a step, print metrics, agree whether to
-/// stop, and save a checkpoint if one is due.
-Status TrainingRun::run(RankReport &report) {
+Status TrainingRun::prepare() {
   PCC_RETURN_IF_ERROR(resumeAsAsked());
   PCC_RETURN_IF_ERROR(openOutputs());
   PCC_RETURN_IF_ERROR(findLoss());
   PCC_RETURN_IF_ERROR(speed.open(options, world));
+  lastStep = position.step + options.steps;
+  // Only rank 0 is certain to know whether a terminal shows the steps.
+  showsPeak = options.onTrainingLine ? 1 : 0;
+  return world.all().allReduce(&showsPeak, &showsPeak, 1, ElementType::I32,
+                               dist::ReductionKind::Max, {"load", "training"});
+}
+
+/// In each iteration, the ranks execute a step, print metrics, agree whether to
+/// stop, and save a checkpoint if one is due. A step that is not finite is
+/// shown and ends the training, without a checkpoint.
+Status TrainingRun::runOne(RankReport &report, int64_t done, int &signal) {
+  const bool isLast = done + 1 == options.steps;
+  Status status = step(report, isLast);
+  const bool hasDiverged = status.code() == Diverged;
+  if (status.failed() && !hasDiverged)
+    return status;
+  if (++stepsSinceFirst == 0)
+    sinceFirst = StopWatch();
+  PCC_RETURN_IF_ERROR(gatherPeakLive());
+  PCC_RETURN_IF_ERROR(gatherPeakBytes(isLast));
+  tell(report.metrics.back(), report.steps.back(), isLast || hasDiverged);
+  if (hasDiverged) {
+    isStopped = true;
+    reasonOfEnd = std::move(status);
+    return Status::success();
+  }
+  PCC_RETURN_IF_ERROR(writer ? writer->check() : Status::success());
+  PCC_RETURN_IF_ERROR(agreeToStop(signal));
+  return saveIfDue(signal != 0 || isLast);
+}
+
+/// The last step is shown for good, also if a request has made it the last.
+Status TrainingRun::run(RankReport &report) {
+  PCC_RETURN_IF_ERROR(prepare());
   world.setDeadline(options.timeout);
   int signal = 0;
-  for (int64_t done = 0; done < options.steps && signal == 0; ++done) {
-    PCC_RETURN_IF_ERROR(step(report, done + 1 == options.steps));
-    PCC_RETURN_IF_ERROR(gatherPeakLive());
-    tell(report.metrics.back(), report.steps.back());
-    PCC_RETURN_IF_ERROR(writer ? writer->check() : Status::success());
-    PCC_RETURN_IF_ERROR(agreeToStop(signal));
-    PCC_RETURN_IF_ERROR(saveIfDue(signal != 0 || done + 1 == options.steps));
-  }
+  for (int64_t done = 0; done < options.steps && signal == 0 && !isStopped;
+       ++done)
+    PCC_RETURN_IF_ERROR(runOne(report, done, signal));
+  if (!wasKept)
+    show(report.metrics.back(), report.steps.back(), /*isKept=*/true);
   world.setDeadline(options.loadTimeout);
   PCC_RETURN_IF_ERROR(writer ? writer->finish() : Status::success());
-  isStopped = signal != 0;
-  if (isStopped)
+  if (signal != 0) {
+    isStopped = true;
     reasonOfEnd = describeStop(signal);
+  }
   return Status::success();
 }
 

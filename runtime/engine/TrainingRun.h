@@ -3,7 +3,9 @@
 #ifndef PCC_RUNTIME_ENGINE_TRAININGRUN_H
 #define PCC_RUNTIME_ENGINE_TRAININGRUN_H
 
+#include "runtime/base/TrainingLine.h"
 #include "runtime/checkpoint/CheckpointWriter.h"
+#include "runtime/engine/FiniteCheck.h"
 #include "runtime/engine/ScheduleExecutor.h"
 #include "runtime/engine/io/Inputs.h"
 #include "runtime/engine/observe/Progress.h"
@@ -50,6 +52,10 @@ public:
               ScheduleExecutor &schedule, StepLog &log, Progress &progress);
   ~TrainingRun();
 
+  /// Makes step() search the values of each step with `check`, which must
+  /// outlive this object.
+  void checkWith(FiniteCheck &check) { finite = &check; }
+
   /// Executes the whole training run: restores a checkpoint (--resume),
   /// executes the steps, and saves checkpoints (--save). Rank 0 prints the
   /// metrics. Adds the duration and the metrics of each step to `report`.
@@ -66,6 +72,7 @@ public:
   /// - 16: a stop was requested, and a checkpoint is saved
   /// - 128 plus the signal: a signal requested a stop, and nothing is saved
   /// - 7: rank 0 cannot write its log; the other ranks return success
+  /// - 17: with --check-finite, a value of a step was not finite
   const Status &ending() const { return reasonOfEnd; }
   /// Returns whether run() has ended before the last step. Equal on all ranks.
   bool wasStopped() const { return isStopped; }
@@ -88,6 +95,9 @@ public:
   /// Executes one training step. The step uses the samples that follow the
   /// samples of the previous step. Adds the duration and the metrics of the
   /// step to `report`. Prints nothing.
+  ///
+  /// After checkWith(), returns an error with exit code 17 on all ranks if the
+  /// loss, the gradient norm or a weight is not finite.
   ///
   /// If `isLast` is false, another step follows. On a GPU, the host then reads
   /// the inputs of the following step while the GPU computes this step.
@@ -154,13 +164,35 @@ private:
   /// largest number of microbatches whose activations the stage has kept at the
   /// same time. All ranks must call this function together.
   Status gatherPeakLive();
+  /// Executes step number `done` of this run, counted from 0. Then reports it,
+  /// sets `signal` as agreeToStop() does, and saves a checkpoint if one is due.
+  Status runOne(RankReport &report, int64_t done, int &signal);
+  /// Prepares what the steps of run() need.
+  Status prepare();
+  /// Returns whether the step that has just ended is shown in any case: every
+  /// K-th step (--log-every), steps that save a checkpoint, and the last step.
+  /// Equal on all ranks.
+  bool isDue(bool isLast) const;
+  /// Sets `peakBytes` to the largest memory of all ranks, if a terminal shows
+  /// it and the step is shown. All ranks must call this function together.
+  Status gatherPeakBytes(bool isLast);
   /// Reports the step that has just ended, which took `seconds` seconds. Does
-  /// nothing on ranks other than 0. Prints the metrics to stdout, shows the
-  /// training speed, and appends a line to the file of --metrics. Inside a
-  /// Python program, only appends the line. If stdout is a pipe without a
-  /// reader, requests that all ranks stop training. Any other failed write
-  /// becomes `logFailure`, unless `logFailure` already has an error.
-  void tell(const StepMetrics &metrics, double seconds);
+  /// nothing on ranks other than 0. Shows the step, warns of a value that is
+  /// not finite, and appends a line to the file of --metrics. Inside a Python
+  /// program, shows nothing. If stdout is a pipe without a reader, requests
+  /// that all ranks stop training. Any other failed write becomes `logFailure`,
+  /// unless `logFailure` already has an error.
+  void tell(const StepMetrics &metrics, double seconds, bool isLast);
+  /// Shows the metrics of a step on a terminal, or on stdout for scripts.
+  /// Without `isKept`, the next step replaces them on a terminal, and scripts
+  /// do not get them.
+  void show(const StepMetrics &metrics, double seconds, bool isKept);
+  /// Returns a warning of a loss or a gradient norm that is not finite, at the
+  /// first step that has one: "loss of step 3 is nan". Otherwise returns an
+  /// empty text. With a loss scale, such a norm is usual.
+  std::string warningOf(const StepMetrics &metrics);
+  /// Returns the metrics of a step for a terminal.
+  TrainingLine lineOf(const StepMetrics &metrics, double seconds) const;
   /// Writes the metrics of one step as one line to stdout. For example:
   ///
   ///   step 3 loss 2.5 grad_norm 0.8 lr 0.001
@@ -199,6 +231,19 @@ private:
   /// A write to stdout also fails if stdout is a pipe without a reader. This
   /// failure is not stored here.
   Status logFailure;
+  FiniteCheck *finite = nullptr; ///< null without --check-finite
+  /// Number of the last step of run().
+  int64_t lastStep = 0;
+  /// Time since the end of the first step of run(), and the number of steps
+  /// since then.
+  StopWatch sinceFirst;
+  int64_t stepsSinceFirst = -1;
+  StopWatch sinceShown; ///< time since a terminal has shown a step
+  bool wasKept = true;  ///< whether the last step was shown for good
+  bool warnedOfLoss = false, warnedOfNorm = false;
+  /// Whether a terminal shows the memory, and the memory; equal on all ranks.
+  int32_t showsPeak = 0;
+  int64_t peakBytes = 0;
   /// Result of ending().
   Status reasonOfEnd;
   bool isStopped = false; ///< result of wasStopped()

@@ -81,4 +81,43 @@ List buffersOf(const program::InstructionT &instruction) {
   return list;
 }
 
+/// Returns the buffers that a kernel computes.
+static List computedBy(const program::KernelT &kernel) {
+  if (kernel.attention &&
+      kernel.attention->part == program::AttentionPart::QueryGradient)
+    return {};
+  const List all = listOf(kernel);
+  const size_t numInputs = kernel.buffers.size() - size_t(kernel.num_results);
+  return List(all.begin() + int64_t(numInputs), all.end());
+}
+
+/// Returns the buffers that a collective computes. Only reductions compute.
+static List computedBy(const program::CollectiveT &collective) {
+  const bool reduces =
+      collective.kind == program::CollectiveKind::AllReduce ||
+      collective.kind == program::CollectiveKind::ReduceScatter;
+  return reduces && collective.part != program::CollectivePart::Start
+             ? List{collective.out}
+             : List{};
+}
+
+List computedBuffersOf(const program::InstructionT &instruction) {
+  const program::InstructionBodyUnion &body = instruction.body;
+  List list;
+  if (const program::KernelT *kernel = body.AsKernel())
+    list = computedBy(*kernel);
+  else if (const program::CollectiveT *collective = body.AsCollective())
+    list = computedBy(*collective);
+  else if (const program::MatmulT *matmul = body.AsMatmul())
+    list = {matmul->c, matmul->a_sums, matmul->b_sums};
+  else if (const program::ConvT *conv = body.AsConv())
+    list = {conv->y};
+  else if (const program::PoolT *pool = body.AsPool())
+    list = {pool->y};
+  else if (const program::HostOpT *op = body.AsHostOp())
+    list = op->outputs;
+  std::erase(list, -1);
+  return list;
+}
+
 } // namespace pcc::runtime

@@ -50,7 +50,7 @@ Listener tool::terminalListener(bool quiet) {
     listener.onNote = [](const std::string &note) { printNote(note); };
   if (!quiet)
     listener.onResult = printResult;
-  if (isTerminal())
+  if (showsProgress())
     listener.onPhase = [](Phase phase) {
       showProgress(std::string(folderOf(phase)) + ": " +
                    std::string(meaningOf(phase)));

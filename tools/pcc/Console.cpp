@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -21,7 +23,20 @@ using namespace pcc;
 /// Whether the last line of the terminal is a progress line.
 static bool progressShown = false;
 
-bool tool::isTerminal() { return isatty(STDERR_FILENO); }
+/// Returns whether the terminal has no control sequences (TERM=dumb).
+static bool isDumb() {
+  const char *terminal = std::getenv("TERM");
+  return terminal && std::string_view(terminal) == "dumb";
+}
+
+bool tool::showsProgress() {
+  struct stat info = {};
+  const bool isPiped = fstat(STDOUT_FILENO, &info) == 0 &&
+                       (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+  return isatty(STDERR_FILENO) && !isDumb() && !isPiped;
+}
+
+bool tool::isStdoutTerminal() { return isatty(STDOUT_FILENO); }
 
 void tool::showProgress(const std::string &what) {
   fprintf(stderr, "\r\033[K%s", printable(what).c_str());
@@ -42,6 +57,25 @@ static std::string oneLine(std::string text) {
     if (c == '\n' || c == '\r')
       c = ' ';
   return printable(text);
+}
+
+/// Returns whether the user wants no color (https://no-color.org).
+static bool refusesColor() {
+  const char *refusal = std::getenv("NO_COLOR");
+  return isDumb() || (refusal && *refusal);
+}
+
+void tool::showTrainingLine(const runtime::TrainingLine &line,
+                            bool showsOthers) {
+  const size_t width = runtime::textWidth();
+  if (!line.isKept) {
+    if (showsOthers)
+      showProgress(textOf(line, width - 1, /*hasColor=*/false));
+    return;
+  }
+  clearProgress();
+  fprintf(stdout, "%s\n", textOf(line, width - 1, !refusesColor()).c_str());
+  fflush(stdout);
 }
 
 void tool::printNote(const std::string &note) {

@@ -8,6 +8,7 @@
 #define PCC_TOOLS_PCC_CONSOLE_H
 
 #include "passes/Compile.h"
+#include "runtime/base/TrainingLine.h"
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -23,8 +24,15 @@ void printNote(const std::string &note);
 /// Prints a text about what was made, which may have several lines.
 void printResult(const std::string &text);
 
-/// Returns whether stderr is a terminal.
-bool isTerminal();
+/// Returns whether progress can be shown: stderr is a terminal that can erase a
+/// line, and stdout is not a pipe, whose reader may write to the same terminal.
+bool showsProgress();
+/// Returns whether stdout is a terminal.
+bool isStdoutTerminal();
+/// Shows a training step on the terminal, in color unless the environment has
+/// NO_COLOR or TERM=dumb. A line that is kept goes to stdout; another one
+/// replaces the progress line if `showsOthers` is true.
+void showTrainingLine(const runtime::TrainingLine &line, bool showsOthers);
 /// Replaces the progress line of the terminal, which the next error or note
 /// removes. An empty text clears the line.
 void showProgress(const std::string &what);

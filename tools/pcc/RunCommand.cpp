@@ -65,13 +65,19 @@ argumentsOfRanks(int argc, const char *const *argv, const std::string &bundle) {
   return arguments;
 }
 
-/// Shows progress on a terminal, except with `--quiet`.
+/// Shows progress on a terminal, except with `--quiet`, and training steps as
+/// lines for people instead of those for scripts.
 int tool::runCommand(int argc, const char *const *argv) {
   RunRequest request;
   if (auto code = finishEarly(parseRun(argc, argv, request)))
     return *code;
-  if (isTerminal() && !request.options.quiet)
+  const bool isWatched = showsProgress() && !request.options.quiet;
+  if (isWatched)
     request.options.onProgress = showProgress;
+  if (isStdoutTerminal())
+    request.options.onTrainingLine = [=](const runtime::TrainingLine &line) {
+      showTrainingLine(line, isWatched);
+    };
   request.command = commandLine("pcc run", argc, argv);
   std::vector<std::string> arguments =
       argumentsOfRanks(argc, argv, request.bundle);

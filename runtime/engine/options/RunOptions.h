@@ -11,6 +11,8 @@
 
 namespace pcc::runtime {
 
+struct TrainingLine;
+
 /// Options of `pcc run` and of the executables in a bundle (the compiler's
 /// output directory). RunOptionsCli.h defines their flags.
 struct RunOptions {
@@ -77,6 +79,13 @@ struct RunOptions {
   std::string tokens;
   /// Number of training steps.
   int64_t steps = 1;
+  /// Number K of --log-every: the metrics of every K-th step are shown, and
+  /// those of the last step, of steps that save a checkpoint, and of steps with
+  /// a value that is not finite. The file `metrics` gets all steps.
+  int64_t logEvery = 1;
+  /// Whether the results of all instructions are searched for values that are
+  /// not finite (--check-finite), to name the origin of a bad loss.
+  bool checkFinite = false;
   /// Directory for checkpoints; if empty, none are saved.
   std::string save;
   /// Number of steps between two checkpoints; 0 saves only after the last step.
@@ -147,6 +156,9 @@ struct RunOptions {
   /// Function that receives progress messages of rank 0. An empty text clears
   /// the message. May be empty.
   std::function<void(const std::string &)> onProgress = {};
+  /// Function that shows the metrics of a training step on a terminal, on rank
+  /// 0. If it is empty, the metrics go to stdout as text for scripts.
+  std::function<void(const TrainingLine &)> onTrainingLine = {};
   /// Function that shows the table of ranks to the user. If it is empty, rank 0
   /// writes the table to stderr.
   std::function<void(const std::string &)> onTable = {};

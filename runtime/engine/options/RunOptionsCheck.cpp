@@ -44,7 +44,9 @@ Status checkRunOptions(const RunOptions &options, bool trains) {
                   {"--save-in-background", options.saveInBackground},
                   {"--resume", !options.resume.empty()},
                   {"--metrics", !options.metrics.empty()},
-                  {"--steps", options.steps != defaults.steps}});
+                  {"--steps", options.steps != defaults.steps},
+                  {"--log-every", options.logEvery != defaults.logEvery},
+                  {"--check-finite", options.checkFinite}});
   return name ? Status::error(WrongUsage,
                               std::string(name) +
                                   " is for training, but the bundle does "

@@ -80,6 +80,16 @@ static void addTraining(CLI::App &app, RunOptions &options) {
       ->check(oneOf({"u16", "u32"}));
   accept(app.add_option("--steps", options.steps, "steps to train (default 1)"),
          1, kMostSteps);
+  accept(app.add_option("--log-every", options.logEvery,
+                        "show every K-th step only, and the last one, those "
+                        "that save, and those with a loss that is not finite; "
+                        "--metrics gets all (default 1)")
+             ->type_name("K"),
+         1, kMostSteps);
+  app.add_flag("--check-finite", options.checkFinite,
+               "end training (exit code 17) when the loss, the gradient norm "
+               "or a weight is not finite, and name the first op and node that "
+               "made such a value; looks at all results, so steps take longer");
   app.add_option("--save", options.save,
                  "save a checkpoint to this directory after the last step")
       ->type_name("DIR");
@@ -149,7 +159,8 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
       ->type_name("FILE.svg");
   app.add_option(
          "--trace", options.trace,
-         "write the last step as a trace for Perfetto or chrome://tracing")
+         "write the last step as a trace for Perfetto or chrome://tracing, on "
+         "CPUs with the kernels of each action")
       ->type_name("FILE.json");
   app.add_option("--measurements", options.measurements,
                  "write the report with the timeline of the last step as JSON, "

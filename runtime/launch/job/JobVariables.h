@@ -35,6 +35,9 @@ inline constexpr const char *kSessionFolderVariable = "PCC_SESSION_DIR";
 /// Environment variable that `pcc run` sets if it displays progress. Rank 0
 /// then writes progress lines to stderr.
 inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
+/// Environment variable that `pcc run` sets if it shows training steps on a
+/// terminal. Rank 0 then writes their metrics to stderr, not to stdout.
+inline constexpr const char *kTrainingLineVariable = "PCC_TRAINING_LINE";
 
 /// All variables that this file declares. The variables describe one job. A job
 /// is one run of a bundle, with one process per rank. If a process of one job
@@ -44,7 +47,8 @@ inline constexpr const char *kProgressVariable = "PCC_PROGRESS";
 /// job listens.
 inline constexpr const char *kJobVariables[] = {
     kRendezvousVariable,   kTokenVariable,         kLaunchVariable,
-    kStatusFolderVariable, kSessionFolderVariable, kProgressVariable};
+    kStatusFolderVariable, kSessionFolderVariable, kProgressVariable,
+    kTrainingLineVariable};
 
 } // namespace pcc::runtime
 

@@ -424,6 +424,10 @@ int main(int argc, char **argv) {
     options.onProgress = [](const std::string &what) {
       std::fputs(progressLine(what).c_str(), stderr);
     };
+  if (environment.contains(kTrainingLineVariable))
+    options.onTrainingLine = [](const TrainingLine &line) {
+      std::fputs(trainingStepLine(line).c_str(), stderr);
+    };
   if (environment.contains(kStatusFolderVariable))
     options.onTable = [](const std::string &table) {
       std::fputs(tableLines(table).c_str(), stderr);

@@ -11,6 +11,7 @@
 namespace pcc::runtime {
 
 static constexpr std::string_view progressPrefix = "pcc-progress: ";
+static constexpr std::string_view stepPrefix = "pcc-step: ";
 static constexpr std::string_view tablePrefix = "pcc-table: ";
 
 /// If a rank wrote `line` for the user, returns what the user sees; otherwise
@@ -36,6 +37,14 @@ std::string progressLine(const std::string &what) {
   return std::string(progressPrefix) + what + "\n";
 }
 
+std::string trainingStepLine(const TrainingLine &line) {
+  return std::string(stepPrefix) + packed(line) + "\n";
+}
+
+std::vector<TrainingLine> LauncherOutput::takeSteps() {
+  return std::exchange(steps, {});
+}
+
 std::optional<std::string> LauncherOutput::takeProgress() {
   return std::exchange(progress, std::nullopt);
 }
@@ -46,6 +55,11 @@ void LauncherOutput::takeLine(std::string line, std::string &passed) {
     progress = line.substr(progressPrefix.size());
     return;
   }
+  if (line.starts_with(stepPrefix))
+    if (const auto step = unpacked(line.substr(stepPrefix.size()))) {
+      steps.push_back(*step);
+      return;
+    }
   if (const auto shown = shownOf(line)) {
     passed += printable(std::string(*shown)) + "\n";
     return;

@@ -3,10 +3,13 @@
 #ifndef PCC_RUNTIME_LAUNCH_REPORT_LAUNCHEROUTPUT_H
 #define PCC_RUNTIME_LAUNCH_REPORT_LAUNCHEROUTPUT_H
 
+#include "runtime/base/TrainingLine.h"
+
 #include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pcc::runtime {
 
@@ -43,17 +46,22 @@ public:
   /// line of stderr.
   std::optional<std::string> takeProgress();
 
+  /// Returns the training steps of rank 0 that have arrived since the previous
+  /// call, in their order.
+  std::vector<TrainingLine> takeSteps();
+
   /// Returns the last lines of stderr, at most 200, oldest first. Two kinds of
   /// lines are left out: lines that begin with "pcc:", "note:" or
-  /// "pcc-table: ", because take() returns these lines, and progress messages,
-  /// because takeProgress() returns them.
+  /// "pcc-table: ", because take() returns these lines, and progress messages
+  /// and training steps, because takeProgress() and takeSteps() return them.
   const std::deque<std::string> &noise() const { return keptLines; }
 
 private:
-  /// Processes `line`, one complete line of stderr. There are three cases:
+  /// Processes `line`, one complete line of stderr. There are four cases:
   ///
   /// - `line` begins with "pcc-progress: ": stores the rest of the line in
   ///   `progress`.
+  /// - `line` begins with "pcc-step: ": appends the training step to `steps`.
   /// - `line` begins with "pcc:", "note:" or "pcc-table: ": appends the line to
   ///   `passed`, the text that take() returns.
   /// - All other lines: appends the line to `keptLines`. If `keptLines` then
@@ -64,6 +72,7 @@ private:
   std::string partialLine;
   std::deque<std::string> keptLines;
   std::optional<std::string> progress;
+  std::vector<TrainingLine> steps;
 };
 
 /// Returns a line that contains the progress message `what`. For example,
@@ -71,6 +80,10 @@ private:
 /// newline. Rank 0 writes the line to stderr, and `pcc run` reads the line and
 /// displays the message.
 std::string progressLine(const std::string &what);
+
+/// Returns a line with the metrics of a training step for `pcc run`. Rank 0
+/// writes it to stderr.
+std::string trainingStepLine(const TrainingLine &line);
 
 /// Returns the lines of `table` with the prefix "pcc-table: ". Rank 0 writes
 /// them to stderr, and `pcc run` shows them without the prefix.

@@ -113,9 +113,13 @@ static void passOn(const std::string &lines) {
 ///
 /// If there are `lines`, first passes an empty text to onProgress, which then
 /// removes the displayed message from the terminal. Otherwise the first of the
-/// `lines` would be printed behind this message.
+/// `lines` would be printed behind this message. Training steps come first, as
+/// the table of ranks follows the last of them.
 static void handOn(LauncherOutput &output, const std::string &lines,
                    const SpawnRequest &request) {
+  for (const TrainingLine &step : output.takeSteps())
+    if (request.onTrainingLine)
+      request.onTrainingLine(step);
   const auto progress = output.takeProgress();
   if (request.onProgress && !lines.empty())
     request.onProgress("");
@@ -150,7 +154,7 @@ public:
              [this](std::string_view text) {
                handOn(output, output.take(text), request);
              },
-         .onStdout = [this](std::string_view text) { relay.add(text); },
+         .onStdout = [this](std::string_view text) { passOnStdout(text); },
          .takesStdout = [this] { return !relay.isFull(); },
          .fd = ranks.fd(),
          .onReadable = [this] { ranks.poll(); },
@@ -177,6 +181,14 @@ private:
   /// time counts from the end of the last rank. A launcher that takes longer is
   /// killed.
   static constexpr std::chrono::seconds kGrace{4};
+
+  /// Passes text of the ranks on to stdout. A progress message is removed
+  /// first, so that the two never share a line of a terminal.
+  void passOnStdout(std::string_view text) {
+    if (request.onProgress)
+      request.onProgress("");
+    relay.add(text);
+  }
 
   /// Copies the ranks' output to the stdout of this process. If the write
   /// fails, asks the ranks to stop. Returns whether the launcher, which starts
@@ -275,6 +287,8 @@ static Status runLauncher(Launcher launcher, LauncherOutcome &outcome,
     variables.emplace_back("HWLOC_COMPONENTS", "-gl");
   if (request.onProgress)
     variables.emplace_back(kProgressVariable, "1");
+  if (request.onTrainingLine)
+    variables.emplace_back(kTrainingLineVariable, "1");
   PCC_RETURN_IF_ERROR(Launch(folder, request).run(launcher, outcome));
   outcome.reported = readReport(folder);
   return Status::success();

@@ -3,6 +3,7 @@
 #ifndef PCC_RUNTIME_LAUNCH_SPAWN_SPAWNRANKS_H
 #define PCC_RUNTIME_LAUNCH_SPAWN_SPAWNRANKS_H
 
+#include "runtime/base/TrainingLine.h"
 #include "status/Status.h"
 
 #include <functional>
@@ -26,6 +27,9 @@ struct SpawnRequest {
   /// removes the displayed message. If `onProgress` is not set, rank 0 sends no
   /// progress messages.
   std::function<void(const std::string &)> onProgress = {};
+  /// Function that shows a training step on the terminal. If it is not set,
+  /// rank 0 writes the steps to stdout.
+  std::function<void(const TrainingLine &)> onTrainingLine = {};
   /// Path for the flight recorders (logs of the ranks' latest activities) of a
   /// failed run. If empty, they are not written.
   std::string flightFile = {};

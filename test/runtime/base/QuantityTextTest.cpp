@@ -21,6 +21,17 @@ TEST(QuantityTextTest, ChoosesTheUnitOfBytes) {
   EXPECT_EQ(bytesText(98304), "96.0 KiB");
 }
 
+TEST(QuantityTextTest, RoundsAndCountsTime) {
+  EXPECT_EQ(roundText(8.516), "8.52");
+  EXPECT_EQ(roundText(999.4), "999");
+  EXPECT_EQ(roundText(999.6), "1.00k");
+  EXPECT_EQ(roundText(18412), "18.4k");
+  EXPECT_EQ(roundText(2.5e9), "2.50G");
+  EXPECT_EQ(clockText(0.4), "0:00");
+  EXPECT_EQ(clockText(271), "4:31");
+  EXPECT_EQ(clockText(3599.6), "1:00:00");
+}
+
 TEST(QuantityTextTest, UsesThePluralByNumber) {
   EXPECT_EQ(countText(1, "cut"), "1 cut");
   EXPECT_EQ(countText(0, "cut"), "0 cuts");

@@ -60,7 +60,13 @@ The data is a directory of NAME.npy, one file per input, whose first dim counts 
   pcc run model.pcc --data data --steps 10 --save ckpt
   pcc run model.pcc --data tokens.bin --tokens u16 --steps 10 --save ckpt
 
-Each step prints a line: step, loss, gradient norm, learning rate. --metrics FILE.jsonl has more. A checkpoint can be resumed by a bundle of the same model with another plan (other --tp, --pp, --dp), and its weights be exported:
+Each step prints a line: step, loss, gradient norm, learning rate. A terminal also shows the speed, the memory and the time that is left. --log-every K prints every K-th step only. --metrics FILE.jsonl has all steps, with more numbers.
+
+A loss that is not finite is told at once, and training goes on. With --check-finite it ends, and the message names the first op and node that made such a value:
+
+  pcc run model.pcc --data data --steps 10 --check-finite
+
+A checkpoint can be resumed by a bundle of the same model with another plan (other --tp, --pp, --dp), and its weights be exported:
 
   pcc run model.pcc --data data --steps 20 --resume ckpt --save ckpt
   pcc checkpoint export ckpt -o trained.safetensors

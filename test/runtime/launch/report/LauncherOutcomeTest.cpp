@@ -22,6 +22,21 @@ TEST(LauncherOutput, PassesOnWhatRanksMeanForTheUser) {
   EXPECT_EQ(firstStatement(output.noise()), "mpirun detected");
 }
 
+TEST(LauncherOutput, TakesTrainingStepsInTheirOrder) {
+  LauncherOutput output;
+  const std::string lines = trainingStepLine({.step = 1, .lastStep = 2}) +
+                            trainingStepLine({.step = 2, .lastStep = 2});
+  EXPECT_EQ(output.take(lines.substr(0, 20)), "");
+  EXPECT_TRUE(output.takeSteps().empty());
+  EXPECT_EQ(output.take(lines.substr(20) + "pcc-step: nonsense\n"), "");
+  const std::vector<TrainingLine> steps = output.takeSteps();
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].step, 1);
+  EXPECT_EQ(steps[1].step, 2);
+  EXPECT_TRUE(output.takeSteps().empty()) << "each is taken once";
+  EXPECT_EQ(output.noise().size(), 1u);
+}
+
 TEST(LauncherOutput, IsSafeToPrint) {
   LauncherOutput output;
   EXPECT_EQ(output.take("note: \x1b[31mred\n"), "note: \\x1b[31mred\n");
