@@ -51,6 +51,12 @@ static int reduced(const std::vector<int> &ranks, size_t index,
     case dist::ReductionKind::Min:
       result = std::min(result, next);
       break;
+    case dist::ReductionKind::And:
+      result = result != 0 && next != 0;
+      break;
+    case dist::ReductionKind::Or:
+      result = result != 0 || next != 0;
+      break;
     }
   }
   return type == ElementType::Bool ? result != 0 : result;

@@ -94,7 +94,7 @@ TEST_F(Failures, WrongWorldSize) {
   auto *at = reinterpret_cast<std::byte *>(
       (reinterpret_cast<uintptr_t>(storage.data()) + 63) / 64 * 64);
   std::memcpy(at, sealed.data(), sealed.size());
-  const ProgramImage image{at, sealed.size(), nullptr, 0};
+  const ProgramImage image{at, sealed.size(), nullptr, 0, nullptr};
   const auto worlds = createThreadWorlds(1);
   const auto device = createCpuDevice(1);
   const Status status = createRank(image, {}, *worlds[0], *device)->run();

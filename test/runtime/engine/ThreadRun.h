@@ -28,7 +28,7 @@ public:
     auto *at = reinterpret_cast<std::byte *>(
         (reinterpret_cast<uintptr_t>(storage.data()) + 63) / 64 * 64);
     std::memcpy(at, sealed.data(), sealed.size());
-    images.push_back({at, sealed.size(), nullptr, 0});
+    images.push_back({at, sealed.size(), nullptr, 0, nullptr});
     ranks = int(runtime::numRanks(runtime::meshOf(builder.tables)));
   }
 

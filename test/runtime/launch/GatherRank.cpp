@@ -29,7 +29,7 @@ static PccProgramImage makeImage() {
   auto *aligned = reinterpret_cast<std::byte *>((begin + kAlignment - 1) /
                                                 kAlignment * kAlignment);
   std::memcpy(aligned, sealed.data(), sealed.size());
-  return {aligned, sealed.size(), nullptr, 0};
+  return {aligned, sealed.size(), nullptr, 0, nullptr};
 }
 
 extern "C" const PccProgramImage pcc_program_image = makeImage();
