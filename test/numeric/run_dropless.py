@@ -137,7 +137,7 @@ def check(options, routing, chosen, comm, form, batch, experts, copies, travels,
             check_work(pcc.inspect(bundle), batch * seq, chosen, copies)
         if travels:
             check_traffic(pcc.inspect(bundle), batch * seq, chosen, travels)
-            check_explained(pcc.succeed("explain", path, *options))
+            check_explained(pcc.succeed("explain", path, "-v", *options))
         executed.compare(executed.outputs(bundle, feeds, folder, comm), oracle.run(path, inputs), 1e-5)
 
 

@@ -292,7 +292,7 @@ def processor_time(folder):
     for comm in ("mpi", "thread"):
         saved = os.path.join(folder, f"limited-{comm}")
         run = subprocess.run([pcc.PCC, "run", reference.bundle, "--comm", comm, "--data", reference.data, "--steps", "100000000", "--save", saved],
-                             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+                             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (2, resource.RLIM_INFINITY)))
         expect(run.returncode == 16 and latest(saved) > 0, f"{comm}: exit code {run.returncode}, saved {latest(saved)}: {run.stderr[-600:]}")
 
