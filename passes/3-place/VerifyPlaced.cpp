@@ -64,12 +64,9 @@ public:
     other = behindTransfers(other);
     if (one == other)
       return true;
-    auto [entry, isNew] = known.insert({{one, other}, true});
-    if (!isNew)
+    if (auto entry = known.find({one, other}); entry != known.end())
       return entry->second;
-    const bool areEqual = compare(one, other);
-    known[{one, other}] = areEqual;
-    return areEqual;
+    return known[{one, other}] = compare(one, other);
   }
 
 private:
@@ -97,6 +94,7 @@ private:
                [&](Value left, Value right) { return (*this)(left, right); });
   }
 
+  /// Results of comparisons, because operands are shared.
   llvm::DenseMap<std::pair<Value, Value>, bool> known;
 };
 } // namespace

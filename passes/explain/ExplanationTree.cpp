@@ -14,6 +14,7 @@
 using namespace pcc;
 using namespace pcc::explain;
 using llvm::formatv;
+using runtime::bytesText;
 using runtime::countText;
 using runtime::secondsText;
 using runtime::shareText;
@@ -24,10 +25,6 @@ static constexpr size_t mostWidth = 92;
 
 /// Largest number of stages, and of lints without -v, that are shown.
 static constexpr size_t mostStages = 8, mostLints = 3;
-
-static std::string bytesText(int64_t bytes) {
-  return runtime::bytesText(static_cast<double>(bytes));
-}
 
 /// Returns the mesh, such as "4 ranks (pp=2, tp=2)".
 static std::string worldText(const Explanation &explanation) {
@@ -108,10 +105,9 @@ static std::string adviceText(const Remedy &remedy,
 
 /// Returns an entry as one line, or as two if it is long.
 static std::string entryText(const PlanEntry &entry) {
-  std::string text =
-      formatv("{0,9} {1,8}  {2}", runtime::bytesText(entry.bytes),
-              secondsText(entry.seconds), entry.text)
-          .str();
+  std::string text = formatv("{0,9} {1,8}  {2}", bytesText(entry.bytes),
+                             secondsText(entry.seconds), entry.text)
+                         .str();
   if (entry.remark.empty())
     return text;
   const bool isLong =
@@ -135,8 +131,8 @@ static void addCommunication(const Explanation &explanation, size_t top,
       if (i < top)
         branch.branches.push_back({entryText(entries[i])});
     const size_t hidden = numbers.size() - branch.branches.size();
-    branch.text = axes.str() + "  " + runtime::bytesText(total.bytes) +
-                  " and " + secondsText(total.seconds) + " a step";
+    branch.text = axes.str() + "  " + bytesText(total.bytes) + " and " +
+                  secondsText(total.seconds) + " a step";
     if (hidden > 0)
       branch.text += " (" + std::to_string(hidden) + " of " +
                      std::to_string(numbers.size()) + " entries not shown)";

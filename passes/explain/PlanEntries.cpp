@@ -9,10 +9,7 @@
 
 using namespace pcc;
 using namespace pcc::explain;
-
-static std::string bytesText(int64_t bytes) {
-  return runtime::bytesText(static_cast<double>(bytes));
-}
+using runtime::bytesText;
 
 /// Returns the cheapest choice that lost although it is allowed, as a
 /// difference to the choice that was taken, such as "next best +32.0

@@ -61,7 +61,8 @@ void FiniteCheck::note(unsigned kinds, const std::array<int64_t, 5> &place,
   first = {key, nonFiniteText(kinds) + " " + text};
 }
 
-Status FiniteCheck::lookAtWeights(bool onlyTrained, std::string &worst) {
+Status FiniteCheck::lookAtWeights(bool onlyTrained, bool &areBad) {
+  areBad = false;
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     const program::BufferT &buffer = *program.buffers[i];
     if (buffer.memory != program::Memory::Parameter)
@@ -75,8 +76,7 @@ Status FiniteCheck::lookAtWeights(bool onlyTrained, std::string &worst) {
     // A constant mask may hold infinities.
     if (!weight.trainable)
       kinds &= kNan;
-    if (kinds && worst.empty())
-      worst = weight.name;
+    areBad |= kinds != 0;
     if (kinds && !onlyTrained)
       note(kinds, {kWeight, 0, 0, 0, int64_t(i)},
            "is in weight '" + weight.name + "' before step " +
@@ -92,9 +92,9 @@ Status FiniteCheck::beginStep(int64_t number) {
   current.assign(usual.size(), {});
   for (size_t i = 0; i < usual.size(); ++i)
     current[i].assign(usual[i].size(), 0);
-  std::string worst;
+  bool areBad = false;
   if (!std::exchange(sawWeights, true))
-    PCC_RETURN_IF_ERROR(lookAtWeights(/*onlyTrained=*/false, worst));
+    PCC_RETURN_IF_ERROR(lookAtWeights(/*onlyTrained=*/false, areBad));
   for (const auto &input : program.inputs) {
     if (input->buffer < 0)
       continue;
@@ -166,14 +166,14 @@ bool FiniteCheck::scalesLoss() const {
 }
 
 Status FiniteCheck::judge(const StepMetrics &metrics, Verdict &verdict) {
-  std::string worst;
-  PCC_RETURN_IF_ERROR(lookAtWeights(/*onlyTrained=*/true, worst));
+  bool areBad = false;
+  PCC_RETURN_IF_ERROR(lookAtWeights(/*onlyTrained=*/true, areBad));
   const double loss = metrics.loss.value_or(0);
   const double norm = metrics.gradNorm.value_or(0);
   const bool hasBadNorm = !std::isfinite(norm) && !scalesLoss();
   verdict = {.trouble = !std::isfinite(loss) ? kBadLoss
                         : hasBadNorm         ? kBadNorm
-                        : !worst.empty()     ? kBadWeights
+                        : areBad             ? kBadWeights
                                              : kNoTrouble,
              .value = std::isfinite(loss) ? norm : loss,
              .hasFinding = hasFinding,

@@ -70,8 +70,8 @@ private:
   /// finite.
   Status look(int32_t buffer, int64_t microbatch, unsigned &kinds);
   /// Looks at the weights, only at trained ones with `onlyTrained`. Sets
-  /// `worst` to the name of the first weight that is not finite.
-  Status lookAtWeights(bool onlyTrained, std::string &worst);
+  /// `areBad` to whether a weight is not finite.
+  Status lookAtWeights(bool onlyTrained, bool &areBad);
   /// Stores a finding if it comes before the one that is stored. `place` is the
   /// part of the key that tells the place.
   void note(unsigned kinds, const std::array<int64_t, 5> &place,

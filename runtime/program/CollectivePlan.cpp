@@ -59,12 +59,14 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec &spec, const Mesh &mesh,
                                  const Coordinates &at)
     : members(membersOf(spec.group, mesh, at)) {
   for (const Coordinates &member : members) {
-    const LocatedLayout own{&spec.from, &member};
     pieces.push_back(pieceNumber(spec.from, mesh, member));
-    std::vector<int> &equal = holders[pieces.back()];
-    places.push_back(equal.size());
-    equal.push_back(int(places.size()) - 1);
-    isEmpty.push_back(countElements(intersect(own, own, mesh)) == 0);
+    auto [shard, isNew] = shards.try_emplace(pieces.back());
+    if (isNew) {
+      const LocatedLayout own{&spec.from, &member};
+      shard->second.isEmpty = countElements(intersect(own, own, mesh)) == 0;
+    }
+    places.push_back(shard->second.holders.size());
+    shard->second.holders.push_back(int(places.size()) - 1);
   }
 }
 
@@ -101,7 +103,7 @@ public:
   ///   redistribute(): every member receives each shard that it lacks from only
   ///   one member.
   CollectivePlan gather() {
-    if (group.holders.size() != group.members.size())
+    if (group.shards.size() != group.members.size())
       return redistribute();
     const int64_t size = numElements(localShape(spec.from));
     plan.gathers = plan.gathersDirectly = true;
@@ -147,12 +149,14 @@ public:
   ///   such an element, only one of these members sends the element.
   /// - Messages that this rank sends to other members of the group.
   CollectivePlan redistribute() {
-    for (int member = 0; member < numMembers() && !group.isEmpty[me]; ++member)
-      if (member != me && sourceFor(member, group.pieces[me]) == me)
+    const int64_t own = group.pieces[me];
+    const bool isEmpty = group.shards.at(own).isEmpty;
+    for (int member = 0; member < numMembers() && !isEmpty; ++member)
+      if (member != me && sourceFor(member, own) == me)
         addSend(member, between(me, member));
     std::vector<int> sources;
-    for (const auto &[piece, equal] : group.holders)
-      if (!group.isEmpty[equal[0]])
+    for (const auto &[piece, shard] : group.shards)
+      if (!shard.isEmpty)
         sources.push_back(sourceFor(me, piece));
     std::sort(sources.begin(), sources.end());
     for (int source : sources) {
@@ -206,7 +210,7 @@ private:
   int sourceFor(int receiver, int64_t piece) const {
     if (group.pieces[receiver] == piece)
       return receiver;
-    const std::vector<int> &senders = group.holders.at(piece);
+    const std::vector<int> &senders = group.shards.at(piece).holders;
     return senders[group.places[receiver] % senders.size()];
   }
 

@@ -176,11 +176,16 @@ struct CollectiveGroup {
 
   std::vector<Coordinates> members;
   std::vector<int64_t> pieces; ///< number of the member's shard
-  /// Members that hold a shard, in rising order, by the shard's number; and the
-  /// place of each member in the list of its own shard.
-  std::map<int64_t, std::vector<int>> holders;
-  std::vector<size_t> places;
-  std::vector<bool> isEmpty; ///< whether the member's shard has no elements
+  std::vector<size_t> places;  ///< index of the member among its holders
+
+  /// A shard of the operand. `holders` are the members that have it, in rising
+  /// order.
+  struct Shard {
+    std::vector<int> holders = {};
+    bool isEmpty = false; ///< whether the shard has no elements
+  };
+  /// All shards by their numbers.
+  std::map<int64_t, Shard> shards;
 };
 
 /// Returns the number of elements that all copies move.

@@ -145,55 +145,35 @@ static int64_t scratchOfReduceScatter(const CollectiveSpec &spec,
   return packed + most;
 }
 
-namespace {
-/// Shard of the operand of an AllGather.
-struct Shard {
-  int64_t holders = 0;  ///< members that have the shard
-  int64_t packed = 0;   ///< scratch of a holder, for each member it sends to
-  int64_t received = 0; ///< scratch of a member that receives the shard
-};
-} // namespace
-
-/// Returns the most scratch that a member needs for an AllGather of `shards`,
-/// some of which have several holders. Each shard has equal messages to all
-/// receivers. The receivers are divided evenly between the holders, and the
-/// first holder has the most.
-static int64_t scratchOf(const std::map<int64_t, Shard> &shards) {
-  int64_t received = 0, most = std::numeric_limits<int64_t>::min();
-  std::map<int64_t, int64_t> shardsByHolders;
-  for (const auto &[number, shard] : shards) {
-    received += shard.received;
-    ++shardsByHolders[shard.holders];
-  }
-  for (const auto &[number, shard] : shards) {
-    int64_t receivers = -1; // The holder does not send to itself.
-    for (const auto &[holders, count] : shardsByHolders)
-      receivers += count * ((holders + shard.holders - 1) / shard.holders);
-    most = std::max(most, receivers * shard.packed - shard.received);
-  }
-  return received + most;
-}
-
 /// Returns the most scratch that a member needs for an AllGather whose result
 /// the group does not divide. `at` contains the coordinates of the first
-/// member.
+/// member. If all members hold different shards, they gather whole operands.
+/// Otherwise each shard has equal messages to all receivers. The receivers are
+/// divided evenly between the holders, and the first holder has the most.
 static int64_t scratchOfAllGather(const CollectiveSpec &spec, const Mesh &mesh,
                                   const Coordinates &at) {
-  const std::vector<Coordinates> members = membersOf(spec.group, mesh, at);
-  std::map<int64_t, Shard> shards;
-  for (const Coordinates &member : members) {
-    Shard &shard = shards[pieceNumber(spec.from, mesh, member)];
-    if (shard.holders++ > 0)
-      continue;
-    const auto copies = intersect({&spec.from, &member}, {&spec.to, &at}, mesh);
+  const CollectiveGroup group(spec, mesh, at);
+  if (group.shards.size() == group.members.size())
+    return planCollective(spec, mesh, group, 0).scratchElements;
+  std::map<size_t, int64_t> shardsByHolders;
+  for (const auto &[number, shard] : group.shards)
+    ++shardsByHolders[shard.holders.size()];
+  int64_t received = 0, most = std::numeric_limits<int64_t>::min();
+  for (const auto &[number, shard] : group.shards) {
+    const auto copies =
+        intersect({&spec.from, &group.members[size_t(shard.holders[0])]},
+                  {&spec.to, &at}, mesh);
     const int64_t elements = countElements(copies);
-    shard.packed = isContiguousSource(copies) ? 0 : elements;
-    shard.received = isContiguousTarget(copies) ? 0 : elements;
+    const int64_t packed = isContiguousSource(copies) ? 0 : elements,
+                  unpacked = isContiguousTarget(copies) ? 0 : elements;
+    int64_t receivers = -1; // The holder does not send to itself.
+    for (const auto &[holders, count] : shardsByHolders)
+      receivers += count * int64_t((holders + shard.holders.size() - 1) /
+                                   shard.holders.size());
+    received += unpacked;
+    most = std::max(most, receivers * packed - unpacked);
   }
-  // If all members hold different shards, they gather whole operands.
-  return shards.size() == members.size()
-             ? planCollective(spec, mesh, at).scratchElements
-             : scratchOf(shards);
+  return received + most;
 }
 
 /// Returns the most scratch that a member of one group needs. `at` contains the

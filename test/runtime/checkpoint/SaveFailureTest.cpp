@@ -37,6 +37,18 @@ void obstruct(const char *change, const std::string &path,
   if (change == std::string("create") && path.ends_with(ending))
     std::filesystem::create_directory(path);
 }
+
+/// Returns the options of saves in the background that find an obstacle at the
+/// path of a new file whose name has this ending.
+CheckpointOptions obstructed(const Folder &folder, const char *ending) {
+  CheckpointOptions options;
+  options.directory = folder.path;
+  options.inBackground = true;
+  options.onChange = [ending](const char *change, const std::string &path) {
+    obstruct(change, path, ending);
+  };
+  return options;
+}
 } // namespace
 
 /// A file may not grow beyond a limit, as on a full disk.
@@ -174,12 +186,7 @@ TEST(SaveFailure, NoRankBeginsASaveAfterAFailedOne) {
   const Folder folder;
   const auto results = onRanks(2, [&](World &world) {
     RankState state(declared(), pair, world.rank());
-    CheckpointOptions options;
-    options.directory = folder.path;
-    options.inBackground = true;
-    options.onChange = [](const char *change, const std::string &path) {
-      obstruct(change, path, "manifest.json.part");
-    };
+    const CheckpointOptions options = obstructed(folder, "manifest.json.part");
     CheckpointWriter writer;
     EXPECT_TRUE(
         writer.open(options, state.tensors, state.mesh, state.at, world).ok());
@@ -201,12 +208,8 @@ TEST(SaveFailure, BackgroundErrorsAreToldToWhoAsks) {
       {"w", ElementType::F32, {5}, wholeLayout(std::vector<int64_t>{5})}};
   const Status status = firstOf(onRanks(1, [&](World &world) {
     RankState state(one, single, 0);
-    CheckpointOptions options;
-    options.directory = folder.path;
-    options.inBackground = true;
-    options.onChange = [](const char *change, const std::string &path) {
-      obstruct(change, path, "rank-000.safetensors");
-    };
+    const CheckpointOptions options =
+        obstructed(folder, "rank-000.safetensors");
     CheckpointWriter writer;
     EXPECT_TRUE(
         writer.open(options, state.tensors, state.mesh, state.at, world).ok());

@@ -197,7 +197,7 @@ TEST(CollectivePlan, LargeGroupsOfFewElementsAreFast) {
   const Mesh mesh = test::makeMesh({1, 16384, 1});
   const SubAxes group = {{"tp", 1, 16384}};
   const Layout whole = wholeLayout(std::vector<int64_t>{96});
-  const Layout split = {{DimSharding{{{96, {{"tp", 1, 64}}}}}}};
+  const Layout split = test::makeLayout({{{96, {{"tp", 1, 64}}}}});
   EXPECT_EQ(collectiveScratchElements(
                 {dist::CollectiveKind::AllGather, group, split, whole}, mesh),
             0);

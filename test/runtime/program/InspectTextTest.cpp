@@ -2,14 +2,14 @@
 
 #include "runtime/program/InspectText.h"
 #include "runtime/base/TextTable.h"
+#include "test/runtime/program/Lines.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <sstream>
-
 using namespace pcc::runtime;
+using pcc::test::linesOf;
 using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 using testing::Not;
@@ -65,14 +65,6 @@ static Json bundleOf(int stages, int microbatches) {
                                      {"per", "microbatch"}});
   }
   return bundle;
-}
-
-static std::vector<std::string> linesOf(const std::string &text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
-  return lines;
 }
 
 TEST(InspectText, FitsAScreenWithAnyNumberOfStages) {

@@ -2,13 +2,13 @@
 
 #include "runtime/program/ShardPicture.h"
 #include "runtime/base/TextTable.h"
+#include "test/runtime/program/Lines.h"
 
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 using namespace pcc;
 using namespace pcc::runtime;
+using pcc::test::linesOf;
 
 /// Returns `count` parts of one element along a dim, one per rank.
 static HeldTensor divided(int64_t count, std::vector<dist::Runs> after = {}) {
@@ -21,14 +21,6 @@ static HeldTensor divided(int64_t count, std::vector<dist::Runs> after = {}) {
                               after.end());
   }
   return tensor;
-}
-
-static std::vector<std::string> linesOf(const std::string &text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
-  return lines;
 }
 
 TEST(ShardPicture, RanksAreRangesAndManyAreCounted) {
