@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
-#include <unistd.h>
+#include <sys/stat.h>
 
 namespace pcc::runtime {
 
@@ -98,10 +98,15 @@ std::string sealJson(std::string json) {
 }
 
 Status checkPresent(const std::string &bundle) {
-  if (access(bundle.c_str(), F_OK) == 0)
-    return Status::success();
-  return Status::error(DamagedBundle, "'" + bundle + "' does not exist",
-                       {"pcc MODEL -o " + bundle + " makes it"});
+  struct stat facts{};
+  if (stat(bundle.c_str(), &facts) != 0)
+    return Status::error(DamagedBundle, "'" + bundle + "' does not exist",
+                         {"pcc MODEL -o " + bundle + " makes it"});
+  if (!S_ISDIR(facts.st_mode))
+    return Status::error(DamagedBundle,
+                         "'" + bundle + "' is a file, and no bundle",
+                         {"pcc MODEL -o FOLDER makes a bundle"});
+  return Status::success();
 }
 
 Status readSealedJson(const std::string &path, std::string &text) {

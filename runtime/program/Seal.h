@@ -33,7 +33,7 @@ Status checkSeal(const std::string &path);
 std::string sealJson(std::string json);
 
 /// Returns an error with exit code 11 that tells how to make a bundle if there
-/// is nothing at the path `bundle`.
+/// is nothing at the path `bundle`, or a file.
 Status checkPresent(const std::string &bundle);
 
 /// Reads the file at `path`, which sealJson() has made, into `text`. Returns an

@@ -81,8 +81,13 @@ Status interpret::makeInputs(func::FuncOp model, ArrayRef<std::string> files,
   }
   if (given.empty())
     return Status::success();
-  return Status::error(BadInput, "the model has no input '" +
-                                     given.begin()->first().str() + "'");
+  std::string known;
+  for (const unsigned argument : llvm::seq(model.getNumArguments()))
+    known +=
+        (argument == 0 ? "'" : ", '") + inputName(model, argument).str() + "'";
+  return Status::error(
+      BadInput, "the model has no input '" + given.begin()->first().str() + "'",
+      {"its inputs are " + known});
 }
 
 StringRef interpret::inputName(func::FuncOp function, unsigned argument) {
