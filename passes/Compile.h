@@ -90,7 +90,7 @@ struct ExplainOptions {
   /// explains all collectives of the model instead, and prints lints (warnings
   /// about suspicious shardings).
   std::string value;
-  /// Whether the explanation is JSON instead of text for the terminal.
+  /// Whether the explanation is wanted as JSON, too.
   bool json = false;
   /// Whether the text has all collectives and the choices that lost.
   bool isVerbose = false;
@@ -98,14 +98,20 @@ struct ExplainOptions {
   int64_t top = 4;
 };
 
+/// Explanation of a plan in both forms. `json` is empty if it is not wanted.
+struct ExplainedModel {
+  std::string text;
+  std::string json;
+};
+
 /// Compiles `options.model` without writing a bundle, and stores an explanation
-/// of its plan in `text`: collectives, cuts into stages, and lints. Tries the
-/// options that it names by further compilations, to tell what they cost. If
-/// `explainOptions.value` selects tensors, text output explains only the
-/// shardings of these tensors. JSON output explains the collectives, too.
+/// of its plan in `explained`: collectives, cuts into stages, and lints. Tries
+/// the options that it names by further compilations, to tell what they cost.
+/// If `explainOptions.value` selects tensors, the text explains only the
+/// shardings of these tensors. The JSON explains the collectives, too.
 Status explainModel(const CompileOptions &options,
-                    const ExplainOptions &explainOptions, std::string &text,
-                    const Listener &listener = {});
+                    const ExplainOptions &explainOptions,
+                    ExplainedModel &explained, const Listener &listener = {});
 
 } // namespace pcc
 

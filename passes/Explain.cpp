@@ -107,13 +107,13 @@ static Status findPrices(Compilation &compilation,
   return Status::success();
 }
 
-/// Runs all phases, and stores the output of `pcc explain` in `text`. Without
-/// `explainOptions.value`, explains the plan. With it, text output explains
-/// only the selected tensors, and JSON output explains both.
+/// Runs all phases, and stores the output of `pcc explain` in `explained`.
+/// Without `explainOptions.value`, explains the plan. With it, the text
+/// explains only the selected tensors, and the JSON explains both.
 static Status explainPlan(Compilation &compilation,
                           const CompileOptions &options,
                           const ExplainOptions &explainOptions,
-                          const Listener &listener, std::string &text) {
+                          const Listener &listener, ExplainedModel &explained) {
   std::optional<explain::Remedy> otherCut;
   std::vector<explain::ValueExplanation> stories;
   const bool isAboutValues = !explainOptions.value.empty();
@@ -138,23 +138,24 @@ static Status explainPlan(Compilation &compilation,
     PCC_RETURN_IF_ERROR(page.write());
   }
   explanation.values = std::move(stories);
-  text = explainOptions.json
-             ? explain::toJson(explanation, cluster)
-             : explain::toText(explanation, cluster,
-                               {explainOptions.isVerbose,
-                                static_cast<size_t>(explainOptions.top)});
+  explained.text = explain::toText(
+      explanation, cluster,
+      {explainOptions.isVerbose, static_cast<size_t>(explainOptions.top)});
+  if (explainOptions.json)
+    explained.json = explain::toJson(explanation, cluster);
   return Status::success();
 }
 
 Status pcc::explainModel(const CompileOptions &asked,
                          const ExplainOptions &explainOptions,
-                         std::string &text, const Listener &listener) {
+                         ExplainedModel &explained, const Listener &listener) {
   PCC_RETURN_IF_ERROR(checkOptions(asked));
   CompileOptions options = asked;
   PCC_RETURN_IF_ERROR(readScheduleTable(options));
   PCC_RETURN_IF_ERROR(checkPage(options));
   return withCompilation(options, listener, [&](Compilation &compilation) {
     PCC_RETURN_IF_ERROR(compilation.load());
-    return explainPlan(compilation, options, explainOptions, listener, text);
+    return explainPlan(compilation, options, explainOptions, listener,
+                       explained);
   });
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Looks at a plan and changes it: a weight is pinned, and a schedule is written by hand. Each new plan is verified.
 
-    edit_a_plan.py MODEL.onnx LOSS      a model with the dynamic dim `batch`, and its loss: 'mse(y, labels)'
+    edit_a_plan.py MODEL.onnx LOSS [PLANS.html]     a model with the dynamic dim `batch`, and its loss: 'mse(y, labels)'
 """
 import os
 import sys
@@ -9,17 +9,15 @@ import tempfile
 
 import pcc
 
-model, loss = sys.argv[1:]
+model, loss, *page = sys.argv[1:]
 with tempfile.TemporaryDirectory() as folder:
     # Dumps are the modules between the phases; a compilation can go on from each.
     dumps = os.path.join(folder, "ir")
     bundle = pcc.compile(model, tp=2, pp=2, microbatches=4, train=True, loss=loss, dims={"batch": 8}, dump_ir=dumps)
     print(bundle)
 
-    # Why is there communication? The collectives that move the most bytes, the op that needs them, and where it lies.
-    collectives = bundle.explain()["collectives"]
-    for entry in sorted(collectives, key=lambda entry: -entry["received_bytes"] * entry["count"])[:3]:
-        print(f"{entry['count']} × {entry['kind']} of {entry['received_bytes']} bytes over {entry['axes']}, for {entry['node']}")
+    # Why is there communication? The dearest collectives and the options that change them; as a dict, the result has all numbers.
+    print(bundle.explain(top=3))
 
     # Pin a weight: its second dim is divided. The search decides the rest around it.
     weight = next(shards for shards in bundle.shards() if len(shards.shape) == 2)
@@ -37,3 +35,7 @@ with tempfile.TemporaryDirectory() as folder:
     own = pcc.compile(os.path.join(dumps, "5-localize.mlir"), start_at=6, schedule=table)
     print("own schedule:", *(own.inspect(rank=rank)["ranks"][0]["actions"] for rank in (0, 2)), sep="\n")
     print("own schedule: equal", own.verify()["equal"])
+
+    # Look at the three plans side by side. A notebook shows the report itself.
+    if page:
+        print(pcc.report(bundle, pinned, own, titles=["1F1B", "pinned", "own schedule"], output=page[0]))

@@ -11,8 +11,10 @@ except ImportError as error:
     raise
 from .bundle import Bundle, compile, explain, open, verify
 from .error import Error
+from .explanation import Explanation
+from .page import Report, report
 from .session import Session
 from .shards import Shards
 
 __version__ = _pcc.version()
-__all__ = ["Bundle", "Error", "Session", "Shards", "compile", "explain", "open", "verify"]
+__all__ = ["Bundle", "Error", "Explanation", "Report", "Session", "Shards", "compile", "explain", "open", "report", "verify"]

@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _pcc
-from .child import ask_child, run_in_child
+from .child import run_in_child
 from .error import Error
+from .explanation import Explanation
 from .keywords import document, options_of, path_word, shared, words_of
+from .page import Report, report
 from .progress import Progress
 from .session import Session
 from .shards import Shards, shards_of
@@ -32,7 +34,8 @@ Arrays = Mapping[str, Any]
 
 
 class Bundle:
-    """A compiled model: one program per rank. `path` is its folder, `notes` are the notes of the compiler."""
+    """A compiled model: one program per rank. `path` is its folder, `notes` are the notes of the compiler. A notebook shows its
+    report."""
 
     def __init__(self, path: Path, model: Path | None = None, options: Mapping[str, object] | None = None,
                  notes: list[str] | None = None) -> None:
@@ -48,16 +51,30 @@ class Bundle:
             return f"Bundle({self.path!r})"
         return f"Bundle({_summary(facts)}, {self.path!r})"
 
+    def __fspath__(self) -> str:
+        return self.path
+
+    def _repr_html_(self) -> str | None:
+        try:
+            return self.report()._repr_html_()
+        except Error:
+            return None
+
+    def report(self, *, output: Path | None = None) -> Report:
+        """Draws the bundle as a page, as `pcc report` does. See pcc.report."""
+        return report(self, output=output)
+
     def inspect(self, *, rank: int | None = None) -> dict[str, Any]:
         """Returns the output of `pcc inspect --json`: stages, ranks, collectives, transfers, kernels."""
-        facts: dict[str, Any] = json.loads(_pcc.inspect(self.path, rank))
+        with in_words_of("inspect"):
+            facts: dict[str, Any] = json.loads(_pcc.inspect(self.path, rank))
         return facts
 
     def shards(self, name: str = "*") -> list[Shards]:
         """Returns the weights with this name (globs allowed), each with the part that every rank holds. Printed, they are drawn."""
         return shards_of(self.inspect(), lambda other: fnmatch.fnmatchcase(other, name))
 
-    def explain(self, value: str | None = None, **options: Unpack[ExplainOptions]) -> dict[str, Any]:
+    def explain(self, value: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
         """Explains the plan, with the options of compile. See pcc.explain."""
         if self._model is None:
             raise Error(f"bundle '{self.path}' was not compiled here", ["pcc.explain(model, …) takes the options of compile"], 2)
@@ -142,14 +159,17 @@ def verify(model: Path, inputs: Arrays | None = None, *, progress: bool = False,
         return _read(report)
 
 
-def explain(model: Path, value: str | None = None, **options: Unpack[ExplainOptions]) -> dict[str, Any]:
-    """Explains each collective of a plan, without making a bundle: the op that needs it, its bytes and seconds, and the decision
-    behind it. `value` is a weight, input, output or value (globs allowed), of which the result explains the sharding as well.
-    Returns the output of `pcc explain --json`: collectives, totals, lints, …"""
+def explain(model: Path, value: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
+    """Explains what a plan costs and why it communicates, without making a bundle. `value` is a weight, input, output or value
+    (globs allowed), of which the result explains the sharding as well.
+
+    Returns the output of `pcc explain --json` as a dict: collectives, cuts, totals, lints, … Printed, it is the text of `pcc explain`
+    with `top` or `verbose`: a tree of the costs, or the sharding of `value`."""
+    notes: list[str] = []
     with in_words_of("explain"):
-        words = ["explain", path_word(model), *([value] if value else []), "--json", *words_of("explain", options)]
-        facts: dict[str, Any] = json.loads(ask_child(words))
-        return facts
+        words = [path_word(model), *([value] if value else []), *words_of("explain", options)]
+        text, facts = _pcc.explain(words, notes.append)
+    return Explanation(json.loads(facts), text, [] if options.get("quiet") else notes)
 
 
 def _size(number: float) -> str:

@@ -1,4 +1,4 @@
-"""Calls of the tool in a child process: runs of a bundle on processes, and explanations."""
+"""Runs of a bundle on processes, by the tool in a child process."""
 from __future__ import annotations
 
 import os
@@ -31,23 +31,17 @@ def run_in_child(bundle: str, outputs: list[str], inputs: Mapping[str, Any], com
         return {name: np.load(os.path.join(written, file)) for name, file in zip(outputs, files)}
 
 
-def ask_child(words: list[str]) -> str:
-    """Runs the tool; returns its output."""
-    return _succeed([TOOL, *words])
-
-
-def _succeed(command: list[str]) -> str:
-    """Runs the command in a session of its own, because this process passes Ctrl-C on. Returns its stdout."""
+def _succeed(command: list[str]) -> None:
+    """Runs the command in a session of its own, because this process passes Ctrl-C on."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              errors="replace", start_new_session=True)
     try:
-        output, said = child.communicate()
+        _, said = child.communicate()
     except BaseException:
         _end(child)
         raise
     if child.returncode:
         raise _error(said, child.returncode)
-    return output
 
 
 def _end(child: subprocess.Popen[str]) -> None:

@@ -10,8 +10,8 @@ from . import _pcc
 
 # Keywords that may also be written in the plural, as in `dims={"batch": 8}`.
 PLURALS = ("dim", "shape", "batch_dim", "shard", "preset", "cpu")
-# Options that print something and exit.
-PRINTING = ("help", "version", "list_phases")
+# Options that print something and exit, or choose what is printed.
+PRINTING = ("help", "version", "list_phases", "json")
 
 
 class Option(NamedTuple):
@@ -26,7 +26,7 @@ class Option(NamedTuple):
 
 @functools.cache
 def options_of(command: str) -> dict[str, Option]:
-    """Returns the options of `pcc COMMAND` by their keywords, without those that print something and exit."""
+    """Returns the options of `pcc COMMAND` by their keywords, without those about printing."""
     options = {option.name.replace("-", "_"): option for option in map(Option._make, _pcc.options_of(command))}
     return {keyword: option for keyword, option in options.items() if keyword not in PRINTING}
 
@@ -74,7 +74,7 @@ def words_of(command: str, keywords: Mapping[str, object]) -> list[str]:
             continue
         if value is None or value is False:
             continue
-        if value is True:
+        if value is True and option.is_flag:
             words.append(f"--{option.name}")
             continue
         values = _values(value)

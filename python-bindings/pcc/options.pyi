@@ -82,6 +82,8 @@ class VerifyOptions(SharedOptions, total=False):
 class ExplainOptions(SharedOptions, total=False):
     dtype: Literal["f32", "bf16", "f16"] | None
     html: Text | None
+    verbose: bool | None
+    top: int | None
 
 
 class RunOptions(TypedDict, total=False):

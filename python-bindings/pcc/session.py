@@ -42,7 +42,7 @@ class Session:
 
     def step(self, inputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Executes one step on these arrays, or on the next batch of `data`. Returns step (from 1), loss, grad_norm (before
-        clipping), lr."""
+        clipping), lr, seconds."""
         with in_words_of("step"):
             arrays = arrays_by_name(inputs, "step", [entry["name"] for entry in self._bundle.inspect()["inputs"]] if inputs is not None else [])
             self._last = self._open().step(arrays)

@@ -12,6 +12,8 @@ from .keywords import keyword_of
 # Functions whose options are those of Bundle.run.
 RUNNING = ("run", "train", "step")
 OPTION = re.compile(r"(?<![\w-])--([a-z][\w-]*)")
+REPORTABLE = ("report() takes bundles, results of explain() and inspect(), lists of the steps of a session, and files: JSON of these, "
+              "of report= or measurements=, and the lines of metrics=")
 
 
 def _keyword(match: re.Match[str]) -> str:
@@ -29,13 +31,19 @@ def _unknown(message: str, function: str) -> str | None:
 
 def _text(text: str, function: str) -> str:
     """Returns a message or note in Python's words."""
+    if text.startswith("pcc report takes "):
+        return REPORTABLE
+    made = re.fullmatch(r"pcc MODEL -o (.+) makes (it|a bundle)", text)
+    if made:
+        return f"pcc.compile(MODEL, output={made[1] if made[2] == 'a bundle' else repr(made[1])}) makes {made[2]}"
     sizes = re.findall(r"--dim (\S+)=(\d+)", text) if "pcc " in text else []
     if sizes:
         return f"for example: dims={json.dumps({name: int(size) for name, size in sizes}, ensure_ascii=False)}"
     documented = "Bundle.run" if function in RUNNING else function
     text = re.sub(r"'pcc[\w ]* --help' lists the options", f"help(pcc.{documented}) lists the options", text)
     text = re.sub(r"--input (\S+?)=FILE\.npy", lambda found: f"{function}({{{json.dumps(found[1], ensure_ascii=False)}: …}})", text)
-    text = re.sub(OPTION.pattern + r" ([A-Z]+)\b(?!=)", lambda found: f"{_keyword(found)}={found[2]}", text)
+    text = re.sub(r"--dim (\S+?)=(\d+)\b", lambda found: f"dims={{{json.dumps(found[1], ensure_ascii=False)}: {found[2]}}}", text)
+    text = re.sub(OPTION.pattern + r" ([A-Z]+\b(?!=)|'[^']*'|\d+\b)", lambda found: f"{_keyword(found)}={found[2]}", text)
     return OPTION.sub(_keyword, text)
 
 

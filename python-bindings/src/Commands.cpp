@@ -1,12 +1,16 @@
-//===- Commands.cpp - Python bindings of compile, verify, inspect ---------===//
+//===- Commands.cpp - Python bindings of commands -------------------------===//
 
 #include "python-bindings/src/Commands.h"
 #include "python-bindings/src/Errors.h"
 #include "python-bindings/src/Interruption.h"
 #include "python-bindings/src/OptionTypes.h"
+#include "runtime/base/AtomicFile.h"
 #include "runtime/program/Inspect.h"
 #include "runtime/program/ShardPicture.h"
+#include "runtime/report/ReportPage.h"
+#include "runtime/report/ReportSources.h"
 #include "runtime/tensor/OutputNames.h"
+#include "status/PrintableText.h"
 #include "tools/pcc/CompileCommand.h"
 
 #include <atomic>
@@ -31,6 +35,10 @@ using TextCallback = std::function<void(const std::string &)>;
 
 /// The indices from the first number to before the second.
 using IndexRange = std::pair<int64_t, int64_t>;
+
+/// Members of a ReportInput: name, text, title.
+using ReportItem =
+    std::tuple<std::string, std::optional<std::string>, std::string>;
 
 /// argc and argv of a command. Borrows the words.
 class Arguments {
@@ -68,9 +76,9 @@ runtime::RunOptions python::readRunOptions(const std::string &bundle,
   ::check(tool::parseRun(arguments.count(), arguments.values(), request));
   if (!request.html.empty())
     python::check(Status::error(
-        WrongUsage, "html= is for the command line: pcc run --html FILE",
-        {"measurements=FILE.json writes what the command "
-         "pcc report FILE.json draws"}));
+        WrongUsage, "html= is for the command line only",
+        {"measurements=\"run.json\" writes what pcc.report(\"run.json\") "
+         "draws"}));
   request.options.quiet = true;
   request.options.isEmbedded = true;
   return request.options;
@@ -137,6 +145,40 @@ static void verifyModel(const CommandWords &words, const TextCallback &onPhase,
       listenerOf(onPhase, onNote));
 }
 
+/// Explains a plan; returns the tree and the JSON of `pcc explain`.
+static std::pair<std::string, std::string>
+explainPlan(const CommandWords &words, const TextCallback &onNote) {
+  const Arguments arguments(words);
+  tool::ExplainRequest request;
+  ::check(tool::parseExplain(arguments.count(), arguments.values(), request));
+  if (request.explain.json)
+    check(Status::error(WrongUsage, "json= is for the command line: the result "
+                                    "of explain() is a dict already"));
+  request.explain.json = true;
+  ExplainedModel explained;
+  runCompiler(
+      [&](const Listener &l) {
+        return explainModel(request.compile, request.explain, explained, l);
+      },
+      listenerOf([](const std::string &) {}, onNote));
+  return {printable(explained.text, "\n"), printableJson(explained.json)};
+}
+
+/// Returns the page of a report. Writes it to the file `output`, unless the
+/// path is empty.
+static std::string reportOf(const std::vector<ReportItem> &items,
+                            const std::string &output) {
+  std::vector<runtime::ReportInput> inputs;
+  for (const auto &[name, text, title] : items)
+    inputs.push_back({name, text, title});
+  nlohmann::ordered_json sources;
+  check(runtime::readReportSources(inputs, sources));
+  std::string page = runtime::reportPage(sources);
+  if (!output.empty())
+    check(runtime::writeFileAtomically(output, page));
+  return page;
+}
+
 /// Returns the description of a bundle, or of one rank, as JSON.
 static std::string inspect(const std::string &bundle,
                            std::optional<int64_t> rank) {
@@ -166,8 +208,7 @@ static std::string drawShards(
 }
 
 /// Adds the options of a command to `app`. The values of these options are
-/// static, because `app` is only listed and never parsed. `pcc explain` takes
-/// those of `pcc compile` that the table of options gives to both.
+/// static, because `app` is only listed and never parsed.
 static void declare(const std::string &command, CLI::App &app) {
   static CompileOptions compiled;
   static tool::VerifyRequest verified;
@@ -176,6 +217,8 @@ static void declare(const std::string &command, CLI::App &app) {
     tool::declareRun(app, run);
   else if (command == "verify")
     tool::declareVerify(app, verified);
+  else if (command == "explain")
+    tool::declareExplain(app);
   else
     tool::declareCompile(app, compiled);
 }
@@ -193,8 +236,7 @@ static std::vector<OptionFacts> optionsOf(const std::string &command) {
   declare(command, app);
   std::vector<OptionFacts> facts;
   for (const CLI::Option *option : app.get_options())
-    if (!option->get_lnames().empty() && option->get_group() != "" &&
-        (command != "explain" || isInTable(*option, command)))
+    if (!option->get_lnames().empty() && option->get_group() != "")
       facts.emplace_back(option->get_lnames().front(),
                          option->get_description(),
                          option->get_items_expected_max() == 0,
@@ -230,6 +272,12 @@ void python::defineCommands(nb::module_ &module) {
              "Compiles as `pcc WORDS…` does; returns the bundle's path.");
   module.def("verify", verifyModel, nb::arg("words"), nb::arg("on_phase"),
              nb::arg("on_note"), "Verifies as `pcc verify WORDS…` does.");
+  module.def("explain", explainPlan, nb::arg("words"), nb::arg("on_note"),
+             "Returns the text and the JSON of `pcc explain WORDS…`.");
+  module.def(
+      "report", reportOf, nb::arg("items"), nb::arg("output"),
+      "Returns the page of `pcc report` about items (name, text, title), "
+      "and writes it to `output`. An item without text is a path.");
   module.def("inspect", inspect, nb::arg("bundle"),
              nb::arg("rank") = nb::none(),
              "Returns the JSON that `pcc inspect --json` prints.");

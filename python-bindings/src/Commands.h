@@ -1,4 +1,4 @@
-//===- Commands.h - Python bindings of compile, verify, inspect -----------===//
+//===- Commands.h - Python bindings of commands ---------------------------===//
 
 #ifndef PCC_PYTHON_BINDINGS_SRC_COMMANDS_H
 #define PCC_PYTHON_BINDINGS_SRC_COMMANDS_H

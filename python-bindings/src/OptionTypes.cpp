@@ -73,10 +73,6 @@ static const OptionRow *rowOf(const std::string &name,
   return nullptr;
 }
 
-bool python::isInTable(const CLI::Option &option, const std::string &command) {
-  return rowOf(option.get_lnames().front(), command) != nullptr;
-}
-
 /// An option that no row declares has the type that --help names, such as
 /// "INT:POSITIVE", "SEED" or "TEXT:{u16,u32}".
 std::string python::typeOf(const CLI::Option &option,

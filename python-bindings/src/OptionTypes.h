@@ -15,10 +15,6 @@ namespace pcc::python {
 /// or run.
 std::string typeOf(const CLI::Option &option, const std::string &command);
 
-/// Returns whether the table of options declares `option`, and for `command`
-/// too.
-bool isInTable(const CLI::Option &option, const std::string &command);
-
 } // namespace pcc::python
 
 #endif // PCC_PYTHON_BINDINGS_SRC_OPTIONTYPES_H

@@ -88,12 +88,14 @@ nb::dict Ranks::step(const nb::dict &inputs) {
   callApart([&](Rank &rank) { return rank.setInputs(given.views()); });
   std::mutex ofMetrics;
   runtime::StepMetrics metrics;
+  double seconds = 0;
   call([&](Rank &rank) {
     runtime::RankReport report;
     Status status = rank.step(report);
     const std::lock_guard lock(ofMetrics);
     for (const runtime::StepMetrics &mine : report.metrics)
       merge(metrics, mine);
+    seconds = std::max(seconds, report.seconds);
     return status;
   });
   nb::dict result;
@@ -101,6 +103,7 @@ nb::dict Ranks::step(const nb::dict &inputs) {
   result["loss"] = orNone(metrics.loss);
   result["grad_norm"] = orNone(metrics.gradNorm);
   result["lr"] = orNone(metrics.learningRate);
+  result["seconds"] = seconds;
   return result;
 }
 

@@ -111,36 +111,50 @@ static Status readText(const std::string &path, std::string &text) {
   std::ostringstream content;
   content << file.rdbuf();
   text = content.str();
-  if (!file || text.empty())
-    return refuse(path, file ? "it is empty" : "reading fails");
-  return Status::success();
+  return file ? Status::success() : refuse(path, "reading fails");
 }
 
-Status readReportSource(const std::string &path, Json &source) {
+static Status readBundle(const std::string &folder, Json &source) {
   source = Json::object();
   source["kind"] = "inspect";
-  if (fs::is_directory(path))
-    return summarizeBundleFolder(path, source["bundle"]);
-  std::string text;
-  PCC_RETURN_IF_ERROR(readText(path, text));
+  return summarizeBundleFolder(folder, source["bundle"]);
+}
+
+/// Reads `text`, the content of `input`, as a source. A file bundle.json stands
+/// for the bundle that it lies in.
+static Status readContent(const ReportInput &input, const std::string &text,
+                          Json &source) {
+  const std::string &name = input.name;
+  if (text.empty())
+    return refuse(name, "it is empty");
   if (Json lines = parseMetrics(text); !lines.empty()) {
     source = {{"kind", "training"}, {"metrics", std::move(lines)}};
     return Status::success();
   }
   const Json content = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (content.is_discarded())
-    return refuse(path, "it is not JSON");
-  if (content.is_object() && has(content, {"world", "programs", "seal"}))
-    return summarizeBundleFolder(fs::path(path).parent_path().string(),
-                                 source["bundle"]);
+    return refuse(name, "it is not JSON");
+  if (!input.text && content.is_object() &&
+      has(content, {"world", "programs", "seal"}))
+    return readBundle(fs::path(name).parent_path().string(), source);
   try {
     source = Json::object();
     if (content.is_object() && addContent(content, source))
       return Status::success();
   } catch (const std::exception &problem) {
-    return refuse(path, problem.what());
+    return refuse(name, problem.what());
   }
-  return refuse(path, "it is JSON of another kind");
+  return refuse(name, "it is JSON of another kind");
+}
+
+Status readReportSource(const ReportInput &input, Json &source) {
+  if (input.text)
+    return readContent(input, *input.text, source);
+  if (fs::is_directory(input.name))
+    return readBundle(input.name, source);
+  std::string text;
+  PCC_RETURN_IF_ERROR(readText(input.name, text));
+  return readContent(input, text, source);
 }
 
 std::string nameOfPath(const std::string &path) {
@@ -150,15 +164,22 @@ std::string nameOfPath(const std::string &path) {
       .string();
 }
 
-Status readReportSources(const std::vector<std::string> &paths, Json &sources) {
+Status readReportSources(const std::vector<ReportInput> &inputs,
+                         Json &sources) {
   std::map<std::string, int> uses;
-  for (const std::string &path : paths)
-    ++uses[nameOfPath(path)];
+  for (const ReportInput &input : inputs)
+    ++uses[nameOfPath(input.name)];
   sources = Json::array();
-  for (const std::string &path : paths) {
+  for (const ReportInput &input : inputs) {
     Json source;
-    PCC_RETURN_IF_ERROR(readReportSource(path, source));
-    source["title"] = uses[nameOfPath(path)] > 1 ? path : nameOfPath(path);
+    PCC_RETURN_IF_ERROR(readReportSource(input, source));
+    const std::string name = nameOfPath(input.name);
+    source["title"] = uses[name] > 1 ? input.name : name;
+    if (input.text)
+      source["title"] =
+          source["kind"].get<std::string>() + " (" + input.name + ")";
+    if (!input.title.empty())
+      source["title"] = input.title;
     sources.push_back(std::move(source));
   }
   return Status::success();

@@ -6,25 +6,36 @@
 #include "status/Status.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pcc::runtime {
 
-/// Reads the file or bundle at `path` as a source of a page (README.md). Its
-/// content tells the kind of the file: the JSON of inspect, explain, plan,
-/// --report or --measurements, or the lines of --metrics. A last line that is
-/// not complete is ignored. Returns an error with exit code 3 if the file
-/// cannot be read or is of another kind.
-Status readReportSource(const std::string &path,
+/// Something that a page shows: a file, a bundle, or a text in memory.
+struct ReportInput {
+  /// Path of the file or bundle. For a text, the name that errors give it.
+  std::string name;
+  /// The text, with the content of such a file. If null, the file is read.
+  std::optional<std::string> text = std::nullopt;
+  /// Title on the page. If empty, the name of the file, or the kind of the text
+  /// with its name.
+  std::string title = {};
+};
+
+/// Reads `input` as a source of a page (README.md). Its content tells its kind:
+/// the JSON of inspect, explain, plan, --report or --measurements, or the lines
+/// of --metrics. A last line that is not complete is ignored. Returns an error
+/// with exit code 3 if the file cannot be read or is of another kind.
+Status readReportSource(const ReportInput &input,
                         nlohmann::ordered_json &source);
 
 /// Returns the name of the file or folder at `path`, which may end in a slash.
 std::string nameOfPath(const std::string &path);
 
-/// Reads all files in `paths`. Their names become the titles of the sources;
-/// files with equal names have their whole paths as titles.
-Status readReportSources(const std::vector<std::string> &paths,
+/// Reads all of `inputs`, and gives each source a title. Files with equal names
+/// have their whole paths as titles.
+Status readReportSources(const std::vector<ReportInput> &inputs,
                          nlohmann::ordered_json &sources);
 
 /// Reads a description of a training step per line, as --metrics writes them.

@@ -9,6 +9,7 @@ those of inspect and explain, tooltips, zoom and search work.
 import argparse
 import fcntl
 import fnmatch
+import html
 import json
 import os
 import subprocess
@@ -322,6 +323,27 @@ def runs_hold_their_metrics(pages):
                 except BlockingIOError:
                     held = True
     expect(run.wait(60) == 0 and held, "no lock was seen")
+
+
+@case
+def in_a_frame(pages):
+    """The page is drawn without access to the page around it, as notebooks show it."""
+    tell = """<script>const look = setInterval(() => {
+        if (document.documentElement.dataset.ready === "yes") {
+          clearInterval(look);
+          parent.postMessage([...document.querySelectorAll("section")].map(part => part.id), "*");
+        }
+      }, 20);</script>"""
+    notebook = pages.path("notebook.html")
+    with open(notebook, "w", encoding="utf-8") as file:
+        file.write("<!DOCTYPE html><meta charset=utf-8><script>addEventListener('message', told => {"
+                   "window.told = told.data; document.documentElement.dataset.ready = 'yes'; })</script>"
+                   f'<iframe sandbox="allow-scripts" style="width: 100%; height: 600px" srcdoc="{html.escape(read(pages.planned) + tell)}"></iframe>')
+    pages.browser.open(notebook)
+    found = pages.browser.run("window.told")
+    expect(sorted(found) == sorted(PLAN + WHY) and not pages.browser.problems, f"{found} {pages.browser.problems}")
+    if pages.keep:
+        pages.browser.screenshot(os.path.join(pages.keep, "notebook.png"))
 
 
 @case

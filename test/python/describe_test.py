@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Tests the descriptions of bundles and sessions: their texts, drawings of shards, explanations, and the tool as a module."""
+"""Tests the descriptions of bundles and sessions: their texts, drawings of shards, explanations, reports, and the tool as a module."""
+import html
 import json
 import os
+import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -19,7 +22,7 @@ def tool(*words):
 class Descriptions(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.folder = folder = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.model, cls.inputs = models.gpt2(folder)
         cls.bundle = pcc.compile(cls.model, dims=models.DIMS, tp=2, pp=2)
 
@@ -58,11 +61,93 @@ class Descriptions(unittest.TestCase):
                          tool("inspect", self.bundle.path, "--shards", name).splitlines()[1:])
 
     def test_explanations_are_those_of_the_tool(self):
-        words = ["explain", self.model, "--json", "--dim=batch=4", "--dim=seq=6", "--tp=2", "--pp=2"]
-        self.assertEqual(self.bundle.explain(), json.loads(tool(*words)))
-        self.assertEqual(pcc.explain(self.model, "logits", dims=models.DIMS, tp=2, pp=2), json.loads(tool(*words, "logits")))
+        words = ["explain", self.model, "--dim=batch=4", "--dim=seq=6", "--tp=2", "--pp=2"]
+        plan = dict(dims=models.DIMS, tp=2, pp=2)
+        texts = set()
+        for more, value, keywords in [([], None, {}), (["--top=1"], None, dict(top=1)), (["-v"], None, dict(verbose=True)),
+                                      (["logits"], "logits", {})]:
+            explained = self.bundle.explain(value, **keywords)
+            self.assertEqual(explained, pcc.explain(self.model, value, **plan, **keywords))
+            self.assertEqual(explained, json.loads(tool(*words, "--json", *([value] if value else []))))
+            self.assertEqual(f"{explained}\n", tool(*words, *more))
+            self.assertEqual(repr(pickle.loads(pickle.dumps(explained))), explained.text.rstrip("\n"))
+            texts.add(explained.text)
+        self.assertEqual(len(texts), 4)
+        page = os.path.join(self.folder, "why.html")
+        self.bundle.explain(html=page, quiet=True)
+        self.assertTrue(os.path.getsize(page))
+        for keywords in (dict(json=True), dict(top=0), dict(top=1, verbose=True)):
+            with self.assertRaises(pcc.Error) as caught:
+                self.bundle.explain(**keywords)
+            self.assertEqual(caught.exception.exit_code, 2)
+            self.assertNotIn("--", str(caught.exception))
         with self.assertRaises(pcc.Error):
             pcc.open(self.bundle.path).explain()
+
+    def test_reports_are_those_of_the_tool(self):
+        other = pcc.compile(self.model, dims=models.DIMS, output=os.path.join(self.folder, "tp4.pcc"), tp=4)
+        facts = os.path.join(self.folder, "facts.json")
+        with open(facts, "w") as file:
+            json.dump(self.bundle.inspect(), file)
+        pages = [os.path.join(self.folder, name) for name in ("tool.html", "module.html")]
+        tool("report", self.bundle.path, other.path, facts, "-o", pages[0])
+        report = pcc.report(self.bundle, other.path, facts, output=pages[1])
+        for page in pages:
+            with open(page) as file:
+                self.assertEqual(file.read(), report.html)
+        self.assertEqual(report.path, pages[1])
+        self.assertRegex(repr(report), r"^Report\(\d+ KiB of HTML, '.*/module\.html'\)$")
+        self.assertIsNone(self.bundle.report().path)
+
+    def test_reports_take_results(self):
+        trainer = pcc.compile(self.model, dims=models.DIMS, train=True, loss="cross_entropy(logits, labels)")
+        with trainer.train() as session:
+            steps = [session.step({**self.inputs, "labels": self.inputs["input_ids"]}) for _ in range(3)]
+        explained = self.bundle.explain()
+        sources = self.sources(pcc.report(self.bundle, explained, trainer.inspect(), steps, [{**steps[0], "loss": float("nan")}]))
+        self.assertEqual([source["title"] for source in sources], [os.path.basename(self.bundle.path), "explain (argument 2)",
+                         "inspect (argument 3)", "training (argument 4)", "training (argument 5)"])
+        self.assertEqual(sources[1]["explain"]["totals"], explained["totals"])
+        self.assertEqual(sources[2]["bundle"]["world"], 1)
+        self.assertEqual(sources[3]["metrics"], steps)
+        self.assertIsNone(sources[4]["metrics"][0]["loss"])
+        named = self.sources(pcc.report(self.bundle, steps, titles=["plan", "<b>"]))
+        self.assertEqual([source["title"] for source in named], ["plan", "<b>"])
+
+    def sources(self, report):
+        return json.loads(re.search(r'<script[^>]* id="data"[^>]*>(.*?)</script>', report.html, re.S)[1])["sources"]
+
+    def test_notebooks_show_reports_in_a_frame(self):
+        page = self.bundle.report()
+        for shown in (self.bundle, page):
+            frame = re.fullmatch(r'<iframe title="pcc report" sandbox="allow-scripts" style="[^"]*height: \d+px[^"]*" '
+                                 r'srcdoc="([^"]*)"></iframe>', shown._repr_html_())
+            self.assertNotRegex(frame[1], "[<>]|[^\\x00-\\x7f]")
+            self.assertEqual(html.unescape(frame[1]), page.html)
+        gone = pcc.Bundle(os.path.join(self.folder, "gone.pcc"))
+        self.assertIsNone(gone._repr_html_())
+
+    def test_reports_that_cannot_be_made(self):
+        takes = "report() takes bundles, results of explain()"
+        bundle = os.path.join(self.bundle.path, "bundle.json")
+        with open(bundle) as file:
+            sealed = json.load(file)
+        for shown, keywords, exit_code, message in [
+                ((), {}, 2, "report() got nothing to show"), ((3,), {}, 2, "report() cannot show argument 1, which is of type int"),
+                (([1],), {}, 2, "report() cannot show argument 1, which is of type list"),
+                (("none.json",), {}, 3, "cannot read 'none.json': it does not exist"),
+                ((self.bundle, {"a": 1}), {}, 3, "cannot read 'argument 2': it is JSON of another kind"),
+                ((sealed,), {}, 3, "cannot read 'argument 1': it is JSON of another kind"),
+                (([],), {}, 3, "cannot read 'argument 1': it is empty"),
+                ((bundle,), dict(titles=["a", "b"]), 2, "titles needs a list of 1 title, got ['a', 'b']"),
+                ((bundle,), dict(titles="a"), 2, "titles needs a list of 1 title, got 'a'"),
+                ((bundle,), dict(output=os.path.join(self.folder, "no", "page.html")), 7, None)]:
+            with self.subTest(message=message), self.assertRaises(pcc.Error) as caught:
+                pcc.report(*shown, **keywords)
+            self.assertIn(message, (None, str(caught.exception)))
+            self.assertEqual(caught.exception.exit_code, exit_code)
+            if not keywords:
+                self.assertTrue(caught.exception.notes[0].startswith(takes), caught.exception.notes)
 
     def test_version_and_module(self):
         said = subprocess.run([sys.executable, "-m", "pcc", "--version"], text=True, capture_output=True, check=True).stdout

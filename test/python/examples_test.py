@@ -44,10 +44,14 @@ class Examples(unittest.TestCase):
         self.assertRegex(run("train_and_plot.py", self.gpt2), r"(?s)^4 ranks; .*loss \S+ -> \S+; \d+ weights have been trained")
 
     def test_edit_a_plan(self):
-        said = run("edit_a_plan.py", self.mlp, "mse(y, labels)")
+        page = self.mlp.replace(".onnx", ".html")
+        said = run("edit_a_plan.py", self.mlp, "mse(y, labels)", page)
         self.assertIn("pinned plan: equal True", said)
         self.assertIn("['0F0', '0F1', '0F2', '0F3', '0B0', '0B1', '0B2', '0B3']", said)
         self.assertIn("own schedule: equal True", said)
+        self.assertRegex(said, r"(?m)^├─ tp .* a step")
+        self.assertRegex(said, rf"Report\(\d+ KiB of HTML, '{page}'\)\n$")
+        self.assertTrue(os.path.getsize(page))
 
 
 if __name__ == "__main__":

@@ -23,9 +23,12 @@ bundle: pcc.Bundle = pcc.compile("m.onnx", output="m.pcc", tp=2, dims={"batch": 
                                 mesh={"a": 2}, shapes={"x": (8, 4)}, stop_after=4, cpus="native", loss_scale=1024)
 world: int = bundle.inspect(rank=0)["world"]
 outputs = bundle.run({"x": np.zeros(3)}, comm="mpi", repeat=2)
-print(pcc.__version__, bundle.shards("*")[0].parts, bundle.explain("x")["lints"], pcc.explain("m.onnx", tp=2, dtype="bf16"))
+print(pcc.__version__, bundle.shards("*")[0].parts, bundle.explain("x")["lints"], pcc.explain("m.onnx", tp=2, dtype="bf16", top=3).text)
 print(outputs["y"].shape, bundle.verify()["equal"], bundle.notes, bundle.path)
 try:
+    report: pcc.Report = pcc.report(bundle, "m.pcc", bundle.explain(verbose=True), bundle.inspect(), [{"step": 1}], output="m.html",
+                                    titles=["a", "b", "c", "d", "e"])
+    print(report.html, report.path, bundle.report()._repr_html_())
     with bundle.train(resume="saved", data="data") as session:
         losses: list[float] = [m["loss"] for m in session.steps([{"x": np.zeros(3)}], progress=True)]
         session.save("saved")

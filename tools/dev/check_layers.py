@@ -41,7 +41,7 @@ LAYERS = [
                                           r"runtime/(base|tensor|checkpoint|engine|launch|program|report)/.*"]),
     # The module parses options as the tool does, and makes the entry points of libpcc available to Python.
     (r"python-bindings/.*",              [OWN, r"tools/pcc/CompileCommand\.h", r"passes/Compile\.h", r"passes/options/OptionTable\.h",
-                                          r"runtime/(base|tensor|checkpoint|engine|launch|program)/.*"]),
+                                          r"runtime/(base|tensor|checkpoint|engine|launch|program|report)/.*"]),
     (r"tools/[^/]+/.*",                  [OWN, DIALECTS, r"passes/[^/]+/Passes\.h(\.inc)?", r"passes/Register\.h"]),
     *rooms("passes/1-import", {
         "onnx/model": "", "onnx/parse": "onnx/model", "onnx/check": "onnx/model", "onnx/inline": "onnx/model",

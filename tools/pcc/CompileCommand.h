@@ -26,6 +26,12 @@ struct VerifyRequest {
   bool runs = false;
 };
 
+/// Arguments of `pcc explain`.
+struct ExplainRequest {
+  CompileOptions compile = {};
+  ExplainOptions explain = {};
+};
+
 /// Arguments of `pcc run`.
 struct RunRequest {
   /// Directory of the bundle.
@@ -42,6 +48,7 @@ struct RunRequest {
 // outlive it.
 void declareCompile(CLI::App &app, CompileOptions &options);
 void declareVerify(CLI::App &app, VerifyRequest &request);
+void declareExplain(CLI::App &app, ExplainRequest &request);
 void declareRun(CLI::App &app, RunRequest &request);
 
 // Each of these functions does the same for a command whose options nothing
@@ -58,6 +65,8 @@ ParsedArguments parseCompile(int argc, const char *const *argv,
                              CompileOptions &options);
 ParsedArguments parseVerify(int argc, const char *const *argv,
                             VerifyRequest &request);
+ParsedArguments parseExplain(int argc, const char *const *argv,
+                             ExplainRequest &request);
 ParsedArguments parseRun(int argc, const char *const *argv,
                          RunRequest &request);
 

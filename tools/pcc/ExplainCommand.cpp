@@ -11,8 +11,8 @@ using namespace pcc::tool;
 
 /// Takes the options of `pcc compile`, because explain makes the same decisions
 /// as a compilation, but emits nothing.
-static void declare(CLI::App &app, CompileOptions &options,
-                    ExplainOptions &explainOptions) {
+void tool::declareExplain(CLI::App &app, ExplainRequest &request) {
+  auto &[options, explainOptions] = request;
   app.name("pcc explain");
   app.description(
       "explains what a plan costs, and why it communicates\n\nFirst a tree: "
@@ -49,24 +49,30 @@ static void declare(CLI::App &app, CompileOptions &options,
 }
 
 void tool::declareExplain(CLI::App &app) {
-  static CompileOptions options;
-  static ExplainOptions explainOptions;
-  declare(app, options, explainOptions);
+  static ExplainRequest request;
+  declareExplain(app, request);
+}
+
+tool::ParsedArguments tool::parseExplain(int argc, const char *const *argv,
+                                         ExplainRequest &request) {
+  CLI::App app;
+  declareExplain(app, request);
+  ParsedArguments reading = parseArguments(app, argc, argv);
+  request.compile.command = commandLine(app.get_name(), argc, argv);
+  return reading;
 }
 
 int tool::explainCommand(int argc, const char *const *argv) {
-  CompileOptions options;
-  ExplainOptions explainOptions;
-  CLI::App app;
-  declare(app, options, explainOptions);
-  if (auto code = finishEarly(parseArguments(app, argc, argv)))
+  ExplainRequest request;
+  if (auto code = finishEarly(parseExplain(argc, argv, request)))
     return *code;
-  options.command = commandLine(app.get_name(), argc, argv);
-  std::string text;
-  const Status status = explainModel(options, explainOptions, text,
-                                     terminalListener(options.quiet));
+  ExplainedModel explained;
+  const Status status =
+      explainModel(request.compile, request.explain, explained,
+                   terminalListener(request.compile.quiet));
   const int code = reportStatus(status);
-  const Status printed = printText(explainOptions.json ? printableJson(text)
-                                                       : printable(text, "\n"));
+  const Status printed =
+      printText(request.explain.json ? printableJson(explained.json)
+                                     : printable(explained.text, "\n"));
   return code != Done ? code : reportStatus(printed);
 }

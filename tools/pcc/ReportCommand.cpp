@@ -55,8 +55,11 @@ static Status writeOnce(const ReportRequest &request, bool &follows) {
   follows =
       request.follows && std::any_of(request.files.begin(), request.files.end(),
                                      runtime::isBeingWritten);
+  std::vector<runtime::ReportInput> inputs;
+  for (const std::string &file : request.files)
+    inputs.push_back({file});
   Json sources;
-  PCC_RETURN_IF_ERROR(runtime::readReportSources(request.files, sources));
+  PCC_RETURN_IF_ERROR(runtime::readReportSources(inputs, sources));
   const bool hasMetrics =
       std::any_of(sources.begin(), sources.end(), [](const Json &source) {
         return source.contains("metrics");
