@@ -29,6 +29,44 @@
           problems.push(`overlap: ${name(texts[i][0])} and ${name(texts[k][0])}`);
       }
   }
+  for (const text of document.querySelectorAll("svg text")) {
+    const size = parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a;
+    if (size < 8.5)
+      problems.push(`too small to read: ${name(text)}: ${size} px`);
+  }
+  const ruler = document.createElement("canvas").getContext("2d");
+  for (const input of document.querySelectorAll("input[placeholder]")) {
+    const style = getComputedStyle(input);
+    ruler.font = style.font;
+    const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    if (ruler.measureText(input.placeholder).width > room)
+      problems.push(`cut: "${input.placeholder}" in ${room} px`);
+  }
+  // Nothing in a graph crosses a node: no other node, no sharding, no edge.
+  const inner = (box, x, y) => x > box.left + 2 && x < box.right - 2 && y > box.top + 2 && y < box.bottom - 2;
+  const nodes = [...document.querySelectorAll("svg .node")].map(node => [node, node.getBoundingClientRect()]);
+  for (const [node, box] of nodes) {
+    for (const [other, place] of nodes)
+      if (node !== other && inner({left: box.left, right: box.right + place.width, top: box.top, bottom: box.bottom + place.height}, place.right, place.bottom))
+        problems.push(`nodes overlap: ${node.dataset.tip} and ${other.dataset.tip}`);
+    for (const text of node.ownerSVGElement.querySelectorAll("text")) {
+      const place = text.getBoundingClientRect();
+      const corners = [[place.left, place.top], [place.right, place.top], [place.left, place.bottom], [place.right, place.bottom]].filter(([x, y]) => inner(box, x, y));
+      if (corners.length % 4)
+        problems.push(`${name(text)} crosses the node ${node.dataset.tip}`);
+    }
+  }
+  for (const edge of document.querySelectorAll("svg .edge")) {
+    const length = edge.getTotalLength(), matrix = edge.getScreenCTM();
+    for (let at = 0; at < length; at += 8) {
+      const point = edge.getPointAtLength(at).matrixTransform(matrix);
+      const crossed = nodes.find(([, box]) => inner(box, point.x, point.y));
+      if (crossed) {
+        problems.push(`an edge of ${edge.dataset.tip} crosses the node ${crossed[0].dataset.tip}`);
+        break;
+      }
+    }
+  }
   const leaves = [...document.querySelectorAll(".card dt, .card dd, .bars > *, .stages > *, .heading > *, .legend span, td, th, figcaption, .lint")].filter(element => !element.closest(".scroll, [hidden]") && element.textContent)
     .map(element => [element, element.getBoundingClientRect()]).sort((a, b) => a[1].top - b[1].top);
   for (let i = 0; i < leaves.length; ++i)

@@ -47,10 +47,16 @@ function bar(parts, whole, isBare = false) {
 
 const ruler = document.createElement("canvas").getContext("2d");
 
-/** Returns the width of a text of the given size in pixels. */
+const widths = new Map();
+
+/** Returns the width of a text of the given size in pixels. Each is measured once, because that takes long. */
 function widthOf(text, size = 12) {
-  ruler.font = size + "px " + getComputedStyle(document.body).fontFamily;
-  return ruler.measureText(text).width;
+  const key = size + " " + text;
+  if (!widths.has(key)) {
+    ruler.font = size + "px " + (widthOf.family = widthOf.family || getComputedStyle(document.body).fontFamily);
+    widths.set(key, ruler.measureText(text).width);
+  }
+  return widths.get(key);
 }
 
 /** Returns a drawing that is drawn again whenever its width changes. `draw` gets the width and returns {height, shapes}. */

@@ -1,7 +1,5 @@
 // The graph of one block, from top to bottom, with shardings on its edges.
 
-const nodeGap = 18, layerGap = 30;
-
 /** Ops that only move elements; a chain of them is one node. */
 const moves = new Set(["reshape", "transpose", "slice", "broadcast", "cast", "squeeze", "unsqueeze"]);
 
@@ -23,6 +21,7 @@ function drawnNodes(block) {
   const all = block.nodes.map((node, number) => ({...node, number, weights: [], layer: 0}));
   const isWeight = number => all[number].kind === "weight";
   const nodes = joinMoves(all);
+  const read = new Set(nodes.flatMap(node => node.operands));
   for (const node of nodes) {
     // A weight that is only moved is drawn as the weight.
     if (node.kind === "op" && moves.has(node.op.split(" · ")[0]) && node.operands.length && node.operands.every(isWeight))
@@ -31,69 +30,51 @@ function drawnNodes(block) {
     node.inputs = node.operands.filter(number => !isWeight(number) && all[number].op !== "constant");
     node.layer = node.inputs.length ? 1 + most(node.inputs.map(number => all[number].layer)) : 0;
   }
-  const read = new Set(nodes.flatMap(node => node.operands));
-  // What reads nothing else stands just above its first reader.
-  for (const node of nodes)
-    if (!node.inputs.length && node.kind !== "weight")
-      node.layer = Math.max(0, Math.min(...nodes.filter(other => other.inputs.includes(node.number)).map(other => other.layer)) - 1) || 0;
-  return nodes.filter(node => node.op !== "constant" && (node.kind !== "weight" || !read.has(node.number)));
+  const shown = nodes.filter(node => node.op !== "constant" && (node.kind !== "weight" || !read.has(node.number)));
+  const last = most(shown.map(node => node.layer));
+  // A node that reads nothing stands just above its first reader, and at the end if nothing in the block reads it.
+  for (const node of shown)
+    if (!node.inputs.length)
+      node.layer = Math.max(0, Math.min(last + 1, ...shown.filter(other => other.inputs.includes(node.number)).map(other => other.layer)) - 1);
+  return shown;
 }
 
 /** Returns the lines of text in a node. */
 function nodeLines(node) {
   const shorten = name => name.length > 26 ? "…" + name.slice(-25) : name;
-  const lines = [node.kind === "outside" ? "from outside: " + (node.op || "input") : node.op];
+  const lines = [node.kind === "outside" ? "from outside: " + (node.op || "input") : node.op.replaceAll(" · ", ", ")];
   for (const weight of node.weights)
     lines.push(shorten(weight.name.split(".").slice(-2).join(".")) + " " + (weight.sharding || ""));
   return lines;
 }
 
-/** Places nodes layer by layer, each near the ones that it reads. */
-function placeNodes(nodes) {
-  const place = new Map(), layers = [];
+/** Measures the texts of `nodes`. */
+function measureNodes(nodes) {
   for (const node of nodes) {
     node.lines = nodeLines(node);
     node.width = Math.ceil(Math.max(most(node.lines.map((line, i) => widthOf(line, i ? 11 : 12))) + 20, widthOf(node.sharding || "", 11) + 8, 56));
     node.height = 22 + 15 * (node.lines.length - 1);
-    (layers[node.layer] = layers[node.layer] || []).push(node);
   }
-  const widest = most(layers.map(layer => sum(layer.map(node => node.width + nodeGap)) - nodeGap));
-  let y = 4;
-  for (const layer of layers.filter(each => each)) {
-    const wish = node => {
-      const known = node.inputs.filter(number => place.has(number)).map(number => place.get(number).centre);
-      return known.length ? sum(known) / known.length : widest / 2;
-    };
-    layer.sort((a, b) => wish(a) - wish(b));
-    const total = sum(layer.map(node => node.width + nodeGap)) - nodeGap;
-    let x = Math.max(0, Math.min(widest - total, sum(layer.map(wish)) / layer.length - total / 2));
-    for (const node of layer) {
-      Object.assign(node, {x, y, centre: x + node.width / 2});
-      place.set(node.number, node);
-      x += node.width + nodeGap;
-    }
-    y += most(layer.map(node => node.height)) + layerGap;
-  }
-  return {place, width: widest, height: y - layerGap + 8};
 }
 
-function edgeShapes(nodes, place) {
-  const labels = [];
-  const edges = nodes.flatMap(node => node.inputs.filter((number, i) => place.has(number) && node.inputs.indexOf(number) === i).map(number => {
-    const from = place.get(number), bottom = from.y + from.height, middle = (bottom + node.y) / 2;
-    const x = node.centre + (node.inputs.length > 1 ? (from.centre - node.centre) / 8 : 0);
-    return shape("path", {class: "edge", d: `M${from.centre},${bottom}C${from.centre},${middle} ${x},${middle} ${x},${node.y}`,
-      "data-tip": `${from.name || from.op}\n${from.type} ${from.sharding || ""}`});
-  }));
-  for (const node of place.values())
-    if (node.sharding && nodes.some(other => other.inputs.includes(node.number)))
-      labels.push(shape("rect", {x: node.centre - widthOf(node.sharding, 11) / 2 - 3, y: node.y + node.height + 4, width: widthOf(node.sharding, 11) + 6, height: 14, fill: colour("card")}),
-        shape("text", {class: "small soft", x: node.centre, y: node.y + node.height + 15, "text-anchor": "middle"}, node.sharding));
-  return [edges, labels];
+/** Returns the edges that lead to an item of a row. They turn only below the labels of the row above, so that they cross no text. */
+function edgesTo(item) {
+  return item.before.map(above => {
+    const source = above.source || above, middle = (above.bottom + item.y) / 2, reach = item.width / 2 - 4;
+    const x = item.centre + (item.before.length > 1 ? Math.max(-reach, Math.min(reach, (above.centre - item.centre) / 4)) : 0);
+    return shape("path", {class: "edge", "data-tip": `${source.name || source.op}\n${source.type} ${source.sharding || ""}`,
+      d: `M${above.centre},${above.y + above.height}V${above.bottom}C${above.centre},${middle} ${x},${middle} ${x},${item.y}`});
+  });
+}
+
+/** Returns the sharding below a node that others read. */
+function labelOf(node) {
+  const width = widthOf(node.sharding, 11), y = node.y + node.height;
+  return [shape("rect", {x: node.centre - width / 2 - 3, y: y + 3, width: width + 6, height: 14, fill: colour("card")}),
+          shape("text", {class: "small soft", x: node.centre, y: y + 14, "text-anchor": "middle"}, node.sharding)];
 }
 
 function nodeShapes(node) {
-  node.lines[0] = node.lines[0].replaceAll(" · ", ", ");
   const style = node.kind === "collective" || node.kind === "outside" ? node.kind : node.weights.length || /matmul|attention|conv/.test(node.op) ? "compute" : "";
   return [shape("rect", {class: "node " + style, x: node.x, y: node.y, width: node.width, height: node.height, rx: 5,
       "data-tip": [`${node.op}${node.name ? " " + node.name : ""}`, `${node.type} on one rank, stage ${node.stage}`, node.sharding ? "sharding " + node.sharding : "",
@@ -102,12 +83,31 @@ function nodeShapes(node) {
       "text-anchor": "middle", "pointer-events": "none"}, line))];
 }
 
+/** Returns nodes in rows that fit into `room` with the edges beside them, as far as that is possible. */
+function fittedRows(nodes, room) {
+  let rows, size;
+  for (const share of [1, 0.8, 0.6, 0.4]) {
+    nodes.forEach(node => { node.row = node.layer; });
+    breakRows(nodes, share * room);
+    rows = rowsOf(nodes);
+    size = placeRows(rows);
+    if (0.85 * size.width <= room)
+      break;
+  }
+  return {rows, ...size};
+}
+
+/** Returns the drawing of a block. */
 function drawBlock(block) {
   const nodes = drawnNodes(block);
-  const {place, width, height} = placeNodes(nodes);
-  return make("div", {class: "scroll"}, shape("svg", {width: width + 2, height, viewBox: `-1 0 ${width + 2} ${height}`, role: "img",
-    style: `display:block;margin:0 auto;height:auto;max-width:max(100%, ${Math.round(0.65 * width)}px)`,
-    "aria-label": "graph of " + (block.name || "the model")}, edgeShapes(nodes, place).flat(), nodes.map(nodeShapes).flat(2)));
+  measureNodes(nodes);
+  return plot("graph of " + (block.name || "the model"), room => {
+    const {rows, width, height} = fittedRows(nodes, room - 2);
+    const scale = Math.min(1, (room - 2) / width);
+    const labelled = nodes.filter(node => node.sharding && nodes.some(other => other.inputs.includes(node.number)));
+    return {height: Math.ceil(height * scale), shapes: [shape("g", {transform: `translate(${(room - width * scale) / 2},0) scale(${scale})`},
+      rows.flat().map(edgesTo), labelled.map(labelOf), nodes.map(nodeShapes))]};
+  });
 }
 
 function graphSection(source) {

@@ -185,10 +185,10 @@ function collectiveStrip(row, view, area, y) {
   return strips;
 }
 
-/** Returns arrows from the row that sends a message to the row that receives it. */
+/** Returns arrows from the row that sends a message to the row that receives it; of arrows that would lie on each other, the first. */
 function messageArrows(rows, places, view, area) {
   const x = time => area.left + (time - view.from) / (view.to - view.from) * area.width;
-  const sends = new Map(), arrows = [];
+  const sends = new Map(), arrows = [], taken = new Set();
   rows.forEach((row, i) => row.messages.forEach(([name, start, end, message]) => {
     if (message >= 0 && name.includes("SEND"))
       sends.set((row.isMeasured ? "m" : "p") + message, [i, start]);
@@ -199,8 +199,10 @@ function messageArrows(rows, places, view, area) {
       return;
     const isDown = sent[0] < i;
     const from = [x(sent[1]), places[sent[0]] + (isDown ? barHeight : 0)], to = [x(end), places[i] + (isDown ? 0 : barHeight)];
-    if (from[0] < area.left || to[0] > area.left + area.width)
+    const slot = [sent[0], i, Math.floor(to[0] / arrowRoom)].join();
+    if (from[0] < area.left || to[0] > area.left + area.width || taken.has(slot))
       return;
+    taken.add(slot);
     const bend = (to[1] - from[1]) / 2, tip = isDown ? -5 : 5;
     arrows.push([shape("path", {class: "arrow", d: `M${from[0]},${from[1]}C${from[0]},${from[1] + bend} ${to[0]},${to[1] - bend} ${to[0]},${to[1] + tip / 2}`,
                    "data-tip": `message ${name.replace("RECV", "SEND")}\nsent ${seconds(sent[1])}, there ${seconds(end)}`}),
@@ -209,7 +211,7 @@ function messageArrows(rows, places, view, area) {
   return arrows;
 }
 
-const barHeight = 24, mostArrows = 600;
+const barHeight = 24, mostArrows = 600, arrowRoom = 8;
 
 function timelineSection(source, view) {
   const rows = timelineRows(source);
