@@ -311,6 +311,7 @@ void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
     line["tokens_per_second"] = *tokens;
   if (auto mfu = speed.mfu(seconds))
     line["mfu"] = *mfu;
+  line["peak_memory_bytes"] = peakMemoryOfProcess();
   line["peak_live_activations"] = peakLive;
   if (metrics.lossScale)
     line["loss_scale"] = *metrics.lossScale;

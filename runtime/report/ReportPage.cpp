@@ -22,12 +22,16 @@ static std::string scriptText(const nlohmann::ordered_json &json) {
   return escaped;
 }
 
-std::string reportPage(const nlohmann::ordered_json &sources, bool follows) {
+std::string reportPage(const nlohmann::ordered_json &sources,
+                       std::optional<int64_t> followedAt) {
   static constexpr std::string_view place = "@DATA@";
   const std::string_view page = pageText();
   const size_t at = page.find(place);
-  return std::string(page.substr(0, at)) +
-         scriptText({{"follows", follows}, {"sources", sources}}) +
+  nlohmann::ordered_json data = {{"follows", followedAt.has_value()}};
+  if (followedAt)
+    data["written"] = *followedAt;
+  data["sources"] = sources;
+  return std::string(page.substr(0, at)) + scriptText(data) +
          std::string(page.substr(at + place.size()));
 }
 

@@ -3,7 +3,9 @@
 #ifndef PCC_RUNTIME_REPORT_REPORTPAGE_H
 #define PCC_RUNTIME_REPORT_REPORTPAGE_H
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace pcc::runtime {
@@ -11,10 +13,14 @@ namespace pcc::runtime {
 /// Returns the page of a report: HTML with its style, its scripts and its data.
 /// It needs no other file. `sources` is the list of the plans, runs and
 /// trainings that the page shows; each is an object with the fields in
-/// README.md. If `follows`, the page loads itself again every five seconds.
-/// Equal arguments give equal pages.
+/// README.md. Equal arguments give equal pages.
+///
+/// `followedAt` is the time, in seconds since 1970, of a page that will be
+/// written again. Such a page loads itself again every five seconds. It stops
+/// when it finds itself more than a minute old, because then no process writes
+/// it any more.
 std::string reportPage(const nlohmann::ordered_json &sources,
-                       bool follows = false);
+                       std::optional<int64_t> followedAt = std::nullopt);
 
 } // namespace pcc::runtime
 

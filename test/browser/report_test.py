@@ -12,6 +12,8 @@ import fnmatch
 import html
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -189,6 +191,26 @@ def tips_zoom_search(pages):
 
 
 @case
+def graphs_of_blocks(pages):
+    """Each block of a pipeline and of a model without one: whole, readable, edges beside the nodes, on a phone and on a screen."""
+    llama, page = Model("llama", tempfile.mkdtemp(dir=pages.folder)), pages.path("blocks.html")
+    pcc.succeed("explain", llama.path, *llama.options, *ADAM, "--cpu", "native", "--tp", "2", "--html", page)
+    for path in (pages.planned, page):
+        pages.browser.open(path)
+        for width in WIDTHS[:2]:
+            pages.browser.resize(width)
+            for block in range(pages.browser.run("document.querySelectorAll('#graph button').length")):
+                pages.browser.run(f"document.querySelectorAll('#graph button')[{block}].click()")
+                pages.browser.settle()
+                problems = pages.browser.run(LAYOUT) + pages.browser.problems
+                expect(not problems, f"block {block} of {os.path.basename(path)} at {width} px: " + "; ".join(problems))
+                expect(pages.browser.run("document.querySelectorAll('#graph .edge').length") > 10, "the graph has no edges")
+        shown = "[...document.querySelectorAll('#graph .node')].map(node => node.dataset.tip.split(' ')[0])"
+        expect("weight" not in pages.browser.run(shown), "weights that ops read are drawn again")
+    pages.browser.resize(1280)
+
+
+@case
 def explain_and_a_run(pages):
     page, metrics = pages.path("explain.html"), pages.path("run.jsonl")
     pcc.succeed("explain", *pages.plan, "--html", page)
@@ -199,6 +221,8 @@ def explain_and_a_run(pages):
     labels = pages.browser.run("[...document.querySelectorAll('#timeline svg text')].map(t => t.textContent)")
     expect("rank 3, measured" in labels and "ranks 2–3, planned" in labels, str(labels))
     expect(pages.card("step, measured") and pages.card("step, planned"), "no times")
+    names = pages.browser.run("[...document.querySelectorAll('#curves h3')].map(title => title.textContent)")
+    expect({"loss", "gradient norm", "time of a step", "peak memory"} <= set(names), str(names))
     left = [name for name in os.listdir(pages.folder) if "part-" in name or "measurements" in name]
     expect(not left, f"left behind: {left}")
 
@@ -305,6 +329,33 @@ def following_a_run(pages):
     expect('"follows":false' in last and '"step":2' in last, "the last page misses the end of the run")
     code, _, err = pcc.call("report", pages.bundle, "-o", page, "--follow")
     expect(code == 2 and "--metrics" in err, err)
+
+
+@case
+def ended_followers(pages):
+    """A signal that ends the follower leaves a page that does not load itself again; so does a page that nobody writes any more."""
+    metrics, page = pages.path("lasting.jsonl"), pages.path("lasting.html")
+    with open(metrics, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        file.write('{"step": 1, "loss": 2.0, "seconds": 0.5}\n')
+        file.flush()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            follower = subprocess.Popen([pcc.PCC, "report", metrics, "-o", page, "--follow"])
+            for _ in range(200):
+                if os.path.exists(page) and '"follows":true' in read(page):
+                    break
+                time.sleep(0.05)
+            live = read(page)
+            expect('"follows":true' in live, "the page does not load itself again")
+            follower.send_signal(number)
+            expect(follower.wait(30) == -number, f"{number.name} gives {follower.returncode}")
+            expect('"follows":false' in read(page), f"after {number.name} the page loads itself again")
+    foot = "document.querySelector('footer').textContent"
+    for text, words in ((live, "every 5 seconds"), (re.sub(r'"written":\d+', '"written":1', live), "no longer written")):
+        with open(page, "w", encoding="utf-8") as file:
+            file.write(text)
+        pages.browser.open(page)
+        expect(words in pages.browser.run(foot), pages.browser.run(foot))
 
 
 @case

@@ -1,6 +1,7 @@
 //===- ReportCommand.cpp - pcc report: plans and runs as a page -----------===//
 
 #include "runtime/base/AtomicFile.h"
+#include "runtime/base/InheritedState.h"
 #include "runtime/base/ScopedFolder.h"
 #include "runtime/report/ReportPage.h"
 #include "runtime/report/ReportSources.h"
@@ -8,8 +9,9 @@
 #include "tools/pcc/Console.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
+#include <csignal>
+#include <ctime>
+#include <optional>
 
 using namespace pcc;
 using namespace pcc::tool;
@@ -40,7 +42,7 @@ static void declare(CLI::App &app, ReportRequest &request) {
       ->required();
   app.add_flag("--follow", request.follows,
                "write the page again every 5 seconds, until no run writes to a "
-               "--metrics file; the page loads itself again");
+               "--metrics file; the page loads itself again until then");
 }
 
 void tool::declareReport(CLI::App &app) {
@@ -48,13 +50,10 @@ void tool::declareReport(CLI::App &app) {
   declare(app, request);
 }
 
-/// Writes the page once. Sets `follows` to whether a run still writes to one of
-/// the files.
-static Status writeOnce(const ReportRequest &request, bool &follows) {
-  // The files are read after this look, so that no last line is missed.
-  follows =
-      request.follows && std::any_of(request.files.begin(), request.files.end(),
-                                     runtime::isBeingWritten);
+/// Writes the page once. `followedAt` is the time of a page that will be
+/// written again.
+static Status writeOnce(const ReportRequest &request,
+                        std::optional<int64_t> followedAt) {
   std::vector<runtime::ReportInput> inputs;
   for (const std::string &file : request.files)
     inputs.push_back({file});
@@ -68,17 +67,34 @@ static Status writeOnce(const ReportRequest &request, bool &follows) {
     return Status::error(WrongUsage,
                          "--follow needs a file that --metrics writes");
   return runtime::writeFileAtomically(request.output,
-                                      runtime::reportPage(sources, follows));
+                                      runtime::reportPage(sources, followedAt));
 }
 
-static Status report(const ReportRequest &request) {
-  bool follows = false;
-  do {
-    PCC_RETURN_IF_ERROR(writeOnce(request, follows));
-    if (follows)
-      std::this_thread::sleep_for(std::chrono::seconds(5));
-  } while (follows);
-  return Status::success();
+/// Ends this process by `signal`, as if the process had not caught it.
+static void endBySignal(int signal, const sigset_t &blocked) {
+  std::signal(signal, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &blocked, nullptr);
+  raise(signal);
+}
+
+/// Writes the page every five seconds until no run writes to one of the files,
+/// or a signal comes. Signals wait while the page is written, so that the last
+/// page is whole and does not load itself again.
+static Status follow(const ReportRequest &request) {
+  const sigset_t ending = runtime::endingSignals();
+  pthread_sigmask(SIG_BLOCK, &ending, nullptr);
+  int signal = -1;
+  // The files are read after each look at them, so that no last line is missed.
+  while (signal < 0 && std::any_of(request.files.begin(), request.files.end(),
+                                   runtime::isBeingWritten)) {
+    PCC_RETURN_IF_ERROR(writeOnce(request, std::time(nullptr)));
+    const timespec pause = {.tv_sec = 5, .tv_nsec = 0};
+    signal = sigtimedwait(&ending, nullptr, &pause);
+  }
+  Status last = writeOnce(request, std::nullopt);
+  if (signal > 0)
+    endBySignal(signal, ending);
+  return last;
 }
 
 int tool::reportCommand(int argc, const char *const *argv) {
@@ -87,6 +103,8 @@ int tool::reportCommand(int argc, const char *const *argv) {
   declare(app, request);
   if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
+  if (request.follows)
+    return reportStatus(follow(request));
   runtime::ScopedFolder::removeAllOnSignals();
-  return reportStatus(report(request));
+  return reportStatus(writeOnce(request, std::nullopt));
 }

@@ -64,8 +64,16 @@ function sectionsOf(source, curves) {
     paired(tried(reasonsSection)(), tried(graphSection)()), tried(compileSection)(), tried(planSection)()].flat().filter(part => part);
 }
 
+/** Loads the page again while it is written again; a page that is much older than its data says is written no more. Returns the words for it. */
+function follow(written) {
+  if (Date.now() / 1000 > written + 60)
+    return "The page is no longer written, although the run had not ended.";
+  setTimeout(() => location.reload(), 5000);
+  return "The run goes on: this page loads itself again every 5 seconds.";
+}
+
 function showReport() {
-  const {sources, follows} = JSON.parse(document.getElementById("data").textContent);
+  const {sources, follows, written} = JSON.parse(document.getElementById("data").textContent);
   const body = make("div", {class: "body"});
   const root = document.getElementById("report");
   document.title = sources.length > 1 ? sources.map(source => source.title).join(", ") : sources[0].title + " – pcc report";
@@ -85,10 +93,8 @@ function showReport() {
     body.append(make("div", {class: "heading", role: "group", "aria-label": "details of", style: "margin:4px 0 0"}, make("h2", {}, "Details of"), buttons));
   body.append(frame);
   select(0);
-  root.append(make("footer", {}, follows ? "The run goes on: this page loads itself again every 5 seconds." : "made by pcc"));
+  root.append(make("footer", {}, follows ? follow(written) : "made by pcc"));
   showTips();
-  if (follows)
-    setTimeout(() => location.reload(), 5000);
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -327,6 +327,7 @@ METRICS_ROWS = [
     ("samples_per_second", "1/second", "speed"),
     ("tokens_per_second", "1/second", "speed, where labels are token ids", SELDOM),
     ("mfu", "", "executed operations over those of the peak; absent where no peak is known", NUMBER),
+    ("peak_memory_bytes", "bytes", "largest resident size so far of the process of rank 0"),
     ("peak_live_activations", "", "by stage: most forward passes whose activations were alive at once"),
     ("loss_scale", "", "loss scale; absent without one", NUMBER),
 ]
