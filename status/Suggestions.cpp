@@ -116,9 +116,11 @@ std::vector<std::string> findSimilar(std::string_view word,
   const std::vector<RankedName> names = ranked(word, known);
   std::vector<std::string> similar;
   for (const RankedName &name : names) {
-    // Next to a name with one wrong letter, one with four does not help.
+    // Next to a name with one wrong letter, one with four does not help, and
+    // next to a name that differs only in case or hyphens, no other one does.
+    const size_t least = names.front().distance;
     const bool isFar = name.likeness == Likeness::FewEdits &&
-                       name.distance > names.front().distance + 1;
+                       name.distance > (least == 0 ? 0 : least + 1);
     if (name.likeness != Likeness::None && !isFar && similar.size() < most)
       similar.push_back(name.name);
   }
@@ -127,7 +129,10 @@ std::vector<std::string> findSimilar(std::string_view word,
 
 std::string didYouMean(std::string_view word,
                        const std::vector<std::string> &known) {
-  const std::vector<std::string> similar = findSimilar(word, known);
+  return didYouMean(findSimilar(word, known));
+}
+
+std::string didYouMean(const std::vector<std::string> &similar) {
   std::string text;
   for (size_t i = 0; i < similar.size(); ++i)
     text += (i == 0                    ? "; did you mean "

@@ -35,6 +35,10 @@ std::vector<std::string> findSimilar(std::string_view word,
 std::string didYouMean(std::string_view word,
                        const std::vector<std::string> &known);
 
+/// Returns "; did you mean A, B or C?" with the given texts; empty if there are
+/// none.
+std::string didYouMean(const std::vector<std::string> &similar);
+
 /// Returns the end of a message that nothing is called `word`: the three most
 /// similar of `known`, even if they do not resemble `word`, and the number of
 /// all. For example: "; nearest of 52: 'a.weight', 'b.weight', 'c.weight'". If

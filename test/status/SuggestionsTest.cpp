@@ -23,6 +23,8 @@ TEST(Suggestions, TheMostSimilarComesFirst) {
   EXPECT_EQ(didYouMean("--SAVE_EVERY", options),
             "; did you mean --save-every?");
   EXPECT_EQ(didYouMean("--tpp", options), "; did you mean --tp or --pp?");
+  EXPECT_EQ(didYouMean("-tp", options), "; did you mean --tp?");
+  EXPECT_EQ(didYouMean("--TP", options), "; did you mean --tp?");
   EXPECT_EQ(didYouMean("--something-else", options), "");
 }
 

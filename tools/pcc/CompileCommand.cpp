@@ -14,8 +14,7 @@
 using namespace pcc;
 using namespace pcc::tool;
 
-/// Quotes a word for a POSIX shell if it needs quoting.
-static std::string quoted(const std::string &word) {
+std::string tool::shellWord(const std::string &word) {
   const bool isPlain =
       !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
         return isalnum(static_cast<unsigned char>(c)) ||
@@ -37,7 +36,7 @@ std::string tool::commandLine(const std::string &name, int argc,
     if (word == "--dim")
       ++i;
     else if (word.rfind("--dim=", 0) != 0)
-      line += " " + quoted(word);
+      line += " " + shellWord(word);
   }
   return line;
 }
@@ -114,7 +113,7 @@ tool::ParsedArguments tool::parseCompile(int argc, const char *const *argv,
 /// Returns the command that a user most likely wants next: the run of the
 /// bundle, the phases after the written module; empty if there is none.
 static std::string nextCommand(const CompileOptions &options) {
-  const std::string output = quoted(options.bundle);
+  const std::string output = shellWord(options.bundle);
   if (options.bundle.empty() || options.bundle == "-")
     return "";
   if (options.stopsEarly())

@@ -5,10 +5,9 @@
 #include "runtime/engine/options/HelpText.h"
 #include "runtime/engine/options/StrictParse.h"
 #include "status/PrintableText.h"
-#include "status/Suggestions.h"
 #include "tools/pcc/CommandTable.h"
+#include "tools/pcc/UsageErrors.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,7 +15,6 @@
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 using namespace pcc;
 
@@ -98,83 +96,6 @@ int tool::reportStatus(const Status &status) {
   return status.code();
 }
 
-/// Makes the first letter of a message of CLI11 lower-case. A message that
-/// begins with a name in capital letters gets the prefix "argument" instead.
-static std::string inLowerCase(std::string text) {
-  if (text.size() > 1 && isupper(static_cast<unsigned char>(text[1])))
-    return "argument " + text;
-  if (!text.empty())
-    text[0] = static_cast<char>(tolower(text[0]));
-  return text;
-}
-
-/// Selects all subcommands, also those that the command line does not name.
-static bool allCommands(const CLI::App *) { return true; }
-
-/// Names of other tools for options of pcc.
-static constexpr std::pair<std::string_view, const char *> synonyms[] = {
-    {"--tensor-parallel", "--tp"},
-    {"--tensor-parallel-size", "--tp"},
-    {"--tensor-model-parallel-size", "--tp"},
-    {"--pipeline-parallel", "--pp"},
-    {"--pipeline-parallel-size", "--pp"},
-    {"--pipeline-model-parallel-size", "--pp"},
-    {"--data-parallel", "--dp"},
-    {"--data-parallel-size", "--dp"},
-    {"--context-parallel", "--cp"},
-    {"--context-parallel-size", "--cp"},
-    {"--expert-parallel", "--ep"},
-    {"--expert-model-parallel-size", "--ep"},
-    {"--learning-rate", "--lr"},
-    {"--precision", "--dtype"},
-    {"--device", "--target"},
-    {"--world-size", "--tp, --pp or --dp"},
-    {"--epochs", "--steps"},
-    {"--iterations", "--steps"},
-    {"--checkpoint", "--save or --resume"},
-    {"--num-threads", "--threads"}};
-
-/// Returns the names of all options of `app` and its subcommands, such as
-/// "--tp".
-static std::vector<std::string> optionNames(const CLI::App &app) {
-  std::vector<std::string> names;
-  for (const CLI::Option *option : app.get_options())
-    for (const std::string &name : option->get_lnames())
-      names.push_back("--" + name);
-  for (const CLI::App *command : app.get_subcommands(allCommands))
-    for (std::string &name : optionNames(*command))
-      names.push_back(std::move(name));
-  return names;
-}
-
-/// Returns whether `app` or a subcommand has the option `name`.
-static bool hasOption(const CLI::App &app, const std::string &name) {
-  const auto commands = app.get_subcommands(allCommands);
-  return app.get_option_no_throw(name) ||
-         std::any_of(commands.begin(), commands.end(),
-                     [&](const CLI::App *command) {
-                       return hasOption(*command, name);
-                     });
-}
-
-/// Returns the error of the first word on the command line that begins with a
-/// hyphen and is no option of `app`; std::nullopt if there is none.
-static std::optional<std::string>
-findUnknownOption(const CLI::App &app, int argc, const char *const *argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i], name = word.substr(0, word.find('='));
-    if (word == "--")
-      return std::nullopt;
-    if (!name.starts_with("-") || name == "-" || hasOption(app, name))
-      continue;
-    for (const auto &[other, own] : synonyms)
-      if (name == other)
-        return "no option is called " + name + "; did you mean " + own + "?";
-    return "no option is called " + name + didYouMean(name, optionNames(app));
-  }
-  return std::nullopt;
-}
-
 void tool::addStandardOptions(CLI::App &app) {
   app.set_help_flag("-h,--help", "print this help and exit");
   app.set_version_flag("--version", "pcc " PCC_VERSION,
@@ -204,9 +125,7 @@ tool::ParsedArguments tool::parseArguments(CLI::App &app, int argc,
   } catch (const CLI::CallForHelp &) {
     return {.text = helpOf(app)};
   } catch (const CLI::ParseError &error) {
-    std::string text = inLowerCase(error.what());
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
-      text = findUnknownOption(app, argc, argv).value_or(text);
+    const std::string text = usageErrorText(app, error, argc, argv);
     if (error.get_exit_code() == Unsupported)
       return {Status::error(Unsupported, text)};
     return {

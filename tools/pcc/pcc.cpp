@@ -10,15 +10,28 @@
 
 #include <string>
 #include <unistd.h>
+#include <vector>
 
-/// Returns a question such as "; did you mean run?" if `word` is neither the
-/// path of a model nor a command, but resembles a command. Otherwise, returns
-/// an empty text.
-static std::string similarCommand(const std::string &word) {
+/// Returns a question such as "; did you mean 'pcc run m.pcc'?" if the first
+/// word is neither the path of a model nor a command, but resembles commands.
+/// Otherwise, returns an empty text.
+static std::string similarCommand(int argc, char **argv) {
+  const std::string word = argc > 1 ? argv[1] : "";
   if (word.starts_with("-") || word.find_first_of("./") != word.npos ||
       access(word.c_str(), F_OK) == 0)
     return "";
-  return pcc::didYouMean(word, pcc::tool::commandNames());
+  std::string rest;
+  for (int i = 2; i < argc; ++i)
+    rest += " " + pcc::tool::shellWord(argv[i]);
+  std::vector<std::string> lines =
+      pcc::findSimilar(word, pcc::tool::commandNames());
+  for (std::string &line : lines) {
+    line = "pcc " + line + rest;
+    // Words in quotes need no further quotes around them.
+    if (line.find('\'') == line.npos)
+      line = "'" + line + "'";
+  }
+  return pcc::didYouMean(lines);
 }
 
 /// Returns whether the interface documents a command that this build does not
@@ -42,7 +55,8 @@ int main(int argc, char **argv) {
   if (isLater(first))
     return pcc::tool::reportStatus(pcc::Status::error(
         pcc::Unsupported, "command " + first + " is not available yet"));
-  if (const std::string question = similarCommand(first); !question.empty())
+  if (const std::string question = similarCommand(argc, argv);
+      !question.empty())
     return pcc::tool::reportStatus(pcc::Status::error(
         pcc::WrongUsage,
         "'" + first + "' is neither a command nor a file" + question));

@@ -1,0 +1,141 @@
+//===- UsageErrors.cpp - messages about wrong command lines ---------------===//
+
+#include "tools/pcc/UsageErrors.h"
+#include "status/Suggestions.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+using namespace pcc;
+
+/// Makes the first letter of a message of CLI11 lower-case. A message that
+/// begins with a name in capital letters gets the prefix "argument" instead.
+static std::string inLowerCase(std::string text) {
+  if (text.size() > 1 && isupper(static_cast<unsigned char>(text[1])))
+    return "argument " + text;
+  if (!text.empty())
+    text[0] = static_cast<char>(tolower(text[0]));
+  return text;
+}
+
+/// Selects all subcommands, also those that the command line does not name.
+static bool allCommands(const CLI::App *) { return true; }
+
+/// Names of other tools for options of pcc.
+static constexpr std::pair<std::string_view, const char *> synonyms[] = {
+    {"--tensor-parallel", "--tp"},
+    {"--tensor-parallel-size", "--tp"},
+    {"--tensor-model-parallel-size", "--tp"},
+    {"--pipeline-parallel", "--pp"},
+    {"--pipeline-parallel-size", "--pp"},
+    {"--pipeline-model-parallel-size", "--pp"},
+    {"--data-parallel", "--dp"},
+    {"--data-parallel-size", "--dp"},
+    {"--context-parallel", "--cp"},
+    {"--context-parallel-size", "--cp"},
+    {"--expert-parallel", "--ep"},
+    {"--expert-model-parallel-size", "--ep"},
+    {"--learning-rate", "--lr"},
+    {"--precision", "--dtype"},
+    {"--device", "--target"},
+    {"--world-size", "--tp, --pp or --dp"},
+    {"--epochs", "--steps"},
+    {"--iterations", "--steps"},
+    {"--checkpoint", "--save or --resume"},
+    {"--num-threads", "--threads"}};
+
+/// Returns the names of all options of `app` and its subcommands, such as
+/// "--tp".
+static std::vector<std::string> optionNames(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options())
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+  for (const CLI::App *command : app.get_subcommands(allCommands))
+    for (std::string &name : optionNames(*command))
+      names.push_back(std::move(name));
+  return names;
+}
+
+/// Returns the option `name` of `app` or of one of its subcommands; null if
+/// there is none.
+static const CLI::Option *findOption(const CLI::App &app,
+                                     const std::string &name) {
+  if (const CLI::Option *option = app.get_option_no_throw(name))
+    return option;
+  for (const CLI::App *command : app.get_subcommands(allCommands))
+    if (const CLI::Option *option = findOption(*command, name))
+      return option;
+  return nullptr;
+}
+
+/// Returns the error of the first word on the command line that begins with a
+/// hyphen and is no option of `app`; std::nullopt if there is none.
+static std::optional<std::string>
+findUnknownOption(const CLI::App &app, int argc, const char *const *argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    if (word == "--")
+      return std::nullopt;
+    if (!name.starts_with("-") || name == "-" || findOption(app, name))
+      continue;
+    for (const auto &[other, own] : synonyms)
+      if (name == other)
+        return "no option is called " + name + "; did you mean " + own + "?";
+    return "no option is called " + name + didYouMean(name, optionNames(app));
+  }
+  return std::nullopt;
+}
+
+/// Returns the error of a first word that is no subcommand of `app`, which has
+/// subcommands; std::nullopt if the word is one.
+static std::optional<std::string>
+findUnknownSubcommand(const CLI::App &app, int argc, const char *const *argv) {
+  if (app.get_require_subcommand_min() == 0 || argc < 2 || argv[1][0] == '-')
+    return std::nullopt;
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands(allCommands))
+    names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end())
+    return std::nullopt;
+  return "no command of " + app.get_name() + " is called '" + argv[1] + "'" +
+         nearestOf(argv[1], names);
+}
+
+/// Returns the error that an option got too few or too many values. `text` is
+/// the message of CLI11, which begins with "--name:".
+static std::string valueCountText(const CLI::App &app,
+                                  const std::string &text) {
+  const std::string name = text.substr(0, text.find(':'));
+  const CLI::Option *option = findOption(app, name);
+  if (!option)
+    return text;
+  const int most = option->get_items_expected_max();
+  const size_t got = option->count();
+  return name + ": takes " +
+         (most == 1 ? "one value" : std::to_string(most) + " values") +
+         ", got " + (got == 0 ? "none" : std::to_string(got));
+}
+
+std::string tool::usageErrorText(const CLI::App &app,
+                                 const CLI::ParseError &error, int argc,
+                                 const char *const *argv) {
+  const std::string text = inLowerCase(error.what());
+  // CLI11 tells first what is missing, but a mistyped word is the cause.
+  switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
+  case CLI::ExitCodes::ExtrasError:
+  case CLI::ExitCodes::RequiredError:
+    if (auto command = findUnknownSubcommand(app, argc, argv))
+      return *command;
+    return findUnknownOption(app, argc, argv).value_or(text);
+  case CLI::ExitCodes::ArgumentMismatch:
+    return valueCountText(app, text);
+  default:
+    return text;
+  }
+}
