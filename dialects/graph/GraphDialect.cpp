@@ -140,7 +140,8 @@ std::string pcc::graph::sourceLine(Location location) {
   std::string line;
   location->walk([&](Location part) {
     auto file = dyn_cast<FileLineColLoc>(part);
-    if (!file)
+    // Line 0 stands for a whole file, such as the model.
+    if (!file || file.getLine() == 0)
       return WalkResult::advance();
     line = (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
     return WalkResult::interrupt();

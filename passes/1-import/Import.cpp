@@ -477,8 +477,10 @@ importOnnx(StringRef path, const ImportOptions &options, MLIRContext *context,
   context->appendDialectRegistry(registry);
   context->loadDialect<graph::GraphDialect, func::FuncDialect,
                        dist::DistDialect>();
+  // Line 0 says that the module is no line of a source and no node.
   auto name = StringAttr::get(context, llvm::sys::path::filename(path));
-  OwningOpRef<ModuleOp> module = ModuleOp::create(NameLoc::get(name));
+  OwningOpRef<ModuleOp> module =
+      ModuleOp::create(FileLineColLoc::get(name, 0, 0));
   ModelImport import(model, options, *module);
   Status status = import.run();
   if (unsupported)

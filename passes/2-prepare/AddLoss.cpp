@@ -9,6 +9,7 @@
 #include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/training/Losses.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
+#include "status/Suggestions.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Format.h"
 
@@ -34,7 +35,7 @@ class LossAdder {
 public:
   LossAdder(func::FuncOp model, StringRef text)
       : model(model), terminator(model.front().getTerminator()), text(text),
-        builder(terminator, model.getLoc()) {}
+        builder(terminator, locationOf("loss", model.getLoc())) {}
 
   /// Builds the loss and returns it as a scalar. On failure emits an error and
   /// returns null.
@@ -46,11 +47,12 @@ public:
       return lossFromOutput(*expression);
     const Loss *loss = findLoss(expression->name);
     if (!loss)
-      return refuse("no loss is called '" + expression->name +
-                    "'; there are: " + lossNames());
+      return refuse("no loss is called '" + expression->name + "'" +
+                    nearestOf(expression->name, lossNames()));
     if (expression->values.size() != 2)
       return refuse("'" + expression->name + "' takes an output and labels, " +
-                    "got " + Twine(expression->values.size()) + " values");
+                    "got " + Twine(expression->values.size()) +
+                    (expression->values.size() == 1 ? " value" : " values"));
     for (auto &[name, value] : expression->settings)
       if (!checkSetting(*loss, name, value))
         return {};
@@ -64,7 +66,11 @@ private:
     const auto *setting = llvm::find_if(
         loss.settings, [&](const LossSetting &s) { return s.name == name; });
     if (setting == loss.settings.end()) {
-      refuse("'" + loss.name + "' has no setting '" + name + "'");
+      std::vector<std::string> known;
+      for (const LossSetting &own : loss.settings)
+        known.push_back(own.name.str());
+      refuse("'" + loss.name + "' has no setting '" + name + "'" +
+             nearestOf(name.str(), known));
       return false;
     }
     if (value >= setting->least && value <= setting->most &&
@@ -118,17 +124,18 @@ private:
   }
 
   /// Returns the model output called `name`. If there is none, emits an error
-  /// that lists all outputs, and returns null.
+  /// that has the nearest outputs, and returns null.
   Value outputNamed(StringRef name) {
-    std::string known;
+    std::vector<std::string> known;
     for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
       auto own = model.getResultAttrOfType<StringAttr>(i, graph::nameName);
       if (own && own.getValue() == name)
         return value;
       if (own)
-        known += (known.empty() ? "" : ", ") + own.str();
+        known.push_back(own.str());
     }
-    return refuse("no output is called '" + name + "'; there are: " + known);
+    return refuse("no output is called '" + name + "'" +
+                  nearestOf(name.str(), known));
   }
 
   /// Returns the model input called `name`. If there is none, appends an input

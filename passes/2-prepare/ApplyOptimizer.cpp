@@ -43,7 +43,8 @@ public:
       : model(model), module(model->getParentOfType<ModuleOp>()),
         request(request), optimizer(optimizer), schedule(schedule),
         lossScale(lossScale), symbols(module),
-        builder(model.front().getTerminator(), model.getLoc()) {}
+        builder(model.front().getTerminator(),
+                locationOf("optimizer", model.getLoc())) {}
 
   /// Builds one training step of the optimizer that `--optimizer` names. Makes
   /// the loss, the global gradient norm, the learning rate and the loss scale
@@ -193,7 +194,7 @@ private:
       sum = sum ? builder.add(sum, whole) : whole;
     }
     markForAll();
-    builder.setLocation(model.getLoc());
+    builder.setLocation(locationOf("optimizer", model.getLoc()));
   }
 
   /// Creates a parameter for optimizer state, with initial value 0, before

@@ -127,7 +127,7 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
       return;
     TrainedReads reads(getOperation(), model, *request);
     Operation *terminator = model.front().getTerminator();
-    ArithmeticBuilder builder(terminator, model.getLoc());
+    ArithmeticBuilder builder(terminator, locationOf("loss", model.getLoc()));
     Value loss = terminator->getOperand(0);
     Value seed = builder.make<graph::LossGradientOp>(loss.getType());
     auto scale = LossScale::of(getOperation());

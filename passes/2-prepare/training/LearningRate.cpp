@@ -2,6 +2,7 @@
 
 #include "passes/2-prepare/training/LearningRate.h"
 #include "passes/2-prepare/training/LossExpression.h"
+#include "status/Suggestions.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
@@ -31,7 +32,10 @@ StatusOr<Schedule> pcc::prepare::parseLearningRateSchedule(StringRef text) {
                        .Case("cosine", Schedule::Cosine)
                        .Default(-1);
   if (kind < 0 || !form.values.empty())
-    return Status::error(CannotMeet, "it is not constant, linear or cosine");
+    return Status::error(
+        CannotMeet,
+        "it is not constant, linear or cosine" +
+            didYouMean(form.name, {"constant", "linear", "cosine"}));
   Schedule schedule{static_cast<Schedule::Kind>(kind)};
   for (auto &[name, value] : form.settings) {
     double *field = llvm::StringSwitch<double *>(name)
@@ -40,7 +44,9 @@ StatusOr<Schedule> pcc::prepare::parseLearningRateSchedule(StringRef text) {
                         .Case("final", &schedule.final)
                         .Default(nullptr);
     if (!field)
-      return Status::error(CannotMeet, "it has no setting '" + name + "'");
+      return Status::error(CannotMeet,
+                           "it has no setting '" + name + "'" +
+                               nearestOf(name, {"warmup", "steps", "final"}));
     *field = value;
   }
   if (std::string error = check(schedule); !error.empty())

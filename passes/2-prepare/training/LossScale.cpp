@@ -5,6 +5,7 @@
 #include "passes/2-prepare/training/LossExpression.h"
 #include "passes/2-prepare/training/StateParameters.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
+#include "status/Suggestions.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
@@ -32,7 +33,9 @@ static StatusOr<LossScale> parseDynamic(StringRef text) {
                         .Case("interval", &scale.interval)
                         .Default(nullptr);
     if (!field)
-      return Status::error(CannotMeet, "it has no setting '" + name + "'");
+      return Status::error(CannotMeet,
+                           "it has no setting '" + name + "'" +
+                               nearestOf(name, {"initial", "interval"}));
     *field = value;
   }
   if (isPositive(scale.initial) && isPositive(scale.interval) &&

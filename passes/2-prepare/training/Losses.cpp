@@ -169,8 +169,9 @@ const Loss *pcc::prepare::findLoss(StringRef name) {
   return found == losses().end() ? nullptr : found;
 }
 
-std::string pcc::prepare::lossNames() {
-  return llvm::join(
-      llvm::map_range(losses(), [](const Loss &l) { return l.name.str(); }),
-      ", ");
+std::vector<std::string> pcc::prepare::lossNames() {
+  std::vector<std::string> names;
+  for (const Loss &loss : losses())
+    names.push_back(loss.name.str());
+  return names;
 }

@@ -45,8 +45,8 @@ struct Loss {
 /// lifetime.
 const Loss *findLoss(llvm::StringRef name);
 
-/// Returns the names of all losses, for error messages: "cross_entropy, mse".
-std::string lossNames();
+/// Returns the names of all losses, such as "mse".
+std::vector<std::string> lossNames();
 
 } // namespace pcc::prepare
 

@@ -8,6 +8,10 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::prepare;
 
+Location pcc::prepare::locationOf(StringRef part, Location model) {
+  return NameLoc::get(StringAttr::get(model.getContext(), part), model);
+}
+
 std::optional<TrainingRequest> TrainingRequest::of(ModuleOp module) {
   if (auto entries =
           module->getAttrOfType<DictionaryAttr>(pcc::graph::trainingName))

@@ -9,6 +9,11 @@
 
 namespace pcc::prepare {
 
+/// Returns a location for ops of a training step that come from no ONNX node.
+/// graph::nodeName() of it is `part`, such as "loss". `model` is the location
+/// of the function.
+mlir::Location locationOf(llvm::StringRef part, mlir::Location model);
+
 /// Read access to the module attribute `graph.training`, a dictionary. Entries
 /// are strings (`optimizer`, `loss`), f64 numbers (`lr`, `clip_norm`) and lists
 /// of strings (`freeze`). An entry of an unexpected type counts as absent.

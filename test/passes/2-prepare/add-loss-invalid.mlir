@@ -1,20 +1,20 @@
 // RUN: pcc-opt %s --add-loss --verify-diagnostics --split-input-file
 
-// expected-error @unknown {{cannot train on --loss 'hinge(y, labels)': no loss is called 'hinge'; there are: cross_entropy, mse}}
+// expected-error @unknown {{cannot train on --loss 'hinge(y, labels)': no loss is called 'hinge'; nearest: 'mse', 'cross_entropy'}}
 module attributes {graph.training = {loss = "hinge(y, labels)"}} {
   func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
 }
 
 // -----
 
-// expected-error @unknown {{cannot train on --loss 'mse(z, labels)': no output is called 'z'; there are: y}}
+// expected-error @unknown {{cannot train on --loss 'mse(z, labels)': no output is called 'z'; nearest: 'y'}}
 module attributes {graph.training = {loss = "mse(z, labels)"}} {
   func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
 }
 
 // -----
 
-// expected-error @unknown {{cannot train on --loss 'mse(y)': 'mse' takes an output and labels, got 1 values}}
+// expected-error @unknown {{cannot train on --loss 'mse(y)': 'mse' takes an output and labels, got 1 value}}
 module attributes {graph.training = {loss = "mse(y)"}} {
   func.func @main(%y: tensor<8x4xf32> {graph.name = "x"}) -> (tensor<8x4xf32> {graph.name = "y"}) { return %y : tensor<8x4xf32> }
 }
