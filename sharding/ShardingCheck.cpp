@@ -111,7 +111,8 @@ std::optional<std::string> findError(const Sharding &sharding, const Mesh &mesh,
                                      const Shape &shape) {
   if (sharding.rank() != shape.size())
     return "sharding has " + std::to_string(sharding.rank()) +
-           " dims, the tensor has " + std::to_string(shape.size());
+           (sharding.rank() == 1 ? " dim" : " dims") + ", the tensor has " +
+           std::to_string(shape.size());
   for (size_t i = 0; i < shape.size(); ++i)
     if (Error error = checkFactors(sharding.dims[i], shape[i],
                                    "dim " + std::to_string(i)))

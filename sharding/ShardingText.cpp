@@ -222,8 +222,22 @@ private:
       return fail("the size of axis \"" + axis.axis + "\"");
     axis.size = mesh->sizeOf(axis.axis);
     if (axis.size == 0)
-      error = "axis \"" + axis.axis + "\" is not in the mesh";
+      error = "axis \"" + axis.axis + "\" is not in the mesh" + axesText();
     return axis.size != 0;
+  }
+
+  /// Returns the end of a message about an unknown axis: "; its axes are dp and
+  /// tp".
+  std::string axesText() const {
+    std::string text;
+    for (size_t i = 0; i < mesh->axes.size(); ++i)
+      text += (i == 0                      ? ""
+               : i + 1 < mesh->axes.size() ? ", "
+                                           : " and ") +
+              mesh->axes[i].name;
+    return mesh->axes.size() > 1    ? "; its axes are " + text
+           : mesh->axes.size() == 1 ? "; its axis is " + text
+                                    : "; it has no axes";
   }
 
   /// Parses the text after the word `partial`, such as `sum(tp)`. `sum(tp)`

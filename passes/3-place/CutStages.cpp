@@ -180,8 +180,11 @@ private:
       return success();
     Location nowhere = UnknownLoc::get(function.getContext());
     if (static_cast<int>(stageAt.size()) != numStages - 1)
-      return emitError(nowhere) << numStages << " stages need " << numStages - 1
-                                << " cuts, got " << stageAt.size();
+      return emitError(nowhere)
+             << numStages
+             << (numStages == 1 ? " stage needs " : " stages need ")
+             << numStages - 1 << (numStages == 2 ? " cut, got " : " cuts, got ")
+             << stageAt.size();
     for (StringAttr name : stageAt.getAsRange<StringAttr>()) {
       auto cut = chain.findCut(name);
       const bool isAfterLast = cut == chain.links().size();

@@ -190,8 +190,10 @@ struct DecideShardings
     remarkOnIdlePresets(getOperation());
     for (const dist::Axis &axis : mesh.axes) {
       numAxes += seeds->partsOf(axis).size();
-      if (axis.size > 1 && roleOf(axis.name) == AxisRole::Tensor)
+      if (axis.size > 1 && roleOf(axis.name) == AxisRole::Tensor) {
+        remarkOnHeads(graph, axis);
         remarkOnWholeWeights(graph, axis);
+      }
       if (axis.size > 1 && roleOf(axis.name) == AxisRole::Sequence)
         remarkOnWholeSequence(graph, axis);
     }

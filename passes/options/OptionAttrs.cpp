@@ -16,6 +16,7 @@
 #include "passes/options/OptionValueAttrs.h"
 #include "passes/options/TrainingOptionAttrs.h"
 #include "passes/plan/cluster/Cluster.h"
+#include "runtime/base/QuantityText.h"
 #include "status/Suggestions.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -271,7 +272,7 @@ static Status checkBatchDims(ModuleOp module, const CompileOptions &options) {
     if (!type || dim >= type.getRank())
       return Status::error(
           WrongUsage, given + "the input has " +
-                          std::to_string(type ? type.getRank() : 0) + " dims");
+                          runtime::countText(type ? type.getRank() : 0, "dim"));
   }
   return Status::success();
 }

@@ -187,11 +187,12 @@ TEST(WithoutAxes, TheOthersKeepTheirParts) {
 TEST(FindError, NamesTheAxisAndTheDims) {
   EXPECT_EQ(errorOf("[tp,tp]", {4, 4}),
             "dim 1 uses axis \"tp\", which dim 0 already uses");
-  EXPECT_EQ(errorOf("[tq,-]", {4, 4}), "axis \"tq\" is not in the mesh");
+  EXPECT_EQ(errorOf("[tq,-]", {4, 4}),
+            "axis \"tq\" is not in the mesh; its axes are x and tp");
   EXPECT_EQ(errorOf("[tp:(1)3,-]", {4, 4}),
             "dim 0 uses sub-axis tp:(1)3, which does not divide axis \"tp\" of "
             "size 4");
-  EXPECT_EQ(errorOf("[tp]", {4, 4}), "sharding has 1 dims, the tensor has 2");
+  EXPECT_EQ(errorOf("[tp]", {4, 4}), "sharding has 1 dim, the tensor has 2");
   EXPECT_EQ(errorOf("[3|5@tp]", {16}),
             "dim 0 has factors that multiply to 15, got size 16");
   EXPECT_EQ(errorOf("[tp] partial sum(tp)", {16}),

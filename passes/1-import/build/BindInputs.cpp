@@ -2,6 +2,7 @@
 
 #include "passes/1-import/build/BindInputs.h"
 #include "passes/1-import/onnx/model/MessageText.h"
+#include "runtime/base/QuantityText.h"
 #include "status/Suggestions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -137,9 +138,10 @@ private:
   Status bindShape(const BoundInput &input) {
     llvm::ArrayRef<onnx::Dim> dims = dimsOf(input);
     if (dims.size() != input.shape.size())
-      return fail(UnboundDim, "--shape " + nameOf(input) + " has " +
-                                  Twine(input.shape.size()) +
-                                  " dims, the input has " + Twine(dims.size()));
+      return fail(UnboundDim,
+                  "--shape " + nameOf(input) + " has " +
+                      runtime::countText(input.shape.size(), "dim") +
+                      ", the input has " + Twine(dims.size()));
     for (auto [i, dim] : llvm::enumerate(dims)) {
       int64_t size = input.shape[i];
       if (size < 0)

@@ -35,8 +35,9 @@ static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
                     "reads index " + Twine(place) + " along dim " + Twine(dim) +
                         " of '" + StringRef(n.node.inputs.front()) +
                         "', which has " + Twine(size) +
-                        " (of a longer input, bind at most " + Twine(size) +
-                        " by --dim)");
+                        "; if the index comes from the length of an input, "
+                        "bind at most " +
+                        Twine(size) + " with --dim");
     place += place < 0 ? size : 0;
   }
   int64_t step = places.size() > 1 ? places[1] - places[0] : 1;

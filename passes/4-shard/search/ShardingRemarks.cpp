@@ -9,6 +9,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
@@ -133,6 +135,44 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
   emitRemark(UnknownLoc::get(graph.function.getContext()))
       << "weights stay whole on every rank of " << axis.name << ": "
       << listed(whole);
+}
+
+/// Returns the number of heads of an attention op; 1 for other ops.
+static int64_t numHeads(const ShardedOp &op) {
+  constexpr int headsDim = 1;
+  int64_t heads = 1;
+  if (isa_and_nonnull<graph::AttentionOpInterface>(op.op))
+    for (int factor : op.rule->operands[0][headsDim])
+      heads *= op.rule->factors[factor].size;
+  return heads;
+}
+
+/// Returns the sizes nearest to that of `axis` that divide `heads`, as the end
+/// of a sentence: "tp=2 and tp=4 do". The size of `axis` does not divide it.
+static std::string dividing(int64_t heads, const dist::Axis &axis) {
+  int64_t below = std::min(axis.size, heads), above = axis.size;
+  while (heads % below != 0)
+    --below;
+  while (above < heads && heads % above != 0)
+    ++above;
+  SmallVector<std::string> sizes;
+  for (int64_t size : {below, above})
+    if (size > 1 && size <= heads)
+      sizes.push_back(axis.name + "=" + std::to_string(size));
+  return llvm::join(sizes, " and ") + (sizes.size() == 1 ? " does" : " do");
+}
+
+void pcc::shard::remarkOnHeads(const ShardedGraph &graph,
+                               const dist::Axis &axis) {
+  for (const ShardedOp &op : graph.ops) {
+    const int64_t heads = numHeads(op);
+    if (heads == 1 || heads % axis.size == 0)
+      continue;
+    emitRemark(UnknownLoc::get(graph.function.getContext()))
+        << axis.name << "=" << axis.size << " does not divide the " << heads
+        << " heads of attention; " << dividing(heads, axis);
+    return;
+  }
 }
 
 /// Returns whether the user set a sharding that keeps a sequence dim of node

@@ -18,6 +18,11 @@ void remarkOnShardings(mlir::func::FuncOp function);
 /// splits all large weights.
 void remarkOnWholeWeights(const ShardedGraph &graph, const dist::Axis &axis);
 
+/// Emits a remark if the number of attention heads is no multiple of `axis`
+/// (tensor parallelism), with the nearest sizes that divide it. Ops of the
+/// heads are then split along other dims, padded, or whole.
+void remarkOnHeads(const ShardedGraph &graph, const dist::Axis &axis);
+
 /// Emits a remark for each given preset zero1 or zero2, if the function does
 /// not train. These presets divide gradients and optimizer state, which only
 /// training has.

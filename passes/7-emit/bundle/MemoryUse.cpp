@@ -58,6 +58,16 @@ static std::string stagesText(ArrayRef<int> stages) {
   return text;
 }
 
+/// Returns `limit` as text. If `total`, which is larger, would have the same
+/// text, appends the difference: "1.7 MiB (17 B too low)".
+static std::string limitText(int64_t limit, int64_t total) {
+  std::string text = runtime::bytesText(static_cast<double>(limit));
+  if (text != runtime::bytesText(static_cast<double>(total)))
+    return text;
+  return text + " (" + runtime::bytesText(static_cast<double>(total - limit)) +
+         " too low)";
+}
+
 Status emit::checkMemory(ModuleOp module, ArrayRef<PositionMemory> positions) {
   auto limit = module->getAttrOfType<IntegerAttr>(rank::memoryLimitName);
   if (!limit)
@@ -66,8 +76,7 @@ Status emit::checkMemory(ModuleOp module, ArrayRef<PositionMemory> positions) {
     if (memory.total() > limit.getInt())
       return Status::error(
           CannotMeet,
-          "--memory-limit of " +
-              runtime::bytesText(static_cast<double>(limit.getInt())) +
+          "--memory-limit of " + limitText(limit.getInt(), memory.total()) +
               " cannot be met: a rank of position " + std::to_string(position) +
               " (" + stagesText(memory.stages) + ") holds " +
               runtime::bytesText(static_cast<double>(memory.total())) + ": " +

@@ -19,7 +19,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[8@tp view(1
 
 // -----
 
-// expected-error @unknown {{cannot shard 'x' as [ep]: axis "ep" is not in the mesh}}
+// expected-error @unknown {{cannot shard 'x' as [ep]: axis "ep" is not in the mesh; its axis is tp}}
 module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[ep]"]} {
   func.func @unknown_axis(%x: tensor<8xf32> {graph.name = "x"}) -> tensor<8xf32> {
     return %x : tensor<8xf32>
@@ -31,7 +31,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[ep]"]} {
 // A request for the value of an op is refused at that op.
 module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["y=[ep]"]} {
   func.func @unknown_axis_of_an_op(%x: tensor<8xf32>) -> tensor<8xf32> {
-    // expected-error @below {{cannot shard 'y' as [ep]: axis "ep" is not in the mesh}}
+    // expected-error @below {{cannot shard 'y' as [ep]: axis "ep" is not in the mesh; its axis is tp}}
     %y = graph.neg %x {graph.name = "y"} : tensor<8xf32>
     return %y : tensor<8xf32>
   }
@@ -170,6 +170,27 @@ module attributes {dist.mesh = #dist.mesh<dp = 4>, dist.experts = 4} {
     %e = graph.einsum "etd,edh->eth" %g, %up : tensor<2x8x16xf32>, tensor<2x16x16xf32>
     %h = graph.reduce sum %e over [0] : tensor<2x8x16xf32>
     return %h : tensor<8x16xf32>
+  }
+}
+
+// -----
+
+// expected-remark @unknown {{tp=3 does not divide the 8 heads of attention; tp=2 and tp=4 do}}
+module attributes {dist.mesh = #dist.mesh<tp = 3>} {
+  func.func @between_divisors(%q: tensor<2x8x8x8xf32>) -> tensor<2x8x8x8xf32> {
+    %y = graph.attention %q, %q, %q {scale = 0.25 : f64} : tensor<2x8x8x8xf32>, tensor<2x8x8x8xf32>, tensor<2x8x8x8xf32>
+    return %y : tensor<2x8x8x8xf32>
+  }
+}
+
+// -----
+
+// Three heads of queries share a head of keys. No larger number of ranks divides 6 heads than 6.
+// expected-remark @unknown {{tp=8 does not divide the 6 heads of attention; tp=6 does}}
+module attributes {dist.mesh = #dist.mesh<tp = 8>} {
+  func.func @more_ranks_than_heads(%q: tensor<2x6x8x8xf32>, %k: tensor<2x2x8x8xf32>) -> tensor<2x6x8x8xf32> {
+    %y = graph.attention %q, %k, %k {scale = 0.25 : f64} : tensor<2x6x8x8xf32>, tensor<2x2x8x8xf32>, tensor<2x2x8x8xf32>
+    return %y : tensor<2x6x8x8xf32>
   }
 }
 
