@@ -100,7 +100,7 @@ class Errors(unittest.TestCase):
 
     def test_what_a_child_says(self):
         error = self.fails(10, self.bundle.run, {"ids": self.inputs["input_ids"]}, comm="mpi")
-        self.assertEqual((str(error), error.notes), ('the model has no input "ids"', ['its inputs are "input_ids" (i64 [4, 6])']))
+        self.assertEqual((str(error), error.notes), ('the model has no input "ids"; nearest: \'input_ids\'', ['its inputs are "input_ids" (i64 [4, 6])']))
         self.fails(13, self.bundle.run, self.inputs, comm="nccl")
 
     def test_values_that_differ(self):

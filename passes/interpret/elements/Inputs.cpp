@@ -5,6 +5,7 @@
 #include "passes/interpret/elements/FileElements.h"
 #include "passes/interpret/elements/NpyFiles.h"
 #include "passes/interpret/elements/RandomElements.h"
+#include "status/Suggestions.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -62,12 +63,14 @@ static Status drawInput(BlockArgument argument, StringRef name,
 Status interpret::makeInputs(func::FuncOp model, ArrayRef<std::string> files,
                              Inputs &inputs) {
   llvm::StringMap<std::string> given;
+  std::vector<std::string> names;
   for (StringRef file : files) {
     auto [name, path] = file.split('=');
     given[name] = path.str();
   }
   for (BlockArgument argument : model.getArguments()) {
     StringRef name = inputName(model, argument.getArgNumber());
+    names.push_back(name.str());
     auto path = given.find(name);
     HostTensor &tensor = inputs[name];
     Status status =
@@ -81,13 +84,9 @@ Status interpret::makeInputs(func::FuncOp model, ArrayRef<std::string> files,
   }
   if (given.empty())
     return Status::success();
-  std::string known;
-  for (const unsigned argument : llvm::seq(model.getNumArguments()))
-    known +=
-        (argument == 0 ? "'" : ", '") + inputName(model, argument).str() + "'";
-  return Status::error(
-      BadInput, "the model has no input '" + given.begin()->first().str() + "'",
-      {"its inputs are " + known});
+  const std::string other = given.begin()->first().str();
+  return Status::error(BadInput, "the model has no input '" + other + "'" +
+                                     nearestOf(other, names));
 }
 
 StringRef interpret::inputName(func::FuncOp function, unsigned argument) {

@@ -4,6 +4,7 @@
 #include "runtime/tensor/ElementDispatch.h"
 #include "runtime/tensor/Npy.h"
 #include "runtime/tensor/RandomValues.h"
+#include "status/Suggestions.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,12 +14,16 @@ namespace pcc::runtime {
 
 Status Inputs::checkName(const std::string &name) const {
   std::string known;
+  std::vector<std::string> names;
   for (const auto &input : program.inputs) {
     if (input->name == name)
       return Status::success();
     known += (known.empty() ? "" : ", ") + describe(*input);
+    names.push_back(input->name);
   }
-  return Status::error(BadInput, "the model has no input \"" + name + "\"",
+  return Status::error(BadInput,
+                       "the model has no input \"" + name + "\"" +
+                           nearestOf(name, names),
                        {"its inputs are " + known});
 }
 

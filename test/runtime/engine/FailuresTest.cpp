@@ -70,7 +70,8 @@ TEST_F(Failures, UnknownInput) {
   const Status status =
       run.run({{"ids", ids({2, 4})}, {"mask", ids({2, 4})}}, folder.path);
   EXPECT_EQ(status.code(), BadInput);
-  EXPECT_EQ(status.message(), "the model has no input \"mask\"");
+  EXPECT_EQ(status.message(),
+            "the model has no input \"mask\"; nearest: 'ids'");
 }
 
 TEST_F(Failures, WrongShape) {

@@ -63,7 +63,7 @@ TEST_F(Session, AnInputThatDoesNotFitEndsNothing) {
     EXPECT_EQ(rank.setInputs(integers).message(),
               "input \"x\" has type i32, not f32");
     EXPECT_EQ(rank.setInputs({{"z", {}}}).message(),
-              "the model has no input \"z\"");
+              "the model has no input \"z\"; nearest: 'x'");
     EXPECT_EQ(rank.setInputs({}).code(), BadInput);
     if (status.ok())
       status = rank.setInputs(given(x));

@@ -141,6 +141,7 @@ TEST_F(Files, SeededIndicesStayWithinTheirTable) {
   EXPECT_EQ(*std::max_element(ids.begin(), ids.end()), 4);
   Status status = makeInputs(module->lookupSymbol<func::FuncOp>("main"),
                              {"idz=x.npy"}, inputs);
-  EXPECT_EQ(status.message(), "the model has no input 'idz'");
+  EXPECT_EQ(status.message(),
+            "the model has no input 'idz'; nearest: 'ids', 't'");
   EXPECT_EQ(status.code(), BadInput);
 }
