@@ -183,9 +183,10 @@ static void onCrash(int) {
 
 void reportExhaustion(void (*report)(const Status &)) {
   reporter = report;
-  releaseReservedMemory();
-  reserve = new Reserve; // Not initialized, so that it takes no memory yet.
   std::set_terminate(endWithError);
+  releaseReservedMemory();
+  // Not initialized, so that it takes no memory yet.
+  reserve = new (std::nothrow) Reserve;
   if (isMemoryLimited())
     std::signal(SIGSEGV, onCrash);
 }

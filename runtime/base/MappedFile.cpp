@@ -1,6 +1,7 @@
 //===- MappedFile.cpp - read-only memory mapping of a file ----------------===//
 
 #include "runtime/base/MappedFile.h"
+#include "runtime/base/Exhaustion.h"
 
 #include <cerrno>
 #include <cstring>
@@ -38,12 +39,15 @@ static Status cannotRead(const std::string &path, const std::string &why,
 
 /// Returns the error of a system call that failed for the file at `path` and
 /// has set errno. The exit code is 7 if permission is denied (EACCES, EPERM),
-/// if reading fails (EIO), or if a resource has run out (EMFILE, ENFILE,
-/// ENOMEM). For any other errno, such as ENOENT (no such file), the exit code
-/// is `unusable`.
+/// if reading fails (EIO), or if descriptors have run out (EMFILE, ENFILE), and
+/// 13 if memory has run out (ENOMEM). For any other errno, such as ENOENT (no
+/// such file), the exit code is `unusable`.
 static Status systemError(const std::string &path, ExitCode unusable) {
+  if (errno == ENOMEM)
+    return cannotRead(path, "out of memory", NoDevice)
+        .addNote(describeMemory());
   const bool isRefusal = errno == EACCES || errno == EPERM || errno == EIO ||
-                         errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+                         errno == EMFILE || errno == ENFILE;
   return cannotRead(path, std::strerror(errno),
                     isRefusal ? InputOutput : unusable);
 }

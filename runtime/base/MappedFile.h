@@ -38,7 +38,8 @@ public:
   /// to `file`. On an error `file` is unchanged. Exit codes:
   ///
   /// - 7: the system denies access to the file, cannot read the file, or has no
-  ///   memory or file descriptor left
+  ///   file descriptor left
+  /// - 13: the system has no memory left
   /// - `unusable`: there is no file at `path`, or it is not a regular file
   ///
   /// If `path` is a named pipe, the function returns the exit code `unusable`

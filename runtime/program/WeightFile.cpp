@@ -23,7 +23,7 @@ static uint64_t hashPage(std::span<const std::byte> bytes, uint64_t offset) {
 
 Status describeWeightFile(const std::string &path, program::WeightFileT &file) {
   MappedFile mapped;
-  PCC_RETURN_IF_ERROR(MappedFile::open(path, mapped));
+  PCC_RETURN_IF_ERROR(MappedFile::open(path, mapped, CannotRead));
   const auto bytes = mapped.bytes();
   file.size = bytes.size();
   file.modified_ns = mapped.modifiedNanoseconds();
@@ -55,9 +55,11 @@ static Status stale(const std::string &path, const std::string &why) {
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything) {
   MappedFile mapped;
-  if (Status status = MappedFile::open(path, mapped); status.failed())
-    return Status::error(DamagedBundle,
-                         "weight file is missing: " + status.message());
+  Status status = MappedFile::open(path, mapped, DamagedBundle);
+  if (status.failed())
+    return status.code() == DamagedBundle
+               ? status.prefixed("weight file is missing: ")
+               : status;
   const auto bytes = mapped.bytes();
   if (bytes.size() != file.size)
     return stale(path, "has changed from " + std::to_string(file.size) +

@@ -22,9 +22,9 @@ namespace pcc::runtime {
 /// bytes of the weight file. The function hashes at most 16 pages. Returns an
 /// error in these cases:
 ///
-/// - exit code 7: the weight file cannot be opened;
-/// - exit code 3: a page cannot be read, or the weight file changes during the
-///   call.
+/// - exit codes 7 and 13: as for MappedFile::open();
+/// - exit code 3: the weight file does not exist, a page cannot be read, or the
+///   weight file changes during the call.
 Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 
 /// Checks that the weight file at `path` matches `file`, the description that
@@ -33,7 +33,8 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 /// file in the bundle may be a copy with another modification time. If
 /// `everything` is true, also compares the hash of the whole weight file, if
 /// `file` contains this hash. Returns an error with exit code 11 if the weight
-/// file cannot be opened, differs from `file`, or changes during the check.
+/// file does not exist, differs from `file`, or changes during the check, and
+/// otherwise the exit codes of MappedFile::open().
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything);
 

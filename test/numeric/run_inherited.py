@@ -189,6 +189,21 @@ for mebibytes in range(24, 80, 8):
     case(data, "thread", mebibytes)
 
 
+def space(folder, mebibytes):
+    """A compilation that may have little address space works or says that memory is out, also where it cannot be loaded."""
+    builder.build("mlp", f"{folder}/model.onnx", layers=1)
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20,) * 2)
+    code, _, said = ended(start(folder, [f"{folder}/model.onnx", "--dim", "batch=8", "--tp", "2", "-o", f"{folder}/small.pcc"], limit))
+    if code not in (0, 13) or (code and "memory" not in said and "thread" not in said):
+        raise pcc.Failure(f"exit code {code}: {said[-600:]}")
+    if code and mebibytes < 64 and "ulimit -v" not in said:
+        raise pcc.Failure(f"no limit is named: {said[-600:]}")
+
+
+for mebibytes in (16, 200, *range(362, 400, 6)):
+    case(space, mebibytes)
+
+
 def descriptors(folder, hard):
     """mpirun waits forever without enough descriptors: the soft limit is raised, and a hard one refused."""
     bundle = compiled(folder, "8" if hard else "2")

@@ -1,64 +1,51 @@
 //===- pcc.cpp - entry point of the command line tool ---------------------===//
+//
+// Loads libpcc.so, which contains the tool, LLVM and MLIR. The system's loader
+// would end the process with exit code 127 if their 330 MiB of address space
+// were not available.
+//
+//===----------------------------------------------------------------------===//
 
-#include "runtime/base/Exhaustion.h"
-#include "runtime/base/InheritedState.h"
-#include "status/Suggestions.h"
-#include "tools/pcc/CommandTable.h"
-#include "tools/pcc/CompileCommand.h"
-#include "tools/pcc/Console.h"
-#include "tools/pcc/reference/ReferenceCommands.h"
+#include "status/Status.h"
+#include "tools/pcc/Tool.h"
 
-#include <string>
+#include <csignal>
+#include <cstdio>
+#include <dlfcn.h>
+#include <new>
+#include <sys/resource.h>
 #include <unistd.h>
-#include <vector>
 
-/// Returns a question such as "; did you mean 'pcc run m.pcc'?" if the first
-/// word is neither the path of a model nor a command, but resembles commands.
-/// Otherwise, returns an empty text.
-static std::string similarCommand(int argc, char **argv) {
-  const std::string word = argc > 1 ? argv[1] : "";
-  if (word.starts_with("-") || word.find_first_of("./") != word.npos ||
-      access(word.c_str(), F_OK) == 0)
-    return "";
-  std::string rest;
-  for (int i = 2; i < argc; ++i)
-    rest += " " + pcc::tool::shellWord(argv[i]);
-  std::vector<std::string> lines =
-      pcc::findSimilar(word, pcc::tool::commandNames());
-  for (std::string &line : lines) {
-    line = "pcc " + line + rest;
-    // Words in quotes need no further quotes around them.
-    if (line.find('\'') == line.npos)
-      line = "'" + line + "'";
-  }
-  return pcc::didYouMean(lines);
+/// Prints that libpcc.so cannot be loaded because of `reason`, and returns the
+/// exit code: 13 if the memory of this process is limited, otherwise 7.
+static int fail(const char *reason) {
+  std::fprintf(stderr, "pcc: error: cannot load libpcc.so: %s\n", reason);
+  rlimit space{}, data{};
+  getrlimit(RLIMIT_AS, &space);
+  getrlimit(RLIMIT_DATA, &data);
+  const rlim_t limit =
+      space.rlim_cur < data.rlim_cur ? space.rlim_cur : data.rlim_cur;
+  if (limit == RLIM_INFINITY)
+    return pcc::InputOutput;
+  std::fprintf(stderr,
+               "note: out of memory: the process may use %llu MiB (ulimit %s), "
+               "and pcc needs up to 400 MiB\n",
+               static_cast<unsigned long long>(limit >> 20),
+               limit == space.rlim_cur ? "-v" : "-d");
+  return pcc::NoDevice;
 }
 
-/// Returns whether the interface documents a command that this build does not
-/// implement.
-static bool isLater(const std::string &name) { return name == "plan"; }
+/// Ends the process because constructors of the library get no memory.
+[[noreturn]] static void giveUp() { _exit(fail("out of memory")); }
 
-// If the first argument is not the name of a command, it is a model to compile.
 int main(int argc, char **argv) {
-  pcc::runtime::repairInheritedState();
-  pcc::runtime::reportExhaustion(
-      [](const pcc::Status &status) { pcc::tool::reportStatus(status); });
-  if (pcc::Status status = pcc::runtime::raiseLimits(); status.failed())
-    return pcc::tool::reportStatus(status);
-  const std::string first = argc > 1 ? argv[1] : "";
-  if (first == "__complete")
-    return pcc::tool::candidatesCommand(argc - 1, argv + 1);
-  if (first == "__share")
-    return pcc::tool::shareCommand(argc - 1, argv + 1);
-  if (const pcc::tool::CommandRow *row = pcc::tool::findCommand(first))
-    return row->execute(argc - 1, argv + 1);
-  if (isLater(first))
-    return pcc::tool::reportStatus(pcc::Status::error(
-        pcc::Unsupported, "command " + first + " is not available yet"));
-  if (const std::string question = similarCommand(argc, argv);
-      !question.empty())
-    return pcc::tool::reportStatus(pcc::Status::error(
-        pcc::WrongUsage,
-        "'" + first + "' is neither a command nor a file" + question));
-  return pcc::tool::compileCommand(argc, argv);
+  std::set_new_handler(giveUp);
+  std::signal(SIGABRT, [](int) { giveUp(); });
+  void *library = dlopen("libpcc.so", RTLD_NOW);
+  void *tool = library ? dlsym(library, "pccMain") : nullptr;
+  if (!tool)
+    return fail(dlerror());
+  std::set_new_handler(nullptr);
+  std::signal(SIGABRT, SIG_DFL);
+  return reinterpret_cast<decltype(&pccMain)>(tool)(argc, argv);
 }

@@ -71,11 +71,9 @@ static Status hashInPieces(const runtime::MappedFile &file, uint64_t &hash) {
 }
 
 /// Stores in `file` the size, the modification time and the hashes of the
-/// weight file at `path`. Returns exit code 3 if the weight file cannot be read
-/// or changes meanwhile.
+/// weight file at `path`. Returns the exit codes of describeWeightFile().
 static Status describe(const std::string &path, program::WeightFileT &file) {
-  if (Status status = runtime::describeWeightFile(path, file); status.failed())
-    return Status::error(CannotRead, status.message());
+  PCC_RETURN_IF_ERROR(runtime::describeWeightFile(path, file));
   if (file.size > wholeHashLimit)
     return Status::success();
   runtime::MappedFile mapped;
