@@ -29,14 +29,14 @@ static std::string meshText(const Mesh &mesh) {
 static Error checkAxis(const AxisUse &use, const Mesh &mesh) {
   int64_t size = mesh.sizeOf(use.axis.axis);
   if (size == 0)
-    return use.where + " uses axis \"" + use.axis.axis +
-           "\", which the mesh does not have; it has " + meshText(mesh);
+    return use.where + " uses axis '" + use.axis.axis +
+           "', which the mesh does not have; it has " + meshText(mesh);
   bool inRange = use.axis.pre >= 1 && use.axis.pre <= size &&
                  use.axis.size >= 1 && use.axis.size <= size;
   if (!inRange || size % use.axis.end() != 0)
     return use.where + " uses sub-axis " + use.axis.axis + ":(" +
            std::to_string(use.axis.pre) + ")" + std::to_string(use.axis.size) +
-           ", which does not divide axis \"" + use.axis.axis + "\" of size " +
+           ", which does not divide axis '" + use.axis.axis + "' of size " +
            std::to_string(size);
   return std::nullopt;
 }
@@ -64,8 +64,8 @@ static Error checkUses(const std::vector<AxisUse> &uses, const Mesh &mesh) {
       return error;
     for (size_t j = 0; j < i; ++j) {
       if (overlaps(uses[i].axis, uses[j].axis))
-        return uses[i].where + " uses axis \"" + toString(uses[i].axis, &mesh) +
-               "\", which " + uses[j].where + " already uses";
+        return uses[i].where + " uses axis '" + toString(uses[i].axis, &mesh) +
+               "', which " + uses[j].where + " already uses";
       if (!canCoexist(uses[i].axis, uses[j].axis))
         return uses[i].where + " uses sub-axis " +
                toString(uses[i].axis, &mesh) + ", which does not align with " +

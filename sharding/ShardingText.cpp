@@ -219,10 +219,10 @@ private:
                           : parseNumber(axis.pre) && expect(')') &&
                                 parseNumber(axis.size);
     if (!mesh)
-      return fail("the size of axis \"" + axis.axis + "\"");
+      return fail("the size of axis '" + axis.axis + "'");
     axis.size = mesh->sizeOf(axis.axis);
     if (axis.size == 0)
-      error = "axis \"" + axis.axis + "\" is not in the mesh" + axesText();
+      error = "axis '" + axis.axis + "' is not in the mesh" + axesText();
     return axis.size != 0;
   }
 
@@ -314,7 +314,7 @@ private:
   bool expect(char c) { return accept(c) || fail(std::string("'") + c + "'"); }
   bool fail(const std::string &expected) {
     error = "expected " + expected + " at character " + std::to_string(at + 1) +
-            ", got \"" + std::string(text) + "\"";
+            ", got '" + std::string(text) + "'";
     return false;
   }
 
@@ -341,9 +341,9 @@ static StatusOr<Sharding> parseAsWritten(std::string_view text,
               sharding.replicated.end());
   for (const SubAxis &axis : axes)
     if (axis.pre == 0 || axis.size == 0)
-      return Status::error(CannotMeet, "a part of axis \"" + axis.axis +
-                                           "\" has size 0, got \"" +
-                                           std::string(text) + "\"");
+      return Status::error(CannotMeet, "a part of axis '" + axis.axis +
+                                           "' has size 0, got '" +
+                                           std::string(text) + "'");
   return sharding;
 }
 

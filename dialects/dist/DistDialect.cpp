@@ -164,8 +164,12 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
         parser.parseInteger(axis.size))
       return failure();
     if (axis.size < 1)
-      return parser.emitError(parser.getCurrentLocation(), "axis \"")
-             << axis.name << "\" has size " << axis.size;
+      return parser.emitError(parser.getCurrentLocation(), "axis '")
+             << axis.name << "' has size " << axis.size;
+    if (mesh.indexOf(axis.name) >= 0)
+      return parser.emitError(parser.getCurrentLocation(),
+                              "the mesh has two axes '")
+             << axis.name << "'";
     mesh.axes.push_back(std::move(axis));
     return success();
   };

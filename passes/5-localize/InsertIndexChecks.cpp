@@ -193,9 +193,9 @@ private:
       return "the classes of the loss";
     const Value data = withoutReshards(access.reader->getOperand(0));
     if (auto get = data.getDefiningOp<graph::GetParameterOp>())
-      return "\"" + get.getParameter().str() + "\"";
-    return "the table of \"" + graph::nodeName(access.reader->getLoc()).str() +
-           "\"";
+      return "'" + get.getParameter().str() + "'";
+    return "the table of '" + graph::nodeName(access.reader->getLoc()).str() +
+           "'";
   }
 
   IntegerRanges ranges;

@@ -24,6 +24,9 @@ static LogicalResult checkParameter(graph::GetParameterOp op,
   dist::ShardingAttr sharding = dist::shardingOf(op.getResult());
   if (!parameter || !sharding)
     return op.emitOpError("has no sharding after phase '5-localize'");
+  if (!sharding.getSharding().partials.empty())
+    return op.emitOpError("reads a weight as a partial value, but ranks store "
+                          "elements of the weight itself");
   auto local = dist::localType(cast<RankedTensorType>(parameter.getType()),
                                sharding.getSharding());
   if (local != op.getType())

@@ -65,9 +65,8 @@ Status Compilation::load() {
   bool isText = llvm::sys::path::extension(options.model) == ".mlir";
   current = Phase::Import;
   report.begin(current);
-  PCC_RETURN_IF_ERROR(
-      runGuarded([&] { return isText ? loadText() : loadOnnx(); }));
-  return checkInstructionSets();
+  Status status = runGuarded([&] { return isText ? loadText() : loadOnnx(); });
+  return status.ok() ? checkInstructionSets() : located(status);
 }
 
 Status Compilation::loadWithPlaces() {
@@ -80,7 +79,16 @@ Status Compilation::advanceTo(Phase last) {
   const bool isEdited = isUnsealed && isDump && !hasPlaces && !crashed;
   if (!isEdited || (status.code() != CannotRead && status.code() != CannotMeet))
     return status;
-  return findPlace(status, last);
+  return located(findPlace(status, last));
+}
+
+Status Compilation::located(Status status) const {
+  const bool isFault =
+      status.code() == CannotRead || status.code() == CannotMeet;
+  if (!isFault || !isUnsealed || !isDump ||
+      StringRef(status.message()).starts_with(source.path + ":"))
+    return status;
+  return status.prefixed(diagnostics.placeOf((*module)->getLoc()));
 }
 
 Status Compilation::findPlace(const Status &unplaced, Phase last) {
@@ -91,7 +99,7 @@ Status Compilation::findPlace(const Status &unplaced, Phase last) {
     Status status = placed.loadWithPlaces();
     if (status.ok())
       status = placed.runPhases(last);
-    return status.code() == unplaced.code() ? status : unplaced;
+    return status.code() == unplaced.code() ? placed.located(status) : unplaced;
   });
 }
 
@@ -135,11 +143,11 @@ Status Compilation::fitRecompute() {
 Status Compilation::writeBundle(const std::string &bundle) {
   std::string summary;
   report.beginBundle();
-  PCC_RETURN_IF_ERROR(runGuarded([&] {
+  PCC_RETURN_IF_ERROR(located(runGuarded([&] {
     return emit::writeBundle(*module,
                              {bundle, options.packWeights, options.scheduleSvg,
                               options.trace, &summary});
-  }));
+  })));
   report.endBundle();
   listener.onResult(bundle + ": " + summary);
   return Status::success();
@@ -300,11 +308,11 @@ Status Compilation::loadText() {
     return diagnostics.status(CannotRead);
   if (hasPlaces)
     module = readPlaced();
+  isDump = phaseOf(*module) != Phase::None;
   PCC_RETURN_IF_ERROR(resumeFromDump(*module, options));
   PCC_RETURN_IF_ERROR(checkWeightFiles(*module, options));
-  if (phaseOf(*module) == Phase::None)
+  if (!isDump)
     PCC_RETURN_IF_ERROR(recordWeightFiles(*module));
-  isDump = phaseOf(*module) != Phase::None;
   PCC_RETURN_IF_ERROR(checkDump());
   // Errors of later phases in a model are about what its user asks for.
   if (!isDump)

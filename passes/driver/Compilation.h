@@ -117,6 +117,9 @@ private:
   /// Returns the error `unplaced` with the place in the .mlir file that it is
   /// about. To find this place, compiles the file again up to `last`.
   Status findPlace(const Status &unplaced, Phase last);
+  /// Returns `status`. If it is about an edited dump (exit code 3 or 6) and
+  /// names no place in the dump, adds the place of the module.
+  Status located(Status status) const;
   /// Runs one phase and measures its time. Writes the dump of the phase if
   /// --dump-ir is given.
   Status runPhase(Phase phase);

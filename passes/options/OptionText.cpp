@@ -70,12 +70,14 @@ public:
   }
   void operator()(const ShapesValue &member) const {
     for (const auto &[key, shape] : member.in(options))
-      for (int64_t size : shape)
-        texts[std::string(name) + " " + key] += std::to_string(size) + "x";
+      texts[std::string(name) + " " + key] = joined(shape, 'x');
   }
   void operator()(const AxesValue &member) const {
+    std::vector<std::string> axes;
     for (const auto &[axis, size] : member.in(options))
-      texts[name] += axis + "=" + std::to_string(size) + ",";
+      axes.push_back(axis + "=" + std::to_string(size));
+    if (!axes.empty())
+      texts[name] = joined(axes, ',');
   }
   void operator()(const AxisSizeValue &axis) const {
     if (auto given = options.axes.find(axis.name); given != options.axes.end())

@@ -56,7 +56,7 @@ static nb::dlpack::dtype dtypeOf(ElementType type) {
 /// Raises an error about the input `name`, with exit code 10.
 [[noreturn]] static void refuse(const std::string &name,
                                 const std::string &why) {
-  check(Status::error(BadInput, "input \"" + name + "\" " + why));
+  check(Status::error(BadInput, "input '" + name + "' " + why));
   throw nb::python_error();
 }
 

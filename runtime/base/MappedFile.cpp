@@ -2,6 +2,7 @@
 
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/Exhaustion.h"
+#include "runtime/base/MissingFile.h"
 
 #include <cerrno>
 #include <cstring>
@@ -34,7 +35,7 @@ MappedFile::~MappedFile() {
 /// message, such as "it is not a regular file".
 static Status cannotRead(const std::string &path, const std::string &why,
                          ExitCode code) {
-  return Status::error(code, "cannot read \"" + path + "\": " + why);
+  return Status::error(code, "cannot read '" + path + "': " + why);
 }
 
 /// Returns the error of a system call that failed for the file at `path` and
@@ -46,6 +47,8 @@ static Status systemError(const std::string &path, ExitCode unusable) {
   if (errno == ENOMEM)
     return cannotRead(path, "out of memory", NoDevice)
         .addNote(describeMemory());
+  if (errno == ENOENT)
+    return cannotRead(path, "it " + describeMissing(path), unusable);
   const bool isRefusal = errno == EACCES || errno == EPERM || errno == EIO ||
                          errno == EMFILE || errno == ENFILE;
   return cannotRead(path, std::strerror(errno),
@@ -103,7 +106,7 @@ Status MappedFile::map(const std::string &name, int descriptor,
 Status MappedFile::slice(uint64_t offset, uint64_t length, ExitCode code,
                          std::span<const std::byte> &part) const {
   if (offset > size || length > size - offset)
-    return Status::error(code, "\"" + path + "\" has " + std::to_string(size) +
+    return Status::error(code, "'" + path + "' has " + std::to_string(size) +
                                    " bytes, needs " + std::to_string(length) +
                                    " at byte " + std::to_string(offset));
   part = bytes().subspan(offset, length);
@@ -130,7 +133,7 @@ Status MappedFile::checkRead(ExitCode code) const {
 
 Status MappedFile::changed(ExitCode code, const std::string &how) const {
   return Status::error(code,
-                       "\"" + path + "\" changed while it was read: " + how);
+                       "'" + path + "' changed while it was read: " + how);
 }
 
 void MappedFile::release(size_t offset, size_t length) const {

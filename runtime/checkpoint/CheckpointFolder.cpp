@@ -2,6 +2,7 @@
 
 #include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/base/MappedFile.h"
+#include "runtime/base/MissingFile.h"
 
 #include <algorithm>
 #include <charconv>
@@ -85,10 +86,12 @@ Status listCheckpoints(const std::string &directory,
        !error && entry != end; entry.increment(error))
     if (auto candidate = parse(entry->path().filename().string()))
       candidates.push_back(std::move(*candidate));
+  if (error == std::errc::no_such_file_or_directory)
+    return Status::error(BadInput,
+                         "'" + directory + "' " + describeMissing(directory));
   if (error)
-    return Status::error(
-        error == std::errc::no_such_file_or_directory ? BadInput : InputOutput,
-        "cannot read \"" + directory + "\": " + error.message());
+    return Status::error(InputOutput,
+                         "cannot read '" + directory + "': " + error.message());
   const std::string latest = latestOf(directory);
   std::sort(candidates.begin(), candidates.end(),
             [&](const Candidate &a, const Candidate &b) {
@@ -115,7 +118,7 @@ Status findCheckpoints(const std::string &directory,
     folders.push_back(std::string(directory).append("/").append(name));
   if (folders.empty())
     return Status::error(BadInput,
-                         "there is no checkpoint in \"" + directory + "\"");
+                         "there is no checkpoint in '" + directory + "'");
   return Status::success();
 }
 

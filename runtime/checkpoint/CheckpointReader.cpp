@@ -14,8 +14,8 @@ namespace pcc::runtime {
 
 Status CheckpointReader::damaged(const std::string &file,
                                  const std::string &why) const {
-  return Status::error(DamagedBundle, "checkpoint file \"" + folder + "/" +
-                                          file + "\" " + why);
+  return Status::error(DamagedBundle,
+                       "checkpoint file '" + folder + "/" + file + "' " + why);
 }
 
 Status CheckpointReader::open(const std::string &folder,
@@ -62,8 +62,8 @@ Status CheckpointReader::checkFiles() const {
       const auto size = sizes.find(piece.file);
       if (size == sizes.end() || piece.offset > size->second ||
           piece.bytes > size->second - piece.offset)
-        return damaged(kManifestName, "has a piece of tensor \"" + tensor.name +
-                                          "\" outside of its file");
+        return damaged(kManifestName, "has a piece of tensor '" + tensor.name +
+                                          "' outside of its file");
     }
   return Status::success();
 }
@@ -85,8 +85,8 @@ Status CheckpointReader::findPiece(const SavedTensor &tensor,
   if (!entry || entry->type != tensor.type ||
       file->offsetOf(*entry) != piece.offset ||
       entry->end - entry->begin != piece.bytes)
-    return damaged(piece.file, "does not have tensor \"" + tensor.name +
-                                   "\" as the manifest says");
+    return damaged(piece.file, "does not have tensor '" + tensor.name +
+                                   "' as the manifest says");
   return Status::success();
 }
 
@@ -106,8 +106,8 @@ Status CheckpointReader::read(const SavedTensor &tensor,
     PCC_RETURN_IF_ERROR(findPiece(tensor, piece, file, entry));
     const std::span<const std::byte> bytes = file->bytesOf(*entry);
     if (XXH3_64bits(bytes.data(), bytes.size()) != piece.checksum)
-      return damaged(piece.file, "has changed: tensor \"" + tensor.name +
-                                     "\" has another checksum");
+      return damaged(piece.file, "has changed: tensor '" + tensor.name +
+                                     "' has another checksum");
     for (const StridedCopy &copy : copies)
       runCopy(copy, bytes.data(), memory, size);
     PCC_RETURN_IF_ERROR(file->checkUnchanged());

@@ -95,8 +95,8 @@ private:
       if (!fault && !names.insert(tensor.name).second)
         fault = "is listed twice";
       if (fault)
-        return Status::error(Defect, "the state of training has tensor \"" +
-                                         tensor.name + "\", which " + fault);
+        return Status::error(Defect, "the state of training has tensor '" +
+                                         tensor.name + "', which " + fault);
     }
     return Status::success();
   }
@@ -132,11 +132,10 @@ private:
       return status;
     if (access(mark.c_str(), F_OK) != 0)
       status = Status::error(
-          InputOutput,
-          "rank " + std::to_string(rank) +
-              " does not see the files that rank 0 writes to \"" +
-              options.directory +
-              "\"; checkpoints need a folder that all ranks share");
+          InputOutput, "rank " + std::to_string(rank) +
+                           " does not see the files that rank 0 writes to '" +
+                           options.directory +
+                           "'; checkpoints need a folder that all ranks share");
     status = agree(world, status, action);
     Status removed = rank == 0 ? changes.remove(mark) : Status::success();
     return status.failed() ? status : removed;
@@ -157,16 +156,16 @@ private:
     madeDirectory =
         std::filesystem::create_directories(options.directory, error);
     if (error)
-      return Status::error(InputOutput, "cannot create directory \"" +
+      return Status::error(InputOutput, "cannot create directory '" +
                                             options.directory +
-                                            "\": " + error.message());
+                                            "': " + error.message());
     lock =
         ::open(options.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     // EWOULDBLOCK means that another run holds the lock. Any other error means
     // that the file system has no locks; this run then saves without a lock.
     if (flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-      return Status::error(InputOutput, "another run saves checkpoints to \"" +
-                                            options.directory + "\"");
+      return Status::error(InputOutput, "another run saves checkpoints to '" +
+                                            options.directory + "'");
     return changes.replaceFile(mark, "");
   }
 
@@ -183,8 +182,8 @@ private:
       if (!snapshot.back())
         return Status::error(
             NoDevice, "out of memory: no " + std::to_string(piece.bytes) +
-                          " bytes to save \"" + piece.tensor->name +
-                          "\" in the background");
+                          " bytes to save '" + piece.tensor->name +
+                          "' in the background");
       pack(piece, snapshot.back().get());
     }
     return Status::success();

@@ -17,8 +17,8 @@ namespace pcc::runtime {
 /// `what` is the operation, such as "sync". `path` is the path of the file or
 /// folder. `error` is a value of errno, such as ENOSPC.
 static Status failure(const char *what, const std::string &path, int error) {
-  return Status::error(InputOutput, std::string("cannot ") + what + " \"" +
-                                        path + "\": " + std::strerror(error));
+  return Status::error(InputOutput, std::string("cannot ") + what + " '" +
+                                        path + "': " + std::strerror(error));
 }
 
 void FileChanges::announce(const char *change, const std::string &path) const {

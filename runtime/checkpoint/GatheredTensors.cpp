@@ -65,8 +65,8 @@ GatheredTensors::weights(std::map<std::string, GatheredWeight> &named) const {
   for (const auto &[name, weight] : named)
     if (trained[name] != numElements(weight.shape))
       return Status::error(CannotMeet,
-                           "only a part of weight \"" + name +
-                               "\" was trained; the rest is in the model",
+                           "only a part of weight '" + name +
+                               "' was trained; the rest is in the model",
                            {"save a checkpoint and export it to an .onnx "
                             "file"});
   return Status::success();

@@ -44,15 +44,15 @@ public:
                                 dist::ReductionKind::Max, action));
       if (status.ok() && worst != Done)
         status = Status::error(ExitCode(worst),
-                               "another rank cannot load its part of \"" +
-                                   folder + "\"");
+                               "another rank cannot load its part of '" +
+                                   folder + "'");
       const bool isDamaged = worst == DamagedBundle || worst == InputOutput;
       if (!isDamaged || folders.size() == 1)
         return end(std::move(status), damages);
       damages.push_back("checkpoint skipped: " + status.message());
     }
-    return Status::error(
-        DamagedBundle, "no valid checkpoint in \"" + directory + "\"", damages);
+    return Status::error(DamagedBundle,
+                         "no valid checkpoint in '" + directory + "'", damages);
   }
 
 private:
@@ -127,17 +127,17 @@ private:
       if (known.count(tensor.name))
         continue;
       if (tensor.trained && !tensor.isState)
-        return unfit("has trained parameter \"" + tensor.name +
-                     "\", which this run does not have");
+        return unfit("has trained parameter '" + tensor.name +
+                     "', which this run does not have");
       unused.push_back(tensor.name);
     }
     if (!unused.empty())
       loaded.notes.push_back(
-          "this run does not use tensor \"" + unused[0] + "\"" +
+          "this run does not use tensor '" + unused[0] + "'" +
           (unused.size() == 1
                ? ""
                : " and " + std::to_string(unused.size() - 1) + " more") +
-          " of checkpoint \"" + loaded.folder + "\"");
+          " of checkpoint '" + loaded.folder + "'");
     return Status::success();
   }
 
@@ -145,13 +145,13 @@ private:
   Status readTensor(CheckpointReader &saved, const StateTensor &tensor) const {
     const SavedTensor *found = saved.manifest().find(tensor.name);
     if (!found)
-      return unfit("has no tensor \"" + tensor.name + "\"");
+      return unfit("has no tensor '" + tensor.name + "'");
     if (found->shape != tensor.shape)
-      return unfit("has tensor \"" + tensor.name + "\" of shape " +
+      return unfit("has tensor '" + tensor.name + "' of shape " +
                    toString(found->shape) + ", this run needs " +
                    toString(tensor.shape));
     if (found->type != tensor.type)
-      return unfit("has tensor \"" + tensor.name + "\" of type " +
+      return unfit("has tensor '" + tensor.name + "' of type " +
                    std::string(nameOf(found->type)) + ", this run needs " +
                    std::string(nameOf(tensor.type)));
     return saved.read(*found, localPart(tensor.layout, mesh, at), tensor.data);
@@ -164,7 +164,7 @@ private:
   ///   checkpoint "out/step-00000008" has no tensor "w"
   Status unfit(const std::string &why) const {
     return Status::error(CannotMeet,
-                         "checkpoint \"" + loaded.folder + "\" " + why);
+                         "checkpoint '" + loaded.folder + "' " + why);
   }
 
   const std::string &directory;

@@ -46,8 +46,8 @@ Status merge(Manifest &manifest, Manifest other) {
       continue;
     }
     if (!sameTensor(*found->second, tensor))
-      return Status::error(DamagedBundle, "ranks disagree about tensor \"" +
-                                              tensor.name + "\"");
+      return Status::error(DamagedBundle,
+                           "ranks disagree about tensor '" + tensor.name + "'");
     std::move(tensor.pieces.begin(), tensor.pieces.end(),
               std::back_inserter(found->second->pieces));
   }
@@ -198,11 +198,11 @@ std::string findPiecesFault(const Manifest &manifest) {
   std::set<std::string> names;
   for (const SavedTensor &tensor : manifest.tensors) {
     if (!names.insert(tensor.name).second)
-      return "tensor \"" + tensor.name + "\" is listed twice";
+      return "tensor '" + tensor.name + "' is listed twice";
     const bool isEmpty = numElements(tensor.shape) == 0;
     if (isEmpty ? !tensor.pieces.empty() : !isGrid(tensor))
-      return "the pieces of tensor \"" + tensor.name +
-             "\" do not hold each element once";
+      return "the pieces of tensor '" + tensor.name +
+             "' do not hold each element once";
   }
   return {};
 }

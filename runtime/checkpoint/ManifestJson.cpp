@@ -305,8 +305,7 @@ static Manifest manifestFrom(const ordered_json &json) {
   for (const ordered_json &tensor : json.at("tensors")) {
     manifest.tensors.push_back(tensorFrom(tensor));
     if (std::string fault = findFault(manifest.tensors.back()); !fault.empty())
-      throw Malformed("tensor \"" + manifest.tensors.back().name + "\" " +
-                      fault);
+      throw Malformed("tensor '" + manifest.tensors.back().name + "' " + fault);
   }
   return manifest;
 }
@@ -334,7 +333,7 @@ Status readManifest(const std::string &path, Manifest &manifest) {
   PCC_RETURN_IF_ERROR(MappedFile::open(path, file));
   const auto unusable = [&](const std::string &why) {
     return Status::error(DamagedBundle,
-                         "\"" + path + "\" is not a valid manifest: " + why);
+                         "'" + path + "' is not a valid manifest: " + why);
   };
   try {
     manifest = manifestFrom(parse(file.bytes()));

@@ -129,7 +129,7 @@ private:
                          "rank 0: the checkpoint waited " + seconds.str() +
                              " s for the parts of " +
                              (missing.size() > 1 ? "ranks " : "rank ") + ranks +
-                             " in \"" + folder + "\"");
+                             " in '" + folder + "'");
   }
 
   const std::string &folder;

@@ -23,7 +23,7 @@ Status TrainedWeights::open(const std::string &directory,
     weights.passedOver.push_back("checkpoint skipped: " + status.message());
   }
   return Status::error(DamagedBundle,
-                       "no valid checkpoint in \"" + directory + "\"",
+                       "no valid checkpoint in '" + directory + "'",
                        weights.passedOver);
 }
 
@@ -52,9 +52,9 @@ Status TrainedWeights::listWeights() {
       weight = weights.end() - 1;
     } else if (isOwn || weight->type != origin.type ||
                weight->shape != origin.shape) {
-      return Status::error(DamagedBundle, "checkpoint \"" + path +
-                                              "\" has weight \"" + name +
-                                              "\" in two forms");
+      return Status::error(DamagedBundle, "checkpoint '" + path +
+                                              "' has weight '" + name +
+                                              "' in two forms");
     }
     weight->parameters.push_back(&tensor);
   }
@@ -138,8 +138,8 @@ Status TrainedWeights::writeSafetensors(const std::string &name) {
   for (const TrainedWeight &weight : weights)
     if (!isWhole(weight))
       return Status::error(CannotMeet,
-                           "only a part of weight \"" + weight.name +
-                               "\" was trained; the rest is in the model",
+                           "only a part of weight '" + weight.name +
+                               "' was trained; the rest is in the model",
                            {"export to an .onnx file"});
   Unfinished file;
   PCC_RETURN_IF_ERROR(file.createFile(name));

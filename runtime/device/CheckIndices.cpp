@@ -64,9 +64,9 @@ private:
                           : "indices " + std::to_string(lowOf(invalid.size)) +
                                 ".." + std::to_string(invalid.size - 1);
     return Status::error(
-        BadInput, "index " + std::to_string(invalid.value) + " in \"" +
-                      indices.input + "\" is outside " + indices.table_name +
-                      ", which has " + range + " (node \"" + node + "\")");
+        BadInput, "index " + std::to_string(invalid.value) + " in '" +
+                      indices.input + "' is outside " + indices.table_name +
+                      ", which has " + range + " (node '" + node + "')");
   }
 
   const program::CheckIndicesT &indices;

@@ -297,7 +297,7 @@ static Status withBundle(const std::string &folder,
     return use(std::move(bundle));
   } catch (const std::exception &problem) {
     return Status::error(DamagedBundle,
-                         "cannot read \"" + path + "\": " + problem.what());
+                         "cannot read '" + path + "': " + problem.what());
   }
 }
 

@@ -81,8 +81,8 @@ static std::string collectivesText(const Json &collectives,
               entry.at("count").dump() + " x " +
               entry.at("kind").get<std::string>() + " over " +
               entry.at("axes").dump() + ", receives " +
-              bytesOf(entry, "received_bytes") + ", at \"" +
-              entry.at("node").get<std::string>() + "\"\n";
+              bytesOf(entry, "received_bytes") + ", at '" +
+              entry.at("node").get<std::string>() + "'\n";
   return text.empty() ? "" : "collectives per " + per + "\n" + text;
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/program/Seal.h"
 #include "runtime/base/MappedFile.h"
+#include "runtime/base/MissingFile.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -48,8 +49,8 @@ Status sealFile(const std::string &path) {
   const bool closed = out && std::fclose(out) == 0;
   if (written && closed)
     return Status::success();
-  return Status::error(InputOutput, "cannot write \"" + path +
-                                        "\": " + std::strerror(errno));
+  return Status::error(InputOutput,
+                       "cannot write '" + path + "': " + std::strerror(errno));
 }
 
 Status checkSeal(const std::string &path) {
@@ -58,7 +59,7 @@ Status checkSeal(const std::string &path) {
   const auto bytes = file.bytes();
   const auto damaged = [&] {
     return Status::error(DamagedBundle,
-                         "\"" + path + "\" is damaged: its checksum differs");
+                         "'" + path + "' is damaged: its checksum differs");
   };
   if (bytes.size() < sizeof(Trailer))
     return damaged();
@@ -100,7 +101,8 @@ std::string sealJson(std::string json) {
 Status checkPresent(const std::string &bundle) {
   struct stat facts{};
   if (stat(bundle.c_str(), &facts) != 0)
-    return Status::error(DamagedBundle, "'" + bundle + "' does not exist",
+    return Status::error(DamagedBundle,
+                         "'" + bundle + "' " + describeMissing(bundle),
                          {"pcc MODEL -o " + bundle + " makes it"});
   if (!S_ISDIR(facts.st_mode))
     return Status::error(DamagedBundle,
@@ -116,8 +118,8 @@ Status readSealedJson(const std::string &path, std::string &text) {
   if (text.size() < length ||
       !text.ends_with(
           jsonSealOf(std::string_view(text).substr(0, text.size() - length))))
-    return Status::error(DamagedBundle, "\"" + path +
-                                            "\" is damaged: its seal is "
+    return Status::error(DamagedBundle, "'" + path +
+                                            "' is damaged: its seal is "
                                             "missing or differs");
   return Status::success();
 }

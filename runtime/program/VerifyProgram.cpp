@@ -90,13 +90,13 @@ private:
       return "it has format " + std::to_string(program.format) +
              ", this runtime reads format " + std::to_string(kFormatVersion);
     if (program.target != "cpu" && program.target != "cuda")
-      return "it is for \"" + program.target + "\"";
+      return "it is for '" + program.target + "'";
     if (program.axes.empty() || program.axes.size() > 32)
       return "it has " + std::to_string(program.axes.size()) + " axes";
     int64_t ranks = 1;
     for (const auto &axis : program.axes) {
       if (axis->size < 1 || axis->size > kMaxRanks / ranks)
-        return "axis \"" + axis->name + "\" has size " +
+        return "axis '" + axis->name + "' has size " +
                std::to_string(axis->size);
       ranks *= axis->size;
     }
@@ -119,7 +119,7 @@ private:
     mesh = meshOf(program);
     for (const dist::Axis &axis : mesh.axes)
       if (&axis != &mesh.axes[mesh.indexOf(axis.name)])
-        return "it has two axes \"" + axis.name + "\"";
+        return "it has two axes '" + axis.name + "'";
     return {};
   }
 
@@ -167,14 +167,14 @@ private:
   std::string checkFiles() {
     for (const auto &file : program.files)
       if (!isRelativeInside(file->path))
-        return "weight file \"" + file->path + "\" lies outside its root";
+        return "weight file '" + file->path + "' lies outside its root";
     return {};
   }
 
   std::string checkParameters() {
     for (const auto &parameter : program.parameters)
       if (std::string fault = findParameterFault(*parameter); !fault.empty())
-        return "parameter \"" + parameter->name + "\" " + fault;
+        return "parameter '" + parameter->name + "' " + fault;
     return {};
   }
 
@@ -288,8 +288,8 @@ private:
     for (size_t i = 0; i < program.buffers.size(); ++i)
       if (std::string fault = findBufferFault(*program.buffers[i]);
           !fault.empty())
-        return "buffer " + std::to_string(i) + " \"" +
-               program.buffers[i]->name + "\" " + fault;
+        return "buffer " + std::to_string(i) + " '" + program.buffers[i]->name +
+               "' " + fault;
     return {};
   }
 
@@ -374,7 +374,7 @@ private:
                             input->batch_dim >= int64_t(input->shape.size())))
         fault = "has no dim " + std::to_string(input->batch_dim);
       if (!fault.empty())
-        return "input \"" + input->name + "\" " + fault;
+        return "input '" + input->name + "' " + fault;
     }
     return {};
   }
@@ -383,7 +383,7 @@ private:
     for (const auto &output : program.outputs)
       if (std::string fault = findPortFault(*output, /*isWritten=*/false);
           !fault.empty())
-        return "output \"" + output->name + "\" " + fault;
+        return "output '" + output->name + "' " + fault;
     return {};
   }
 
@@ -408,8 +408,8 @@ private:
     for (const auto &transfer : program.transfers)
       if (!isEndFine(transfer->from_stage, transfer->from_buffer, false) ||
           !isEndFine(transfer->to_stage, transfer->to_buffer, true))
-        return "the transfer of \"" + transfer->value +
-               "\" has an end that does not exist";
+        return "the transfer of '" + transfer->value +
+               "' has an end that does not exist";
     return {};
   }
 
@@ -467,14 +467,14 @@ private:
         continue;
       }
       if (started.empty() || !areHalves(*started.front(), *collective))
-        return function.name + " finishes the collective of \"" +
-               collective->value + "\", which it has not started";
+        return function.name + " finishes the collective of '" +
+               collective->value + "', which it has not started";
       started.pop_front();
     }
     for (const auto &[group, started] : startedOver)
       if (!started.empty())
-        return function.name + " does not finish the collective of \"" +
-               started.front()->value + "\"";
+        return function.name + " does not finish the collective of '" +
+               started.front()->value + "'";
     return {};
   }
 
@@ -604,9 +604,9 @@ private:
     }
     for (const auto &[name, open] : isOpen)
       if (open)
-        return "a message of \"" +
+        return "a message of '" +
                program.transfers[size_t(std::get<1>(name))]->value +
-               "\" is never waited for";
+               "' is never waited for";
     return {};
   }
 

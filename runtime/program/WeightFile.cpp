@@ -47,7 +47,7 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file) {
 /// describes the difference.
 static Status stale(const std::string &path, const std::string &why) {
   return Status::error(DamagedBundle,
-                       "weight file \"" + path + "\" " + why +
+                       "weight file '" + path + "' " + why +
                            " since the bundle was compiled",
                        {"compile the model again"});
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/report/ReportSources.h"
 
+#include "runtime/base/MissingFile.h"
 #include "runtime/report/BundleSummary.h"
 #include "runtime/report/ExplanationSummary.h"
 
@@ -106,7 +107,7 @@ static bool addContent(const Json &content, Json &source) {
 static Status readText(const std::string &path, std::string &text) {
   std::error_code error;
   if (!fs::exists(path, error))
-    return refuse(path, "it does not exist");
+    return refuse(path, "it " + describeMissing(path));
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
   content << file.rdbuf();

@@ -1,6 +1,7 @@
 //===- Npy.cpp - reading and writing NumPy .npy files ---------------------===//
 
 #include "runtime/tensor/Npy.h"
+#include "runtime/base/MissingFile.h"
 
 #include <algorithm>
 #include <array>
@@ -40,7 +41,7 @@ static constexpr std::string_view kMagic("\x93NUMPY", 6);
 /// Returns the error (exit code 10) of a malformed file. `why` is the reason.
 static Status malformed(const std::string &path, const std::string &why) {
   return Status::error(BadInput,
-                       "\"" + path + "\" is not a valid .npy file: " + why);
+                       "'" + path + "' is not a valid .npy file: " + why);
 }
 
 namespace {
@@ -201,7 +202,7 @@ static std::optional<ElementType> typeOf(std::string_view name) {
 
 Status NpyFile::open(const std::string &path, NpyFile &opened) {
   if (access(path.c_str(), F_OK) != 0)
-    return Status::error(BadInput, "there is no file \"" + path + "\"");
+    return Status::error(BadInput, "'" + path + "' " + describeMissing(path));
   NpyFile npy;
   PCC_RETURN_IF_ERROR(MappedFile::open(path, npy.file));
   const auto text = findHeader(npy.file.bytes(), npy.dataOffset);

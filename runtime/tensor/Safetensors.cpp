@@ -122,7 +122,7 @@ static std::string readEntries(std::string_view text,
       continue;
     entries.push_back({name});
     if (const char *fault = readEntry(value, entries.back()))
-      return "tensor \"" + name + "\" " + fault;
+      return "tensor '" + name + "' " + fault;
   }
   std::sort(entries.begin(), entries.end(), [](const auto &a, const auto &b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
@@ -138,7 +138,7 @@ static std::string findHole(const std::vector<SafetensorsEntry> &entries,
   uint64_t end = 0;
   for (const SafetensorsEntry &entry : entries) {
     if (entry.begin != end)
-      return "tensor \"" + entry.name + "\" begins at " +
+      return "tensor '" + entry.name + "' begins at " +
              std::to_string(entry.begin) + " and not at " + std::to_string(end);
     end = entry.end;
   }
@@ -150,8 +150,8 @@ static std::string findHole(const std::vector<SafetensorsEntry> &entries,
 Status SafetensorsFile::open(const std::string &path, SafetensorsFile &file) {
   const auto malformed = [&](const std::string &why) {
     return Status::error(DamagedBundle,
-                         "\"" + path +
-                             "\" is not a valid safetensors file: " + why);
+                         "'" + path +
+                             "' is not a valid safetensors file: " + why);
   };
   SafetensorsFile opened;
   PCC_RETURN_IF_ERROR(MappedFile::open(path, opened.file));

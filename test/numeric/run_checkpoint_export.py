@@ -206,7 +206,7 @@ def wrong_usage(folder):
 @case
 def no_checkpoint(folder):
     expect_error(10, "there is no checkpoint in", folder, folder, "-o", os.path.join(folder, "out.onnx"))
-    expect_error(10, "No such file", folder, os.path.join(folder, "absent"), "-o", os.path.join(folder, "out.onnx"))
+    expect_error(10, "does not exist", folder, os.path.join(folder, "absent"), "-o", os.path.join(folder, "out.onnx"))
 
 
 @case

@@ -47,7 +47,7 @@ def build(folder, kind, data, indices, rest=(), computed=False, trained=False, *
 def expect(got, index, low, high, computed):
     code, _, err = got
     name = "used" if computed else "i"
-    words = (f"index {index} in \"{name}\"", f"indices {low}..{high}", 'node "reader"')
+    words = (f"index {index} in '{name}'", f"indices {low}..{high}", "node 'reader'")
     if code != 10 or any(w not in err for w in words) or sum(line.startswith("pcc: error:") for line in err.splitlines()) != 1:
         raise pcc.Failure(f"exit code {code}, not 10 with {words}: {err.strip()[:400]}")
 

@@ -490,7 +490,7 @@ def step_not_cut(folder):
             np.save(os.path.join(data[batch], name + ".npy"), np.ones((2, *shape), "f4"))
     train(bundles[4], data[4], 1, "--save", saved)
     code, _, err = pcc.call("run", bundles[8], "--comm", "thread", "--data", data[8], "--resume", saved)
-    expect(code == 10 and 'cannot continue at sample 4: input "s"' in err, f"exit code {code}: {err.strip()[-400:]}")
+    expect(code == 10 and "cannot continue at sample 4: input 's'" in err, f"exit code {code}: {err.strip()[-400:]}")
     train(bundles[4], data[4], 1, "--resume", saved)
 
 

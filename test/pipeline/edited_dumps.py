@@ -23,7 +23,7 @@ MALFORMED = {
     "3-place": (r"= graph\..*pipe\.stage = 1", (r"pipe\.stage = 1", "pipe.stage = 2"), "needs one of 2 stages, counted from 0, got 2"),
     "4-shard": (r"= graph\..*dist\.shardings = \[", (r"dist\.shardings = \[[^]]*\]", "dist.shardings = []"),
                 "needs 1 entry, one per result of the op, got 0"),
-    "5-localize": (r"= dist\.collective", (r" to #\w+", ' to #dist.sharding<"[-, 32@tq:2]">'), 'axis "tq", which the mesh does not have'),
+    "5-localize": (r"= dist\.collective", (r" to #\w+", ' to #dist.sharding<"[-, 32@tq:2]">'), "axis 'tq', which the mesh does not have"),
     "6-schedule": (r"func\.func @stage_1", (r"pipe\.stage = 1", 'pipe.stage = "1"'), "needs an i64 of at least 0"),
     "7-emit": (r"^module ", (r"pipe\.microbatches = \d+", "pipe.microbatches = 0"), "needs an i64 from 1 to 2147483647, got 0"),
 }
@@ -91,7 +91,20 @@ def claims_next(phase):
                 [f"breaks a rule of {phase}: ", BROKEN_RULES[phase]], is_there=False)
 
 
-CASES = [(phase, edited, (phase,)) for phase in MALFORMED] + [(f"rules of {phase}", claims_next, (phase,)) for phase in BROKEN_RULES]
+def loses_weights(phase):
+    """A weight file that does not exist, or that pcc may not read, is named with a place in the dump."""
+    with tempfile.TemporaryDirectory() as t:
+        with open(os.path.join(make_dumps(t), f"{phase}.mlir")) as f:
+            text = f.read()
+        other = os.path.join(t, "other")
+        os.makedirs(other)
+        for change, mention in (((r'graph\.root = "[^"]*"', 'graph.root = "/absent"'), "'/absent/model.onnx': it does not exist"),
+                                ((r'model\.onnx = "\d+ ', 'model.onnx = "1 '), "lies outside of the model's directory")):
+            refused(other, text, find(text, r"^module "), change, [mention], is_there=False)
+
+
+CASES = [(phase, edited, (phase,)) for phase in MALFORMED] + [(f"rules of {phase}", claims_next, (phase,)) for phase in BROKEN_RULES] + \
+    [("weights", loses_weights, ("4-shard",))]
 
 
 if __name__ == "__main__":

@@ -88,10 +88,10 @@ class Errors(unittest.TestCase):
     def test_inputs(self):
         ids = self.inputs["input_ids"]
         run = self.bundle.run
-        self.assertEqual(str(self.fails(10, run, {})), 'input "input_ids" (i64 [4, 6]) is missing')
-        self.assertEqual(str(self.fails(10, run, {"input_ids": ids[:2]})), 'input "input_ids" has shape [2, 6], not [4, 6]')
-        self.assertEqual(str(self.fails(10, run, {"input_ids": ids.astype("f4")})), 'input "input_ids" has type f32, not i64')
-        self.assertEqual(self.fails(10, run, {"ids": ids}).notes, ['its inputs are "input_ids" (i64 [4, 6])'])
+        self.assertEqual(str(self.fails(10, run, {})), "input 'input_ids' (i64 [4, 6]) is missing")
+        self.assertEqual(str(self.fails(10, run, {"input_ids": ids[:2]})), "input 'input_ids' has shape [2, 6], not [4, 6]")
+        self.assertEqual(str(self.fails(10, run, {"input_ids": ids.astype("f4")})), "input 'input_ids' has type f32, not i64")
+        self.assertEqual(self.fails(10, run, {"ids": ids}).notes, ["its inputs are 'input_ids' (i64 [4, 6])"])
         self.assertIn("got list", str(self.fails(10, run, {"input_ids": [[1] * 6] * 4})))
         self.fails(10, run, {"input_ids": ids.astype(object)})
         self.assertIn("outside", str(self.fails(10, run, {"input_ids": ids + 37})))
@@ -99,7 +99,7 @@ class Errors(unittest.TestCase):
 
     def test_what_a_child_says(self):
         error = self.fails(10, self.bundle.run, {"ids": self.inputs["input_ids"]}, comm="mpi")
-        self.assertEqual((str(error), error.notes), ('the model has no input "ids"; nearest: \'input_ids\'', ['its inputs are "input_ids" (i64 [4, 6])']))
+        self.assertEqual((str(error), error.notes), ("the model has no input 'ids'; nearest: 'input_ids'", ["its inputs are 'input_ids' (i64 [4, 6])"]))
         self.fails(13, self.bundle.run, self.inputs, comm="nccl")
 
     def test_values_that_differ(self):

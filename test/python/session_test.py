@@ -124,7 +124,7 @@ class Sessions(unittest.TestCase):
             first = session.step(self.batches[0])
             with self.assertRaises(pcc.Error) as caught:
                 session.step({"input_ids": self.batches[0]["input_ids"]})
-            self.assertEqual((caught.exception.exit_code, str(caught.exception)), (10, 'input "labels" (i64 [4, 6]) is missing'))
+            self.assertEqual((caught.exception.exit_code, str(caught.exception)), (10, "input 'labels' (i64 [4, 6]) is missing"))
             self.assertEqual(session.step(self.batches[1])["step"], first["step"] + 1)
 
     def test_an_index_outside_its_table_ends_the_session(self):

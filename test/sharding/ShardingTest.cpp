@@ -48,7 +48,7 @@ TEST(Parse, AxesWithoutASizeDivideTheRestOfTheDim) {
   EXPECT_EQ(canonicalText("1|tp", 12), "[12@tp]");
   EXPECT_EQ(errorOf("[5|tp]", {12}),
             "expected factors whose product divides 12, the size of dim 0, at "
-            "character 6, got \"[5|tp]\"");
+            "character 6, got '[5|tp]'");
   EXPECT_NE(errorOf("[0|tp]", {12}), "");
   EXPECT_NE(errorOf("[9223372036854775807|9|tp]", {12}), "");
   EXPECT_NE(errorOf("[tp|3]", {12}), "");
@@ -186,17 +186,17 @@ TEST(WithoutAxes, TheOthersKeepTheirParts) {
 
 TEST(FindError, NamesTheAxisAndTheDims) {
   EXPECT_EQ(errorOf("[tp,tp]", {4, 4}),
-            "dim 1 uses axis \"tp\", which dim 0 already uses");
+            "dim 1 uses axis 'tp', which dim 0 already uses");
   EXPECT_EQ(errorOf("[tq,-]", {4, 4}),
-            "axis \"tq\" is not in the mesh; its axes are x and tp");
+            "axis 'tq' is not in the mesh; its axes are x and tp");
   EXPECT_EQ(errorOf("[tp:(1)3,-]", {4, 4}),
-            "dim 0 uses sub-axis tp:(1)3, which does not divide axis \"tp\" of "
+            "dim 0 uses sub-axis tp:(1)3, which does not divide axis 'tp' of "
             "size 4");
   EXPECT_EQ(errorOf("[tp]", {4, 4}), "sharding has 1 dim, the tensor has 2");
   EXPECT_EQ(errorOf("[3|5@tp]", {16}),
             "dim 0 has factors that multiply to 15, got size 16");
   EXPECT_EQ(errorOf("[tp] partial sum(tp)", {16}),
-            "the partial list uses axis \"tp\", which dim 0 already uses");
+            "the partial list uses axis 'tp', which dim 0 already uses");
   EXPECT_EQ(errorOf("[-] partial sum(tp) partial max(x)", {16}),
             "partial over axes of different kinds, got sum and max");
 }

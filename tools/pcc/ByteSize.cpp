@@ -9,7 +9,7 @@
 using namespace pcc;
 
 std::optional<int64_t> tool::parseBytes(const std::string &text) {
-  static const std::regex form("([0-9]+([.][0-9]+)?)(([KMGT]?)(i?)B)?");
+  static const std::regex form("([0-9]+([.][0-9]+)?)( ?([KMGT]?)(i?)B)?");
   std::smatch match;
   if (!std::regex_match(text, match, form))
     return std::nullopt;

@@ -116,8 +116,14 @@ static std::string helpOf(const CLI::App &app) {
 /// catches these exceptions.
 tool::ParsedArguments tool::parseArguments(CLI::App &app, int argc,
                                            const char *const *argv) {
+  const auto refuse = [&app](const std::string &text) {
+    return Status::error(WrongUsage, text,
+                         {"'" + app.get_name() + " --help' lists the options"});
+  };
   try {
     addStandardOptions(app);
+    if (const auto text = findSingleHyphen(app, argc, argv))
+      return {refuse(*text)};
     runtime::parseStrictly(app, argc, argv);
     return {};
   } catch (const CLI::CallForVersion &version) {
@@ -128,9 +134,7 @@ tool::ParsedArguments tool::parseArguments(CLI::App &app, int argc,
     const std::string text = usageErrorText(app, error, argc, argv);
     if (error.get_exit_code() == Unsupported)
       return {Status::error(Unsupported, text)};
-    return {
-        Status::error(WrongUsage, text,
-                      {"'" + app.get_name() + " --help' lists the options"})};
+    return {refuse(text)};
   }
 }
 

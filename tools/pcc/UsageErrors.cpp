@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <regex>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -92,6 +93,30 @@ findUnknownOption(const CLI::App &app, int argc, const char *const *argv) {
   return std::nullopt;
 }
 
+/// Returns whether `text` has more brackets `open` than `close`.
+static bool isOpen(const std::string &text, char open, char close) {
+  return std::count(text.begin(), text.end(), open) >
+         std::count(text.begin(), text.end(), close);
+}
+
+/// Returns the error of the first word that is the end of the value of an
+/// option, such as GiB of `--memory-limit 8 GiB` or -] of `--shard w=[tp, -]`.
+/// std::nullopt if there is none.
+static std::optional<std::string>
+findDividedValue(const CLI::App &app, int argc, const char *const *argv) {
+  static const std::regex unit("[KMGT]i?B");
+  for (int i = 3; i < argc; ++i) {
+    const std::string name = argv[i - 2], begin = argv[i - 1], end = argv[i];
+    if (name.starts_with("--") && findOption(app, name) &&
+        (isOpen(begin, '[', ']') || isOpen(begin, '(', ')') ||
+         std::regex_match(end, unit)))
+      return "'" + end + "' is not part of " + name + " " + begin +
+             "; a value with spaces needs quotes: " + name + " '" + begin +
+             " " + end + "'";
+  }
+  return std::nullopt;
+}
+
 /// Returns the error of a first word that is no subcommand of `app`, which has
 /// subcommands; std::nullopt if the word is one.
 static std::optional<std::string>
@@ -122,10 +147,23 @@ static std::string valueCountText(const CLI::App &app,
          ", got " + (got == 0 ? "none" : std::to_string(got));
 }
 
+std::optional<std::string> tool::findSingleHyphen(const CLI::App &app, int argc,
+                                                  const char *const *argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    if (name.size() > 2 && name[0] == '-' && name[1] != '-' &&
+        findOption(app, "-" + name))
+      return "no option is called " + name + "; did you mean -" + name + "?";
+  }
+  return std::nullopt;
+}
+
 std::string tool::usageErrorText(const CLI::App &app,
                                  const CLI::ParseError &error, int argc,
                                  const char *const *argv) {
   const std::string text = inLowerCase(error.what());
+  if (auto divided = findDividedValue(app, argc, argv))
+    return *divided;
   // CLI11 tells first what is missing, but a mistyped word is the cause.
   switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
   case CLI::ExitCodes::ExtrasError:

@@ -3,6 +3,7 @@
 #ifndef PCC_TOOLS_PCC_USAGEERRORS_H
 #define PCC_TOOLS_PCC_USAGEERRORS_H
 
+#include <optional>
 #include <string>
 
 namespace CLI {
@@ -18,6 +19,12 @@ namespace pcc::tool {
 /// lower case.
 std::string usageErrorText(const CLI::App &app, const CLI::ParseError &error,
                            int argc, const char *const *argv);
+
+/// Returns the message for the first word with one hyphen that is the name of
+/// an option with two, such as -output=FILE. CLI11 would read the letters after
+/// -o as the value of -o. Returns std::nullopt if there is no such word.
+std::optional<std::string> findSingleHyphen(const CLI::App &app, int argc,
+                                            const char *const *argv);
 
 } // namespace pcc::tool
 

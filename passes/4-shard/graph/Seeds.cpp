@@ -241,9 +241,9 @@ LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
       if (*std::next(it) % *it != 0)
         return emitError(locationOf(value))
                << "sharding '" << seed.text
-               << "' cannot be met: another one cuts axis \"" << axis
-               << "\" in other parts, at " << *it << " and at "
-               << *std::next(it) << code();
+               << "' cannot be met: another one cuts axis '" << axis
+               << "' in other parts, at " << *it << " and at " << *std::next(it)
+               << code();
   return success();
 }
 

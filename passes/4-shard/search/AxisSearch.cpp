@@ -315,9 +315,11 @@ private:
                          return breaksRule(edge);
                        }))
         return emitError(graph.valueOf(i, 0).getLoc())
-               << "the batch of input "
-               << graph.function.getArgAttr(i, graph::nameName)
-               << " cannot be cut into microbatches: some op needs all of it";
+               << "the batch of input '"
+               << graph.function
+                      .getArgAttrOfType<StringAttr>(i, graph::nameName)
+                      .getValue()
+               << "' cannot be cut into microbatches: some op needs all of it";
     return success();
   }
 

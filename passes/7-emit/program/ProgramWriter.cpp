@@ -313,7 +313,7 @@ private:
   void noteUnsupported(Operation *op) {
     std::string text = op->getName().getStringRef().str();
     if (StringRef node = graph::nodeName(op->getLoc()); !node.empty())
-      text += " (node \"" + node.str() + "\")";
+      text += " (node '" + node.str() + "')";
     if (!llvm::is_contained(unsupported, text))
       unsupported.push_back(text);
   }

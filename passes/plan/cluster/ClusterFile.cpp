@@ -266,14 +266,33 @@ void ClusterReader::readCollectives(const std::string &name,
   }
 }
 
-/// Returns the number of the first line with more than 1,000 dots; 0 if there
-/// is none. The parser makes a table for each dot of a key, one in another, and
-/// would overflow the stack.
+/// Returns whether the dot at index `dot` of `line` has digits at both sides,
+/// as in 12.5, and no further dot touches these digits, as in the key 1.2.3.
+static bool isDecimalPoint(std::string_view line, size_t dot) {
+  constexpr std::string_view digits = "0123456789_";
+  const size_t before =
+      dot == 0 ? line.npos : line.find_last_not_of(digits, dot - 1);
+  const size_t after = line.find_first_not_of(digits, dot + 1);
+  const auto isDot = [&](size_t at) {
+    return at < line.size() && line[at] == '.';
+  };
+  // Both are true if there is no digit on that side.
+  const bool beginsWithDot = before + 1 == dot, endsWithDot = after == dot + 1;
+  return !beginsWithDot && !endsWithDot && !isDot(before) && !isDot(after);
+}
+
+/// Returns the number of the first line with more than 1,000 dots that are no
+/// decimal points; 0 if there is none. The parser makes a table for each dot of
+/// a key, one in another, and would overflow the stack.
 static size_t findDeepKey(std::string_view text) {
   constexpr ptrdiff_t most = 1000;
   for (size_t line = 1; !text.empty(); ++line) {
     const std::string_view content = text.substr(0, text.find('\n'));
-    if (std::count(content.begin(), content.end(), '.') > most)
+    ptrdiff_t dots = 0;
+    for (size_t at = content.find('.'); at != content.npos;
+         at = content.find('.', at + 1))
+      dots += isDecimalPoint(content, at) ? 0 : 1;
+    if (dots > most)
       return line;
     text.remove_prefix(std::min(content.size() + 1, text.size()));
   }

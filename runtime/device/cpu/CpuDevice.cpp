@@ -116,14 +116,14 @@ public:
                  std::unique_ptr<Operation> &operation) override {
     const Prepare prepare = prepares[size_t(instruction.body.type)];
     if (!prepare)
-      return Status::error(Defect, "the cpu device has no instruction \"" +
-                                       instruction.node + "\"");
+      return Status::error(Defect, "the cpu device has no instruction '" +
+                                       instruction.node + "'");
     // oneDNN throws exceptions, which are converted to a Status here.
     try {
       return prepare(resources, context, instruction, operation);
     } catch (const std::exception &error) {
-      return Status::error(Defect, "cannot prepare node \"" + instruction.node +
-                                       "\": " + error.what());
+      return Status::error(Defect, "cannot prepare node '" + instruction.node +
+                                       "': " + error.what());
     }
   }
 

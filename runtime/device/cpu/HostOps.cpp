@@ -77,12 +77,12 @@ Status prepareHostOp(CpuResources &, const LoadContext &context,
   const program::HostOpT &op = *instruction.body.AsHostOp();
   const HostOpRow *row = findRow(op.name);
   if (!row)
-    return Status::error(Defect, "the cpu device has no op \"" + op.name +
-                                     "\" (node \"" + instruction.node + "\")");
+    return Status::error(Defect, "the cpu device has no op '" + op.name +
+                                     "' (node '" + instruction.node + "')");
   auto prepared = std::make_unique<HostOperation>(context, op, *row);
   if (const char *fault = prepared->prepare())
-    return Status::error(DamagedBundle, "op \"" + op.name + "\" of node \"" +
-                                            instruction.node + "\" " + fault);
+    return Status::error(DamagedBundle, "op '" + op.name + "' of node '" +
+                                            instruction.node + "' " + fault);
   operation = std::move(prepared);
   return Status::success();
 }

@@ -126,8 +126,8 @@ Status prepareCopy(CudaResources &resources, const LoadContext &context,
                        copy.loops.front().target_stride() == 1;
   if (!isDense)
     return Status::error(DamagedBundle, "the cuda device only copies runs "
-                                        "(node \"" +
-                                            instruction.node + "\")");
+                                        "(node '" +
+                                            instruction.node + "')");
   operation =
       std::make_unique<CopyOperation>(resources.context(), context, copy);
   return Status::success();

@@ -143,8 +143,8 @@ public:
     const PrepareCuda prepare = prepares[size_t(instruction.body.type)];
     if (!prepare)
       return Status::error(DamagedBundle,
-                           "the cuda device has no instruction \"" +
-                               instruction.node + "\"");
+                           "the cuda device has no instruction '" +
+                               instruction.node + "'");
     return prepare(resources, context, instruction, operation);
   }
 

@@ -283,7 +283,7 @@ Status prepareMatmul(CudaResources &resources, const LoadContext &context,
   auto made =
       std::make_unique<MatmulOperation>(resources, context, matmul, *types);
   if (Status status = made->open(); status.failed())
-    return status.addNote("node \"" + instruction.node + "\"");
+    return status.addNote("node '" + instruction.node + "'");
   operation = std::move(made);
   return Status::success();
 }

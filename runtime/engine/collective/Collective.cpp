@@ -460,10 +460,10 @@ static Status checkScratch(const LoadContext &context,
       collective.scratch < 0 ? 0 : buffers[size_t(collective.scratch)]->bytes;
   if (elements * size <= reserved)
     return Status::success();
-  return Status::error(
-      DamagedBundle, "the program reserves " + std::to_string(reserved) +
-                         " bytes for the collective of \"" + collective.value +
-                         "\", which needs " + std::to_string(elements * size));
+  return Status::error(DamagedBundle,
+                       "the program reserves " + std::to_string(reserved) +
+                           " bytes for the collective of '" + collective.value +
+                           "', which needs " + std::to_string(elements * size));
 }
 
 /// Sets `operation` to a new operation that executes the collective

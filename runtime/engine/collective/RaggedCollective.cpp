@@ -295,8 +295,8 @@ Status prepareRaggedCollective(const LoadContext &context,
   const auto rowDims = size_t(collective.row_dims);
   auto plan = planRows(spec, rowDims, context.mesh, context.at);
   if (!plan)
-    return Status::error(DamagedBundle, "the rows of \"" + collective.value +
-                                            "\" do not fit their layouts");
+    return Status::error(DamagedBundle, "the rows of '" + collective.value +
+                                            "' do not fit their layouts");
   const int64_t elements = rowElements(spec, rowDims);
   if (spec.kind == dist::CollectiveKind::AllGather)
     operation = std::make_unique<RaggedAllGather>(context, instruction, group,

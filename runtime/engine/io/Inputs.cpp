@@ -22,7 +22,7 @@ Status Inputs::checkName(const std::string &name) const {
     names.push_back(input->name);
   }
   return Status::error(BadInput,
-                       "the model has no input \"" + name + "\"" +
+                       "the model has no input '" + name + "'" +
                            nearestOf(name, names),
                        {"its inputs are " + known});
 }
@@ -34,7 +34,7 @@ static Status checkArray(const program::InputT &input, ElementType type,
                          const std::vector<int64_t> &shape, bool isOfSteps) {
   const ElementType wanted = npyTypeOf(typeOf(input.type));
   if (type != wanted && type != typeOf(input.type))
-    return Status::error(BadInput, "input \"" + input.name + "\" has type " +
+    return Status::error(BadInput, "input '" + input.name + "' has type " +
                                        std::string(nameOf(type)) + ", not " +
                                        std::string(nameOf(wanted)));
   std::vector<int64_t> ofStep = shape;
@@ -42,7 +42,7 @@ static Status checkArray(const program::InputT &input, ElementType type,
     ofStep.erase(ofStep.begin());
   if (ofStep == input.shape && ofStep.size() + isOfSteps == shape.size())
     return Status::success();
-  return Status::error(BadInput, "input \"" + input.name + "\" has shape " +
+  return Status::error(BadInput, "input '" + input.name + "' has shape " +
                                      toString(shape) + ", not " +
                                      (isOfSteps ? "steps of " : "") +
                                      toString(input.shape));
@@ -186,7 +186,7 @@ Status Inputs::open(const program::InputT &input, Source &source) const {
     if (isOfSteps && !file.shape().empty())
       source.numSteps = file.shape().front();
     Status status = checkArray(input, file.type(), file.shape(), isOfSteps);
-    return status.ok() ? status : status.addNote("read from \"" + path + "\"");
+    return status.ok() ? status : status.addNote("read from '" + path + "'");
   }
   if (!options.randomInputs)
     return Status::error(BadInput, "input " + describe(input) + " is missing",

@@ -21,8 +21,8 @@
 namespace pcc::runtime {
 
 static Status cannotWrite(const std::string &path, int error) {
-  return Status::error(InputOutput, "cannot write \"" + path +
-                                        "\": " + std::strerror(error));
+  return Status::error(InputOutput,
+                       "cannot write '" + path + "': " + std::strerror(error));
 }
 
 namespace {
@@ -184,9 +184,9 @@ private:
     std::error_code error;
     madeDirectory = std::filesystem::create_directories(directory, error);
     if (error)
-      return Status::error(InputOutput, "cannot create directory \"" +
+      return Status::error(InputOutput, "cannot create directory '" +
                                             directory +
-                                            "\": " + error.message());
+                                            "': " + error.message());
     PCC_RETURN_IF_ERROR(unfinished.createFolder(directory + "/outputs"));
     for (size_t i = 0; i < files.size(); ++i) {
       OutputFile &file = files[i];

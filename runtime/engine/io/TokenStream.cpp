@@ -8,7 +8,7 @@
 namespace pcc::runtime {
 
 std::string describe(const program::InputT &input) {
-  return "\"" + input.name + "\" (" +
+  return "'" + input.name + "' (" +
          std::string(nameOf(npyTypeOf(typeOf(input.type)))) + " " +
          toString(input.shape) + ")";
 }
@@ -45,10 +45,10 @@ Status checkData(const RunOptions &options) {
     return Status::error(
         WrongUsage,
         "--tokens " + options.tokens + " needs --data FILE.bin" +
-            (isFolder ? ", but \"" + options.data + "\" is a directory" : ""));
+            (isFolder ? ", but '" + options.data + "' is a directory" : ""));
   if (options.tokens.empty() && isFile)
-    return Status::error(WrongUsage, "--data \"" + options.data +
-                                         "\" is a file; give the type of its "
+    return Status::error(WrongUsage, "--data '" + options.data +
+                                         "' is a file; give the type of its "
                                          "tokens with --tokens u16 or u32");
   return Status::success();
 }
@@ -103,13 +103,13 @@ Status TokenStream::open(const RunOptions &options,
   const int64_t tokens = size / width;
   const int64_t length = labels->shape[1];
   if (size % width != 0)
-    return Status::error(BadInput, "\"" + options.data + "\" has " +
+    return Status::error(BadInput, "'" + options.data + "' has " +
                                        std::to_string(size) + " bytes, not " +
                                        options.tokens + " tokens of " +
                                        std::to_string(width));
   if (length < 1 || tokens < length + 1)
     return Status::error(
-        BadInput, "\"" + options.data + "\" has " + std::to_string(tokens) +
+        BadInput, "'" + options.data + "' has " + std::to_string(tokens) +
                       " tokens, but a sample takes " +
                       std::to_string(length + 1) + ", labels included");
   elements = (tokens - 1) / length * length;

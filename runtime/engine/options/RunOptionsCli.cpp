@@ -15,10 +15,10 @@ static void addInput(RunOptions &options, const std::string &text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
     throw CLI::ValidationError("--input",
-                               "expects NAME=FILE.npy, got \"" + text + "\"");
+                               "expects NAME=FILE.npy, got '" + text + "'");
   const std::string name = text.substr(0, equals);
   if (!options.inputs.emplace(name, text.substr(equals + 1)).second)
-    throw CLI::ValidationError("--input", "\"" + name + "\" is given twice");
+    throw CLI::ValidationError("--input", "'" + name + "' is given twice");
 }
 
 /// Makes `option` accept only integers from `least` to `most`.

@@ -64,7 +64,7 @@ static std::string join(const std::string &directory, const std::string &name) {
 /// compares only the blocks. The function prints its note in this case.
 static void noteUnhashed(const std::string &path) {
   std::fprintf(stderr,
-               "note: weight file \"%s\" was too large to be hashed when the "
+               "note: weight file '%s' was too large to be hashed when the "
                "model was compiled; only samples of it were compared\n",
                printable(path).c_str());
 }
@@ -97,8 +97,8 @@ Status Parameters::openFiles(const RunOptions &options) {
       noteUnhashed(path);
     PCC_RETURN_IF_ERROR(MappedFile::open(path, files.emplace_back()));
     if (files.back().bytes().size() != file->size)
-      return Status::error(DamagedBundle, "weight file \"" + path +
-                                              "\" changes while it is "
+      return Status::error(DamagedBundle, "weight file '" + path +
+                                              "' changes while it is "
                                               "read");
   }
   isReadInPlace.resize(files.size());
@@ -134,7 +134,7 @@ Status Parameters::allocate(const program::ParameterT &parameter,
     return Status::success();
   return Status::error(NoDevice, "out of memory: no " +
                                      std::to_string(parameter.local_bytes) +
-                                     " bytes for \"" + parameter.name + "\"");
+                                     " bytes for '" + parameter.name + "'");
 }
 
 /// Loads the shard of a parameter from the mapped weight file. There are two

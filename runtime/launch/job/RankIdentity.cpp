@@ -117,8 +117,8 @@ static Status parseNumber(const Variable &variable, int lowest, int highest,
   const char *end = begin + variable.value.size();
   const auto [stop, problem] = std::from_chars(begin, end, number);
   if (problem != std::errc() || stop != end || variable.value.empty())
-    return wrong("the launcher's variable " + variable.name + " is \"" +
-                 variable.value + "\", not a number");
+    return wrong("the launcher's variable " + variable.name + " is '" +
+                 variable.value + "', not a number");
   if (number < lowest || number > highest)
     return wrong("the launcher's variable " + variable.text() +
                  " is not between " + std::to_string(lowest) + " and " +

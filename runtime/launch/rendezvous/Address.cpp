@@ -62,7 +62,7 @@ static std::optional<int> portIn(std::string_view text) {
 static int portOfJob(uint64_t job) { return 61440 + int(job % 4096); }
 
 static Status notAnAddress(const std::string &text) {
-  return Status::error(WrongWorld, "\"" + text + "\" is not an address",
+  return Status::error(WrongWorld, "'" + text + "' is not an address",
                        {"ranks meet at tcp://HOST:PORT or unix:PATH"});
 }
 
@@ -184,8 +184,8 @@ private:
   Status wrong(const char *name) const {
     return Status::error(WrongWorld,
                          std::string("the launcher's variable ") + name +
-                             " is \"" + *get(name) +
-                             "\", which does not say where ranks "
+                             " is '" + *get(name) +
+                             "', which does not say where ranks "
                              "meet",
                          {"set PCC_RENDEZVOUS to tcp://HOST:PORT, with the "
                           "host of rank 0"});

@@ -80,7 +80,7 @@ Status checkSpace(const std::string &launcher, const std::string &folder,
     return Status::success();
   return Status::error(
       InputOutput,
-      launcher + " needs " + kibibytes(needed) + " in \"" + folder + "\" for " +
+      launcher + " needs " + kibibytes(needed) + " in '" + folder + "' for " +
           std::to_string(worldSize) + " ranks, but " + kibibytes(left) +
           " are free",
       {"set TMPDIR to a folder with more space, or run all ranks in one "

@@ -23,8 +23,8 @@ static Status loadImage(const std::string &path, const ProgramImage *&image) {
     return Status::success();
   const char *reason = dlerror();
   return Status::error(DamagedBundle,
-                       "cannot load \"" + path +
-                           "\": " + (reason ? reason : "it has no program"));
+                       "cannot load '" + path +
+                           "': " + (reason ? reason : "it has no program"));
 }
 
 /// Loads equal executables only once. The compiler writes equal executables as

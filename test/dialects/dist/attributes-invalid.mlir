@@ -72,7 +72,7 @@ module attributes {dist.decisions = []} {}
 
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
 func.func @unknown_axis(%x: tensor<4xf32>) {
-  // expected-error @below {{'dist.shardings': dim 0 uses axis "tq", which the mesh does not have; it has tp=2}}
+  // expected-error @below {{'dist.shardings': dim 0 uses axis 'tq', which the mesh does not have; it has tp=2}}
   %y = graph.relu %x {dist.shardings = [#dist.sharding<"[4@tq:2]">]} : tensor<4xf32>
   return
 }
@@ -81,7 +81,7 @@ func.func @unknown_axis(%x: tensor<4xf32>) {
 // -----
 
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
-// expected-error @below {{'dist.sharding': dim 0 uses sub-axis tp:(1)4, which does not divide axis "tp" of size 2}}
+// expected-error @below {{'dist.sharding': dim 0 uses sub-axis tp:(1)4, which does not divide axis 'tp' of size 2}}
 func.func @too_large(%x: tensor<4xf32> {dist.sharding = #dist.sharding<"[4@tp:4]">}) {
   %y = graph.relu %x {dist.shardings = [#dist.sharding<"[-]">]} : tensor<4xf32>
   return
@@ -94,7 +94,7 @@ func.func @too_large(%x: tensor<4xf32> {dist.sharding = #dist.sharding<"[4@tp:4]
 #split = #dist.sharding<"[4@tq:2]">
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
 func.func @unknown_axis_of_a_reshard(%x: tensor<4xf32>) {
-  // expected-error @below {{'to': dim 0 uses axis "tq"}}
+  // expected-error @below {{'to': dim 0 uses axis 'tq'}}
   %y = dist.reshard %x from #whole to #split : tensor<4xf32> to tensor<4xf32>
   return
 }
@@ -141,3 +141,8 @@ func.func @no_tensor(%x: tensor<4xf32> {dist.global = i64}) { return }
 
 // expected-error @below {{attribute 'dist.global' of argument 0 needs a type of 1 dims, as the tensor has, got 2}}
 func.func @another_rank(%x: tensor<4xf32> {dist.global = tensor<4x4xf32>}) { return }
+
+// -----
+
+// expected-error @below {{the mesh has two axes 'dp'}}
+module attributes {dist.mesh = #dist.mesh<dp = 2, dp = 2>} {}

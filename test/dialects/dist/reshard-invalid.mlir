@@ -32,10 +32,10 @@ func.func @sharding_of_another_rank(%x: tensor<8xf32>) {
 // -----
 
 // A name alone needs a mesh: in the IR every axis carries its size.
-// expected-error @below {{expected the size of axis "tp" at character 6, got "[8@tp]"}}
+// expected-error @below {{expected the size of axis 'tp' at character 6, got '[8@tp]'}}
 func.func @axis_without_size() attributes {a = #dist.sharding<"[8@tp]">} { return }
 
 // -----
 
-// expected-error @below {{axis "tp" has size 0}}
+// expected-error @below {{axis 'tp' has size 0}}
 module attributes {dist.mesh = #dist.mesh<tp = 0>} {}

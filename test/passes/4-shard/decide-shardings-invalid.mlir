@@ -19,7 +19,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[8@tp view(1
 
 // -----
 
-// expected-error @unknown {{cannot shard 'x' as [ep]: axis "ep" is not in the mesh; its axis is tp}}
+// expected-error @unknown {{cannot shard 'x' as [ep]: axis 'ep' is not in the mesh; its axis is tp}}
 module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[ep]"]} {
   func.func @unknown_axis(%x: tensor<8xf32> {graph.name = "x"}) -> tensor<8xf32> {
     return %x : tensor<8xf32>
@@ -31,7 +31,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[ep]"]} {
 // A request for the value of an op is refused at that op.
 module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["y=[ep]"]} {
   func.func @unknown_axis_of_an_op(%x: tensor<8xf32>) -> tensor<8xf32> {
-    // expected-error @below {{cannot shard 'y' as [ep]: axis "ep" is not in the mesh; its axis is tp}}
+    // expected-error @below {{cannot shard 'y' as [ep]: axis 'ep' is not in the mesh; its axis is tp}}
     %y = graph.neg %x {graph.name = "y"} : tensor<8xf32>
     return %y : tensor<8xf32>
   }
@@ -49,7 +49,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[tp,-]"]} {
 // -----
 
 // Parts of an axis that do not align cannot be told apart on one rank.
-// expected-error @unknown {{another one cuts axis "tp" in other parts, at 2 and at 3}}
+// expected-error @unknown {{another one cuts axis 'tp' in other parts, at 2 and at 3}}
 module attributes {dist.mesh = #dist.mesh<tp = 6>, dist.seeds = ["x=[tp:(1)2]", "y=[tp:(1)3]"]} {
   func.func @parts_that_do_not_align(%x: tensor<12xf32> {graph.name = "x"},
       %y: tensor<12xf32> {graph.name = "y"}) -> tensor<12xf32> {
@@ -107,7 +107,7 @@ module attributes {dist.mesh = #dist.mesh<mb = 2>} {
 // An op that is not linear in a sum needs the whole sum.
 module attributes {dist.mesh = #dist.mesh<mb = 2>} {
   graph.parameter @sum : tensor<4xf32> trained
-  // expected-error @below {{the batch of input "x" cannot be cut into microbatches: some op needs all of it}}
+  // expected-error @below {{the batch of input 'x' cannot be cut into microbatches: some op needs all of it}}
   func.func @powers_of_sums(%x: tensor<8x4xf32> {graph.batch_dim = 0 : i64, graph.name = "x"}) -> tensor<4xf32> {
     %w = graph.get_parameter @sum {pipe.stage = 0 : i64} : tensor<4xf32>
     %a = graph.mul %x, %w {pipe.stage = 0 : i64} : tensor<8x4xf32>, tensor<4xf32>
@@ -139,7 +139,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[-]"]} {
 
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
   func.func @pin_on_another_mesh(%x: tensor<8xf32> {graph.name = "x"}) -> tensor<8xf32> {
-    // expected-error @below {{cannot shard 'x' as [dp:(1)2], as the model asks for: dim 0 uses axis "dp", which the mesh does not have}}
+    // expected-error @below {{cannot shard 'x' as [dp:(1)2], as the model asks for: dim 0 uses axis 'dp', which the mesh does not have}}
     %0 = dist.pin %x to #dist.sharding<"[8@dp:2]"> value "x" : tensor<8xf32>
     return %0 : tensor<8xf32>
   }

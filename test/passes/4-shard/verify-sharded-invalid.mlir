@@ -39,7 +39,7 @@ func.func @reshard_of_something_else(%x: tensor<8xf32> {dist.sharding = #whole})
 
 #ep = #dist.sharding<"[8@ep:2]">
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
-// expected-error @below {{dim 0 uses axis "ep", which the mesh does not have; it has tp=2}}
+// expected-error @below {{dim 0 uses axis 'ep', which the mesh does not have; it has tp=2}}
 func.func @unknown_axis(%x: tensor<8xf32> {dist.sharding = #ep}) -> tensor<8xf32> {
   return %x : tensor<8xf32>
 }

@@ -7,7 +7,7 @@ module attributes {dist.mesh = #dist.mesh<t = 2>} {
   func.func @ids_of_an_embedding(
       %ids: tensor<4xi64> {graph.name = "ids", dist.sharding = #dist.sharding<"[4@t:2]">}) -> tensor<4x8xf32> {
     %w = graph.get_parameter @wte : tensor<50x8xf32>
-    // CHECK:      graph.check_indices %arg0 below [50] of "\22wte\22"
+    // CHECK:      graph.check_indices %arg0 below [50] of "'wte'"
     // CHECK-SAME: {dist.split = #split, graph.name = "ids"}
     // CHECK-NEXT: graph.gather
     %y = graph.gather %w, %ids along 0 : tensor<50x8xf32>, tensor<4xi64>

@@ -196,3 +196,15 @@ func.func @channels_of_one_group(%x: tensor<1x3x4xf32> {dist.sharding = #channel
       dilations = array<i64: 1>, output_pads = array<i64: 0>} : tensor<1x3x4xf32>, tensor<3x2x1xf32>
   return %0 : tensor<1x2x4xf32>
 }
+
+// -----
+
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+
+graph.parameter @w : tensor<8xf32> = <"w.bin", 0, 32, tensor<8xf32>>
+
+func.func @partial_weight() -> tensor<8xf32> {
+  // expected-error @below {{reads a weight as a partial value, but ranks store elements of the weight itself}}
+  %0 = graph.get_parameter @w {dist.shardings = [#sum]} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

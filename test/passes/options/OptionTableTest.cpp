@@ -215,8 +215,8 @@ TEST(OptionText, TakesTheFormOfDumps) {
              "fsdp,expert", "--memory-limit", "1.5GB", "--train"}));
   const OptionTexts expected = {{"--tp", "2"},
                                 {"--dim batch", "8"},
-                                {"--shape ids", "8x32x"},
-                                {"--mesh", "a=2,b=4,"},
+                                {"--shape ids", "8x32"},
+                                {"--mesh", "a=2,b=4"},
                                 {"--lr", "0.01"},
                                 {"--betas", "0.9,0.95"},
                                 {"--preset", "fsdp expert"},

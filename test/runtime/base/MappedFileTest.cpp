@@ -61,7 +61,7 @@ TEST_F(MappedFileTest, FileThatShrinksIsAnError) {
   const Status status = file.checkUnchanged(DamagedBundle);
   EXPECT_EQ(status.code(), DamagedBundle);
   EXPECT_THAT(status.message(),
-              HasSubstr("file\" changed while it was read: it had 32768 bytes "
+              HasSubstr("file' changed while it was read: it had 32768 bytes "
                         "and has 4096"));
 }
 

@@ -91,17 +91,17 @@ TEST_F(Damage, FlippedBitOfATensor) {
   std::string content = contentOf(part);
   content[content.size() - 3] ^= 4;
   overwrite(part, content);
-  expectFallback("tensor \"w\" has another checksum");
+  expectFallback("tensor 'w' has another checksum");
 }
 
 TEST_F(Damage, MissingFile) {
   std::filesystem::remove(part);
-  expectFallback("rank-001.safetensors\" is missing");
+  expectFallback("rank-001.safetensors' is missing");
 }
 
 TEST_F(Damage, MissingManifest) {
   std::filesystem::remove(manifest);
-  expectFallback("manifest.json\" is missing");
+  expectFallback("manifest.json' is missing");
 }
 
 TEST_F(Damage, TruncatedManifest) {
@@ -155,31 +155,31 @@ TEST_F(Damage, PieceOfNothing) {
 TEST_F(Damage, OverlappingPieces) {
   changeManifest(
       [](Manifest &m) { m.tensors[0].pieces[1].runs[0] = {{2, 5}}; });
-  expectFallback("tensor \"w\" do not hold each element once");
+  expectFallback("tensor 'w' do not hold each element once");
 }
 
 TEST_F(Damage, PieceThatIsListedTwice) {
   changeManifest([](Manifest &m) {
     m.tensors[0].pieces.push_back(m.tensors[0].pieces[0]);
   });
-  expectFallback("tensor \"w\" do not hold each element once");
+  expectFallback("tensor 'w' do not hold each element once");
 }
 
 TEST_F(Damage, PieceThatIsMissing) {
   changeManifest([](Manifest &m) { m.tensors[0].pieces.pop_back(); });
-  expectFallback("tensor \"w\" do not hold each element once");
+  expectFallback("tensor 'w' do not hold each element once");
 }
 
 TEST_F(Damage, PieceElsewhereInItsFile) {
   changeManifest([](Manifest &m) { m.tensors[0].pieces[1].offset -= 4; });
-  expectFallback("does not have tensor \"w\" as the manifest says");
+  expectFallback("does not have tensor 'w' as the manifest says");
 }
 
 TEST_F(Damage, PieceOutsideItsFile) {
   for (const uint64_t offset : {uint64_t(500), ~uint64_t(0)}) {
     changeManifest(
         [&](Manifest &m) { m.tensors[0].pieces[1].offset = offset; });
-    expectFallback("has a piece of tensor \"w\" outside of its file");
+    expectFallback("has a piece of tensor 'w' outside of its file");
   }
 }
 
@@ -187,7 +187,7 @@ TEST_F(Damage, PieceOfAnUnknownFile) {
   changeManifest([](Manifest &m) {
     m.tensors[0].pieces[1].file = "rank-007.safetensors";
   });
-  expectFallback("has a piece of tensor \"w\" outside of its file");
+  expectFallback("has a piece of tensor 'w' outside of its file");
 }
 
 TEST_F(Damage, FileOutsideTheFolder) {
@@ -252,7 +252,7 @@ TEST_F(Damage, NoCheckpointAtAll) {
   const Status status = load(whole(), single, folder.path + "/empty").status;
   EXPECT_EQ(status.code(), BadInput);
   EXPECT_EQ(status.message(),
-            "there is no checkpoint in \"" + folder.path + "/empty\"");
+            "there is no checkpoint in '" + folder.path + "/empty'");
 }
 
 TEST_F(Damage, MissingTensorIsNamed) {
@@ -261,7 +261,7 @@ TEST_F(Damage, MissingTensorIsNamed) {
   const Status status = load(more, single, folder.path).status;
   EXPECT_EQ(status.code(), CannotMeet);
   EXPECT_EQ(status.message(),
-            "checkpoint \"" + newest + "\" has no tensor \"new\"");
+            "checkpoint '" + newest + "' has no tensor 'new'");
 }
 
 TEST_F(Damage, OtherShapeOrTypeIsNamed) {
@@ -270,14 +270,14 @@ TEST_F(Damage, OtherShapeOrTypeIsNamed) {
   other[0].layout = wholeLayout(other[0].shape);
   Status status = load(other, single, folder.path).status;
   EXPECT_EQ(status.code(), CannotMeet);
-  EXPECT_NE(status.message().find("has tensor \"w\" of shape [6, 4], this run "
+  EXPECT_NE(status.message().find("has tensor 'w' of shape [6, 4], this run "
                                   "needs [4, 6]"),
             std::string::npos)
       << status.message();
   other = whole();
   other[1].type = ElementType::F64;
   status = load(other, single, folder.path).status;
-  EXPECT_NE(status.message().find("has tensor \"m\" of type f32, this run "
+  EXPECT_NE(status.message().find("has tensor 'm' of type f32, this run "
                                   "needs f64"),
             std::string::npos)
       << status.message();
@@ -292,11 +292,10 @@ TEST_F(Damage, TensorsWithoutAPlace) {
   EXPECT_TRUE(stateless.holdsWhatItSays);
   ASSERT_EQ(stateless.loaded.notes.size(), 1u);
   EXPECT_EQ(stateless.loaded.notes[0],
-            "this run does not use tensor \"m\" of checkpoint \"" + newest +
-                "\"");
+            "this run does not use tensor 'm' of checkpoint '" + newest + "'");
   less = {whole()[1]};
   const Status status = load(less, single, folder.path).status;
   EXPECT_EQ(status.code(), CannotMeet);
-  EXPECT_NE(status.message().find("has trained parameter \"w\""),
+  EXPECT_NE(status.message().find("has trained parameter 'w'"),
             std::string::npos);
 }

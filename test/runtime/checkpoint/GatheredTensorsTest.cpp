@@ -99,6 +99,6 @@ TEST(GatheredTensors, APartOfAWeightIsNotTakenForIt) {
   const Status status = collect({weight("q", columns, {}, slice(0))}, named);
   EXPECT_EQ(status.code(), CannotMeet);
   EXPECT_EQ(status.message(),
-            "only a part of weight \"qk\" was trained; the rest is in the "
+            "only a part of weight 'qk' was trained; the rest is in the "
             "model");
 }

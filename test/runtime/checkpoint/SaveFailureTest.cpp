@@ -248,7 +248,7 @@ TEST(SaveFailure, TwoRunsInOneFolder) {
   }));
   EXPECT_EQ(status.code(), InputOutput);
   EXPECT_EQ(status.message(),
-            "another run saves checkpoints to \"" + folder.path + "\"");
+            "another run saves checkpoints to '" + folder.path + "'");
 }
 
 TEST(SaveFailure, FolderThatCannotBeMade) {

@@ -158,6 +158,6 @@ TEST(GroupedMatmul, CountsOfOtherExpertsAreRefused) {
   Floats y;
   const Status status = multiply(ElementType::F32, {1, 1, 1}, false, y);
   EXPECT_EQ(status.code(), DamagedBundle);
-  EXPECT_EQ(status.message(), "op \"grouped_matmul\" of node \"moe\" has "
+  EXPECT_EQ(status.message(), "op 'grouped_matmul' of node 'moe' has "
                               "operands of another type or shape");
 }

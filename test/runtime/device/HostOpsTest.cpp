@@ -58,8 +58,9 @@ TEST(TopK, SmallestAlongTheOuterDim) {
   EXPECT_EQ(indices, (Ints{1, 0, 2, 2}));
 }
 
-TEST(TopK, NanIsLargest) {
-  EXPECT_EQ(topK({1, NAN, 2}, {3}, 0, 1, true).second, Ints{1});
+TEST(TopK, NanComesBeforeAllNumbers) {
+  EXPECT_EQ(topK({1, NAN, 2}, {3}, 0, 2, true).second, (Ints{1, 2}));
+  EXPECT_EQ(topK({1, NAN, 2}, {3}, 0, 2, false).second, (Ints{1, 0}));
 }
 
 TEST(CumSum, InclusiveExclusiveReverse) {
@@ -119,7 +120,7 @@ TEST(HostOps, UnknownNameIsADefect) {
   const Status status = run.run();
   EXPECT_EQ(status.code(), Defect);
   EXPECT_EQ(status.message(),
-            "the cpu device has no op \"frobnicate\" (node \"node_7\")");
+            "the cpu device has no op 'frobnicate' (node 'node_7')");
 }
 
 namespace {
@@ -146,15 +147,15 @@ TEST(CheckIndices, NamesIndexBoundsNodeAndInput) {
   EXPECT_TRUE(checkIndices({-10, 9}, {10}).ok());
   const Status status = checkIndices({0, 10}, {10});
   EXPECT_EQ(status.code(), BadInput);
-  EXPECT_EQ(status.message(), "index 10 in \"ids\" is outside wte, which has "
-                              "indices -10..9 (node \"Gather_3\")");
+  EXPECT_EQ(status.message(), "index 10 in 'ids' is outside wte, which has "
+                              "indices -10..9 (node 'Gather_3')");
 }
 
 TEST(CheckIndices, LabelsAreNotNegative) {
   EXPECT_TRUE(checkIndices({0, 9}, {10}, /*fromZero=*/true).ok());
   EXPECT_EQ(checkIndices({-1}, {10}, /*fromZero=*/true).message(),
-            "index -1 in \"ids\" is outside wte, which has indices 0..9 (node "
-            "\"Gather_3\")");
+            "index -1 in 'ids' is outside wte, which has indices 0..9 (node "
+            "'Gather_3')");
 }
 
 TEST(CheckIndices, EachIndexOfATupleHasItsSize) {
@@ -165,6 +166,6 @@ TEST(CheckIndices, EachIndexOfATupleHasItsSize) {
 
 TEST(CheckIndices, AnEmptyDimHasNoIndices) {
   EXPECT_EQ(checkIndices({0}, {0}).message(),
-            "index 0 in \"ids\" is outside wte, which has no indices (node "
-            "\"Gather_3\")");
+            "index 0 in 'ids' is outside wte, which has no indices (node "
+            "'Gather_3')");
 }

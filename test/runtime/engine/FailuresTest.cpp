@@ -55,36 +55,35 @@ TEST_F(Failures, RandomIndicesAreWithinTheirTable) {
 TEST_F(Failures, IndexOutsideItsTableOnOneRank) {
   const Status status = with(ids({2, 4}, {0, 0, 0, 0, 0, 10}));
   EXPECT_EQ(status.code(), BadInput);
-  EXPECT_EQ(status.message(), "index 10 in \"ids\" is outside wte, which has "
-                              "indices 0..9 (node \"Gather_0\")");
+  EXPECT_EQ(status.message(), "index 10 in 'ids' is outside wte, which has "
+                              "indices 0..9 (node 'Gather_0')");
   EXPECT_FALSE(std::filesystem::exists(folder.path + "/out"));
 }
 
 TEST_F(Failures, MissingInput) {
   const Status status = run.run({}, folder.path);
   EXPECT_EQ(status.code(), BadInput);
-  EXPECT_EQ(status.message(), "input \"ids\" (i64 [2, 4]) is missing");
+  EXPECT_EQ(status.message(), "input 'ids' (i64 [2, 4]) is missing");
 }
 
 TEST_F(Failures, UnknownInput) {
   const Status status =
       run.run({{"ids", ids({2, 4})}, {"mask", ids({2, 4})}}, folder.path);
   EXPECT_EQ(status.code(), BadInput);
-  EXPECT_EQ(status.message(),
-            "the model has no input \"mask\"; nearest: 'ids'");
+  EXPECT_EQ(status.message(), "the model has no input 'mask'; nearest: 'ids'");
 }
 
 TEST_F(Failures, WrongShape) {
   const Status status = with(ids({4, 2}));
   EXPECT_EQ(status.code(), BadInput);
-  EXPECT_EQ(status.message(), "input \"ids\" has shape [4, 2], not [2, 4]");
+  EXPECT_EQ(status.message(), "input 'ids' has shape [4, 2], not [2, 4]");
 }
 
 TEST_F(Failures, WrongType) {
   const Status status =
       with(folder.write("f.npy", ElementType::F32, {2, 4}, iota(8)));
   EXPECT_EQ(status.code(), BadInput);
-  EXPECT_EQ(status.message(), "input \"ids\" has type f32, not i64");
+  EXPECT_EQ(status.message(), "input 'ids' has type f32, not i64");
 }
 
 TEST_F(Failures, WrongWorldSize) {

@@ -58,12 +58,12 @@ TEST_F(Session, AnInputThatDoesNotFitEndsNothing) {
     Status status = rank.open();
     const InputArrays flat = {{"x", {ElementType::F32, {24}, x.data()}}};
     EXPECT_EQ(rank.setInputs(flat).message(),
-              "input \"x\" has shape [24], not [4, 6]");
+              "input 'x' has shape [24], not [4, 6]");
     const InputArrays integers = {{"x", {ElementType::I32, {4, 6}, x.data()}}};
     EXPECT_EQ(rank.setInputs(integers).message(),
-              "input \"x\" has type i32, not f32");
+              "input 'x' has type i32, not f32");
     EXPECT_EQ(rank.setInputs({{"z", {}}}).message(),
-              "the model has no input \"z\"; nearest: 'x'");
+              "the model has no input 'z'; nearest: 'x'");
     EXPECT_EQ(rank.setInputs({}).code(), BadInput);
     if (status.ok())
       status = rank.setInputs(given(x));

@@ -281,7 +281,7 @@ TEST(Verify, MessagesAreWaitedForOnceBehindTheirPost) {
   constexpr auto post = program::ActionKind::Post,
                  wait = program::ActionKind::Wait;
   EXPECT_EQ(faultOfMessages({post, wait}), "");
-  EXPECT_NE(faultOfMessages({post}).find("\"h\" is never waited for"),
+  EXPECT_NE(faultOfMessages({post}).find("'h' is never waited for"),
             std::string::npos);
   for (const auto &kinds :
        {std::vector{wait, post}, {post, post, wait}, {post, wait, wait}})
@@ -319,7 +319,7 @@ TEST(Verify, SamplesAndTheirDim) {
             std::string::npos);
   EXPECT_NE(faultAfter([](program::ProgramT &p) {
               p.inputs[0]->batch_dim = 2;
-            }).find("input \"x\" has no dim 2"),
+            }).find("input 'x' has no dim 2"),
             std::string::npos);
 }
 

@@ -52,7 +52,7 @@ TEST_F(Npy, HeadersOfScalarsAndVectorsAreTuples) {
 TEST_F(Npy, MissingFileIsAMissingInput) {
   const Status status = open();
   EXPECT_EQ(status.code(), BadInput);
-  EXPECT_EQ(status.message(), "there is no file \"" + path + "\"");
+  EXPECT_EQ(status.message(), "'" + path + "' does not exist");
 }
 
 TEST_F(Npy, RefusesFortranOrder) {

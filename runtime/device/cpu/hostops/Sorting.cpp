@@ -4,7 +4,7 @@
 // along dim is k. Integers: dim; largest, 1 for the largest and 0 for the
 // smallest elements. Results are sorted: the largest in descending order, the
 // smallest in ascending order. Among equal elements, the one with the lower
-// index comes first. NaN counts as the largest value.
+// index comes first. NaN comes before all numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,10 +69,13 @@ static const char *prepareTopK(HostOpCall &call) {
   return nullptr;
 }
 
-/// Returns whether `a` sorts before `b`. NaN is larger than every number and
-/// equal to NaN.
-template <typename T> static bool less(T a, T b) {
-  return a < b || (b != b && a == a);
+/// Returns whether `a` comes before `b` in a selection of the largest elements,
+/// or of the smallest ones if `largest` is false. NaN comes before all numbers
+/// in both selections. The reference evaluator and GPUs use the same order.
+template <typename T> static bool beats(T a, T b, bool largest) {
+  if (a != a || b != b)
+    return a != a && b == b;
+  return largest ? a > b : a < b;
 }
 
 /// Computes the op top_k: selects the k largest elements (second attribute 1)
@@ -81,7 +84,7 @@ template <typename T> static bool less(T a, T b) {
 /// first attribute. k is the size of the outputs along this dim. The first
 /// output has the selected elements: the largest in descending order, or the
 /// smallest in ascending order. The second output has their indices in the
-/// line. Equal elements are ordered by index. NaN counts as the largest value.
+/// line. Equal elements are ordered by index. NaN comes before all numbers.
 template <typename T> static void topK(HostOpCall &call) {
   const int64_t dim = call.integers[0];
   const bool largest = call.integers[1] != 0;
@@ -96,8 +99,8 @@ template <typename T> static void topK(HostOpCall &call) {
     const auto comesFirst = [&](int64_t i, int64_t j) {
       const auto a = static_cast<Computed<T>>(x[i * in.inner]);
       const auto b = static_cast<Computed<T>>(x[j * in.inner]);
-      if (less(a, b) || less(b, a))
-        return largest ? less(b, a) : less(a, b);
+      if (beats(a, b, largest) || beats(b, a, largest))
+        return beats(a, b, largest);
       return i < j;
     };
     std::partial_sort(call.workspace.begin(), call.workspace.begin() + k,

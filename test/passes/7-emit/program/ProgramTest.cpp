@@ -359,7 +359,7 @@ TEST_F(ProgramTest, ACallThatNoLibraryHasIsRefused) {
   facts = std::move(*read);
   Status status = writeProgram(*facts, 0, written);
   EXPECT_EQ(status.message(),
-            "the cpu device cannot run rank.library_call (node \"bad\")");
+            "the cpu device cannot run rank.library_call (node 'bad')");
 }
 
 /// "tec,ecd->td": e and c are contiguous in both operands and are summed as one
@@ -532,5 +532,5 @@ TEST_F(ProgramTest, ADeviceThatCannotRunAnOpSaysWhich) {
   Status status = writeProgram(*facts, 0, written);
   EXPECT_EQ(status.code(), Unsupported);
   EXPECT_EQ(status.message(),
-            "the cpu device cannot run graph.softmax (node \"bad\")");
+            "the cpu device cannot run graph.softmax (node 'bad')");
 }

@@ -120,6 +120,18 @@ TEST(Cluster, MistakesInTheFileAreNamed) {
     deep += ".a";
   EXPECT_EQ(errorOf(deep + " = 1"),
             "line 2 of the cluster file has too many dots");
+  deep = "nodes = 1\na";
+  for (int i = 0; i < 2000; ++i)
+    deep += ".1";
+  EXPECT_EQ(errorOf(deep + " = 1"),
+            "line 2 of the cluster file has too many dots");
+}
+
+TEST(ClusterFile, LongTablesOfNumbersAreNoDeepKeys) {
+  std::string table = "[collectives.all_reduce]\n8 = [[1.5, 1.5]";
+  for (int i = 2; i < 2000; ++i)
+    table += ", [" + std::to_string(i) + ".5, " + std::to_string(i) + ".25]";
+  EXPECT_EQ(errorOf(table + "]"), "");
 }
 
 } // namespace

@@ -204,7 +204,7 @@ TEST_F(WeightsOnDisk, AMissingHashIsNotPassedOver) {
   testing::internal::CaptureStderr();
   EXPECT_TRUE(ranks.run(options).ok());
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("weights.bin\" was too large to be hashed"),
+  EXPECT_NE(said.find("weights.bin' was too large to be hashed"),
             std::string::npos);
   EXPECT_EQ(said.find("note:"), said.rfind("note:")) << said;
 }
