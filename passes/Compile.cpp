@@ -19,8 +19,9 @@ static Status finish(const CompileOptions &options, CompileReport &report,
   return status.ok() ? written : status;
 }
 
-/// Runs the phases up to `last`. If the user asks for a page, explains the plan
-/// before 7-emit, after which the reasons of collectives are lost.
+/// Runs the phases up to `last`. If the user gives --html, also adds the reason
+/// of each collective to `page`. The reasons are read directly after
+/// 6-schedule, because 7-emit discards them.
 static Status advance(const CompileOptions &options, Compilation &compilation,
                       Phase last, PlanPage &page) {
   if (!options.html.empty()) {

@@ -92,9 +92,12 @@ struct ExplainOptions {
   std::string value;
   /// Whether the explanation is wanted as JSON, too.
   bool json = false;
-  /// Whether the text has all collectives and the choices that lost.
+  /// --verbose: whether the text lists all collectives, each with the rejected
+  /// alternatives of the decisions that caused it.
   bool isVerbose = false;
-  /// --top: number of the dearest collectives and cuts that the text shows.
+  /// --top: number of entries that the text shows. An entry is a group of equal
+  /// collectives, or the communication between two pipeline stages. The entries
+  /// with the longest times are shown.
   int64_t top = 4;
 };
 
@@ -105,10 +108,12 @@ struct ExplainedModel {
 };
 
 /// Compiles `options.model` without writing a bundle, and stores an explanation
-/// of its plan in `explained`: collectives, cuts into stages, and lints. Tries
-/// the options that it names by further compilations, to tell what they cost.
-/// If `explainOptions.value` selects tensors, the text explains only the
-/// shardings of these tensors. The JSON explains the collectives, too.
+/// of the plan in `explained`: collectives, cuts into pipeline stages, and
+/// lints. The explanation also suggests options. For each of the first four
+/// suggestions, compiles the model once more with these options, to find their
+/// effect on time and memory. If `explainOptions.value` selects tensors, the
+/// text explains only the shardings of these tensors. The JSON explains the
+/// collectives, too.
 Status explainModel(const CompileOptions &options,
                     const ExplainOptions &explainOptions,
                     ExplainedModel &explained, const Listener &listener = {});

@@ -57,8 +57,10 @@ static void noteMissing(const explain::Explanation &explanation,
                     "cause");
 }
 
-/// Runs the phases up to 2-prepare and returns another cut into stages to
-/// compare with; nullopt if there is none, or if the stages are cut already.
+/// Runs the phases up to 2-prepare. Then stores in `other` a different division
+/// of the model into pipeline stages, with which the explanation can compare
+/// the plan. Leaves `other` empty if there is no other division, or if phase
+/// 3-place has already divided the model.
 static Status findOtherCut(Compilation &compilation,
                            std::optional<explain::Remedy> &other) {
   if (phaseOf(compilation.getModule()) > Phase::Prepare)
@@ -72,8 +74,8 @@ static Status findOtherCut(Compilation &compilation,
   });
 }
 
-/// Runs the phases up to 6-schedule, after which all collectives are known, and
-/// stores all but prices in `explanation`.
+/// Runs the phases up to 6-schedule, after which all collectives are known.
+/// Stores in `explanation` everything except the prices (time and memory).
 static Status findReasons(Compilation &compilation,
                           const CompileOptions &options,
                           const plan::Cluster &cluster,
@@ -91,8 +93,9 @@ static Status findReasons(Compilation &compilation,
   });
 }
 
-/// Runs the last phase, which tells what a step costs, and prices the options
-/// that the explanation names.
+/// Runs the remaining phases up to 7-emit. Stores in `explanation` the price of
+/// the plan (time and memory of a step), and the prices of the options that the
+/// explanation suggests.
 static Status findPrices(Compilation &compilation,
                          const CompileOptions &options,
                          const Listener &listener,
@@ -107,9 +110,10 @@ static Status findPrices(Compilation &compilation,
   return Status::success();
 }
 
-/// Runs all phases, and stores the output of `pcc explain` in `explained`.
-/// Without `explainOptions.value`, explains the plan. With it, the text
-/// explains only the selected tensors, and the JSON explains both.
+/// Runs the phases, and stores the output of `pcc explain` in `explained`. If
+/// `explainOptions.value` is empty, the text and the JSON explain the whole
+/// plan. Otherwise, the text explains only the selected tensors, and the JSON
+/// explains the selected tensors and the whole plan.
 static Status explainPlan(Compilation &compilation,
                           const CompileOptions &options,
                           const ExplainOptions &explainOptions,

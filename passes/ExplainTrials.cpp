@@ -7,7 +7,8 @@
 
 using namespace pcc;
 
-/// Returns `options` with the options of `remedy`, and without files to write.
+/// Returns a copy of `options` that also has the options of `remedy`, but no
+/// options that write files.
 static CompileOptions optionsWith(CompileOptions options,
                                   const explain::Remedy &remedy) {
   llvm::append_range(options.shards, remedy.shards);

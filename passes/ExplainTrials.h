@@ -9,12 +9,14 @@
 
 namespace pcc {
 
-/// Stores the prices of the other cut and of the remedies of `explanation`. For
-/// each of the first four, compiles the model with these options up to 7-emit.
-/// `options` are those of the plan. Removes a remedy that changes nothing, and
-/// one with which the compilation fails, for example because the model is a
-/// dump of a later phase. The other cut becomes the remedy of unbalanced
-/// stages.
+/// Finds the price of the plan (time and memory) with each set of options that
+/// `explanation` suggests. The suggestions are the other cut into pipeline
+/// stages (`otherCut`) and the remedies of the lints. For each of the first
+/// four, compiles the model up to 7-emit, with `options`, which are those of
+/// the explained plan, and the suggested options. Stores the price in the
+/// suggestion. Removes a suggestion that changes nothing, and one with which
+/// the compilation fails, for example because the model is a dump of a later
+/// phase. The other cut becomes the remedy of the lint about unbalanced stages.
 void priceRemedies(const CompileOptions &options, const Listener &listener,
                    explain::Explanation &explanation);
 

@@ -9,11 +9,12 @@
 
 namespace pcc {
 
-/// Adds the passes of `phase` to `manager`. The last one is the verification
-/// gate of the phase, a pass that checks the phase's result.
+/// Adds all passes of `phase` to `manager`. The last pass is the gate of the
+/// phase: a pass that checks the result of the phase.
 void addPhase(mlir::OpPassManager &manager, Phase phase);
 
-/// Adds the passes of `phase` to `manager`, without the gate.
+/// Adds all passes of `phase` to `manager`, except the gate of the phase. The
+/// gate is the last pass, which checks the result of the phase.
 void addPasses(mlir::OpPassManager &manager, Phase phase);
 
 /// Adds the gate of `phase` to `manager`. The gate of a phase is a pass that

@@ -11,17 +11,18 @@
 
 namespace pcc {
 
-/// Page that shows a plan, as HTML. It tells no measured times, so equal
-/// commands give equal pages.
+/// Page that shows a plan, as HTML. The page contains no measured times, so
+/// equal commands give equal pages.
 class PlanPage {
 public:
   /// `options` must outlive the page.
   explicit PlanPage(const CompileOptions &options) : options(options) {}
 
-  /// Adds the reasons of all collectives. The module of `compilation` must have
-  /// passed 6-schedule and no later phase.
+  /// Adds to the page why each collective of the plan exists (explainModule).
+  /// The module of `compilation` must have passed 6-schedule and no later
+  /// phase.
   Status addReasons(Compilation &compilation);
-  /// Adds `explanation`, whose times are those of `cluster`.
+  /// Adds `explanation`. Its times were predicted for `cluster`.
   void add(const explain::Explanation &explanation,
            const plan::Cluster &cluster);
   /// Adds the description of the bundle in the directory `bundle`.

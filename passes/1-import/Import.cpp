@@ -81,8 +81,9 @@ private:
     return unsupported.status();
   }
 
-  /// Returns the exit code for an error about incompatible shapes. A user who
-  /// gives --dim or --shape may have caused the error.
+  /// Returns the exit code for an error about incompatible shapes. If the user
+  /// has given --dim or --shape, these options may have caused the error, and
+  /// the exit code is 5 (UnboundDim). Otherwise, it is 3 (CannotRead).
   ExitCode mismatchExitCode() const {
     return options.dims.empty() && options.shapes.empty() ? CannotRead
                                                           : UnboundDim;
@@ -133,9 +134,10 @@ static bool isConditional(const onnx::Node &node) {
   return node.opType == "If" && node.domain.empty();
 }
 
-/// Checks `graph` before any op is created. Reports a sparse initializer, or
-/// all op types that pcc does not support, or the first error of checkNode().
-/// An ONNX If passes the check.
+/// Checks the nodes of `graph` before any op is created for them. Reports a
+/// sparse initializer, or all op types that pcc does not support, or the first
+/// error of checkNode(). Does not check an ONNX If, because makeBranch()
+/// replaces each If by the nodes of one branch, which are checked then.
 Status ModelImport::checkNodes(const onnx::Graph &graph) {
   for (const onnx::SparseTensor &tensor : graph.sparseInitializers)
     return Status::error(Unsupported, "initializer " +
@@ -291,8 +293,9 @@ static const onnx::Graph *takenBranch(const onnx::Node &node,
 }
 
 /// Imports the branch that the constant condition of the ONNX If `node`
-/// selects. Returns an error of the branch. An error of the If itself is only
-/// recorded in `emitter`.
+/// selects. Returns the error if the import of the branch fails. If the If
+/// itself has an error, such as a condition that is not constant, only records
+/// this error in `emitter` and returns success.
 Status ModelImport::makeBranch(const onnx::Node &node, Emitter &emitter) {
   const onnx::Graph *graph = takenBranch(node, values, emitter);
   if (!graph)
@@ -477,7 +480,9 @@ importOnnx(StringRef path, const ImportOptions &options, MLIRContext *context,
   context->appendDialectRegistry(registry);
   context->loadDialect<graph::GraphDialect, func::FuncDialect,
                        dist::DistDialect>();
-  // Line 0 says that the module is no line of a source and no node.
+  // The location of the module is line 0 of the model file. Line 0 stands for
+  // the whole file, so that error messages name neither a line of source code
+  // nor an ONNX node.
   auto name = StringAttr::get(context, llvm::sys::path::filename(path));
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(FileLineColLoc::get(name, 0, 0));

@@ -123,8 +123,8 @@ private:
     return labels ? loss.build(builder, output, labels, expression) : Value();
   }
 
-  /// Returns the model output called `name`. If there is none, emits an error
-  /// that has the nearest outputs, and returns null.
+  /// Returns the model output called `name`. If there is none, returns null and
+  /// emits an error, which names the outputs with the most similar names.
   Value outputNamed(StringRef name) {
     std::vector<std::string> known;
     for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
@@ -164,10 +164,11 @@ private:
     return model.getArgument(last);
   }
 
-  /// Returns the symbolic dim names, such as "batch", of a new input of type
-  /// `labels`. Dim i takes the name from dim i of the first input if both have
-  /// the same size, and otherwise "". Returns null if there is no first input
-  /// or if it has no dim names.
+  /// Returns symbolic names, such as "batch", for the dims of a new input of
+  /// type `labels`. If dim i of the new input has the same size as dim i of the
+  /// first input of @main, it gets the name of that dim. Otherwise its name is
+  /// "". Returns null if @main has no input, or if its first input has no dim
+  /// names.
   ArrayAttr symbolsOf(RankedTensorType labels) {
     auto known = model.getNumArguments() == 0
                      ? ArrayAttr()
@@ -225,10 +226,10 @@ struct AddLoss : pcc::prepare::impl::AddLossBase<AddLoss> {
     LDBG() << "trains on " << loss;
   }
 
-  /// Names each op that computes an output of @main after this output. An
-  /// option such as `--shard y=[tp,-]` can then find "y" after the removal of
-  /// the outputs. Constants, weights and ops that --shard already names keep
-  /// their names.
+  /// Gives each op that computes an output of @main the name of this output.
+  /// For example, after the removal of the output "y", an option such as
+  /// `--shard y=[tp,-]` can still find the op by the name "y". Constants,
+  /// weights and ops that --shard already names keep their names.
   static void keepNames(func::FuncOp model) {
     Pins pins(model);
     for (auto [i, value] :

@@ -84,7 +84,8 @@ public:
 
   /// Marks one dim of each input that has no mark yet. This dim must have the
   /// same symbolic name, such as "batch", as the marked dim of input number
-  /// `input`. If the marked dim has no name, index and size must be equal.
+  /// `input`. If that dim has no name, the index and the size of both dims must
+  /// be equal.
   void spread(unsigned input) {
     int64_t dim = dims.at(input);
     StringRef symbol = symbolOf(function, input, dim);
@@ -250,10 +251,10 @@ private:
     return error;
   }
 
-  /// Stores the sequence dim of each input in an attribute. Dim 1 of the first
-  /// input is one if it has a symbolic name or if the input holds integers,
-  /// such as token ids. DimMarks::spread() marks the dims of the other inputs.
-  /// A batch dim is never a sequence dim.
+  /// Stores the sequence dim of each input in an attribute. In the first input,
+  /// dim 1 is the sequence dim if it has a symbolic name, or if the input holds
+  /// integers, such as token ids. In the other inputs, DimMarks::spread() finds
+  /// the sequence dim. A batch dim is never a sequence dim.
   void markSequence() {
     DimMarks sequence(function);
     if (hasDim(0, 1) &&

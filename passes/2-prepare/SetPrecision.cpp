@@ -45,10 +45,10 @@ static FloatType floatTypeOf(Value value) {
 namespace {
 /// Classes of the float values of a model. The class of a value determines its
 /// type. The order is Known < Stored < Narrow < Wide, and an op usually
-/// computes in the type of its highest operand. A buffer is a stored tensor
-/// that is not a weight, such as the running mean of a batch norm. A weight in
-/// f16 or bf16 that training changes is an exception: pcc stores it in f32.
-/// Stored values that depend on this weight are f32, too.
+/// computes in the type of the operand with the highest class. A buffer is a
+/// stored tensor that is not a weight, such as the running mean of a batch
+/// norm. A weight in f16 or bf16 that training changes is an exception: pcc
+/// stores it in f32. Stored values that depend on this weight are f32, too.
 enum class Precision : uint8_t {
   Known,  ///< depends on constants and buffers only; keeps the model's type
   Stored, ///< depends on inputs or weights too; keeps the model's type

@@ -86,7 +86,8 @@ public:
   unsigned numTransfers = 0, numClones = 0;
 
 private:
-  /// Emits a remark if stages have no op that computes with numbers.
+  /// Emits a remark if a stage has no op that executes floating-point
+  /// operations.
   void remarkOnIdleStages() {
     std::set<int64_t> busy;
     for (Operation &op : function.front())
@@ -101,10 +102,11 @@ private:
              "`pcc explain` shows the stages";
   }
 
-  /// Returns whether there are enough links (forward ops that exactly one stage
-  /// runs). Each cut in `stageAt` needs a link before it and one after it. If
-  /// there are several stages, each needs a link. With `stageOfNodes`, an
-  /// annotation must put this link on the stage.
+  /// Returns whether the model has enough links (forward ops that exactly one
+  /// stage runs). Each cut in `stageAt` needs a link before it and one after
+  /// it. If there are several stages, there must be at least as many links as
+  /// stages. With `stageOfNodes`, annotations must put at least one link on
+  /// each stage.
   bool hasLinkForEachStage() const {
     auto hasLinksAround = [&](StringAttr name) {
       const size_t cut = chain.findCut(name).value_or(0);
@@ -136,9 +138,11 @@ private:
   }
 
   /// Cuts the list of links (forward ops with much work) into stages of about
-  /// equal time. The weights of a stage may have at most 85 % of all bytes, and
-  /// must fit in its memory: first with weights sharded over the axis tp only,
-  /// then over all ranks. If no cut meets a limit, cuts without one.
+  /// equal time. The weights of a stage may have at most 85 % of the bytes of
+  /// all weights, and must fit into the memory of the ranks of the stage. First
+  /// assumes that weights are sharded over the axis tp only. If no cut fits,
+  /// assumes that weights are sharded over all ranks of the stage. If again no
+  /// cut fits, cuts without these limits.
   plan::StageCut cutEvenly(const plan::StageCutRequest &request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;

@@ -106,8 +106,10 @@ bool ForwardChain::carriesWork(Operation *op) const {
 }
 
 /// Returns the input of the stage planner for the links (forward ops that only
-/// one stage runs). Counts only bytes of the forward pass. The planner may make
-/// the slowest stage 5 % slower than necessary in order to send fewer bytes.
+/// one stage runs). Weights and activations count with their bytes in the
+/// forward pass only, without gradients and optimizer state. The planner may
+/// make the slowest stage 5 % slower than necessary in order to send fewer
+/// bytes.
 plan::StageCutRequest ForwardChain::request(int numStages) const {
   plan::StageCutRequest request;
   request.numStages = numStages;

@@ -8,8 +8,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::place;
 
-/// Returns a name before which --stage-at cuts so that a stage begins at
-/// `chain.links()[link]`; empty if there is none.
+/// Returns a name for the option --stage-at. With this name, a stage begins at
+/// the op `chain.links()[link]`. Returns an empty string if no name has this
+/// effect.
 static std::string nameOfCut(const ForwardChain &chain, size_t link) {
   Operation *op = chain.links()[link];
   auto own = op->getAttrOfType<StringAttr>(graph::nameName);

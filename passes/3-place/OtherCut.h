@@ -10,11 +10,13 @@
 
 namespace pcc::place {
 
-/// Returns names for --stage-at that cut the model into its number of stages
-/// otherwise than `cut-stages` does: with fewer bytes between stages, although
-/// the slowest stage takes up to 30 % longer than it has to. If the user chose
-/// the cuts, returns those that `cut-stages` would take. Empty if there is no
-/// other cut. `module` has passed 2-prepare and no later phase.
+/// Returns another cut of the model into the same number of stages, as names
+/// for --stage-at. If the user gives --stage-at, returns the cut that the pass
+/// `cut-stages` would choose without it. Otherwise returns a cut with fewer
+/// bytes between stages than the one that `cut-stages` chooses, in which the
+/// slowest stage may take up to 30 % longer than necessary. Returns an empty
+/// list if there is no other cut. `module` has passed 2-prepare and no later
+/// phase.
 std::vector<std::string> findOtherCut(mlir::ModuleOp module);
 
 } // namespace pcc::place

@@ -55,8 +55,9 @@ static LogicalResult checkOp(Operation &op, int64_t numStages,
 }
 
 namespace {
-/// Compares values of different stages. Two values are equal if one is sent to
-/// the other's stage, or if equal ops compute them from equal operands.
+/// Compares values of different stages. Two values are equal if one is a copy
+/// of the other, which pipe.transfer ops have sent to another stage. Two values
+/// are also equal if equal ops compute them from equal operands.
 class EqualValues {
 public:
   bool operator()(Value one, Value other) {
@@ -94,7 +95,8 @@ private:
                [&](Value left, Value right) { return (*this)(left, right); });
   }
 
-  /// Results of comparisons, because operands are shared.
+  /// Results of all comparisons so far, by the pair of values. Several ops can
+  /// share an operand, and each pair of operands is compared only once.
   llvm::DenseMap<std::pair<Value, Value>, bool> known;
 };
 } // namespace

@@ -123,11 +123,15 @@ static FailureOr<dist::SubAxes> takeExperts(ShardedGraph &graph,
   return expertAxes(mesh, numParts.getInt());
 }
 
-/// Builds the data-flow graph of `function` for the sharding search. If ranks
-/// cannot divide a microbatch evenly, cuts the batch dim and adapts the
-/// user-set shardings in `seeds`. Cuts causal attention into stripes
-/// (Stripes.h) if axis cp has several ranks, unless fewer ops would have a
-/// sequence dim.
+/// Builds the data-flow graph of `function` for the sharding search. If the
+/// ranks cannot share the samples of a microbatch evenly, divides the batch dim
+/// into two loop dims, microbatches and samples, and adapts the user-set
+/// shardings in `seeds`. For example, 6 samples become 2 microbatches of 3
+/// samples.
+///
+/// If the mesh axis cp has several ranks, also divides the sequence of causal
+/// attention into stripes (Stripes.h). Does not do this if the graph would then
+/// have fewer ops with a sequence dim.
 static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
                                  const dist::Mesh &mesh) {
   const int64_t microbatches = ShardedGraph::unevenMicrobatches(function, mesh);

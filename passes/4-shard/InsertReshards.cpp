@@ -141,7 +141,8 @@ private:
   /// Returns intermediate shardings that may make the reshards of one value
   /// cheaper. From each of them, ranks can slice two shardings in `needs`
   /// without communication. Returns none if `needs` has `mostOrdered` elements
-  /// or more, because all orders could not be tried.
+  /// or more: with one more sharding, cheapestReshardOrder() would no longer
+  /// try all orders.
   static std::vector<dist::Sharding> commonSources(ArrayRef<Need> needs) {
     std::vector<dist::Sharding> sources;
     for (size_t i = 0; i < needs.size() && needs.size() < mostOrdered; ++i)
@@ -205,9 +206,9 @@ private:
   }
 
   /// Returns the pipeline stage on which `operand` is resharded: the stage of
-  /// the op that reads it, or the sending stage for a `pipe.transfer`. For the
-  /// return, it is the stage that computes the value, or 0 for a function
-  /// argument.
+  /// the op that reads it, or the sending stage for a `pipe.transfer`. For an
+  /// operand of the return, the result is the stage that computes the value, or
+  /// 0 if the value is a function argument.
   static Attribute stageOfUse(OpOperand &operand) {
     Operation *user = operand.getOwner();
     if (auto transfer = dyn_cast<pipe::TransferOp>(user))

@@ -40,9 +40,11 @@ struct TokenCollective {
   /// Global sizes of the dims that count tokens. They are the leading dims of
   /// the tensor that the collective moves.
   SmallVector<int64_t> shape;
-  /// Shardings of the token dims. With `divided`, each rank has some tokens of
-  /// its group, and with `whole`, all of them. `divided` describes the operand
-  /// of an all_gather and the result of a reduce_scatter.
+  /// Shardings of the token dims on the two sides of the collective. Under
+  /// `divided`, each rank holds some tokens of its group. Under `whole`, each
+  /// rank holds all tokens of its group. An all_gather has an operand with the
+  /// sharding `divided` and a result with the sharding `whole`; a
+  /// reduce_scatter has them the other way round.
   dist::Sharding divided, whole;
   /// Mesh axes that split the tokens on one side of the collective, but not on
   /// the other side. The two sides are the operand and the result. The axes are
@@ -65,8 +67,9 @@ struct TokenCollective {
   read(dist::CollectiveOp op, int64_t numRows, const dist::Mesh &mesh);
 
   /// Returns the global shape of the Boolean mask that tells which rank needs
-  /// which token: the token dims, the ranks along the axes `group`, and the
-  /// ranks along the axes `others`.
+  /// which token: the token dims, then the number of ranks along the axes
+  /// `group`, then the number of ranks along the axes `others`. Example: [8, 4,
+  /// 2] for 8 tokens, the `group` dp=4 and the `others` tp=2.
   SmallVector<int64_t> maskShape() const;
   /// Plans the collectives that tell the owner of each token which ranks of the
   /// group need it, usually one all-to-all. Each rank sends one Boolean per
@@ -169,9 +172,9 @@ static bool givesOnlyRows(Value value, Value token) {
   });
 }
 
-/// Returns the all_gathers that dispatch tokens to the experts. All their
-/// readers must be gathers of the tokens that `groups` selects, possibly after
-/// reshapes, and must come after `groups`.
+/// Returns each all_gather that dispatches tokens to the experts. All readers
+/// of its result must be gathers of the tokens that `groups` selects, possibly
+/// after reshapes. These gathers must come after `groups`.
 static SmallVector<dist::CollectiveOp> findGathers(graph::GroupRowsOp groups) {
   SmallVector<dist::CollectiveOp> found;
   for (Operation *user : groups.getToken().getUsers()) {
@@ -290,10 +293,11 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return true;
   }
 
-  /// Returns an upper bound for the bytes that a rank receives in `op` with
-  /// masks. A reduce_scatter receives at most one partial sum per token and
-  /// chosen expert. An all_gather may still receive all tokens, because all of
-  /// them may choose experts of one rank.
+  /// Returns an upper bound for the bytes that a rank receives in `op` if `op`
+  /// has masks. In a reduce_scatter, a rank receives at most one partial sum
+  /// for each of its tokens and each expert that the token chose. In an
+  /// all_gather, a rank may still receive all tokens, because all of them may
+  /// choose its experts.
   static int64_t mostBytes(dist::CollectiveOp op, graph::GroupRowsOp groups,
                            const TokenCollective &sides) {
     const auto bytes = static_cast<int64_t>(op.getReceivedBytes());
@@ -304,9 +308,10 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return llvm::divideCeil(bytes * most, others);
   }
 
-  /// Returns the masks for the collective `op`. Collectives with equal `sides`
-  /// share masks. `asking` is the plan of the collectives that exchange the
-  /// masks.
+  /// Returns the masks for the collective `op`, which moves the tokens as
+  /// `sides` describes. If an earlier collective had equal `sides`, returns the
+  /// masks of that collective. `asking` is the plan of the collectives that
+  /// exchange the masks.
   const SelectedRows &masksOf(graph::GroupRowsOp groups,
                               const TokenCollective &sides,
                               const plan::ReshardPlan &asking,

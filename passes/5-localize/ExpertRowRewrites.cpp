@@ -70,9 +70,9 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
 //===----------------------------------------------------------------------===//
 
 /// Returns the dim kinds (expert, token, feature) of the operand of a reshape,
-/// given those of its `result`. Returns nullopt if an operand dim would need
-/// two kinds, a feature dim of the result comes before a dim of another kind,
-/// or there is no single expert dim.
+/// given those of its `result`. Returns nullopt in three cases: an operand dim
+/// would need two kinds, a feature dim of the result comes before a dim of
+/// another kind, or the operand would not have exactly one expert dim.
 static OperandRoles rolesOfReshape(Operation *op, const DimRoles &result) {
   ArrayRef<int64_t> from = shapeOf(op->getOperand(0)),
                     to = shapeOf(op->getResult(0));
@@ -252,8 +252,8 @@ static int matricesOf(const ExpertContraction &product,
 }
 
 /// Returns the dim kinds (expert, token, feature) of both operands of a matmul
-/// or an einsum, given those of its `result`. Returns nullopt unless it
-/// multiplies tokens by one matrix of floats per expert.
+/// or an einsum, given those of its `result`. Returns nullopt unless the op
+/// multiplies tokens by matrices of floats, one per expert.
 static OperandRoles rolesOfProduct(Operation *op, const DimRoles &result) {
   auto product = ExpertContraction::read(op);
   if (!product ||

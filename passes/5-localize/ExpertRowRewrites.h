@@ -13,14 +13,16 @@ namespace pcc::localize {
 /// has the shape [8, 6, H]. After the conversion, the op computes only the 12
 /// rows, and its result has the shape [12, H].
 struct RowRewrite {
-  /// Returns the dim kinds (expert, token, feature) of all operands of `op`,
-  /// given those of its `result`. Returns nullopt if `op` cannot compute the
-  /// chosen (token, expert) pairs alone.
+  /// Returns the kinds of the dims (expert, token or feature) of all operands
+  /// of `op`. `result` has the kinds of the dims of the result. Returns nullopt
+  /// if `op` cannot be converted so that it computes only the chosen (token,
+  /// expert) pairs.
   std::optional<llvm::SmallVector<DimRoles>> (*rolesOf)(mlir::Operation *op,
                                                         const DimRoles &result);
   /// Builds ops that compute only the chosen (token, expert) pairs of `op`.
   /// Returns their result, such as [12 pairs, H] instead of [8 experts, 6
-  /// tokens, H]. `operands` and `result` are the dim kinds of `op`.
+  /// tokens, H]. `operands` and `result` are the kinds of the dims of all
+  /// operands and of the result of `op`.
   mlir::Value (*build)(mlir::Operation *op, llvm::ArrayRef<DimRoles> operands,
                        const DimRoles &result, ExpertRowBuilder &builder);
   /// Whether the op multiplies tokens by the matrices of experts. A mixture of

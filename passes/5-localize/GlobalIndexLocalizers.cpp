@@ -101,7 +101,8 @@ static Value localizeOneHot(LocalOp &local, LocalBuilder &builder) {
 
 /// Replaces the attribute `causal` of an attention op by a mask operand if
 /// ranks split the queries. The attribute would count queries from the first
-/// query of each rank. Changes the op in place, and returns null.
+/// query of each rank. Changes the op in place, and returns null, because the
+/// op stays.
 static Value localizeAttention(LocalOp &local, LocalBuilder &builder) {
   auto attention = cast<graph::AttentionOpInterface>(local.op);
   const auto &queries = local.rule.operands[0][2];

@@ -104,10 +104,11 @@ private:
       entry->second.clear();
   }
 
-  /// Returns whether `op` has one result and want() has marked it. If so, also
-  /// adds `op` to `ops` and marks its operands by want(). Does not add an op on
-  /// another pipeline stage, with readers outside of `users`, or without a
-  /// conversion.
+  /// Returns whether `op` has one result and want() has marked this result. In
+  /// this case, also adds `op` to `ops`, and marks the operands of `op` by
+  /// want(). Three kinds of ops are not added: an op on another pipeline stage
+  /// than `stage`, an op with readers outside of `users`, and an op without a
+  /// function that converts it.
   bool visit(Operation *op, Attribute stage) {
     if (op->getNumResults() != 1)
       return false;
@@ -143,8 +144,8 @@ private:
   /// Tensors that want() has marked, with the kinds (expert, token, feature) of
   /// their dims. The list of kinds is empty if two ops need different kinds.
   llvm::DenseMap<Value, DimRoles> wanted;
-  /// Number of tensors marked by want() that visit() has neither accepted nor
-  /// rejected.
+  /// Number of tensors that want() has marked, but whose ops visit() has not
+  /// yet visited.
   int64_t numWanted = 0;
 };
 

@@ -22,10 +22,13 @@ Value pcc::localize::forwardOperand(Value operand, LocalBuilder &builder) {
   return builder.make<graph::ReshapeOp>(operand.getType(), operand);
 }
 
-/// Adapts a slice to local shapes. If a reshard has sent the rank exactly the
-/// elements to read, the slice reads all of them. Otherwise each block of the
-/// slice's size is split: on 2 ranks, x[64:128] becomes x[32:64]. Returns null
-/// if the op stays.
+/// Adapts a slice to local shapes. In a dim with a halo, a reshard has sent
+/// each rank exactly the elements to read, so the local slice reads the whole
+/// dim. Any other split dim consists of blocks of the slice's size, and each
+/// block is split over the ranks. Example: on 2 ranks, x[64:128] becomes
+/// x[32:64], because each rank has half of the block [0, 64) and half of the
+/// block [64, 128). Returns null if the slice op stays. Otherwise, returns its
+/// operand, because the slice would read all of it.
 static Value localizeSlice(LocalOp &local, LocalBuilder &builder) {
   auto slice = cast<graph::SliceOp>(local.op);
   SmallVector<int64_t> starts(slice.getStarts()), sizes(slice.getSizes()),

@@ -90,9 +90,11 @@ struct InsertIndexChecks
 
 private:
   /// Returns the indices that `op` reads, and their valid range. Labels of a
-  /// loss must not be negative. They come from an input with the attribute
-  /// `graph.labels`, or from the select of an imported ONNX loss. Other indices
-  /// may be negative and count from the end.
+  /// loss must not be negative. Indices are labels if they come from an input
+  /// with the attribute `graph.labels`, or from the select that the import of
+  /// an ONNX loss creates to make negative labels invalid: it subtracts the
+  /// number of classes from them. Other indices may be negative and count from
+  /// the end.
   static Access accessOf(graph::IndexedOpInterface op) {
     Access access{op, op.getIndices(), op.getIndexedSizes(), false};
     auto select = withoutMoves(access.indices).getDefiningOp<graph::SelectOp>();
@@ -199,7 +201,8 @@ private:
   }
 
   IntegerRanges ranges;
-  /// Inserted checks, so that no check is inserted twice:
+  /// Keys of all checks inserted so far. A check with a key in this set is not
+  /// inserted again. A key consists of:
   ///
   /// - the tensor of indices, before reshards and transfers
   /// - the sizes of the dims into which the indices point

@@ -107,12 +107,13 @@ static Range rangeOfElementWise(Operation *op, ArrayRef<Range> operands) {
   return std::nullopt;
 }
 
-/// Returns the index in the last dim of the operand `from` from which `op`
-/// computes the elements result[:, component]. The value nullopt stands for all
-/// indices. Example: in x + y, component 1 of the result depends on component 1
-/// of x. Returns nullopt for a transpose or a slice, which may move elements to
-/// another index, and if the last dims of `from` and of the result differ or do
-/// not exist.
+/// Returns which elements of the operand `from` determine the elements of the
+/// result of `op` with the index `component` in the last dim. Returns their
+/// index in the last dim of `from`, or nullopt for any index. Example: in
+/// x + y, the elements of the result with index 1 depend only on elements of x
+/// with index 1. Returns nullopt for a transpose or a slice, which may move
+/// elements to another index. Also returns nullopt if the last dims of `from`
+/// and of the result differ in size or do not exist.
 static std::optional<int64_t> componentOf(Operation *op, Value from,
                                           std::optional<int64_t> component) {
   auto given = graph::tensorType(from).getShape(),

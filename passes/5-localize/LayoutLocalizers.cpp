@@ -7,7 +7,7 @@ using namespace pcc;
 using namespace pcc::localize;
 
 /// Sets the divisor of a mean to the global number of elements. Changes the op
-/// in place, and returns null.
+/// in place, and returns null, because the op stays.
 static Value localizeReduce(LocalOp &local, LocalBuilder &builder) {
   auto reduce = cast<graph::ReduceOp>(local.op);
   if (reduce.getKind() != graph::ReduceKind::Mean || reduce.getDivisor())

@@ -36,10 +36,11 @@ struct LocalOp {
   /// its index in `rule.factors`. For example, the matmul [m,k] x [k,n] has the
   /// loop dims m, n and k.
   bool isSplit(int factor) const { return !splits[factor].isWhole(); }
-  /// Returns whether some mesh axis splits the outermost loop dim of a dim.
-  /// `dim` lists the loop dims of the op that make up the dim, outermost first.
-  /// For example, a reshape from [6,4] to [24] has two loop dims, 6 and 4. They
-  /// make up the dim of 24 elements. Returns false if `dim` is empty.
+  /// Returns whether some mesh axis splits the outermost loop dim of a tensor
+  /// dim. `dim` lists the loop dims of the op that make up the tensor dim,
+  /// outermost first. For example, a reshape from [6, 4] to [24] has two loop
+  /// dims, 6 and 4. Both together make up the tensor dim of 24 elements, and 6
+  /// is the outermost. Returns false if `dim` is empty.
   bool isSplit(const graph::ShardingRule::DimFactors &dim) const {
     return !dim.empty() && isSplit(dim.front());
   }
@@ -58,9 +59,10 @@ struct LocalOp {
   /// through a window.
   const graph::ShardingRule::Window *windowOf(int operand, size_t dim) const;
 
-  /// Returns the sharding of a dim that the loop dims `dim` of the op make up,
-  /// outermost first. For example, it is [6@tp|4] for 24 = 6 · 4 elements if tp
-  /// splits the outer loop dim.
+  /// Returns the sharding of a tensor dim. `dim` lists the loop dims of the op
+  /// that make up the tensor dim, outermost first. For example, a tensor dim of
+  /// 24 elements has an outer loop dim of 6 and an inner loop dim of 4. If tp
+  /// splits the outer one, the sharding is [6@tp|4].
   dist::DimSharding
   dimSharding(const graph::ShardingRule::DimFactors &dim) const;
 };

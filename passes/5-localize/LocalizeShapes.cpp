@@ -105,7 +105,9 @@ private:
   }
 
   /// Converts one op to local shapes. Replaces padding in dims that the op
-  /// reduces, then calls the localizer of the op or changes its result types.
+  /// reduces. Then calls the function in `localizers` for this kind of op, if
+  /// there is one. If this function returns a value, the value replaces the
+  /// result of the op. Otherwise, the results of the op get their local types.
   /// Fails if the sharding attributes of the op are not valid.
   LogicalResult localize(Operation *op) {
     if (auto reshard = dyn_cast<dist::ReshardOp>(op))
@@ -251,9 +253,12 @@ private:
       }
   }
 
-  /// Replaces padding along `dim` of `value` by the neutral element of a
-  /// reduction: the elements for which loop dim `factor` of the op is out of
-  /// range. `factors` lists the loop dims that make up `dim`, outermost first.
+  /// Replaces padding in `value` by the neutral element of a reduction.
+  /// `factors` lists the loop dims that make up the dim `dim` of `value`,
+  /// outermost first. An element is padding if its global index along loop dim
+  /// `factor`, one of `factors`, is not less than the size of this loop dim.
+  /// For example, 2 ranks split a loop dim of size 5, and each rank has 3
+  /// indices. On rank 1, the last one has the global index 5 and is padding.
   Value masked(LocalBuilder &builder, const LocalOp &local, Value value,
                int64_t dim, const ShardingRule::DimFactors &factors,
                int factor) {

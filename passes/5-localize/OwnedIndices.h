@@ -14,11 +14,12 @@ namespace pcc::localize {
 ///   offset    -3   2     3
 ///   mine      no   yes   yes
 struct OwnedIndices {
-  /// Computes `mine` and `offset` for `indices`, which are global indices into
-  /// one dim of an operand of the op `local`. `factors` has the loop dims that
-  /// make up the dim, outermost first, as indices into `local.splits`. `size`
-  /// is the number of elements on all ranks, and `owned` that on each rank,
-  /// padding included: for 8 elements on 2 ranks, 8 and 4.
+  /// Builds the ops that compute the members `mine` and `offset` from the
+  /// tensor `indices`. Its elements are global indices into one dim of an
+  /// operand of `local`. `factors` lists the loop dims that make up this dim,
+  /// outermost first, as indices into `local.splits`. `size` is the size of the
+  /// dim without padding, and `owned` is its size on one rank with padding. For
+  /// example, 10 elements on 4 ranks have `size` 10 and `owned` 3.
   OwnedIndices(LocalBuilder &builder, const LocalOp &local, mlir::Value indices,
                const graph::ShardingRule::DimFactors &factors, int64_t size,
                int64_t owned);

@@ -83,8 +83,12 @@ static bool lets(Operation *op, const ShardingRule &rule, unsigned operand) {
 }
 
 /// Returns the pending reductions that the result of `op` takes over from its
-/// operands. Emits an error and fails unless all are equal sums, and `op` is
-/// linear in the operands that have them.
+/// operands. Emits an error and fails in each of these cases:
+///
+/// - A pending reduction is not a sum.
+/// - Two operands have different pending reductions.
+/// - `op` is not linear in the operands that have pending reductions.
+/// - `op` adds a complete value to a value with a pending reduction.
 static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
   std::optional<Partials> flow;
   int numPartial = 0;
@@ -145,8 +149,10 @@ struct StartedReductions {
 };
 } // namespace
 
-/// Maps each loop dim that `op` reduces to the mesh axes that split it in each
-/// operand, or nullopt if unknown. The key is the index in `rule.factors`.
+/// Returns a map with an entry for each loop dim that `op` reduces. The key is
+/// the index of the loop dim in `rule.factors`. The value has one element for
+/// each operand with this loop dim: the mesh axes that split it, or nullopt if
+/// they are unknown, because the operand has no sharding or is read in windows.
 /// Skips tensor dims that consist of several loop dims.
 static std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>>
 reducedDims(Operation *op, const ShardingRule &rule) {
@@ -181,12 +187,15 @@ static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
                                   });
 }
 
-/// Returns the reductions over ranks that begin in `op`. A matmul that sums
-/// over k begins sum(tp) if tp splits k. An axis that splits a reduced loop
-/// index is in `certain` if the same axes split the loop index in all operands,
-/// and if dividesGroups() is false. Otherwise it is in `possible`, together
-/// with the axes that split a dim of several loop indices or of none.
-/// `anything` is true if an operand has no sharding.
+/// Returns the reductions over ranks that begin in `op`. For example, a matmul
+/// that sums over k begins sum(tp) if tp splits k in both operands.
+///
+/// - `certain`: the axes that split a reduced loop dim, if they split this loop
+///   dim in all operands, and if dividesGroups() is false for them.
+/// - `possible`: all other axes that split a reduced loop dim in some operand.
+///   Also the axes that split a tensor dim that consists of several loop dims,
+///   or of none.
+/// - `anything`: true if an operand has no sharding.
 static StartedReductions startedReductionsOf(Operation *op,
                                              const ShardingRule &rule) {
   StartedReductions found;

@@ -9,8 +9,8 @@ namespace pcc::localize {
 
 /// Checks the pending reductions of all values: for example, a nonlinear op
 /// must not read a partial sum. Also checks that a mean divides by the global
-/// number of elements. Emits an error and fails if not. Skips values without a
-/// sharding.
+/// number of elements. Emits an error and fails if a check fails. Skips values
+/// without a sharding.
 mlir::LogicalResult checkPartials(mlir::func::FuncOp function);
 
 } // namespace pcc::localize

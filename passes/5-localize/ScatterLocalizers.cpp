@@ -24,9 +24,11 @@ static Value cutOff(LocalBuilder &builder, Value value,
   return builder.make<graph::SliceOp>(value, none, shape, steps);
 }
 
-/// Adapts a scatter_elements to local shapes if ranks split its dim, else
-/// returns null. Updates for other ranks go to an extra element after the
-/// shard. A slice then removes this element.
+/// Adapts a scatter_elements to local shapes. Returns null, and changes
+/// nothing, unless ranks split the dim along which the op scatters. In this
+/// case, the shard of the data gets one extra index at the end of this dim:
+/// [4, 8] becomes [5, 8] for dim 0. Updates that belong to other ranks are
+/// written to the extra index. A slice then removes the extra index.
 static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterElementsOp>(local.op);
   int64_t dim = scatter.getDim();
@@ -69,9 +71,10 @@ static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
   return data;
 }
 
-/// Converts the index tuples of the scatter_nd `local` to local indices. `data`
-/// is the local type of the data. In a split dim d, tuples for other ranks
-/// point to an extra element after the shard, and more[d] becomes 1.
+/// Converts the index tuples of the scatter_nd `local` to indices into this
+/// rank's shard of the data, which has the type `data`. If ranks split dim d of
+/// the data, a tuple for another rank points behind the end of dim d. more[d]
+/// then becomes 1: the caller must lengthen dim d of the shard by one index.
 static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
                        Value indices, RankedTensorType data,
                        MutableArrayRef<int64_t> more) {
@@ -100,10 +103,17 @@ static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
       builder.getI64IntegerAttr(static_cast<int64_t>(start.size()) - 1));
 }
 
-/// Adapts a scatter_nd to local shapes. If ranks split the index tuples, one
-/// rank writes into the data and all other ranks into zeros. If ranks split a
-/// dim of the data to which the tuples refer, updates of other ranks go to an
-/// extra element, which is cut off. Otherwise returns null; the op then stays.
+/// Adapts a scatter_nd to local shapes. There are two cases, which may occur
+/// together:
+///
+/// - Ranks split the index tuples. A later collective adds the results of the
+///   ranks. Only one rank therefore writes its updates into the data, and all
+///   other ranks write theirs into zeros.
+/// - Ranks split a dim of the data to which the tuples refer. The shard of the
+///   data gets one extra index at the end of this dim, to which updates of
+///   other ranks are written. A slice then removes the extra index.
+///
+/// Returns null if the second case does not occur; the op then stays.
 static Value localizeScatterNd(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterNdOp>(local.op);
   auto type = graph::tensorType(scatter.getData());

@@ -60,7 +60,9 @@ struct VerifyLocal : pcc::localize::impl::VerifyLocalBase<VerifyLocal> {
         continue;
       return signalPassFailure();
     }
-    // The functions of phase 6-schedule pass partial values to each other.
+    // Skip these checks after phase 6-schedule, which divides the function into
+    // one function per action of a stage. These functions may pass values to
+    // each other that still need a reduction over ranks.
     if (!getOperation()->hasAttr(pipe::stageName) &&
         (failed(checkWrites(getOperation())) ||
          failed(localize::checkPartials(getOperation()))))

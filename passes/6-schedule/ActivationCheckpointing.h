@@ -21,8 +21,10 @@
 namespace pcc::schedule {
 
 /// Makes the backward pass of one pipeline stage recompute some activations,
-/// which then need no memory between the passes. Pass stageGraph() to the
-/// planner, and the planner's list of values to keep to apply(), once.
+/// which then need no memory between the forward and the backward pass. The
+/// caller gets the graph of the stage from stageGraph(). The planner
+/// (passes/plan/memory/Recompute.h) chooses from this graph the values to keep.
+/// The caller then passes the choice to apply(), which must be called once.
 class ActivationCheckpointing {
 public:
   /// Reads the function of one pipeline stage. `stage` must not change before

@@ -32,8 +32,9 @@ using namespace pcc;
 using dist::CollectiveKind;
 
 namespace {
-/// One collective of a gradient-style bucket (collectives merged into one
-/// call).
+/// One collective of a bucket. A bucket is a list of collectives that are
+/// merged into one call, like the gradients in a bucket of data-parallel
+/// training.
 struct BucketPart {
   /// The collective. Mutable, because accessors of op handles are not const.
   mutable dist::CollectiveOp op;
@@ -67,10 +68,11 @@ static std::optional<dist::SubAxes> difference(const dist::SubAxes &from,
 }
 
 /// Returns the all-reduce `op` as an element of a bucket (collectives merged
-/// into one call). `from` and `to` are the shardings of operand and result.
-/// `op` performs the pending reductions that only `from` has. Returns nullopt
-/// if there is none, one is over `mb` (microbatches, not ranks), the sub-axes
-/// do not fit together, or operand and result are split differently.
+/// into one call). `from` and `to` are the shardings of its operand and its
+/// result. `op` reduces over the mesh axes with a pending reduction in `from`,
+/// but not in `to`. Returns nullopt in these cases: there are no such axes, one
+/// of them is `mb` (microbatches, not ranks), the sub-axes do not fit together
+/// (see difference()), or operand and result are split differently.
 static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
                                                  const dist::Sharding &from,
                                                  const dist::Sharding &to) {
@@ -85,8 +87,9 @@ static std::optional<BucketPart> partOfReduction(dist::CollectiveOp op,
 
 /// Returns the all-gather `op` as an element of a bucket (collectives merged
 /// into one call). `from` and `to` are the shardings of its operand and its
-/// result. Returns nullopt if several dims are gathered, the pending reductions
-/// differ, or the shards in rank order do not make up the result.
+/// result. Returns nullopt in these cases: several dims are gathered, operand
+/// and result have different pending reductions, or the result is not the
+/// concatenation of the shards in the order of the ranks.
 static std::optional<BucketPart> partOfGather(dist::CollectiveOp op,
                                               const dist::Sharding &from,
                                               const dist::Sharding &to) {
@@ -178,20 +181,20 @@ private:
   }
 
   /// Returns whether `part` is small enough to be merged with other
-  /// collectives. One call for several collectives saves latency, but the
-  /// operand is copied into a larger tensor before the call, and the result out
-  /// of one after the call. True if these two copies take at most half of the
-  /// latency of one call.
+  /// collectives. One call for several collectives saves latency, but needs two
+  /// copies: the operand is copied into a packed tensor before the call, and
+  /// the result is copied out of a packed tensor after the call. True if these
+  /// two copies take at most half of the latency of one call.
   bool isSmall(const BucketPart &part) const {
     return plan::isWorthPacking(
         graph::numBytes(part.operand()), graph::numBytes(part.result()),
         prices.seconds(part.group, 0), prices.cluster->memoryBytesPerSecond);
   }
 
-  /// Returns whether a shared call leaves the received bytes of `part`
-  /// unchanged. False if a shard has padding, because a shared call also sends
-  /// the padding. False for an all-reduce in which a rank receives a fractional
-  /// number of bytes.
+  /// Returns whether a rank receives as many bytes for `part` in a merged call
+  /// as in a separate call. False if a shard has padding, because a merged call
+  /// also sends the padding. False for an all-reduce in which a rank receives a
+  /// fractional number of bytes.
   static bool isEven(const BucketPart &part) {
     const bool gathers = part.op.getKind() == CollectiveKind::AllGather;
     const int64_t pieces = gathers ? part.numMembers() : 1;
@@ -213,10 +216,11 @@ private:
                : (members - 1) * members * bytes;
   }
 
-  /// Returns a number for the kind of collective that `part` is. Two
-  /// collectives can be merged only if they have the same number. They have it
-  /// if these are equal: all-reduce or all-gather, mesh axes along which they
-  /// communicate, reduction (such as sum), and element type.
+  /// Returns a number for the kind of the collective `part`. Two collectives
+  /// can be merged only if their numbers are equal. The numbers are equal if
+  /// both are all-reduces or both are all-gathers, and if they have the same
+  /// mesh axes along which ranks communicate, the same reduction (such as sum),
+  /// and the same element type.
   size_t kindOf(const BucketPart &part) {
     std::string text = dist::toString(part.op.getKind());
     for (const dist::SubAxis &axis : part.group)

@@ -63,11 +63,11 @@ static bool communicates(Operation *op) {
 }
 
 namespace {
-/// Hoists ops out of the stage function, which runs once per microbatch, into a
-/// new function, which runs once per step. Their results are equal in all
-/// microbatches, such as the all-gather of a weight. The stage function takes
-/// each result that it needs as an argument. The attribute `pipe.held` of the
-/// argument names the new function and the result.
+/// Hoists ops with equal results in all microbatches, such as the all-gather of
+/// a weight. The stage function runs once per microbatch. The ops move from it
+/// to a new function, which runs once per step. The stage function takes each
+/// of their results that it needs as an argument. The attribute `pipe.held` of
+/// the argument names the new function and the result.
 class SharedOpHoister {
 public:
   explicit SharedOpHoister(func::FuncOp stage)

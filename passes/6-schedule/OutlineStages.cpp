@@ -127,10 +127,11 @@ private:
     func::ReturnOp::create(builder, model.getLoc(), outputs);
   }
 
-  /// Sets `pipe.part` of `op`: the number of the function that will contain
-  /// `op`. `of` is the op of the model from which `op` was created. `arrives`:
-  /// whether `op` is a receive, which may run in a later function than its
-  /// send. Does nothing if the model is not trained.
+  /// Sets the attribute `pipe.part` of `op` to the number of the function that
+  /// will contain `op`, such as 1 for the backward function. `op` was created
+  /// from the op `of` of the model. `arrives` must be true if `op` is a
+  /// receive: it may run in a later function than its send. Does nothing if the
+  /// model is not trained.
   void markPart(Operation *op, Operation *of, bool arrives = false) const {
     if (parts)
       op->setAttr(pipe::partName,

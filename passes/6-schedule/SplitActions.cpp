@@ -95,10 +95,10 @@ namespace {
 /// unless it has only a forward pass.
 class StageSplitter {
 public:
-  /// Prepares the division of `stage`, but does not change it. `isBackward`:
-  /// whether the schedule has a backward pass of the stage. `splitsBackward`:
-  /// whether the schedule splits it into the actions I (input gradient) and W
-  /// (weight gradient).
+  /// Prepares the division of `stage`, but does not change it. `isBackward` is
+  /// true if the schedule runs a backward pass of the stage. `splitsBackward`
+  /// is true if the schedule runs the backward pass as two actions, I (input
+  /// gradient) and W (weight gradient).
   StageSplitter(func::FuncOp stage, bool isBackward, bool splitsBackward)
       : stage(stage), body(stage.front()), splitsBackward(splitsBackward) {
     functions.try_emplace(forwardPart);
@@ -241,8 +241,8 @@ private:
   }
 
   /// Returns the counterpart of `value`, a value of the stage function, in the
-  /// function of `part`. Adds a missing counterpart: an argument, or a clone of
-  /// the op for a constant or the read of a weight.
+  /// function of `part`. If the counterpart is missing, adds it: for a constant
+  /// or the read of a weight, a clone of the op, otherwise an argument.
   Value valueIn(int64_t part, Value value) {
     ActionFunction &function = functionOf(part);
     if (Value known = function.map.lookupOrNull(value))
@@ -321,9 +321,11 @@ private:
   }
 
   /// Returns the value that replaces the result of `op` in the function of
-  /// `part`. Usually, the function of another part computes the gradient for
-  /// each microbatch. Each call of that function takes the sum so far, and
-  /// returns the new sum. The function of `part` then takes the last sum.
+  /// `part`. Usually, `part` is the optimizer update, and the function of
+  /// another part, such as the backward pass, computes the gradient once per
+  /// microbatch. In this case, the other function gets the sum so far as a new
+  /// argument, and returns the new sum. The function of `part` gets the sum
+  /// after the last microbatch as an argument.
   Value accumulated(graph::AccumulateOp op, int64_t part) {
     Value value = op.getInput();
     Operation *producer = value.getDefiningOp();
@@ -345,9 +347,10 @@ private:
                        op.getLoc());
   }
 
-  /// Makes exactly one new function return each output of the model that the
-  /// stage returns. The function that computes the output returns it. The last
-  /// function in the step returns arguments, weights and constants.
+  /// Makes each model output that the stage function returns a result of
+  /// exactly one of the new functions: the function of the part that computes
+  /// the output. If the output is an argument, a weight or a constant, the last
+  /// function of the step returns it.
   void returnOutputs() {
     for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
       Operation *maker = operand.get().getDefiningOp();

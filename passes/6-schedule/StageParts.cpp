@@ -33,9 +33,11 @@ int64_t StageParts::ofArrival(Operation *transfer) const {
                                                : of(transfer);
 }
 
-// The level of an op is the number of its function in the weight update: 2 for
-// U2. A value that one stage sends in U0 arrives at another stage in U1. The
-// lowest level is the largest number of transfers on a path to the op.
+// The weight update of a stage consists of the functions U0, U1 and so on. The
+// level of an op is the number of the function that runs the op: 2 for U2. A
+// value that one stage sends in U0 arrives at another stage in U1. The lowest
+// possible level of an op is therefore the largest number of transfers between
+// stages on a path to the op.
 void StageParts::findEarliest(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (step.of(&op) != StepPart::Update)
@@ -50,8 +52,9 @@ void StageParts::findEarliest(Block &block) {
   }
 }
 
-// The reverse order visits all readers of an op before the op. The levels of
-// the readers are therefore final when the op moves to the lowest of them.
+// The level of an op is the number of the function of the weight update that
+// runs the op: 2 for U2. An op gets the lowest level of its readers. The loop
+// visits all readers of an op before the op, so their levels are final by then.
 void StageParts::delay(Block &block) {
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (step.of(&op) != StepPart::Update || op.use_empty() ||
@@ -65,10 +68,11 @@ void StageParts::delay(Block &block) {
   }
 }
 
-// A stage may run its U1 before another stage runs its U1. A write must
-// therefore be one level later than a read in another stage. A write and a read
-// in the same stage may share a level, because a function writes parameters at
-// its end.
+// The level of an op is the number of the function of the weight update that
+// runs the op: 1 for U1. One stage may run its U1 before another stage runs its
+// U1. A write of a parameter must therefore have a higher level than any read
+// of this parameter in another stage. A write and a read in the same stage may
+// have the same level, because a function writes parameters at its end.
 void StageParts::writeLast(Block &block) {
   std::map<StringRef, std::map<int64_t, int64_t>> lastReads;
   for (auto get : block.getOps<graph::GetParameterOp>())

@@ -87,9 +87,10 @@ public:
   /// is a transfer of a value from stage 0 to stage 1, returns the part of
   /// stage 0 that sends the value.
   int64_t of(mlir::Operation *op) const;
-  /// Returns the part of the receiving stage in which the value of `transfer`
-  /// arrives. Sender and receiver use the same part in the forward and backward
-  /// pass. In the weight update, a value sent in U0 arrives in U1.
+  /// Returns the number of the part (function) of the receiving stage that
+  /// receives the value of `transfer`. In the forward and backward pass, this
+  /// is also the part of the sending stage that sends the value. In the weight
+  /// update, it is the next part: a value that is sent in U0 arrives in U1.
   int64_t ofArrival(mlir::Operation *transfer) const;
 
 private:
@@ -98,9 +99,10 @@ private:
   /// 1 sends a value to stage 0 in U0, so the value arrives in U1. An op of
   /// stage 0 that reads the value can run in U1 at the earliest.
   void findEarliest(mlir::Block &block);
-  /// Moves each op of the weight update to the earliest function (U0, U1 and so
-  /// on) that reads its result. Transfers between stages, outputs of the model
-  /// and ops without readers do not move.
+  /// Moves each op of the weight update from the earliest function that can run
+  /// the op (U0, U1 and so on) to the earliest function that needs the result.
+  /// Transfers between stages, ops that compute outputs of the model, and ops
+  /// without readers do not move.
   void delay(mlir::Block &block);
   /// Moves each write of a parameter (such as a weight) behind all reads of the
   /// parameter in the weight update. If another stage reads the parameter in

@@ -276,7 +276,7 @@ private:
   /// Programs, one for each index along the pipeline axis of the mesh. All
   /// ranks with index i execute `programs[i]`.
   std::vector<PositionProgram> programs;
-  /// One simulated training or inference step of the bundle.
+  /// Timeline of one simulated training or inference step.
   runtime::Timeline planned;
   BundleFolder folder;
   /// Names of the object files with CPU kernels, one file per instruction set.

@@ -279,8 +279,10 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
     const std::vector<KernelGroup> attention = groupAttention(block);
     for (const KernelGroup &group : attention)
       outline(group, kernels);
-    // A launch is at the place of the last op of its group, possibly behind a
-    // reader of its result. groupKernels() requires each op before its readers.
+    // Each launch is at the place of the last op of its group. An op between
+    // the first and the last op of the group may read a result of the launch.
+    // Move each launch before such an op, because groupKernels() requires that
+    // each op comes before its readers.
     if (!attention.empty())
       moveBeforeReaders(block);
     for (KernelGroup &group : groupKernels(block)) {

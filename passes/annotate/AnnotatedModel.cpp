@@ -183,10 +183,14 @@ static Status cannotWrite(const fs::path &path, const std::string &why) {
                        "cannot write '" + path.string() + "': " + why);
 }
 
-/// Stores in `prefix` the path from the directory of the copy `path` to `root`,
-/// the directory of `model`. If they differ, returns exit code 6 in two cases:
-/// `root` is not below the directory of the copy, or a constant inside a node
-/// lies in a weight file.
+/// Sets `prefix` to the relative path from the directory of `path` to `root`,
+/// such as "weights/". `path` is the file to which the annotated copy of
+/// `model` will be written. `root` is the directory of `model`, in which its
+/// weight files lie. Leaves `prefix` unchanged if the two directories are
+/// equal, or if all weights are inside the model file. If the directories
+/// differ, returns exit code 6 in two cases: `root` is not below the directory
+/// of the copy, or the elements of a constant inside a node are stored in a
+/// weight file.
 static Status findPrefix(const onnx::Model &model, const fs::path &root,
                          const fs::path &path, std::string &prefix) {
   const bool hasNested = onnx::hasNestedExternalData(model);

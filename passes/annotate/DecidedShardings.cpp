@@ -93,9 +93,12 @@ void DecidedShardings::readOp(Operation *op) {
       readResult(result, name);
 }
 
-/// Adds the sharding after the reshard if only a reshard (an op that changes
-/// the sharding) reads `value`. Otherwise, adds the sharding of `value` itself.
-/// A weight always keeps its stored sharding.
+/// Records the sharding of `value` under `name`. If the only reader of `value`
+/// is a reshard (an op that changes the sharding), or if `value` is partial and
+/// only reshards read it, records the sharding after the first reshard.
+/// Otherwise, records the sharding of `value` itself. A weight always keeps its
+/// stored sharding. If the sharding to record is partial, only counts the value
+/// in `partial`.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)
@@ -125,8 +128,9 @@ void DecidedShardings::readResult(Value value, const std::string &name) {
   if (dist::isPartial(*sharding))
     return void(++partial);
   const bool isWeight = isa<graph::GetParameterOp>(value.getDefiningOp());
-  // Use the stored sharding of a weight, not the sharding after a reshard. If
-  // stages store the weight in different shardings, the weight is ambiguous.
+  // For a weight, record its stored sharding, not the sharding after a reshard.
+  // If stages store the weight in different shardings, add the weight to
+  // `ambiguous`.
   if (isWeight) {
     sharding = shardingOf(value);
     auto [known, isNew] = weightShardings.insert({name, *sharding});

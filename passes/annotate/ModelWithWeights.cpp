@@ -27,9 +27,8 @@ static constexpr uint64_t longestFile = (uint64_t(1) << 31) - 1;
 /// Smallest size in bytes of a weight that moves from the model file to the
 /// data file. The data file is a second file beside the model file, and
 /// contains weights. For example, a weight of 100 bytes stays in the model
-/// file. There is one exception: if the original model has the weight in a
-/// separate file, the data file contains the weight, also if the weight is
-/// smaller.
+/// file. There is one exception: a weight that the original model has in a
+/// separate file moves to the data file even if it is smaller.
 static constexpr uint64_t smallestBeside = 1024;
 /// Alignment of weights in a data file, in bytes. pcc writes an ONNX model as
 /// one file or as two files. The second file, the data file, contains weights.
@@ -137,9 +136,9 @@ private:
     return onnx::byteSize(tensor.dataType, tensor.dims).value_or(0);
   }
 
-  /// Places each weight that gets new elements in the model file of the copy.
-  /// writeBeside() later moves some weights to a data file, if the copy has
-  /// one.
+  /// Records in `placed` that each weight with new elements is in the model
+  /// file of the copy. If the copy has a data file, writeBeside() later moves
+  /// some weights to the data file.
   void placeInside() {
     for (const onnx::Tensor &tensor : model.graph.initializers)
       if (changed.count(std::string(tensor.name)))
@@ -237,9 +236,10 @@ private:
     PCC_RETURN_IF_ERROR(writeUnfinished(
         path, dataFile, [&](std::ostream &out) { writeBeside(path, out); }));
     PCC_RETURN_IF_ERROR(writeModelUnfinished(modelFile));
-    // Two files cannot change in one step. Delete an older model file first, so
-    // that it never meets the new data file, and rename the data file before
-    // the model file that reads it.
+    // The model file and the data file cannot be replaced in one step. An older
+    // model file must not read weights from the new data file, so delete the
+    // older model file first. Then rename the data file before the model file
+    // that reads it.
     std::error_code ignored;
     if (fs::is_regular_file(fs::symlink_status(options.output, ignored)))
       fs::remove(options.output, ignored);
@@ -266,9 +266,10 @@ private:
   }
 
   /// Writes the data file of the copy to `out`, and stores the offsets of its
-  /// weights in `placed`. `path` is the final path of the data file. It gets
-  /// each weight that the original stores in a separate file, and each raw
-  /// weight of at least `smallestBeside` bytes.
+  /// weights in `placed`. `path` is the final path of the data file. The data
+  /// file contains each weight that the original stores in a separate file, and
+  /// each weight of at least `smallestBeside` bytes that the original stores as
+  /// raw bytes.
   void writeBeside(const std::string &path, std::ostream &out) {
     const std::string location = fs::path(path).filename();
     uint64_t end = 0;

@@ -117,8 +117,9 @@ Status Compilation::runPhases(Phase last) {
   return Status::success();
 }
 
-/// Emits no diagnostics. If the phases also fail on the module itself,
-/// advanceTo() reports the error.
+/// Does not show the diagnostics of the passes to the user. If the same phases
+/// fail later when advanceTo() runs them on the module itself, advanceTo()
+/// reports the error.
 bool Compilation::canRunRest(ModuleOp copy, Phase first) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
   PassManager manager(&context);
@@ -207,9 +208,11 @@ Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
   return internalError("pcc crashed: " + why);
 }
 
-/// Names a file with which a developer can reproduce the defect: the .mlir
-/// input if it was edited, otherwise a new file with `before`. If no phase has
-/// started, the message names the model file.
+/// The error names a file with which a developer can reproduce the defect. If
+/// the input is an edited .mlir file, it is this file. Otherwise, the function
+/// writes the module `before`, which is the state before the current phase, to
+/// a new file, and the error names the new file. If no phase has started, the
+/// error names the file of the model.
 Status Compilation::internalError(const std::string &what) {
   if (isUnsealed)
     return reportUnfitText(current, what, options, crashed)
@@ -234,9 +237,10 @@ axesOf(const CompileOptions &options) {
   return isGiven ? std::optional(axes) : std::nullopt;
 }
 
-/// Returns the rule by which Dropout nodes drop elements: none for inference,
-/// all or none with --dropout. Otherwise, the input `training_mode` of each
-/// node decides.
+/// Returns the rule that decides which Dropout nodes drop elements. In
+/// inference, no node drops elements. In training, all nodes do so with
+/// --dropout on, and no node with --dropout off. In training without --dropout,
+/// the input `training_mode` of each node decides.
 static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   using Dropout = ImportOptions::Dropout;
   if (!training.train)
@@ -249,8 +253,8 @@ static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
 /// Returns a function that tells whether --train-only and --freeze let pcc
 /// train a weight, by its name. The function is empty for inference, and
 /// without --loss, because the ONNX model then defines the training step. The
-/// function holds references to `training` and to `asked`, to which it appends
-/// each name.
+/// returned function appends each name with which it is called to `asked`. It
+/// holds references to `training` and `asked`, which must outlive it.
 static std::function<bool(StringRef)>
 trainedNames(const TrainingOptions &training, std::vector<std::string> &asked) {
   if (!training.train || training.loss.empty())
@@ -314,7 +318,9 @@ Status Compilation::loadText() {
   if (!isDump)
     PCC_RETURN_IF_ERROR(recordWeightFiles(*module));
   PCC_RETURN_IF_ERROR(checkDump());
-  // Errors of later phases in a model are about what its user asks for.
+  // In a model (unlike a dump), an error of a later phase usually concerns the
+  // options of the user, and not the text of the file. Errors of later phases
+  // therefore name no place in the file.
   if (!isDump)
     diagnostics.locateIn("", UnknownLoc::get(&context));
   return Status::success();
@@ -351,7 +357,7 @@ static Phase basisOf(Phase phase) {
 
 /// Returns whether `module` is a valid result of `phase`. Runs
 /// checkDumpRules(), the gate (verification pass) of `phase`, and the gate of
-/// basisOf(phase).
+/// basisOf(phase), an earlier phase whose gate must still accept the module.
 static bool obeysRules(ModuleOp module, Phase phase) {
   if (failed(checkDumpRules(module, phase)))
     return false;

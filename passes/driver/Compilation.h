@@ -29,17 +29,18 @@ public:
   /// Returns an error if an option that changes the result contradicts the
   /// dump. The user may omit options that the dump records.
   Status load();
-  /// Does the same as load(), but gives each op of an .mlir file its place in
-  /// the file as location, so that errors of later phases name the place. The
-  /// result must not be written.
+  /// Does the same as load(), with one exception: the location of each op of an
+  /// .mlir file includes its line and column in the file, so that errors of
+  /// later phases name them. The module must not be written to a file, because
+  /// its text would contain these locations.
   Status loadWithPlaces();
   /// Runs the phases that the module has not passed, up to and including
   /// `last`. With --memory-limit, may also shard weights (ZeRO) and limit the
   /// activations that ranks keep. Writes no bundle.
   Status advanceTo(Phase last);
   /// Writes the bundle, the directory that holds the compiled programs, to
-  /// `bundle`. The module must have passed phase 7-emit. Tells the listener
-  /// what the bundle needs.
+  /// `bundle`. The module must have passed phase 7-emit. Passes a summary of
+  /// the bundle to Listener::onResult.
   Status writeBundle(const std::string &bundle);
   /// Writes a copy of the ONNX model to the file `path`, and adds shardings and
   /// pipeline stages to the copy. Phase 4-shard has chosen the shardings. Phase
@@ -82,9 +83,9 @@ private:
   /// if pcc must not read a weight file (see checkWeightFiles()), or if
   /// checkDump() fails.
   Status loadText();
-  /// Parses the .mlir file again. Returns the module with the place in the file
-  /// as the location of each op. From then on, errors without a place get that
-  /// of the module.
+  /// Parses the .mlir file again. In the returned module, the location of each
+  /// op includes its line and column in the file. Afterwards, an error at an op
+  /// without such a location names the line and column of the module instead.
   mlir::OwningOpRef<mlir::ModuleOp> readPlaced();
   /// Checks a module from an .mlir file, which may be edited. The module must
   /// obey limits of pcc, such as at most 65,536 ranks. The gate (verification
@@ -114,8 +115,10 @@ private:
   /// Runs the phases that the module has not passed, up to and including
   /// `last`.
   Status runPhases(Phase last);
-  /// Returns the error `unplaced` with the place in the .mlir file that it is
-  /// about. To find this place, compiles the file again up to `last`.
+  /// Returns the error `unplaced` with the line and column in the .mlir file to
+  /// which the error refers. To find them, compiles the file again up to
+  /// `last`. If the second compilation does not fail with the same exit code,
+  /// returns `unplaced` unchanged.
   Status findPlace(const Status &unplaced, Phase last);
   /// Returns `status`. If it is about an edited dump (exit code 3 or 6) and
   /// names no place in the dump, adds the place of the module.
@@ -150,8 +153,8 @@ private:
   bool isUnsealed = false;
   /// Whether load() has read a dump, the module after some phase.
   bool isDump = false;
-  /// Whether locations in the module are places in the .mlir file, see
-  /// loadWithPlaces().
+  /// Whether the locations in the module include lines and columns of the .mlir
+  /// file, see loadWithPlaces().
   bool hasPlaces = false;
   /// The module that is being compiled; null before load().
   mlir::OwningOpRef<mlir::ModuleOp> module;

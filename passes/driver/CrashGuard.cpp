@@ -35,8 +35,9 @@ static CrashReason &crashReason() {
 
 /// Writes the error message `why`, deletes all unfinished files and folders of
 /// pcc, and ends the process. The exit code is 13 if `end` is
-/// GuardedEnd::Exhausted, otherwise 1. Another thread may crash meanwhile. Its
-/// call ends the process at once.
+/// GuardedEnd::Exhausted, otherwise 1. If another thread crashes and calls this
+/// function meanwhile, the second call ends the process at once, without a
+/// message.
 [[noreturn]] static void leave(const std::string &why, GuardedEnd end) {
   static std::atomic<bool> isLeaving{false};
   if (isLeaving.exchange(true))

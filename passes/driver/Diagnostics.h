@@ -24,14 +24,17 @@ public:
   /// whose location is no place in this file gets the place `otherwise`.
   void locateIn(const std::string &path, mlir::Location otherwise);
 
-  /// Returns the first error, with the exit code `code`. `claim` begins the
-  /// message, behind its place in the file. Called after the parser or a pass
-  /// has failed. If the parser or the pass has failed without
-  /// an error diagnostic, the cause is a defect of pcc. In this case, returns
-  /// an error with exit code 1 instead of `code`.
+  /// Returns the first error, with the exit code `code`. The text of the error
+  /// is the place in the .mlir file (if locateIn() was called), then `claim`,
+  /// then the text of the MLIR diagnostic. Must be called only after the parser
+  /// or a pass has failed. If it has failed without an error diagnostic, the
+  /// cause is a defect of pcc. In this case, returns an error with exit code 1
+  /// instead of `code`.
   Status status(ExitCode code, const std::string &claim = "") const;
-  /// Returns the place of `location` in the file of locateIn(), such as
-  /// "ir/4-shard.mlir:12:5: "; empty without locateIn().
+  /// Returns the place of `location` in the .mlir file that was passed to
+  /// locateIn(), such as "ir/4-shard.mlir:12:5: ". If `location` is not in this
+  /// file, returns the place of the location `otherwise` that was passed to
+  /// locateIn(). Returns an empty string if locateIn() was not called.
   std::string placeOf(mlir::Location location) const;
 
 private:
@@ -41,9 +44,12 @@ private:
 
   /// Receives warnings and remarks as notes.
   const Listener &listener;
-  /// File of locateIn(), and the place of errors that have none; empty before.
+  /// Arguments of locateIn(): `file` is the path of the .mlir file, and
+  /// `elsewhere` is the place for errors that have no place in this file, such
+  /// as "ir/4-shard.mlir:1:1: ". Both are empty if locateIn() was not called.
   std::string file, elsewhere;
-  /// Place of the first error in the file; empty without locateIn().
+  /// Place of the first error, as placeOf() returns it. Empty if locateIn() was
+  /// not called.
   std::string place;
   /// Message of the first error without its place; empty if there was none.
   std::string message;

@@ -22,8 +22,9 @@ static int64_t multiply(int64_t a, int64_t b) {
   return llvm::MulOverflow(a, b, product) ? INT64_MAX : product;
 }
 
-/// Checks the axis pp of the mesh, if there is one: it is the first axis, and
-/// its size is the number of pipeline positions.
+/// Checks the axis pp of the mesh, if the mesh has one. The axis must be the
+/// first one, and its size must be the number of pipeline ranks: the number of
+/// stages divided by the number of stages per pipeline rank (virtual stages).
 static LogicalResult checkPipelineAxis(ModuleOp module) {
   auto attribute = module->getAttrOfType<dist::MeshAttr>(dist::meshName);
   const dist::Mesh mesh = attribute ? attribute.getMesh() : dist::Mesh();
@@ -40,9 +41,9 @@ static LogicalResult checkPipelineAxis(ModuleOp module) {
   return success();
 }
 
-/// Checks the names of the mesh axes: each name is unique. With several
-/// microbatches, the mesh must have the axis `mb`. The axis `mb` must be the
-/// first axis behind pp, and its size is the number of microbatches.
+/// Checks that the names of the mesh axes are unique. With several
+/// microbatches, the mesh must have the axis `mb`. This axis must be the first
+/// one after pp, and its size must be the number of microbatches.
 static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
   const int64_t microbatches = pipe::countOf(module, pipe::microbatchesName);
   for (auto [i, axis] : llvm::enumerate(mesh.axes)) {

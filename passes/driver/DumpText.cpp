@@ -43,7 +43,8 @@ static void spellShardings(ModuleOp module) {
                                         /*replaceTypes=*/false);
 }
 
-/// Returns the position behind the string literal that begins at `at`.
+/// Returns the position after the end of the string literal that begins at
+/// `at`.
 static size_t skipString(StringRef text, size_t at) {
   for (++at; at < text.size() && text[at] != '"'; ++at)
     if (text[at] == '\\')
@@ -51,8 +52,8 @@ static size_t skipString(StringRef text, size_t at) {
   return std::min(at + 1, text.size());
 }
 
-/// Returns the position of the bracket that closes the location whose text
-/// begins at `at`, behind `loc(`.
+/// Returns the position of the bracket that closes a location, such as the last
+/// character of `loc("a")`. `at` is the position after `loc(`.
 static size_t endOfLocation(StringRef text, size_t at) {
   for (int depth = 0; at < text.size(); ++at) {
     if (text[at] == '"')
@@ -82,8 +83,9 @@ static StringRef nodeOf(StringRef location) {
   return name.slice(1, skipString(name, 0) - 1);
 }
 
-/// Returns an alias for `location` that begins with the name of its node and
-/// ends with `suffix`, which makes it unique.
+/// Returns an alias for `location`, such as "#MatMul_3_loc7". The alias begins
+/// with the name of the node in `location` and ends with `suffix`, which makes
+/// the alias unique.
 static std::string aliasFor(StringRef location, StringRef suffix) {
   std::string alias;
   for (char c : nodeOf(location))
@@ -97,8 +99,10 @@ static std::string aliasFor(StringRef location, StringRef suffix) {
 }
 
 namespace {
-/// Moves locations in the text of a module to its end. Names of nodes stay with
-/// the ops.
+/// Shortens the locations in the text of a module. A location that is only the
+/// name of a node stays at its op, as in `loc("MatMul_3")`. Any other location
+/// is replaced by an alias, as in `loc(#MatMul_3_loc7)`, and the definition of
+/// the alias stands at the end of the text.
 class LocationMover {
 public:
   /// Returns `text`, the text of a module that MLIR has printed, with the
@@ -124,16 +128,20 @@ private:
     return line.starts_with("#") && line.contains(" = loc(");
   }
 
-  /// Returns the alias that the definition `line` defines.
+  /// Returns the alias in the definition `line`. For the line
+  /// `#loc7 = loc("a")`, the alias is `#loc7`.
   static StringRef aliasOf(StringRef line) { return line.split(' ').first; }
 
-  /// Returns the text of the location that the definition `line` defines.
+  /// Returns the text of the location in the definition `line`. For the line
+  /// `#loc7 = loc("a")`, the text is `"a"`.
   static StringRef locationOf(StringRef line) {
     return line.split(" = loc(").second.drop_back();
   }
 
-  /// Replaces `alias` of `location` by the name of the node if `location` is
-  /// nothing else, otherwise by an alias with the name of the node.
+  /// Stores in `names` the text that replaces MLIR's alias `alias` for
+  /// `location`. If `location` is only the name of a node, this text is the
+  /// name. Otherwise, it is the result of aliasFor(), which contains the name
+  /// of the node.
   void nameDefinition(StringRef alias, StringRef location) {
     std::string text = moved(location);
     names[alias] = isName(location) ? text : aliasFor(text, alias.drop_front());
@@ -141,8 +149,9 @@ private:
       aliases[text] = names[alias];
   }
 
-  /// Returns `line` with names instead of the aliases of MLIR, and with aliases
-  /// instead of long locations of arguments.
+  /// Returns `line` with two changes. nameOf() replaces MLIR's aliases of
+  /// locations, such as `#loc7`. shortened() replaces locations that are
+  /// written in the line, such as `loc("a")` after an argument.
   std::string moved(StringRef line) {
     std::string text;
     for (size_t at = 0, end = 0; at < line.size(); at = end) {
@@ -164,14 +173,16 @@ private:
     return text;
   }
 
-  /// Returns what replaces `alias`.
+  /// Returns the text that replaces MLIR's alias `alias`, or `alias` itself if
+  /// there is no such text.
   std::string nameOf(StringRef alias) const {
     auto found = names.find(alias);
     return found == names.end() ? alias.str() : found->second;
   }
 
-  /// Returns `location` if it is a name or an alias, otherwise an alias that is
-  /// defined at the end.
+  /// Returns the short form of `location`. If `location` is only the name of a
+  /// node, or an alias, this is `location` with the changes of moved().
+  /// Otherwise, it is an alias, which is defined at the end of the text.
   std::string shortened(StringRef location) {
     std::string text = moved(location);
     if (location.starts_with("#") || isName(location))
@@ -185,11 +196,13 @@ private:
     return alias->second;
   }
 
-  /// Texts that replace the aliases of MLIR.
+  /// For each of MLIR's aliases of locations, such as "#loc7": the text that
+  /// replaces the alias.
   llvm::StringMap<std::string> names;
-  /// Aliases of locations that are more than a name, by their texts.
+  /// New aliases of locations that are not only the name of a node. The key is
+  /// the text of the location.
   llvm::StringMap<std::string> aliases;
-  /// Definitions of the aliases of arguments.
+  /// Lines that define the aliases that shortened() has made.
   std::string added;
 };
 } // namespace

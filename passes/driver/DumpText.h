@@ -10,14 +10,14 @@ namespace pcc {
 
 /// Returns the text of `module` with all locations, in the form of dumps:
 ///
-///  - Shardings have the spelling of --shard, and aliases that name their axes.
-///  - The mesh has the axis pp.
-///  - The location of an op is the name of its ONNX node. Longer locations,
-///    with the decisions of the search or lines of a program, are aliases whose
-///    definitions follow the module.
+/// - Shardings have the spelling of --shard, and aliases that name their axes.
+/// - The mesh also has the pipeline axis pp, which the mesh of `module` lacks.
+/// - The location of an op is the name of its ONNX node. A longer location,
+///   with decisions of the search or a line of the user's Python program, is an
+///   alias. The definitions of the aliases follow the module.
 ///
-/// The parser of MLIR reads the text as an equal module, except that the mesh
-/// has the axis pp.
+/// If MLIR parses the text, the result is equal to `module`, except that its
+/// mesh has the axis pp.
 std::string dumpText(mlir::ModuleOp module);
 
 } // namespace pcc

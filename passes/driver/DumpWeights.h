@@ -32,8 +32,8 @@ Status recordWeightFiles(mlir::ModuleOp module);
 
 /// Checks the weight files that `module` names. `module` comes from the .mlir
 /// file `options.model`, which could name any file of the user. Returns exit
-/// code 3 if pcc must not read a file, and 7 if access is denied. Exit code 3
-/// also if `graph.model` contains a directory.
+/// code 3 if pcc must not read a file, or if `graph.model` contains a
+/// directory. Returns exit code 7 if the system denies access to a file.
 Status checkWeightFiles(mlir::ModuleOp module, const CompileOptions &options);
 
 } // namespace pcc

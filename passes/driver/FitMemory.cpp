@@ -154,9 +154,10 @@ private:
   }
 
   /// Returns weights to shard, a subset of `small` that meets the memory limit.
-  /// Each trial compiles a copy of the module. If a trial exceeds the limit by
-  /// 5 bytes, the next trial saves 5 bytes more. If all `mostTrials` trials
-  /// fail, returns `small`, which must meet the limit.
+  /// Each trial compiles a copy of the module with some weights of `small`
+  /// sharded. If a rank exceeds the limit by 5 bytes in a trial, the next trial
+  /// chooses weights that are expected to save 5 bytes more on this rank. If
+  /// all `mostTrials` trials fail, returns `small`, which must meet the limit.
   Names choose(const Names &small, const Positions &undivided,
                const Positions &divided) {
     std::vector<plan::Savings> savings;
@@ -248,9 +249,9 @@ private:
                     "used, to stay below --memory-limit");
   }
 
-  /// Returns an error with exit code 6 that states the memory of a rank above
-  /// the limit. `positions` is the memory of the ranks in the best plan that
-  /// was found.
+  /// Returns an error with exit code 6 about a rank that needs more memory than
+  /// the limit allows. `positions` is the memory of the ranks in the best plan
+  /// that was found.
   Status refuse(const Positions &positions) const {
     Status status = emit::checkMemory(module, positions);
     status.addNote("storing other weights in parts does not help; use more "

@@ -149,9 +149,10 @@ private:
     return status;
   }
 
-  /// Activation budgets in bytes, by pipeline rank: the largest that met the
-  /// memory limit in a trial, the smallest that exceeded it, and the budget for
-  /// the next trial.
+  /// Activation budgets in bytes. Each list has one entry per pipeline rank.
+  /// `fits` is the largest budget that met the memory limit in a trial.
+  /// `tooLarge` is the smallest budget that exceeded the limit. `next` is the
+  /// budget for the next trial.
   std::vector<int64_t> fits, tooLarge, next;
 };
 } // namespace

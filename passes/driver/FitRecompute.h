@@ -11,9 +11,9 @@ namespace pcc {
 
 /// Sets `pipe.activation_bytes`, the bytes of activations that each rank keeps,
 /// to meet `rank.memory_limit`. Ranks recompute the other activations (Chen et
-/// al. 2016). Acts only if `pipe.recompute` is "auto". Phase 5-localize must be
-/// the last of `module`. Returns exit code 6 if full recomputation is not
-/// enough.
+/// al. 2016). Does nothing unless `pipe.recompute` is "auto". The phases up to
+/// 5-localize, and no later ones, must have run on `module`. Returns exit code
+/// 6 if even the recomputation of all activations does not meet the limit.
 Status fitRecompute(mlir::ModuleOp module,
                     llvm::function_ref<bool(mlir::ModuleOp)> runRest,
                     const Listener &listener);

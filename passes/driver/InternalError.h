@@ -25,10 +25,10 @@ Status reportInternalError(Phase phase, const std::string &what,
                            const CompileOptions &options,
                            mlir::ModuleOp before);
 
-/// Returns the error (exit code 3) for a .mlir file that `phase` cannot
-/// process. The file was edited or written by hand. `what` describes the
-/// failure in one line, behind its place in the file. With `hasCrashed`, a note
-/// asks for a report.
+/// Returns the error (exit code 3) for a .mlir file that was edited or written
+/// by hand, and that `phase` cannot process. `options.model` is the path of the
+/// file. `what` describes the failure in one line. With `hasCrashed`, a note
+/// asks the user to report the file.
 Status reportUnfitText(Phase phase, const std::string &what,
                        const CompileOptions &options, bool hasCrashed);
 

@@ -40,8 +40,9 @@ static Location locationOf(const ModuleText &file, size_t at,
                              unsigned(at - (before.rfind('\n') + 1) + 1));
 }
 
-/// Checks that the parser can process the text. The parser would crash on some
-/// texts.
+/// Checks that the file is text that MLIR's parser can process. Emits an error
+/// for bytecode, and for text on which the parser would crash or run very long
+/// (findTextFault).
 static LogicalResult checkForm(const ModuleText &file, MLIRContext *context) {
   if (isBytecode(llvm::MemoryBufferRef(file.text, file.path)))
     return emitError(locationOf(file, 0, context),

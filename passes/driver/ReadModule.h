@@ -25,7 +25,8 @@ Status readModuleText(const std::string &path, ModuleText &file);
 /// Parses and verifies the text of a .mlir file. Refuses attributes of
 /// unregistered dialects, MLIR bytecode, and texts that crash MLIR's parser.
 /// After an error, emits a diagnostic that names a line of the file, and
-/// returns null. The locations of ops are those in the text.
+/// returns null. The text itself gives the locations of the ops, such as lines
+/// of model.py. These are not the lines of the ops in the .mlir file.
 mlir::OwningOpRef<mlir::ModuleOp> readModule(const ModuleText &file,
                                              mlir::MLIRContext *context);
 

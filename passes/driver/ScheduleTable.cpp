@@ -13,8 +13,9 @@ using namespace pcc;
 /// Largest accepted size of a schedule file in bytes.
 static constexpr size_t mostScheduleBytes = size_t(256) << 20;
 
-/// Returns the number of lines in `text` that are not empty: one per position
-/// of the pipeline.
+/// Returns the number of lines in `text` that are not empty. In a schedule
+/// file, each such line lists the actions of one coordinate along the pipeline
+/// axis.
 static int numLines(llvm::StringRef text) {
   llvm::SmallVector<llvm::StringRef> lines;
   text.split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
@@ -22,8 +23,11 @@ static int numLines(llvm::StringRef text) {
       lines, [](llvm::StringRef line) { return !line.trim().empty(); }));
 }
 
-/// A dump records --pp and --train. Without --pp, the number of lines decides;
-/// phase 6-schedule compares it with the number of positions.
+/// The input may be a dump (.mlir file), which contains the values of --pp and
+/// --train, so that the command need not give these options. If the input is a
+/// .mlir file and the command has no --pp, the number of lines in the schedule
+/// file is taken as the size of the pipeline axis. Phase 6-schedule later
+/// compares this number with the size that the dump contains.
 Status pcc::readScheduleTable(CompileOptions &options) {
   const bool isText = llvm::sys::path::extension(options.model) == ".mlir";
   if (!options.hasScheduleFile() || (!options.training.train && !isText))

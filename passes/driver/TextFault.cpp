@@ -15,9 +15,10 @@ namespace pcc {
 /// recursive, so more of them could overflow its stack.
 static constexpr int greatestDepth = 256;
 
-/// Largest accepted size of an alias: 1 plus the sizes of all aliases in its
-/// text. For example, `#a1 = [#a0, #a0]` has size 3 if `#a0` has size 1. A few
-/// aliases can stand for a very long text.
+/// Largest accepted size of an alias. The size of an alias is 1 plus the sizes
+/// of all aliases in its text. For example, `#a1 = [#a0, #a0]` has size 3 if
+/// `#a0` has size 1. The limit is necessary because the size can double with
+/// each alias, so a short file can stand for a very long text.
 static constexpr size_t mostAliases = 65536;
 
 /// Skips a string literal or a comment. `at` is a position in `text`. If a
@@ -91,9 +92,9 @@ private:
   }
 
   /// Returns whether an op begins at the position `at`: a letter, `"` or `%`
-  /// that is the first character of its line and outside of all brackets. The
-  /// text before the line must not end with `=`, `:` or `->`, because the line
-  /// would continue it.
+  /// that is the first character of its line and outside of all brackets.
+  /// Returns false if the text before the line ends with `=`, `:` or `->`,
+  /// because the line then continues the op or the definition before it.
   bool beginsOp() const {
     if (depth > 0 ||
         !(llvm::isAlpha(text[at]) || StringRef("\"%").contains(text[at])))
@@ -105,8 +106,10 @@ private:
   }
 
   /// Reads the name of an alias, such as `#a1`, and moves `at` to its last
-  /// character. Adds a defined alias to `known`. If the definition of another
-  /// alias uses this alias, adds the size of this alias to the other one.
+  /// character. If this is the definition of the alias, as in `#a1 = 5`, adds
+  /// the alias to `known`. If this is a use in the definition of another alias,
+  /// like `#a0` in `#a1 = [#a0]`, adds the size of the used alias to the size
+  /// of the other alias.
   void readAlias() {
     const StringRef name = text.substr(at).take_while([](char c) {
       return llvm::isAlnum(c) || StringRef("#!_$.-").contains(c);
@@ -126,8 +129,8 @@ private:
 
   /// Updates `depth`, the number of open brackets, and `signs`, the number of
   /// successive minus signs. The `>` of `->` and of `>=` closes no bracket.
-  /// MLIR's parser calls itself for each minus sign, so many could overflow its
-  /// stack.
+  /// MLIR's parser calls itself for each minus sign, and a long series of minus
+  /// signs could overflow its stack.
   void readBracketOrSign() {
     const char c = text[at];
     const bool isArrow =

@@ -10,7 +10,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::explain;
 
-/// Largest number of nodes of a graph, and of graphs.
+/// `mostNodes`: largest number of nodes in one graph. `mostGraphs`: largest
+/// number of graphs that graphsOf() returns.
 static constexpr size_t mostNodes = 120, mostGraphs = 4;
 
 namespace {
@@ -19,7 +20,8 @@ class GraphBuilder {
 public:
   explicit GraphBuilder(const emit::ModelFacts &facts) : facts(facts) {}
 
-  /// Adds an op of the block, after the ops that make its operands.
+  /// Adds an op of the block. The ops of the block that compute its operands
+  /// must have been added before.
   void add(Operation &op, int64_t stage) {
     if (graph.nodes.size() >= mostNodes) {
       ++graph.leftOut;
@@ -34,7 +36,9 @@ public:
     graph.nodes.push_back(std::move(node));
   }
 
-  /// Returns the graph. `isInside` tells which ops belong to the block.
+  /// Returns the graph, which is then complete. `isInside` tells which ops
+  /// belong to the block. Marks the nodes whose results ops outside of the
+  /// block read.
   BlockGraph finish(llvm::function_ref<bool(Operation *)> isInside) {
     for (auto [value, number] : numbers)
       if (value.getDefiningOp() && isInside(value.getDefiningOp()))
@@ -76,8 +80,9 @@ private:
     text << "]";
   }
 
-  /// Returns the number of the node that makes `value`, which is a new one if
-  /// the value comes from outside.
+  /// Returns the number of the node that computes `value`. If no node computes
+  /// `value`, because the value comes from outside of the block, adds a node
+  /// for the value and returns its number.
   size_t numberOf(Value value, int64_t stage) {
     auto [found, isNew] = numbers.insert({value, graph.nodes.size()});
     if (!isNew)
@@ -101,7 +106,8 @@ private:
 };
 } // namespace
 
-/// Returns a text that is equal for graphs that differ in names only.
+/// Returns a text that is equal for two graphs if their nodes differ only in
+/// names and stages.
 static std::string shapeOf(const BlockGraph &graph) {
   std::string text;
   for (const BlockNode &node : graph.nodes) {

@@ -175,8 +175,9 @@ private:
     addToCut(transfer, bytes * calls, seconds * static_cast<double>(calls));
   }
 
-  /// Adds the bytes and seconds of `transfer` in one step to the cut between
-  /// its two stages.
+  /// Adds the bytes and seconds of `transfer` in one step to the cut (boundary)
+  /// between its two stages. Values that go back to the earlier stage, such as
+  /// gradients, belong to the same cut.
   void addToCut(const emit::StageTransfer &transfer, int64_t bytes,
                 double seconds) {
     const auto [early, late] =
@@ -225,7 +226,8 @@ private:
   const emit::ModelFacts &facts;
   const plan::Cluster &cluster;
   const ModelBlocks blocks;
-  /// Cuts by the numbers of their stages.
+  /// Map from a pair of stages, such as {0, 1}, to the boundary between them.
+  /// The earlier stage comes first.
   std::map<std::pair<int, int>, CutTraffic> cuts;
   Explanation explanation;
 };

@@ -62,9 +62,11 @@ struct ExplainedCollective {
   std::optional<dist::Cause> cause;
 
   /// Returns at most two reasons for this collective: the producer of the
-  /// resharded tensor, and the first reader that is a reason. The producer
-  /// comes first for a reduction; otherwise, the reader does. The result points
-  /// into `cause`, and is empty if `cause` is nullopt.
+  /// resharded tensor, and one reader of the tensor. A producer or reader is a
+  /// reason if the search has chosen how to split it, or if the user has set
+  /// its sharding. For a reduction, the producer comes first. Otherwise, the
+  /// reader comes first. The result points into `cause`, and is empty if
+  /// `cause` is nullopt.
   std::vector<EndpointDecision> decisions() const;
 };
 
@@ -88,9 +90,9 @@ struct CommunicationTotal {
   /// Predicted seconds that a rank spends in one step on one kind of
   /// collective.
   double seconds = 0;
-  /// Level of the network that it uses, such as "nvlink"; of several levels,
-  /// the one of the first collective or transfer. Empty if the cluster does not
-  /// name it.
+  /// Level of the network that the collectives use, such as "nvlink". If they
+  /// use several levels, this is the level of the first collective or transfer.
+  /// Empty if the description of the cluster has no name for the level.
   std::string link = {};
 };
 
@@ -99,10 +101,13 @@ struct CutTraffic {
   int fromStage = 0, toStage = 0;
   /// Name of the ONNX node at which the later stage begins; may be empty.
   std::string node = {};
-  /// Bytes that a rank of the later stage receives, and that it sends back.
+  /// Bytes that a rank of the later stage receives from the earlier stage
+  /// (`forwardBytes`, such as activations) and sends back to it
+  /// (`backwardBytes`, such as gradients) in one step.
   int64_t forwardBytes = 0, backwardBytes = 0;
-  /// Predicted seconds of all messages that a rank of the later stage receives,
-  /// and of those that a rank of the earlier one receives.
+  /// Predicted seconds of these messages in one step: to a rank of the later
+  /// stage (`forwardSeconds`), and to a rank of the earlier stage
+  /// (`backwardSeconds`).
   double forwardSeconds = 0, backwardSeconds = 0;
 };
 
@@ -145,16 +150,19 @@ struct Explanation {
   /// {1024, 2048} means that a rank of position 0 receives 1024 bytes, and that
   /// a rank of position 1 receives 2048 bytes.
   std::vector<int64_t> receivedBytesOfPosition;
-  /// Pairs of stages that send values to each other, in the order of stages.
-  /// Stages of one position are left out, because nothing is sent.
+  /// Boundaries between two stages that send values to each other, sorted by
+  /// the numbers of the stages. Two stages of one pipeline position have no
+  /// entry, because the same ranks run both stages and send no messages.
   std::vector<CutTraffic> cuts;
-  /// Another cut into stages, with its price; absent if there is none.
+  /// Another division of the model into pipeline stages, with its price, for
+  /// comparison. Absent if no other division was found.
   std::optional<Remedy> otherCut;
   /// Price of one step; absent before the plan has passed 7-emit.
   std::optional<emit::PlanPrice> price;
   /// Lints of the module: warnings about suspicious shardings.
   std::vector<FoundLint> lints;
-  /// Graphs of the blocks of the model.
+  /// Graphs of the blocks of the model, such as transformer layers. Blocks
+  /// whose graphs differ only in names share one graph.
   std::vector<BlockGraph> blocks;
   /// Explanations of the values that the user has named on the command line;
   /// empty if the user names none.
@@ -176,23 +184,28 @@ StatusOr<Explanation> explainModule(mlir::ModuleOp module,
 /// program needs their communication for another operand anyway.
 double secondsOf(const dist::Choice &choice, const plan::Cluster &cluster);
 
-/// How much of an explanation is shown.
+/// Options that limit the length of an explanation.
 struct Detail {
-  /// Whether all is shown, with the choices that lost.
+  /// Whether the explanation has all entries, and also the ways to compute an
+  /// op that the sharding search has rejected.
   bool isVerbose = false;
-  /// Number of the dearest entries that are shown otherwise.
+  /// Number of entries, such as collectives, if `isVerbose` is false. They are
+  /// the entries with the highest cost.
   size_t top = 4;
 };
 
-/// Formats the plan as a tree: what a step costs, and what makes it dear. The
-/// dearest collectives and cuts come first. Lints and cuts end in an option,
-/// and in what it saves and costs. `explanation.price` must be set.
+/// Formats the plan as a tree: the cost of a step, and the collectives and
+/// stage boundaries that cause it, from the most to the least expensive one.
+/// Each lint has a line with an option that would mend it, and with the savings
+/// and costs of this option. The stage boundaries have a line with an option
+/// that would move them. `explanation.price` must be set.
 std::string toTree(const Explanation &explanation, const Detail &detail);
 
 /// Formats the explanation as text for the terminal. If `explanation.values` is
-/// not empty, the text explains only these values. Otherwise it is the tree,
-/// and with `detail.isVerbose` all collectives of the module and the choices
-/// that lost.
+/// not empty, the text explains only these values. Otherwise, the text is the
+/// tree of toTree(). If `detail.isVerbose` is true, the text also has all
+/// collectives of the module, each with the ways to compute an op that the
+/// sharding search has rejected.
 std::string toText(const Explanation &explanation, const plan::Cluster &cluster,
                    const Detail &detail);
 /// Formats the explanation as one JSON object on one line. README.md documents

@@ -66,7 +66,8 @@ private:
             {"price", remedy.price ? write(*remedy.price) : Json()}};
   }
 
-  /// Returns the work of each stage, and the node at which it begins.
+  /// Returns one JSON object for each pipeline stage: its floating-point
+  /// operations, its idle share, and the ONNX node at which the stage begins.
   static Json stages(const Explanation &explanation) {
     Json entries = Json::array();
     if (!explanation.price)

@@ -267,9 +267,9 @@ static std::string wayText(const std::vector<std::string> &steps) {
   return text;
 }
 
-/// Formats the effect of one mesh axis on a value: the effect, the path from
-/// the value to the cause, the reason, and the decisions of the sharding
-/// search.
+/// Formats one mesh axis in the explanation of a value: how the axis divides
+/// the value, such as "dim 1 is split", the path from the value to the op that
+/// decided this, the reason, and the decisions of the sharding search.
 static std::string originText(const Origin &origin,
                               const plan::Cluster &cluster) {
   std::string text = "  over " + origin.axis + ": " + origin.what + "\n";
@@ -318,7 +318,10 @@ static double secondsOf(const RepeatedCollective &group) {
   return static_cast<double>(group.count) * group.all.front()->seconds;
 }
 
-/// Formats all collectives and the choices that lost, the dearest first.
+/// Formats all collectives of one microbatch. Equal collectives form one group,
+/// and the group that takes the most time comes first. Each group shows the
+/// decision of the sharding search that caused it, with the rejected
+/// alternatives.
 static std::string collectivesText(const Explanation &explanation,
                                    const plan::Cluster &cluster) {
   std::vector<RepeatedCollective> groups =

@@ -23,7 +23,8 @@ using runtime::TextTree;
 /// Largest width of a text in the tree, so that a line has about 100 columns.
 static constexpr size_t mostWidth = 92;
 
-/// Largest number of stages, and of lints without -v, that are shown.
+/// Largest number of pipeline stages (`mostStages`) and of lints (`mostLints`)
+/// that the tree shows without -v.
 static constexpr size_t mostStages = 8, mostLints = 3;
 
 /// Returns the mesh, such as "4 ranks (pp=2, tp=2)".
@@ -35,14 +36,16 @@ static std::string worldText(const Explanation &explanation) {
          (axes.empty() ? "" : " (" + axes + ")");
 }
 
-/// Returns the plan in one line.
+/// Returns one line about the plan: the mesh, the target, the number of
+/// microbatches and the schedule.
 static std::string headText(const Explanation &explanation) {
   return worldText(explanation) + ", target " + explanation.target + ", " +
          countText(explanation.microbatches, "microbatch") + ", " +
          explanation.schedule + "\n";
 }
 
-/// Returns what a step of the plan costs.
+/// Returns the predicted costs of one step of the plan as text: seconds, idle
+/// share, received bytes, and memory per rank.
 static std::string stepText(const Explanation &explanation) {
   const emit::PlanPrice &price = *explanation.price;
   std::string text = "each step: about " + secondsText(price.seconds);
@@ -63,7 +66,8 @@ static std::string flopsText(int64_t flops) {
   return formatv(unit ? "{0:F1} {1}" : "{0:F0} {1}", number, units[unit]).str();
 }
 
-/// Returns the work and idle time of the stages.
+/// Returns the floating-point operations and the idle share of each pipeline
+/// stage as text.
 static std::string balanceText(const emit::PlanPrice &price, bool isVerbose) {
   std::string text = "stages";
   for (size_t stage = 0; stage < price.stages.size(); ++stage) {
@@ -91,19 +95,23 @@ static std::string wrapped(const std::string &text) {
   return lines;
 }
 
-/// Returns the option of `remedy`, and what it saves and costs if it was tried.
+/// Returns the option that `remedy` proposes. If pcc has computed the price of
+/// the plan with this option, the text also tells how much the option saves and
+/// costs compared to `price`.
 static std::string adviceText(const Remedy &remedy,
                               const emit::PlanPrice &price) {
   std::string option = "← " + optionText(remedy);
   if (!remedy.price)
     return option;
-  // An option is never broken, so that it can be copied.
+  // Begin a new line after the option rather than break the option into two
+  // lines, so that the user can copy the option.
   const std::string prices = differenceText(price, *remedy.price);
   const bool isLong = option.size() + prices.size() > 90;
   return option + (isLong ? ":\n  " : ": ") + prices;
 }
 
-/// Returns an entry as one line, or as two if it is long.
+/// Returns `entry` (communication with its price) as one line, or as two lines
+/// if one line would be too long.
 static std::string entryText(const PlanEntry &entry) {
   std::string text = formatv("{0,9} {1,8}  {2}", bytesText(entry.bytes),
                              secondsText(entry.seconds), entry.text)
@@ -115,8 +123,10 @@ static std::string entryText(const PlanEntry &entry) {
   return text + (isLong ? "\n" : "; ") + entry.remark;
 }
 
-/// Adds a branch for each set of axes, the dearest first, with the `top`
-/// dearest entries below them.
+/// Adds a branch for each set of mesh axes over which ranks communicate, such
+/// as dp+tp. The branch has the total price of this communication. The most
+/// expensive branch comes first. A branch lists its entries, but only those
+/// that are among the `top` most expensive entries of the plan.
 static void addCommunication(const Explanation &explanation, size_t top,
                              TextTree &tree) {
   const std::vector<PlanEntry> entries = entriesOf(explanation);
@@ -150,7 +160,8 @@ static void addCommunication(const Explanation &explanation, size_t top,
     tree.branches.push_back(std::move(branch));
 }
 
-/// Adds the lints, each with the option that mends it.
+/// Adds the lints (warnings about the plan). If an option removes the cause of
+/// a lint, the option follows the lint.
 static void addLints(const Explanation &explanation, bool isVerbose,
                      TextTree &tree) {
   if (explanation.lints.empty())

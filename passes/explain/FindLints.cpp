@@ -125,8 +125,9 @@ private:
            op.getRows().empty();
   }
 
-  /// Returns the remedy to give the value that `gather` gathers the sharding
-  /// `wanted`; nullopt if the value has no name.
+  /// Returns a remedy for the all-gather `gather`: the option that sets the
+  /// sharding `wanted` for the gathered value, such as --shard 'w=[tp,-]'.
+  /// Returns nullopt if the value has no name.
   std::optional<Remedy> pinAs(dist::CollectiveOp gather,
                               dist::ShardingAttr wanted) const {
     if (gather.getValue().empty())
@@ -230,10 +231,10 @@ private:
     return dist::largeWeightShare * total / static_cast<double>(repeats);
   }
 
-  /// Returns the groups of mesh axes that should split large weights, each by
-  /// at least one axis. The axis tp is one group. All other axes with names of
-  /// the user are the second group. The axes dp, cp and mb split data instead
-  /// of weights.
+  /// Returns groups of mesh axes. At least one axis of each group should split
+  /// each large weight. The axis tp is the first possible group. All axes with
+  /// other names than tp, dp, cp and mb are the second possible group. The axes
+  /// dp, cp and mb are in no group, because they split data instead of weights.
   std::vector<std::vector<dist::Axis>> weightAxes() const {
     std::vector<std::vector<dist::Axis>> groups;
     std::vector<dist::Axis> own;
@@ -317,9 +318,11 @@ private:
     }
   }
 
-  /// Returns the remedy to split a weight over `axis`: along its largest dim,
-  /// preferably of those whose size the axis divides. If the user has pinned
-  /// the weight, the remedy is to leave out the option.
+  /// Returns the remedy for a large weight that `axis` does not split: an
+  /// option that splits a dim of the weight over `axis`. Chooses the largest
+  /// dim whose size is divisible by the size of the axis, or the largest dim if
+  /// there is none. If an option of the user determines the sharding of the
+  /// weight, the remedy is to leave out this option.
   static Remedy divide(const WholeWeight &whole, const dist::Axis &axis) {
     if (!whole.pin.empty())
       return {.omitted = whole.pin};
@@ -340,8 +343,9 @@ private:
 
   /// Returns the lint message about large weights that no axis of `axes`
   /// splits, such as "weights of 96.0 KiB are whole on every rank of tp: 'v',
-  /// 'w'; each rank of stage 0 holds 48.0 KiB more than if tp split them".
-  /// After a name stands the option by which the user set the sharding.
+  /// 'w'; each rank of stage 0 holds 48.0 KiB more than if tp split them". If
+  /// an option of the user determines the sharding of a weight, the option
+  /// follows the name of the weight in parentheses.
   std::string
   wholeText(const std::vector<dist::Axis> &axes,
             const llvm::MapVector<StringRef, WholeWeight> &whole) const {
@@ -400,8 +404,12 @@ private:
     return axis == "tp" || axis == "dp" || axis == "cp";
   }
 
-  /// Returns the remedy to give the axis of `factor` the largest size below its
-  /// own that divides the factor; nullopt if only 1 does.
+  /// Returns the remedy for a padded factor of a dim: another size of the mesh
+  /// axis that splits the factor. The size is the largest one below the current
+  /// size that divides the factor. For a factor of 10 elements and tp=4, the
+  /// remedy is --tp 2. Returns nullopt if only the size 1 divides the factor,
+  /// if several axes split the factor, or if no option sets the size of the
+  /// axis.
   static std::optional<Remedy> resize(const dist::Factor &factor) {
     if (factor.axes.size() != 1 || !hasOption(factor.axes[0].axis))
       return std::nullopt;
@@ -461,9 +469,10 @@ private:
         if (!cost)
           return;
         // `repeated` counts the flops of ops that all ranks along `axis`
-        // execute on the same data. Phase 5-localize adds ops without
-        // `dist.shardings`. It is unknown whether they are repeated. They count
-        // in `all` if an operand uses `axis`, and never in `repeated`.
+        // execute on the same data. Phase 5-localize adds ops without the
+        // attribute `dist.shardings`. It is unknown whether ranks repeat such
+        // an op. The flops of such an op count in `all` if an operand uses
+        // `axis`, and never in `repeated`.
         const bool isDivided = isDividedBy(op, axis.name);
         if (isDivided || op->hasAttr(dist::shardingsName))
           all += cost.getFlops();
@@ -504,8 +513,9 @@ private:
   // Pipeline stages
   //===--------------------------------------------------------------------===//
 
-  /// Returns the pipeline stage of `op`, which is that of its function once the
-  /// stages are functions.
+  /// Returns the pipeline stage of `op`. If each stage already has its own
+  /// functions, returns the stage of the function that contains `op`. Otherwise
+  /// returns the stage that `op` itself has as an attribute.
   static int64_t stageOf(Operation *op) {
     auto stage = op->getParentOp()->getAttrOfType<IntegerAttr>(pipe::stageName);
     return stage ? stage.getInt() : pipe::stageOf(op);
@@ -523,9 +533,9 @@ private:
     return flops;
   }
 
-  /// Adds the lints PCC-L007, about stages without flops, and PCC-L008, about
-  /// the stage with the fewest flops. The latter compares the stages that have
-  /// any.
+  /// Adds lints about pipeline stages with little work: PCC-L007 if stages have
+  /// no flops, and PCC-L008 if a stage has much fewer flops than the stage with
+  /// the most flops. PCC-L008 ignores stages without flops.
   void findWeakStages() {
     const std::vector<double> flops = flopsOfStages();
     const auto idle = llvm::count(flops, 0.0);

@@ -27,8 +27,10 @@ static StringRef blockPart(StringRef name) {
   return "";
 }
 
-/// Returns the parameter from which `value` takes its elements, also through
-/// collectives and from another function of the stage; null if there is none.
+/// Returns the parameter whose elements `value` has; null if there is none.
+/// Looks through collectives, through ops that only rearrange elements, such as
+/// a transpose, and through arguments that hold a result of another function of
+/// the stage.
 static graph::GetParameterOp weightOf(Value value) {
   while (value) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -94,9 +96,12 @@ bool ModelBlocks::isComplete(int block) const {
   return block < 1 || numOps[block] >= numOps[block - 1];
 }
 
-/// After the last block, a weight without a block begins the rest of the model,
-/// if the block has as many ops as the one before, and if no op that depends on
-/// the weight reads a weight of a block.
+/// Assigns each op of `forward`, the forward function of one stage, to a block.
+/// In the last stage (`isLast`), ops after the last block, such as an output
+/// projection, belong to no block. These ops begin at an op that reads a weight
+/// without a block. The current block must have at least as many ops as the
+/// block before it. Neither this op nor an op that depends on it may read a
+/// weight of a block.
 void ModelBlocks::addStage(func::FuncOp forward, bool isLast) {
   llvm::DenseSet<Operation *> feedsBlock, isRest;
   Block &body = forward.front();

@@ -7,12 +7,12 @@
 
 namespace pcc::explain {
 
-/// Blocks of a model, such as the layers of a transformer. A block is told by
-/// the names of its weights: all that begin with `h.3.` belong to the block
-/// `h.3`. If no weight has such a name, the names of nodes are taken. An op
-/// without a name of its own belongs to the latest block that it reads from.
-/// Ops before the first block and after the last one, such as an embedding,
-/// belong to no block.
+/// Blocks of a model, such as the layers of a transformer. The names of weights
+/// define the blocks: all weights whose names begin with "h.3." belong to the
+/// block "h.3". If no weight has such a name, the names of the ONNX nodes
+/// define the blocks in the same way. An op belongs to the last block from
+/// which it reads a weight or a value. Ops before the first block and after the
+/// last one, such as an embedding, belong to no block.
 class ModelBlocks {
 public:
   /// Reads the forward functions of `facts`.
@@ -29,27 +29,38 @@ public:
 
 private:
   void addStage(mlir::func::FuncOp forward, bool isLast);
-  /// Returns the number of the block that `text`, the name of a weight or node,
-  /// tells; -1 if it tells none.
+  /// Returns the number of the block in the name `text` of a weight or an ONNX
+  /// node. For example, "h.3.ln.weight" contains the name of block "h.3". Gives
+  /// the block a new number if its name is new. Returns -1 if `text` contains
+  /// no block.
   int numberOf(llvm::StringRef text);
-  /// Returns the latest block of the operands of `op` and of its own name.
+  /// Returns the largest number of a block on which `op` depends: the blocks of
+  /// the ops that compute its operands, and the blocks in the names of the
+  /// weights that it reads. If `readsNodes`, the block in the name of its ONNX
+  /// node takes the place of the weights. Returns -1 if there is none.
   int latestBlock(mlir::Operation &op);
 
-  /// Returns whether `op` tells its block itself, by a weight or by its name.
+  /// Returns whether a name of `op` itself contains a block: the name of a
+  /// weight that `op` reads, or, if `readsNodes` is true, the name of its ONNX
+  /// node.
   bool namesBlock(mlir::Operation &op) const;
-  /// Returns whether `block` has as many ops as the block before it.
+  /// Returns whether `block` has at least as many ops as the block before it.
+  /// Always true for the first block.
   bool isComplete(int block) const;
   void addOp(mlir::Operation &op, int block);
 
   std::vector<std::string> blockNames;
-  /// Number of ops of each block that were read so far.
+  /// For each block, the number of its ops that were read so far.
   std::vector<int> numOps;
   llvm::StringMap<int> numbers;
   llvm::StringMap<int> numberOfNode;
   llvm::DenseMap<mlir::Operation *, int> numberOfOp;
-  /// Whether names of nodes tell the blocks, not names of weights.
+  /// Whether the blocks are found by the names of ONNX nodes. If false, the
+  /// blocks are found by the names of weights.
   bool readsNodes = false;
-  /// Latest block of the stages that were read so far.
+  /// Largest number of a block to which an op that was read so far belongs; -1
+  /// if there is none. An op that receives a value from another pipeline stage
+  /// belongs to this block.
   int reached = -1;
 };
 

@@ -11,9 +11,11 @@ using namespace pcc;
 using namespace pcc::explain;
 using runtime::bytesText;
 
-/// Returns the cheapest choice that lost although it is allowed, as a
-/// difference to the choice that was taken, such as "next best +32.0
-/// KiB"; empty if there is none.
+/// Returns a remark about the sharding that causes the collective `made`. If
+/// the search chose the sharding, names the received bytes of the best allowed
+/// alternative relative to the chosen one, such as "next best +32.0 KiB". If
+/// the user set the sharding, names the option, such as "for --shard
+/// 'y=[-,tp]'". Returns "" if there is no alternative.
 static std::string loserText(const ExplainedCollective &made) {
   const auto decisions = made.decisions();
   if (decisions.empty())
@@ -33,8 +35,9 @@ static std::string loserText(const ExplainedCollective &made) {
   return more ? "next best +" + bytesText(more) : "next best as dear";
 }
 
-/// Returns the entry of equal collectives. Its price is that of a rank of the
-/// pipeline position that calls them most.
+/// Returns the entry of `group`, a list of equal collectives. Pipeline ranks
+/// may call them in different numbers. The bytes and seconds of the entry are
+/// those of a pipeline rank with the most calls.
 static PlanEntry entryOf(const RepeatedCollective &group,
                          int64_t microbatches) {
   const ExplainedCollective &first = *group.all.front();

@@ -29,7 +29,8 @@ std::string explain::differenceText(const emit::PlanPrice &own,
     if (difference != 0)
       (difference < 0 ? saved : spent).push_back(text);
   };
-  // Shorter times than the text can show are no difference.
+  // A difference below this limit, in seconds, counts as none: secondsText()
+  // would show it as "0.00 us".
   constexpr double shortest = 0.5e-8;
   const double seconds = other.seconds - own.seconds;
   compare(std::abs(seconds) < shortest ? 0 : seconds,

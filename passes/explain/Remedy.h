@@ -12,7 +12,8 @@
 
 namespace pcc::explain {
 
-/// Options that mend what a lint is about, or that cut the model elsewhere.
+/// Options that change a plan. They remove the cause of a lint, or they cut the
+/// model into other pipeline stages.
 struct Remedy {
   /// Values of --shard and of --stage-at.
   std::vector<std::string> shards = {}, stageAt = {};
@@ -20,7 +21,8 @@ struct Remedy {
   std::map<std::string, int64_t> axes = {};
   /// Option of the user to leave out, such as "--shard 'w=[-,-]'".
   std::string omitted = {};
-  /// Price of the plan with these options; absent if it was not tried.
+  /// Price (time and memory) of the plan with these options; absent if the plan
+  /// was not compiled.
   std::optional<emit::PlanPrice> price = {};
 
   bool operator==(const Remedy &) const = default;

@@ -89,11 +89,13 @@ static void explainReshard(dist::ReshardOp reshard, const dist::Axis &axis,
 }
 
 namespace {
-/// Kinds of reasons why a mesh axis splits a value, the strongest first: Pinned
-/// the user has requested the sharding ByRole the axis splits the batch or
-/// sequence dim of a model input Priced a decision of the sharding search, or a
-/// reshard Weight each rank stores a shard of the weight Nothing no other
-/// reason was found
+/// Kinds of reasons why a mesh axis splits a value, the strongest first:
+///
+///   Pinned    the user has requested the sharding
+///   ByRole    the axis splits the batch or sequence dim of a model input
+///   Priced    a decision of the sharding search, or a reshard
+///   Weight    each rank stores a shard of the weight
+///   Nothing   no other reason was found
 enum Strength { Pinned, ByRole, Priced, Weight, Nothing };
 
 /// Finds the reason why a mesh axis splits a value. A breadth-first search goes
@@ -275,8 +277,8 @@ private:
 
 /// Writes to `origin` why all ranks along `axis` have the same elements of
 /// `start`. The reason is the nearest preceding reshard of a value that is
-/// split or partial along `axis`. If there is none, `start` depends on no split
-/// value.
+/// split or partial along `axis`. If there is none, the reason is that `start`
+/// depends on no value that `axis` splits.
 static void explainWhole(Value start, const dist::Axis &axis, Origin &origin) {
   SmallVector<Value> order{start};
   DenseMap<Value, Value> cameFrom{{start, Value()}};

@@ -15,10 +15,12 @@ namespace pcc::interpret {
 /// itself.
 std::string nameInStep(llvm::StringRef name, int step, int numSteps);
 
-/// Measures by random rounding errors (see RandomRounding) how far an output or
-/// a parameter of a partitioned model may differ from `whole`. Returns this
-/// number for each output of each step (see nameInStep()) and each parameter. A
-/// relative tolerance is not enough for a gradient that is exactly 0.
+/// Measures how far the results of a partitioned model may differ from those of
+/// the model `whole`, only because sums are computed in another order. Executes
+/// `whole` several times with random rounding errors (see RandomRounding).
+/// Returns the largest permitted difference for each output of each step (see
+/// nameInStep()) and each parameter. A relative tolerance alone would permit no
+/// difference for a gradient that is exactly 0.
 StatusOr<llvm::StringMap<double>> measureNoise(mlir::ModuleOp whole,
                                                const Inputs &inputs,
                                                graph::Numerics numerics,

@@ -118,7 +118,8 @@ private:
   PipelineRun ranks;
   std::vector<AccurateValue> values;
   /// Parameters that the unpartitioned model has written in the steps so far:
-  /// in f64 (`exact`), and in the model's own types (`rounded`).
+  /// in the run in f64 (`exact`), and in the run that rounds each op result to
+  /// its element type (`rounded`).
   WrittenParameters exact, rounded;
   /// Two maps from a name in the model, such as "loss", to an index in
   /// `values`. `outputsOf` contains the outputs of the current step.

@@ -9,11 +9,16 @@
 
 namespace pcc::interpret {
 
-/// Executes the unpartitioned model `whole`, and the partitioned model `parts`
-/// (after 6-schedule) on simulated ranks. Rounds each op result to its element
-/// type, such as bf16. Returns their errors against f64 for each float output
-/// of each step, and each float parameter after the last step. Accepts
-/// differences up to noise[name].
+/// Compares the accuracy of a partitioned model with that of the unpartitioned
+/// model. Executes `whole`, the unpartitioned model. Executes `parts`, the
+/// partitioned model after 6-schedule, on simulated ranks. Both runs round each
+/// op result to its element type, such as bf16. A third run executes `whole` in
+/// f64.
+///
+/// Returns one entry for each float output of each step, and for each float
+/// parameter after the last step. The entry has the errors of both rounded runs
+/// relative to the run in f64. Elements that differ from the run in f64 by at
+/// most noise[name] count as equal.
 StatusOr<std::vector<AccurateValue>>
 verifyAccuracy(mlir::ModuleOp whole, mlir::ModuleOp parts, const Inputs &inputs,
                int numSteps, const llvm::StringMap<double> &noise);

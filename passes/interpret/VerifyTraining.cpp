@@ -87,8 +87,9 @@ private:
   }
 
   /// Appends an entry with the expected tensor to `findings.outputs`. check()
-  /// later accepts relative errors up to `tolerance`, and differences up to
-  /// noise[name], which rounding errors can cause.
+  /// later accepts relative errors up to `tolerance`. It also accepts absolute
+  /// differences up to noise[name], because rounding errors alone can cause
+  /// differences of this size.
   void add(std::string name, const graph::HostTensor &expected,
            double tolerance) {
     const double own = noise.lookup(name);

@@ -16,7 +16,9 @@ bool isTraining(mlir::ModuleOp module);
 /// 2-prepare), and of the partitioned model `parts` (after 6-schedule) on
 /// simulated ranks, with equal `inputs`. Appends a comparison to
 /// `findings.outputs` for each output of each step, and each parameter after
-/// the last step. Accepts differences up to noise[name].
+/// the last step. noise[name] is the difference that rounding errors alone can
+/// cause in the output or parameter `name`; elements that differ by at most
+/// this number count as equal.
 Status verifyTraining(mlir::ModuleOp whole, mlir::ModuleOp parts,
                       const Inputs &inputs, int numSteps,
                       const llvm::StringMap<double> &noise, Findings &findings);

@@ -10,8 +10,9 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Sets the axes of a stage in `options` to those of the mesh of `dump`. Keeps
-/// axes that `options` has.
+/// Copies the mesh axes within a stage, such as dp and tp, from `dump` to
+/// `options`. Changes no axis that `options` already has, and nothing if
+/// `options` has a mesh (--mesh).
 static void mergeMesh(ModuleOp dump, CompileOptions &options) {
   if (!options.mesh.empty())
     return;
@@ -29,7 +30,10 @@ static void mergeMesh(ModuleOp dump, CompileOptions &options) {
     options.axes.try_emplace("ep", experts.getInt());
 }
 
-/// Sets the options of the pipeline that `options` lacks to those of `dump`.
+/// Copies the options of the pipeline, such as the number of microbatches, from
+/// `dump` to `options`. Changes no option that `options` already has. If
+/// `options` has a schedule, does not copy the number of virtual stages either,
+/// because it belongs to the schedule of `dump`.
 static void mergePipeline(ModuleOp dump, CompileOptions &options) {
   const auto countOf = [&](StringRef name) {
     return std::max<int64_t>(pipe::countOf(dump, name), 1);
@@ -50,8 +54,9 @@ static void mergePipeline(ModuleOp dump, CompileOptions &options) {
     options.schedule = table ? "recorded.csv" : schedule.str();
 }
 
-/// Sets the options of training to those of `dump`, except for those in
-/// `given`.
+/// Sets the options of training in `options`. An option that the user has given
+/// has the value in `given`. Any other option has the value with which `dump`
+/// was made.
 static void mergeTraining(ModuleOp dump, const CompileOptions &given,
                           CompileOptions &options) {
   restoreTrainingOptions(dump, options);

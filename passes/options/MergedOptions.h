@@ -8,9 +8,11 @@
 
 namespace pcc {
 
-/// Returns `given`, and for each option that is not given the value with which
-/// `dump` was made: the mesh, the pipeline, the presets, the target and the
-/// options of training. Other options stay as they are in `given`.
+/// Returns the options for a compilation that resumes from `dump`. `given` has
+/// the options that the user has given. Options of the mesh, the pipeline, the
+/// presets and the training that are not given have the values with which
+/// `dump` was made. The target is always the target of `dump`. All other
+/// options have the values in `given`.
 CompileOptions mergedOptions(mlir::ModuleOp dump, const CompileOptions &given);
 
 } // namespace pcc

@@ -41,10 +41,13 @@ static uint64_t worldOf(const CompileOptions &options) {
   return world;
 }
 
-/// Checks --ep and the preset `expert`, which divide the experts of a
-/// mixture-of-experts layer into groups over dp and cp. Exit code 2: the preset
-/// with --mesh. Exit code 6: the preset with only one group, or a number of
-/// groups that does not divide dp · cp.
+/// Checks --ep and the preset `expert`. Both divide the experts of a
+/// mixture-of-experts layer into groups, which different ranks along dp and cp
+/// hold. Returns an error in these cases:
+///
+/// - exit code 2: --preset expert together with --mesh
+/// - exit code 6: --preset expert with only one group of experts
+/// - exit code 6: a number of groups that does not divide dp · cp
 static Status checkExperts(const CompileOptions &options) {
   int64_t experts = options.axis("ep");
   int64_t lanes = options.axis("dp") * options.axis("cp");
@@ -101,8 +104,9 @@ static bool isAxisName(llvm::StringRef name) {
          (llvm::isAlpha(name.front()) || name.front() == '_');
 }
 
-/// Checks --mesh: the names of its axes, and that no option beside it sets the
-/// size of an axis. Returns exit code 2 otherwise.
+/// Checks the names of the axes in --mesh. Also checks that the user gives none
+/// of the options --tp, --dp, --cp and --ep together with --mesh. Otherwise
+/// returns an error with exit code 2.
 static Status checkMesh(const CompileOptions &options) {
   if (options.mesh.empty())
     return Status::success();
@@ -131,9 +135,11 @@ static Status checkMesh(const CompileOptions &options) {
   return Status::success();
 }
 
-/// Checks that the user has given each axis dp, cp or tp that a --shard names.
-/// Returns an error with exit code 6 that names the axes that exist. An axis of
-/// --mesh or of a model's annotations is checked with the mesh.
+/// Checks that each axis dp, cp or tp that a --shard names exists: the user has
+/// given the option of this name, or the axis has more than one rank. Otherwise
+/// returns an error with exit code 6 that names the axes that exist. Checks
+/// nothing if the axes come from --mesh or may come from the annotations of the
+/// model. The names are then checked later, with the mesh.
 static Status checkShardAxes(const CompileOptions &options) {
   if (!options.mesh.empty() || options.axes.empty())
     return Status::success();
@@ -158,8 +164,8 @@ static Status checkShardAxes(const CompileOptions &options) {
   return Status::success();
 }
 
-/// Checks options that need no model. For a dump, `options` also contains the
-/// options that the dump records.
+/// Checks the options that can be checked without the model. If pcc continues
+/// from a dump, `options` must also contain the options that the dump records.
 static Status checkAllOptions(const CompileOptions &options) {
   PCC_RETURN_IF_ERROR(checkCluster(options));
   PCC_RETURN_IF_ERROR(checkTarget(options));
@@ -202,10 +208,13 @@ static OptionTexts recordedTextsOf(const CompileOptions &options) {
   return texts;
 }
 
-/// Returns the mesh of one pipeline stage: a time axis if there are several
-/// microbatches, then the axes of --mesh, or else dp, cp and tp. If the user
-/// gives none of them (nor --ep), uses the axes of `annotated`, the mesh of the
-/// ONNX model, if there are any.
+/// Returns the mesh of one pipeline stage. If there are several microbatches,
+/// the first axis is a time axis, which counts them. The other axes are:
+///
+/// - if the user gives neither --mesh, --dp, --cp, --tp nor --ep, and the ONNX
+///   model has a mesh: the axes of `annotated`, the mesh of the ONNX model
+/// - otherwise, if the user gives --mesh: the axes of --mesh
+/// - otherwise: dp, cp and tp
 static dist::Mesh meshOf(const CompileOptions &options,
                          const dist::Mesh &annotated) {
   dist::Mesh mesh;
@@ -413,8 +422,10 @@ static const OptionRow &rowOf(StringRef key) {
   });
 }
 
-/// Returns the error for the option `name`, whose value contradicts the one
-/// that the phases before a dump have read.
+/// Returns the error for a changed option that can no longer take effect. The
+/// option `name` has the value `value` in this call of pcc, and the value
+/// `before` in the dump from which pcc continues (null if the option was not
+/// given). A phase that has run before the dump has read the option.
 static Status contradicts(const std::string &name, const std::string &value,
                           StringAttr before) {
   const std::string had =
@@ -433,13 +444,13 @@ static Status contradicts(const std::string &name, const std::string &value,
                        {remedy});
 }
 
-/// Compares the options of this call of pcc with those of the earlier call that
-/// has written the dump `module`, which are in the attribute `pcc.options`.
-/// Adds options that differ to `changed`, as text. Returns an error with exit
-/// code 2 if the phases up to `passed` have read one of them. An option that
-/// the earlier call lacked does not differ if it has its default value, such
-/// as --tp 1. Ignores options that do not change the result of a compilation,
-/// such as --quiet.
+/// Compares the options of this call of pcc with the options of an earlier
+/// call, which has written the dump `module` and its attribute `pcc.options`.
+/// Adds each option with another value to `changed`, as text. Returns an error
+/// with exit code 2 if one of the phases up to `passed` has already read such
+/// an option. An option that the earlier call lacked does not differ if it has
+/// its default value, such as --tp 1. Ignores options that do not change the
+/// result of a compilation, such as --quiet.
 static Status findChanges(ModuleOp module, const CompileOptions &options,
                           Phase passed, OptionTexts &changed) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
@@ -455,8 +466,10 @@ static Status findChanges(ModuleOp module, const CompileOptions &options,
   return Status::success();
 }
 
-/// Checks that a schedule given for a dump has as many stages per pipeline rank
-/// as phase 3-place has cut.
+/// Checks a --schedule that the user gives for a dump, from which pcc
+/// continues. Phase 3-place has already cut the model into stages. The schedule
+/// must have the same number of stages per pipeline rank, otherwise returns an
+/// error with exit code 2.
 static Status checkCutStages(ModuleOp module, const CompileOptions &given) {
   const int64_t needed = numVirtualStages(given);
   auto cut = module->getAttrOfType<IntegerAttr>(pipe::virtualStagesName);
@@ -470,9 +483,9 @@ static Status checkCutStages(ModuleOp module, const CompileOptions &given) {
       {"give it with --start-at 3-place or an earlier phase"});
 }
 
-/// Stores `changed`, options that differ from those of the dump `module` and
-/// that no phase up to `passed` has read. `options` has all options of this
-/// call.
+/// Stores the options in `changed` in the dump `module`. Their values differ
+/// from those in the dump, and no phase up to `passed` has read them. `options`
+/// has all options of this call.
 static Status recordChanges(ModuleOp module, const CompileOptions &options,
                             Phase passed, const OptionTexts &changed) {
   const auto isChanged = [&](std::initializer_list<const char *> names) {
@@ -500,8 +513,8 @@ static Status recordChanges(ModuleOp module, const CompileOptions &options,
   if (isChanged({"--pp", "--virtual-stages", "--schedule", "--microbatches",
                  "--stage-at"}))
     PCC_RETURN_IF_ERROR(recordPipeline(module, merged));
-  // Phase 2-prepare is the first that reads these options, so that no phase
-  // has changed the attribute.
+  // Phase 2-prepare is the first phase that reads the training options. Before
+  // this phase, the attribute is as recorded, and may be overwritten.
   if (passed < Phase::Prepare)
     recordTraining(module, merged);
   CompileOptions values = options;

@@ -25,8 +25,8 @@ Status checkOptions(const CompileOptions &options);
 
 /// Prepares a module from an .mlir file. Stores `options` in a module that no
 /// phase has processed. For a dump (a module after a phase), checks that
-/// `options` agree with the dump. Exit code 2 or 6: an option does not fit.
-/// Exit code 3: the dump has no valid phase.
+/// `options` agree with the dump. Returns an error with exit code 2 or 6 if an
+/// option does not fit, and with exit code 3 if the dump has no valid phase.
 Status resumeFromDump(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Changes `options` so that pcc imports the unpartitioned ONNX model from

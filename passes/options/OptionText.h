@@ -13,12 +13,13 @@ namespace pcc {
 
 /// Map from option names to values as text, such as "--tp" to "2". The key of
 /// --dim and --shape also has a name: --dim batch=8 gives "--dim batch" and
-/// "8", and --shape ids=8x32 gives "--shape ids" and "8x32x".
+/// "8", and --shape ids=8x32 gives "--shape ids" and "8x32x", with an x after
+/// each size.
 using OptionTexts = std::map<std::string, std::string>;
 
 /// Adds the value of the option `row` to `texts`, if the user gives the option.
-/// Adds nothing if a text has its default value, as with --target cpu. If the
-/// option names a file, the value is the path.
+/// Adds nothing for a text option that has its default value, such as --target
+/// cpu. If the option names a file, the added value is the path.
 void addText(const OptionRow &row, const CompileOptions &options,
              OptionTexts &texts);
 

@@ -7,10 +7,12 @@ using namespace mlir;
 using namespace pcc;
 
 namespace {
-/// Converts the value of one option to an MLIR attribute. Returns null if the
-/// user does not give the option, or if a text has its default value, as with
-/// --target cpu. Also returns null for kinds of options without a conversion,
-/// such as --mesh.
+/// Converts the value of one option to an MLIR attribute. For example, the
+/// value of a flag becomes a UnitAttr. Returns null in three cases:
+///
+/// - The user does not give the option.
+/// - The value is a text that equals the default value, as in --target cpu.
+/// - The kind of the option has no conversion, as for --mesh.
 class AttributeMaker {
 public:
   AttributeMaker(const CompileOptions &options, Builder &builder)

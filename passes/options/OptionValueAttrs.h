@@ -16,9 +16,9 @@ mlir::Attribute attributeOf(const OptionRow &row, const CompileOptions &options,
                             mlir::Builder &builder);
 
 /// Stores `attribute`, a result of attributeOf(), in `options` as the value of
-/// the option `row`. Appends to a list of texts. Does nothing if `attribute` is
-/// null or does not fit, or if the option is no flag, text, real number or list
-/// of texts.
+/// the option `row`. If the option is a list of texts, appends to the list.
+/// Does nothing if `attribute` is null or does not fit, or if the option is no
+/// flag, text, real number or list of texts.
 void setFromAttribute(const OptionRow &row, mlir::Attribute attribute,
                       CompileOptions &options);
 

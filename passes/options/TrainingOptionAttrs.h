@@ -21,10 +21,11 @@ Status checkTraining(const CompileOptions &options);
 /// exit code 2.
 Status checkLoss(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Checks that each name or glob of --freeze, --train-only and --decay is that
-/// of a weight: one of `module`, or one of `others`, which has weights of one
-/// element that the import may have folded. If not, returns an error with exit
-/// code 2 that names similar weights.
+/// Checks that each name or glob in --freeze, --train-only and --decay matches
+/// a weight. The weights are the parameters of `module` and the names in
+/// `others`: weights with one element, for which the import may have folded the
+/// parameter to a constant. If a name matches no weight, returns an error with
+/// exit code 2 that contains similar names.
 Status checkWeightNames(mlir::ModuleOp module, std::vector<std::string> others,
                         const TrainingOptions &training);
 

@@ -63,7 +63,9 @@ Status writeAll(int file, std::string_view text, const std::string &path,
 Status openOutput(const std::string &path, int flags, int &file) {
   constexpr std::chrono::seconds longest(5);
   const auto begin = std::chrono::steady_clock::now();
-  // O_NONBLOCK: otherwise, the call would wait for a reader without end.
+  // Without O_NONBLOCK, open() would wait forever for a process that reads from
+  // the pipe. With O_NONBLOCK, open() fails with ENXIO if there is no such
+  // process.
   while ((file = open(path.c_str(), flags | O_WRONLY | O_NONBLOCK | O_CLOEXEC,
                       0666)) < 0 &&
          errno == ENXIO && std::chrono::steady_clock::now() - begin < longest)

@@ -11,9 +11,10 @@
 namespace pcc::runtime {
 
 /// Opens the file, pipe or device at `path` for writing, with the further
-/// `flags` of open(). Waits at most five seconds for a reader of a pipe.
-/// Returns an error with exit code 7 if the file cannot be opened. Writes to
-/// the descriptor `file` do not block; use writeAll().
+/// `flags` of open(). If `path` is a pipe without a reader, waits at most five
+/// seconds for a reader. Returns an error with exit code 7 if the file cannot
+/// be opened. Opens the descriptor `file` with O_NONBLOCK, so write to it with
+/// writeAll(), which waits while a pipe is full.
 Status openOutput(const std::string &path, int flags, int &file);
 
 /// Returns whether there is a device, a pipe or the like at `path`, such as

@@ -168,10 +168,13 @@ void releaseReservedMemory() { delete reserve.exchange(nullptr); }
   endWith(errorOfException());
 }
 
-/// Handles SIGSEGV. A library that does not check whether an allocation has
-/// failed writes to a null pointer, as oneDNN's code generator does. Such an
-/// allocation has at most a few dozen MiB. Any other crash has its default
-/// effect when the instruction is executed again.
+/// Handles SIGSEGV, which may mean that memory is exhausted. Some libraries,
+/// such as oneDNN's code generator, do not check whether an allocation has
+/// failed, and then write to a null pointer. Their allocations have at most a
+/// few dozen MiB. If the process can no longer get 64 MiB, the function reports
+/// that memory is exhausted and ends the process. Otherwise, it restores the
+/// default action of SIGSEGV and returns. The thread then repeats the failed
+/// access, and the default action ends the process.
 static void onCrash(int) {
   constexpr size_t largest = 64 << 20;
   std::signal(SIGSEGV, SIG_DFL);
@@ -185,7 +188,8 @@ void reportExhaustion(void (*report)(const Status &)) {
   reporter = report;
   std::set_terminate(endWithError);
   releaseReservedMemory();
-  // Not initialized, so that it takes no memory yet.
+  // The bytes of `Reserve` stay uninitialized. The kernel therefore assigns no
+  // physical memory to them yet.
   reserve = new (std::nothrow) Reserve;
   if (isMemoryLimited())
     std::signal(SIGSEGV, onCrash);

@@ -72,8 +72,9 @@ Status errorOfException();
 ///    files and folders.
 /// 4. The handler ends the process with the exit code of the error.
 ///
-/// If a limit bounds the memory of the process, a crash (SIGSEGV) while memory
-/// is exhausted is reported in the same way, as outOfMemory().
+/// If a limit bounds the memory of the process, the function also installs a
+/// handler for SIGSEGV. If a crash happens while memory is exhausted, this
+/// handler takes steps 2 to 4 with the error outOfMemory().
 void reportExhaustion(void (*report)(const Status &));
 
 } // namespace pcc::runtime

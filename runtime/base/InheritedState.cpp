@@ -46,9 +46,10 @@ bool raiseLimit(int resource, uint64_t needed, uint64_t wanted) {
   return limit.rlim_cur >= needed;
 }
 
-/// Returns the error for a limit that is lower than `needed`. `command` is the
-/// shell's command that raises it. `limit` is the soft limit of this process
-/// before any change.
+/// Returns the error for a limit of this process that is lower than `needed`.
+/// `what` follows the number in the message, such as " open files". `limit` has
+/// the limit before any change. `command` is the shell's command that raises
+/// the limit, such as "ulimit -n".
 static Status tooLow(uint64_t needed, const std::string &what,
                      const rlimit &limit, const std::string &command) {
   return Status::error(InputOutput,
@@ -62,15 +63,17 @@ Status raiseLimits() {
   rlimit files{}, stacks{};
   getrlimit(RLIMIT_NOFILE, &files);
   getrlimit(RLIMIT_STACK, &stacks);
-  // Deleting an unfinished result also opens files. A lower limit could
-  // therefore leave an unfinished result behind.
+  // pcc must open a directory to delete an unfinished result. With a lower
+  // limit on open files, an unfinished result could stay.
   constexpr uint64_t neededFiles = 64, mebibyte = 1 << 20;
   if (!raiseLimit(RLIMIT_NOFILE, neededFiles, neededFiles))
     return tooLow(neededFiles, " open files", files, "ulimit -n");
   if (!raiseLimit(RLIMIT_STACK, mebibyte, 8 * mebibyte))
     return tooLow(mebibyte, " bytes for the stack of a thread", stacks,
                   "ulimit -s");
-  // The limit at the start of the process has set the size of later stacks.
+  // The C library has read the limit at the start of the process, as the
+  // default size of the stacks of new threads. Set this default to the raised
+  // limit.
   rlimit stack{};
   pthread_attr_t attributes;
   if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY &&

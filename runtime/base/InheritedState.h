@@ -27,9 +27,10 @@ namespace pcc::runtime {
 ///   Otherwise the exit statuses of child processes would be lost.
 void repairInheritedState();
 
-/// Raises the soft limit `resource`, such as RLIMIT_NOFILE, to `wanted`, but at
-/// most to the hard limit. Does nothing if the limit is not lower, or is not
-/// known. Returns whether the limit is at least `needed` now.
+/// Raises the soft limit `resource`, such as RLIMIT_NOFILE, to `wanted`, or to
+/// the hard limit if the hard limit is lower than `wanted`. Does nothing if the
+/// soft limit is already `wanted` or more, or is not known. Returns whether the
+/// soft limit is now at least `needed`, or is not known.
 bool raiseLimit(int resource, uint64_t needed, uint64_t wanted);
 
 /// Raises the limits of open files (RLIMIT_NOFILE) and of stacks (RLIMIT_STACK)

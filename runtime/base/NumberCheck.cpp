@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// Parses all of `text` as a number. Returns false if it is none, or if it does
-/// not fit in `Number`.
+/// Parses all of `text` as a number. Returns false if `text` is not a number,
+/// or if the number does not fit in `Number`.
 template <typename Number>
 static bool parseAll(const std::string &text, Number &number) {
   const char *end = text.data() + text.size();
@@ -26,7 +26,8 @@ std::string checkWholeNumber(const std::string &text, int64_t least,
   int64_t number = 0;
   if (parseAll(text, number) && number >= least && number <= most)
     return {};
-  // A number that is too large deserves the upper bound in its message.
+  // If the number is too large, the message contains the upper bound instead of
+  // the lower bound.
   const bool isHigh = !text.empty() && text.front() != '-' &&
                       text.find_first_not_of("0123456789") == text.npos &&
                       (!parseAll(text, number) || number > most);

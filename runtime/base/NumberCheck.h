@@ -16,11 +16,12 @@ std::string
 checkWholeNumber(const std::string &text, int64_t least,
                  int64_t most = std::numeric_limits<int64_t>::max());
 
-/// As checkWholeNumber(), for an integer from 0 to 2^64 - 1, such as a seed.
+/// Returns an empty text if `text` is a decimal integer from 0 to 2^64 - 1,
+/// such as a seed. Otherwise, returns an error message like checkWholeNumber().
 std::string checkSeed(const std::string &text);
 
-/// Range of a real number, with or without its ends. By default, it has all
-/// finite numbers from 0 on.
+/// Range of real numbers from `least` to `most`. The range can exclude either
+/// end. By default, the range contains all finite numbers that are at least 0.
 struct RealRange {
   double least = 0, most = std::numeric_limits<double>::max();
   bool excludesLeast = false, excludesMost = false;

@@ -4,8 +4,8 @@
 
 namespace pcc::runtime {
 
-/// Appends `tree` to `text`. Its first line begins with `first`, all other
-/// lines with `rest`.
+/// Appends the lines of `tree` to `text`. The first of these lines begins with
+/// `first`, and each other line begins with `rest`.
 static void append(const TextTree &tree, const std::string &first,
                    const std::string &rest, std::string &text) {
   text += first;

@@ -18,12 +18,13 @@ namespace {
 struct Cell {
   std::string title, value;
   size_t width;
-  /// Number that is the larger, the sooner a narrow terminal lacks the column;
-  /// 0: never.
+  /// Order in which columns are removed on a narrow terminal: the column with
+  /// the largest number is removed first. A column with the number 0 is never
+  /// removed.
   int importance;
   bool isBad = false;
 
-  /// Returns the value behind spaces that fill its width.
+  /// Returns `value`, right-aligned in `width` characters.
   std::string aligned() const {
     return std::string(width - std::min(width, value.size()), ' ') + value;
   }
@@ -33,7 +34,7 @@ struct Cell {
 
 /// Returns `number` in the format `format` of printf.
 static std::string formatted(const char *format, double number) {
-  // The sign of a NaN says nothing.
+  // snprintf() may print "-nan". Omit the sign, because it means nothing.
   if (std::isnan(number))
     return "nan";
   std::array<char, 48> text;
@@ -63,7 +64,8 @@ static std::vector<Cell> cellsOf(const TrainingLine &line) {
   return cells;
 }
 
-/// Removes the least important columns until the rest fits.
+/// Removes columns until the rest fits into `columns` characters. Removes the
+/// column with the largest Cell::importance first.
 static void fit(std::vector<Cell> &cells, size_t columns) {
   const auto widthOfAll = [&] {
     size_t width = 2 * (cells.size() - 1);
@@ -95,7 +97,8 @@ std::string textOf(const TrainingLine &line, size_t columns, bool hasColor) {
   return text;
 }
 
-/// Returns a number so that it can be read back exactly; "-" for none.
+/// Returns `number` as text with up to 17 digits, so that unpacked() reads
+/// exactly the same number. Returns "-" for nullopt.
 static std::string word(std::optional<double> number) {
   std::array<char, 48> text = {"-"};
   if (number)

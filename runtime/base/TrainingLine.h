@@ -9,7 +9,7 @@
 
 namespace pcc::runtime {
 
-/// Metrics of one training step as a terminal shows them. What is unknown is
+/// Metrics of one training step as a terminal shows them. An unknown metric is
 /// std::nullopt.
 struct TrainingLine {
   int64_t step = 0, lastStep = 0;
@@ -23,13 +23,15 @@ struct TrainingLine {
   /// Largest resident set size of a process of the run, in bytes.
   std::optional<double> peakBytes = {};
   std::optional<double> secondsLeft = {};
-  /// Whether the line stays. Otherwise the next one replaces it.
+  /// Whether the line stays on the terminal. If false, the next line overwrites
+  /// it.
   bool isKept = true;
 };
 
-/// Returns the line without a line break, in at most `columns` columns. Columns
-/// are aligned with those of other lines. Those that do not fit are left out
-/// whole, the least important first; the step and the loss are always there:
+/// Returns the line without a line break, in at most `columns` columns. The
+/// fields are aligned with the fields of other lines. If a line has no space
+/// for all fields, it leaves out whole fields, the least important first. It
+/// always contains the step and the loss:
 ///
 ///   step  120/1000  loss   3.2187  grad  1.84  lr 0.001  left 4:31
 ///
@@ -38,7 +40,8 @@ std::string textOf(const TrainingLine &line, size_t columns, bool hasColor);
 
 /// Returns the fields of `line` as one line of text for another process.
 std::string packed(const TrainingLine &line);
-/// Converts the result of packed() back; std::nullopt if `text` is none.
+/// Parses `text`, which packed() has returned in another process. Returns
+/// std::nullopt if `text` has a different format.
 std::optional<TrainingLine> unpacked(const std::string &text);
 
 } // namespace pcc::runtime

@@ -56,8 +56,9 @@ public:
     Status status = finish();
     if (!options.inBackground)
       return status.failed() ? status : write(position);
-    // Rank 0 may have failed to complete the previous checkpoint. It could not
-    // delete the files that other ranks would write for this one.
+    // The previous save may have failed on rank 0 only. Rank 0 would then not
+    // take part in this save, and could not delete the files that the other
+    // ranks write for this checkpoint. Return the error on all ranks.
     status = agree(*world, status, action);
     if (status.failed())
       return status;

@@ -53,7 +53,8 @@ public:
 
   /// Adds the whole trained weights to `named`, by their names in the model.
   /// Call this after all ranks have returned from putTrained(). Returns exit
-  /// code 6 if only a slice of a weight was trained.
+  /// code 6 if only a slice of a weight was trained, because this object then
+  /// lacks the other elements of the weight.
   Status weights(std::map<std::string, GatheredWeight> &named) const;
 
 private:

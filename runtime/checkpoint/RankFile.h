@@ -30,13 +30,14 @@ Status writeRankFile(const FileChanges &changes, const std::string &folder,
 
 /// Tells rank 0 that this rank, `rank`, cannot save its data because of
 /// `status`: writes the error message to the file rank-NNN.failed in `folder`.
-/// If the file system is full, renames `folder` to failedName(folder) instead,
-/// which needs no space, and waits until rank 0 has deleted the folder, at most
-/// five seconds.
+/// If this file cannot be created, for example because the file system is full,
+/// renames `folder` to failedName(folder) instead, which needs no space. Then
+/// waits until rank 0 has deleted the renamed folder, at most five seconds.
 void noteFailure(const std::string &folder, int rank, const Status &status);
 
-/// Returns the name of the folder `folder` of a checkpoint after a rank could
-/// neither save its data nor say why.
+/// Returns the name to which a rank renames the folder `folder` of a checkpoint
+/// if the rank can neither save its data nor write an error message to the
+/// folder. For example, "x" gives "x.failed".
 inline std::string failedName(const std::string &folder) {
   return folder + ".failed";
 }

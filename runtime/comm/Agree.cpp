@@ -10,7 +10,8 @@
 namespace pcc::runtime {
 
 /// Returns the exit code, the message and the notes of `status` as one text for
-/// broadcastText(), each with a zero byte at its end. A message has none.
+/// broadcastText(). Each of them ends with a zero byte. A message or note
+/// contains no zero byte itself.
 static std::string packed(const Status &status) {
   std::string text = std::to_string(status.code()) + '\0';
   text += status.message() + '\0';
@@ -19,7 +20,7 @@ static std::string packed(const Status &status) {
   return text;
 }
 
-/// Returns the error that packed() has made `text` of.
+/// Returns the error from which packed() has made `text`.
 static Status unpacked(const std::string &text) {
   std::vector<std::string> lines;
   for (size_t begin = 0; begin < text.size();) {

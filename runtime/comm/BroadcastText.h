@@ -9,12 +9,14 @@
 
 namespace pcc::runtime {
 
-/// Sends `text` from rank `root` to all other ranks, where `text` becomes the
-/// sent one. All ranks of `world` must call this function. The text may contain
-/// any bytes. `action` identifies the communication in error messages.
+/// Sends `text` from rank `root` to all other ranks. On the other ranks,
+/// replaces the contents of `text` by the text of `root`. All ranks of `world`
+/// must call this function. The text may contain any bytes. `action` identifies
+/// the communication in error messages.
 inline Status broadcastText(World &world, int root, std::string &text,
                             const ActionId &action) {
-  // The group of all ranks: with NCCL, other groups send only GPU memory.
+  // Use the group of all ranks, because the text is in host memory. With NCCL,
+  // all other groups can send only GPU memory.
   Group &all = world.all();
   auto length = uint64_t(text.size());
   PCC_RETURN_IF_ERROR(all.broadcast(&length, sizeof length, root, action));

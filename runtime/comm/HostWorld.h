@@ -51,8 +51,8 @@ public:
 
 protected:
   /// Creates the group of all ranks. The constructor of the derived class must
-  /// call this. The group must be the first on every rank, because the ranks
-  /// identify a group by its number in the order of creation.
+  /// call joinAll(). The group must be the first on every rank, because the
+  /// ranks identify a group by its number in the order of creation.
   void joinAll() {
     std::vector<int> ranks(size());
     std::iota(ranks.begin(), ranks.end(), 0);

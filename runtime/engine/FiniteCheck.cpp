@@ -13,10 +13,15 @@
 
 namespace pcc::runtime {
 
-/// Facts that make a step bad, in the order in which a message prefers them.
+/// Reason why a step is bad: the loss, the gradient norm or a trained weight is
+/// not finite. If several reasons apply, the error message states the first one
+/// in this order.
 enum TroubleKind : int64_t { kBadLoss, kBadNorm, kBadWeights, kNoTrouble };
 
-/// Sources of values, in the order of a step.
+/// Kind of place at which a value that is not finite can appear first: a model
+/// input, a weight, or the result of an instruction. The number is a part of
+/// the sort key of a finding. Inputs thus come before weights, and weights come
+/// before instructions.
 enum Source : int64_t { kInput, kWeight, kInstruction };
 
 FiniteCheck::FiniteCheck(const program::ProgramT &program,
@@ -35,7 +40,8 @@ Status FiniteCheck::look(int32_t buffer, int64_t microbatch, unsigned &kinds) {
   const program::BufferT &facts = *program.buffers[size_t(buffer)];
   const ElementType type = typeOf(facts.type);
   const void *data = buffers.at(buffer, microbatch);
-  // A weight that a library keeps in a form of its own has no address.
+  // Skip a weight without an address: a library, such as oneDNN, keeps it in
+  // its own memory format.
   if (!isFloat(type) || !data)
     return Status::success();
   const int64_t count = numElements(facts.shape);
@@ -73,7 +79,8 @@ Status FiniteCheck::lookAtWeights(bool onlyTrained, bool &areBad) {
       continue;
     unsigned kinds = 0;
     PCC_RETURN_IF_ERROR(look(int32_t(i), 0, kinds));
-    // A constant mask may hold infinities.
+    // In a weight that is not trained, only NaN counts, because a constant mask
+    // may contain infinities.
     if (!weight.trainable)
       kinds &= kNan;
     areBad |= kinds != 0;
@@ -113,7 +120,10 @@ Status FiniteCheck::beginStep(int64_t number) {
   return Status::success();
 }
 
-/// Returns the number of the pass to which an action belongs.
+/// Returns the number of the pass of a step to which an action belongs: 0 for
+/// the all-gather of weights, 1 for the forward pass, 2 for the backward pass
+/// or the gradients of inputs, 3 for the gradients of weights, 4 for the
+/// update.
 static int64_t passOf(program::ActionKind kind) {
   switch (kind) {
   case program::ActionKind::Unshard:
@@ -144,7 +154,9 @@ Status FiniteCheck::see(size_t index, size_t number) {
   const int64_t place = pass == 2 ? -action.stage : action.stage;
   const program::InstructionT &instruction =
       *program.functions[function]->instructions[number];
-  // Updates of a stage are several actions, so their order counts.
+  // The update of a stage can consist of several actions. Each action numbers
+  // its instructions from 0, so the index of the action must come first in the
+  // order.
   const int64_t order =
       (pass == 4 ? int64_t(index) << 32 : 0) + int64_t(number);
   note(kinds, {kInstruction, pass, action.microbatch, place, order},
@@ -226,7 +238,10 @@ Status FiniteCheck::endStep(const StepMetrics &metrics) {
       });
   if (isBad)
     return explain(verdicts);
-  // Under a loss scale, a norm that is not finite makes no step bad.
+  // With a loss scale, a step with an infinite or NaN gradient norm is not bad,
+  // because it changes no weight. But its values are not intended either.
+  // Therefore learn from the step only if the loss and the norm of each rank
+  // are finite.
   if (std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict &verdict) {
         return std::isfinite(verdict.value);
       }))

@@ -23,42 +23,52 @@ namespace pcc::runtime {
 ///   stage in the direction of the data, and the position in the stage.
 /// - An input or a weight that already has such a value before the step comes
 ///   before all instructions.
-/// - Infinities may be wanted: an attention adds -inf to scores that it masks.
-///   A result therefore does not count if it had the same kind of value in a
-///   step that was good. A result with no other such value than -inf counts
-///   only if nothing else is found.
+/// - Some infinities are intended: an attention adds -inf to scores that it
+///   masks. A result therefore does not count if it had the same kind of value
+///   (NaN, inf or -inf) in an earlier step that ended without an error. A
+///   result that contains -inf, but no NaN and no inf, is the origin only if
+///   there is no other candidate.
 ///
-/// A step in which the loss scale has found an overflow is neither good nor
-/// bad: it changes no weight.
+/// If the training scales the loss, an overflow makes the gradient norm
+/// infinite or NaN, and the step changes no weight. endStep() returns no error
+/// after this step, and the kinds of values in this step do not count as
+/// intended.
 class FiniteCheck {
 public:
   /// Borrows all arguments.
   FiniteCheck(const program::ProgramT &program, const BufferTable &buffers,
               Device &device, World &world);
 
-  /// Looks at the inputs of step number `step` and, before the first step, at
-  /// the weights. All of them must have their values.
+  /// Searches the inputs of step number `step` for values that are not finite.
+  /// Before the first step, also searches the weights. The buffers must already
+  /// contain these inputs and weights.
   Status beginStep(int64_t step);
   /// Looks at the results of an instruction, which has run. `action` is an
   /// index in the list of actions of the program, `instruction` an index in the
   /// function of the action.
   Status see(size_t action, size_t instruction);
-  /// Returns an error with exit code 17 if the step was bad on any rank. The
-  /// error is the same on all ranks. `metrics` are those of this rank. All
-  /// ranks must call this function together.
+  /// Returns an error with exit code 17 if the loss, the gradient norm or a
+  /// trained weight of any rank is not finite after the step. The error is the
+  /// same on all ranks. `metrics` are those of this rank. All ranks must call
+  /// this function together.
   Status endStep(const StepMetrics &metrics);
 
 private:
-  /// Numbers by which findings are ordered: the lowest one is the origin.
+  /// Sort key of a Finding. The Finding with the smallest key is the origin.
+  /// The numbers are, from the first to the last: 1 if the value is only -inf
+  /// (else 0), source (input, weight, instruction), pass, microbatch, stage,
+  /// index within the stage, and rank.
   using Key = std::array<int64_t, 7>;
   /// A place at which a value that is not finite was seen.
   struct Finding {
     Key key;
     std::string text; ///< the place and the values, for the message
   };
-  /// Facts of a rank after a step, which all ranks exchange.
+  /// Result of the checks of one rank after a step. All ranks exchange their
+  /// results by an all-gather.
   struct Verdict {
-    /// First bad fact in the order of TroubleKind; kNoTrouble if there is none.
+    /// First of these that is not finite: the loss, the gradient norm, a
+    /// trained weight (values of TroubleKind); kNoTrouble if all are finite.
     int64_t trouble;
     /// The loss if it is not finite, otherwise the gradient norm.
     double value;
@@ -66,22 +76,29 @@ private:
     Key key;
   };
 
-  /// Sets `kinds` to the kinds of values (NonFinite) in `buffer` that are not
-  /// finite.
+  /// Adds to `kinds`, a set of NonFinite bits, the kinds of values in `buffer`
+  /// that are not finite: NaN, infinity or -infinity.
   Status look(int32_t buffer, int64_t microbatch, unsigned &kinds);
-  /// Looks at the weights, only at trained ones with `onlyTrained`. Sets
-  /// `areBad` to whether a weight is not finite.
+  /// Searches the weights for values that are not finite. With `onlyTrained`,
+  /// searches only weights that training changes. In all other weights, only
+  /// NaN counts, because a constant mask may contain infinities. Sets `areBad`
+  /// to whether it has found one. Without `onlyTrained`, also calls note() for
+  /// each of these weights.
   Status lookAtWeights(bool onlyTrained, bool &areBad);
-  /// Stores a finding if it comes before the one that is stored. `place` is the
-  /// part of the key that tells the place.
+  /// Stores a Finding for a value that is not finite, unless the Finding stored
+  /// so far has an equal or a smaller key. `place` contains five numbers of the
+  /// key: source, pass, microbatch, stage and index.
   void note(unsigned kinds, const std::array<int64_t, 5> &place,
             const std::string &text);
-  /// Sets `verdict` to the facts of this rank.
+  /// Sets `verdict` to the result of the checks of this rank.
   Status judge(const StepMetrics &metrics, Verdict &verdict);
-  /// Stores what the current step, which was good, has made: it is no reason
-  /// for a bad step.
+  /// Adds the kinds of values that the instructions of the current step have
+  /// made (`current`) to `usual`. Must be called only after a step without an
+  /// error. Later steps do not report these kinds of values at these
+  /// instructions.
   void learn();
-  /// Returns the error that names the origin. `verdicts` has that of each rank.
+  /// Returns the error for a step after which a value is not finite. The error
+  /// names the origin. `verdicts` contains one Verdict per rank.
   Status explain(const std::vector<Verdict> &verdicts);
   /// Returns whether the step scales its loss.
   bool scalesLoss() const;
@@ -90,10 +107,12 @@ private:
   const BufferTable &buffers;
   Device &device;
   World &world;
-  /// Buffers that each instruction of each function computes.
+  /// computed[f][i] lists the buffers that instruction i of function f
+  /// computes.
   std::vector<std::vector<std::vector<int32_t>>> computed;
-  /// Kinds of values of each instruction of each function: in the steps that
-  /// were good, and in the current step.
+  /// Kinds of values that are not finite (sets of NonFinite bits) in the
+  /// results of instruction i of function f: usual[f][i] in earlier steps
+  /// without an error, and current[f][i] in the current step.
   std::vector<std::vector<unsigned>> usual, current;
   int64_t step = 0;
   bool sawWeights = false;

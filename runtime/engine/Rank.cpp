@@ -333,10 +333,11 @@ private:
     if (!training || !training->wasStopped())
       return Status::success();
     // The training was stopped before its last step. Only rank 0 knows the
-    // reason if it could not write the metrics. All ranks return the reason: a
-    // rank that returned success would be waiting for the others in order to
-    // end, and the error of rank 0 would then break off this wait. No rank
-    // leaves before all ranks have written their files.
+    // reason if it could not write the metrics. agree() therefore makes all
+    // ranks return the reason. Otherwise, rank 0 would end with an error, while
+    // the other ranks, which have no error, wait for all ranks to end. The
+    // error of rank 0 would interrupt this wait. agree() also makes each rank
+    // wait until all ranks have written their files.
     return agree(world, training->ending(), {"write", "report"});
   }
 

@@ -248,7 +248,8 @@ Status ScheduleExecutor::runList(std::vector<BoundInstruction> &steps,
       log.addCommunication(action, int32_t(index), start);
     } else {
       status = step.operation->run(run);
-      // On a GPU, only the launch has ended.
+      // A device with a queue, such as a GPU, has only started the work, so its
+      // end time is unknown. Therefore log the work only on other devices.
       if (!device->queued())
         log.addKernel(action, int32_t(index), start);
     }

@@ -89,8 +89,9 @@ Status TrainingRun::openOutputs() {
     madeMetricsFile = access(options.metrics.c_str(), F_OK) != 0;
     PCC_RETURN_IF_ERROR(
         openOutput(options.metrics, O_CREAT | O_APPEND, metricsFile));
-    // A program that follows the file, such as pcc report, can tell by this
-    // lock that lines may still come. A lock that fails stops no training.
+    // Lock the metrics file as long as training runs. A program that follows
+    // the file, such as pcc report, sees by this lock that more lines may come.
+    // If the lock fails, training continues without it.
     (void)flock(metricsFile, LOCK_SH | LOCK_NB);
   }
   return options.save.empty() ? Status::success() : openWriter(options.save);
@@ -182,7 +183,8 @@ Status TrainingRun::gatherPeakLive() {
                                dist::ReductionKind::Max, {"step", "metrics"});
 }
 
-/// Returns `number`; a NaN without its sign, which says nothing.
+/// Returns `number`, but a NaN without a sign for any NaN. The sign of a NaN
+/// has no meaning, and would be printed: "-nan".
 static double unsignedNan(double number) {
   return std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number;
 }
@@ -238,8 +240,8 @@ TrainingLine TrainingRun::lineOf(const StepMetrics &metrics,
   return line;
 }
 
-/// A terminal gets a line at most ten times per second that the next one
-/// replaces.
+/// Passes a step that is not kept to `options.onTrainingLine` at most ten times
+/// per second. The next step replaces such a line on the terminal.
 void TrainingRun::show(const StepMetrics &metrics, double seconds,
                        bool isKept) {
   wasKept = isKept;
@@ -449,15 +451,17 @@ Status TrainingRun::prepare() {
   PCC_RETURN_IF_ERROR(findLoss());
   PCC_RETURN_IF_ERROR(speed.open(options, world));
   lastStep = position.step + options.steps;
-  // Only rank 0 is certain to know whether a terminal shows the steps.
+  // If rank 0 shows the steps on a terminal, all ranks must exchange their peak
+  // memory. The other ranks may lack `onTrainingLine`, so tell them.
   showsPeak = options.onTrainingLine ? 1 : 0;
   return world.all().allReduce(&showsPeak, &showsPeak, 1, ElementType::I32,
                                dist::ReductionKind::Max, {"load", "training"});
 }
 
 /// In each iteration, the ranks execute a step, print metrics, agree whether to
-/// stop, and save a checkpoint if one is due. A step that is not finite is
-/// shown and ends the training, without a checkpoint.
+/// stop, and save a checkpoint if one is due. If --check-finite finds a value
+/// that is not finite, the step is still shown. Training then ends without a
+/// checkpoint.
 Status TrainingRun::runOne(RankReport &report, int64_t done, int &signal) {
   const bool isLast = done + 1 == options.steps;
   Status status = step(report, isLast);
@@ -479,7 +483,8 @@ Status TrainingRun::runOne(RankReport &report, int64_t done, int &signal) {
   return saveIfDue(signal != 0 || isLast);
 }
 
-/// The last step is shown for good, also if a request has made it the last.
+/// Keeps the metrics of the last step on the terminal, or writes them to
+/// stdout, even if a request to stop has made this step the last one.
 Status TrainingRun::run(RankReport &report) {
   PCC_RETURN_IF_ERROR(prepare());
   world.setDeadline(options.timeout);

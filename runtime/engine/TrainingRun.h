@@ -52,8 +52,8 @@ public:
               ScheduleExecutor &schedule, StepLog &log, Progress &progress);
   ~TrainingRun();
 
-  /// Makes step() search the values of each step with `check`, which must
-  /// outlive this object.
+  /// Makes step() search the values of each step for NaN and infinity, by means
+  /// of `check`. `check` must outlive this object.
   void checkWith(FiniteCheck &check) { finite = &check; }
 
   /// Executes the whole training run: restores a checkpoint (--resume),
@@ -87,10 +87,10 @@ public:
   /// messages for the user to `notes`, such as that a damaged checkpoint was
   /// skipped.
   ///
-  /// Training continues with the first unused sample. With another number of
-  /// samples per step than before, this sample may be in the middle of a step.
-  /// The batch must then be dim 0 of each input file with several steps.
-  /// Otherwise the function returns an error with exit code 10.
+  /// Training continues with the first unused sample. If the number of samples
+  /// per step has changed, this sample may be in the middle of a step. The
+  /// batch must then be dim 0 of each input file that has the samples of
+  /// several steps. Otherwise the function returns an error with exit code 10.
   Status resume(const std::string &directory, std::vector<std::string> &notes);
   /// Executes one training step. The step uses the samples that follow the
   /// samples of the previous step. Adds the duration and the metrics of the
@@ -167,14 +167,18 @@ private:
   /// Executes step number `done` of this run, counted from 0. Then reports it,
   /// sets `signal` as agreeToStop() does, and saves a checkpoint if one is due.
   Status runOne(RankReport &report, int64_t done, int &signal);
-  /// Prepares what the steps of run() need.
+  /// Prepares the steps of run(): restores a checkpoint (--resume), opens the
+  /// metrics file and the checkpoint writer, and exchanges facts with the other
+  /// ranks, such as the rank that computes the loss. All ranks must call this
+  /// function together.
   Status prepare();
   /// Returns whether the step that has just ended is shown in any case: every
   /// K-th step (--log-every), steps that save a checkpoint, and the last step.
   /// Equal on all ranks.
   bool isDue(bool isLast) const;
-  /// Sets `peakBytes` to the largest memory of all ranks, if a terminal shows
-  /// it and the step is shown. All ranks must call this function together.
+  /// Sets `peakBytes` to the largest peak memory of all ranks. Does nothing if
+  /// no terminal shows this number, or if isDue() is false for the step. All
+  /// ranks must call this function together.
   Status gatherPeakBytes(bool isLast);
   /// Reports the step that has just ended, which took `seconds` seconds. Does
   /// nothing on ranks other than 0. Shows the step, warns of a value that is
@@ -183,13 +187,14 @@ private:
   /// that all ranks stop training. Any other failed write becomes `logFailure`,
   /// unless `logFailure` already has an error.
   void tell(const StepMetrics &metrics, double seconds, bool isLast);
-  /// Shows the metrics of a step on a terminal, or on stdout for scripts.
-  /// Without `isKept`, the next step replaces them on a terminal, and scripts
-  /// do not get them.
+  /// Shows the metrics of a step on a terminal, or on stdout for scripts. If
+  /// `isKept` is false, the next step replaces the metrics on the terminal, and
+  /// stdout gets no metrics of this step.
   void show(const StepMetrics &metrics, double seconds, bool isKept);
-  /// Returns a warning of a loss or a gradient norm that is not finite, at the
-  /// first step that has one: "loss of step 3 is nan". Otherwise returns an
-  /// empty text. With a loss scale, such a norm is usual.
+  /// Returns a warning such as "loss of step 3 is nan" at the first step with a
+  /// loss or a gradient norm that is not finite. Otherwise returns an empty
+  /// text. With loss scaling, does not warn of a gradient norm, because an
+  /// overflow of the scaled gradients is usual.
   std::string warningOf(const StepMetrics &metrics);
   /// Returns the metrics of a step for a terminal.
   TrainingLine lineOf(const StepMetrics &metrics, double seconds) const;
@@ -241,7 +246,9 @@ private:
   StopWatch sinceShown; ///< time since a terminal has shown a step
   bool wasKept = true;  ///< whether the last step was shown for good
   bool warnedOfLoss = false, warnedOfNorm = false;
-  /// Whether a terminal shows the memory, and the memory; equal on all ranks.
+  /// `showsPeak`: 1 if rank 0 shows the steps, with the peak memory, on a
+  /// terminal, else 0. `peakBytes`: largest peak memory of all ranks, in bytes.
+  /// Both are equal on all ranks.
   int32_t showsPeak = 0;
   int64_t peakBytes = 0;
   /// Result of ending().

@@ -99,7 +99,7 @@ public:
   ///
   /// - All members of the group hold different shards. Every member then sends
   ///   its whole operand `in` to all members.
-  /// - Two members hold the same shard. The plan is then that of
+  /// - At least two members hold the same shard. The plan is then that of
   ///   redistribute(): every member receives each shard that it lacks from only
   ///   one member.
   CollectivePlan gather() {

@@ -166,9 +166,9 @@ struct CollectivePlan {
   bool hasHoles = false;
 };
 
-/// The ranks of one group that execute a collective, and the shards of its
-/// operand that they hold. All lists have one entry per member, in the order of
-/// membersOf().
+/// The members of one group of ranks that execute a collective, and the shards
+/// of the operand that the members hold. Each vector has one entry per member,
+/// in the order of membersOf().
 struct CollectiveGroup {
   /// Describes the group to which the rank at `at` belongs.
   CollectiveGroup(const CollectiveSpec &spec, const Mesh &mesh,
@@ -178,8 +178,8 @@ struct CollectiveGroup {
   std::vector<int64_t> pieces; ///< number of the member's shard
   std::vector<size_t> places;  ///< index of the member among its holders
 
-  /// A shard of the operand. `holders` are the members that have it, in rising
-  /// order.
+  /// A shard of the operand. `holders` has the indices of the members that hold
+  /// this shard, in ascending order.
   struct Shard {
     std::vector<int> holders = {};
     bool isEmpty = false; ///< whether the shard has no elements
@@ -210,8 +210,9 @@ bool isContiguousTarget(const std::vector<StridedCopy> &copies);
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at);
 
-/// The same for member `member` of `group`. Plans of several members share the
-/// description of their group.
+/// Returns the same plan as the function above, for member number `member` of
+/// `group`. If the plans of several members are needed, this function is
+/// faster, because `group` is computed only once.
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const CollectiveGroup &group, int member);
 

@@ -67,8 +67,8 @@ static void forEveryPlace(const CollectiveSpec &spec, const Mesh &mesh,
   }
 }
 
-/// Returns whether `axes` has a sub-axis of a mesh axis that `group` has a
-/// sub-axis of, too.
+/// Returns whether some mesh axis has a sub-axis in `group` and a sub-axis in
+/// `axes`. These two sub-axes may differ.
 static bool usesAxisOf(const SubAxes &group, const SubAxes &axes) {
   return std::any_of(group.begin(), group.end(), [&](const SubAxis &axis) {
     return dist::holdsAxis(axes, axis.axis);
@@ -82,9 +82,10 @@ static bool isDividedBy(const SubAxes &group, const DimSharding &dim) {
       [&](const Factor &factor) { return usesAxisOf(group, factor.axes); });
 }
 
-/// Returns whether each part of `coarse` consists of equal parts of `fine`.
-/// Both divide the same dim. For example, [8@dp:2, tp:2] divides the parts of
-/// [8@dp:2], and any even sharding divides a whole dim.
+/// Returns whether the sharding `fine` divides each shard of the sharding
+/// `coarse` into equal shards. Both are shardings of one dim. For example,
+/// [8@dp:2, tp:2] divides each shard of [8@dp:2] into two equal shards. If
+/// `coarse` does not split the dim, any even `fine` fits.
 static bool isEvenPartOf(const DimSharding &fine, const DimSharding &coarse) {
   const auto isEven = [](const Factor &factor) {
     return factor.size % factor.numParts() == 0;
@@ -104,9 +105,10 @@ static bool isEvenPartOf(const DimSharding &fine, const DimSharding &coarse) {
                     });
 }
 
-/// Returns whether the group divides some dims of the operand and other dims of
-/// the result, all of them evenly. Each member then exchanges blocks of one
-/// shape with all other members, so that all members need equal scratch.
+/// Returns whether all members of the group provably need equal scratch. This
+/// is so if the group divides some dims of the operand and other dims of the
+/// result, all of them evenly, as in an all-to-all from [8@tp, 4] to [8, 4@tp].
+/// Each member then exchanges blocks of one shape with all other members.
 static bool isUniform(const CollectiveSpec &spec) {
   const SubAxes from = splitAxes(spec.from);
   const bool ownsShard = std::all_of(
@@ -128,9 +130,10 @@ static bool isUniform(const CollectiveSpec &spec) {
 
 /// Returns the most scratch that a member needs for a ReduceScatter whose
 /// operand the group does not divide. `at` contains the coordinates of the
-/// first member. All members send equal messages. A member packs those that are
-/// not contiguous in its operand, except the one to itself. It receives its own
-/// shard from every member.
+/// first member. All members send messages of equal size. Before it sends, a
+/// member packs each message that is not contiguous in its operand, except the
+/// message to itself. A member also receives its own shard of the result from
+/// every member.
 static int64_t scratchOfReduceScatter(const CollectiveSpec &spec,
                                       const Mesh &mesh, const Coordinates &at) {
   const std::vector<Coordinates> members = membersOf(spec.group, mesh, at);
@@ -147,9 +150,11 @@ static int64_t scratchOfReduceScatter(const CollectiveSpec &spec,
 
 /// Returns the most scratch that a member needs for an AllGather whose result
 /// the group does not divide. `at` contains the coordinates of the first
-/// member. If all members hold different shards, they gather whole operands.
-/// Otherwise each shard has equal messages to all receivers. The receivers are
-/// divided evenly between the holders, and the first holder has the most.
+/// member. If all members hold different shards, each member receives all other
+/// shards. Otherwise, several members hold the same shard (its holders). The
+/// members that need the shard are divided evenly between its holders, and get
+/// messages of equal size. The first holder has at least as many of these
+/// members as any other holder, and thus needs the most scratch.
 static int64_t scratchOfAllGather(const CollectiveSpec &spec, const Mesh &mesh,
                                   const Coordinates &at) {
   const CollectiveGroup group(spec, mesh, at);
@@ -176,10 +181,11 @@ static int64_t scratchOfAllGather(const CollectiveSpec &spec, const Mesh &mesh,
   return received + most;
 }
 
-/// Returns the most scratch that a member of one group needs. `at` contains the
-/// coordinates of the first member. Plans of all members take time that grows
-/// with the square of the group. The function makes them only for a collective
-/// without a regular form.
+/// Returns the scratch of the member that needs the most, for the group whose
+/// first member has the coordinates `at`. For a regular collective, one plan or
+/// a formula is enough. For any other collective, the function plans the
+/// messages of every member. This takes time that grows with the square of the
+/// size of the group.
 static int64_t scratchOfGroup(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at) {
   if (spec.kind == dist::CollectiveKind::ReduceScatter &&

@@ -234,10 +234,10 @@ static Json expand(Json bundle, std::optional<int64_t> onlyRank) {
   return result;
 }
 
-/// Removes all tensors from `program` whose names do not match `glob`. Adds the
-/// names of all tensors to `names`. Gives the other tensors the field
-/// "sharding", a text such as "[-, tp]", and inputs and outputs the type and
-/// shape that `bundle` has.
+/// Adds the names of all tensors of `program` to `names`. Removes the tensors
+/// from `program` whose names do not match `glob`. Adds the field "sharding", a
+/// text such as "[-, tp]", to each tensor that stays. Also adds the element
+/// type and the shape to inputs and outputs, which `bundle` lists.
 static void keepTensors(Json &program, const Json &bundle,
                         const std::string &glob,
                         std::vector<std::string> &names) {
@@ -282,9 +282,10 @@ static Status describeShards(Json bundle, const std::string &glob,
   return Status::success();
 }
 
-/// Reads bundle.json of the directory `path` and calls `use` with its content.
-/// Returns an error with exit code 11 if the file cannot be read, or if `use`
-/// throws because a field is missing. Otherwise, returns the result of `use`.
+/// Reads the file bundle.json in the directory `folder`, and calls `use` with
+/// its content. Returns an error with exit code 11 if the file is absent or
+/// damaged, or if `use` throws because a field is missing. Returns exit code 7
+/// if the system refuses access. Otherwise, returns the result of `use`.
 static Status withBundle(const std::string &folder,
                          const std::function<Status(Json)> &use) {
   const std::string path = folder + "/bundle.json";
@@ -301,7 +302,9 @@ static Status withBundle(const std::string &folder,
   }
 }
 
-/// Returns the description that `options` ask for.
+/// Sets `text` to the description of `bundle` that `options` ask for, such as
+/// the description of one rank. Returns an error with exit code 2 if a rank or
+/// a tensor in `options` does not exist.
 static Status describe(Json bundle, const InspectOptions &options,
                        std::string &text) {
   const auto world = bundle.at("world").get<int64_t>();

@@ -29,23 +29,26 @@ struct InspectOptions {
   bool schedule = false;
   /// Whether a page about all ranks lists each collective, transfer and action.
   bool isVerbose = false;
-  /// Name or glob of weights, inputs and outputs. If given, the page has only
-  /// pictures of the parts of these tensors that ranks hold.
+  /// Name or glob of weights, inputs and outputs, such as "*.c_attn.weight". If
+  /// it is not empty, the page consists only of pictures of the tensors with
+  /// matching names. A picture shows which part of the tensor each rank holds.
   std::string shards = {};
 };
 
-/// Sets `text` to the description of a bundle. For a single rank and as JSON,
-/// the text has the index ranges of its weights, inputs and outputs. Reads only
-/// bundle.json. Returns an error with exit code 11 if bundle.json cannot be
-/// read, 2 if there is no rank `options.rank`, or if no tensor matches
+/// Sets `text` to the description of a bundle. If only one rank is described,
+/// or if the text is JSON, it contains the index ranges that ranks hold of
+/// weights, inputs and outputs. Reads only bundle.json. Returns an error with
+/// exit code 11 if bundle.json cannot be read. The exit code is 2 if there is
+/// no rank `options.rank`, or if no tensor has a name that matches
 /// `options.shards`.
 Status inspectBundle(const InspectOptions &options, std::string &text);
 
-/// Calls `use` with ranks of the bundle in the directory `bundle`, as entries
-/// of the list "ranks" of `pcc inspect --json`, in order of their numbers. Of
-/// the ranks that run one program, it gets the first `mostOfProgram`. Sets
-/// `head` to the description of the bundle without ranks. Returns an error with
-/// exit code 11 if bundle.json cannot be read.
+/// Calls `use` once per described rank of the bundle in the directory `bundle`,
+/// in order of the rank numbers. The argument is the rank's entry of the list
+/// "ranks" in the output of `pcc inspect --json`. If several ranks run one
+/// program, only the first `mostOfProgram` of them are described. Sets `head`
+/// to the description of the bundle without ranks. Returns an error with exit
+/// code 11 if bundle.json cannot be read.
 Status inspectRanks(
     const std::string &bundle, int64_t mostOfProgram,
     nlohmann::ordered_json &head,

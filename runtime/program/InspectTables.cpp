@@ -79,8 +79,8 @@ static std::string stagesText(const ProgramGroup &group) {
   return text;
 }
 
-/// Returns the largest number of bytes that `bytesOf` tells of a program; "-"
-/// for 0.
+/// Returns the largest result of `bytesOf` for the programs of `group`, as text
+/// such as "1.5 MiB". Returns "-" if the largest result is 0.
 template <typename BytesOf>
 static std::string largest(const ProgramGroup &group, BytesOf bytesOf) {
   double most = 0;
@@ -140,7 +140,8 @@ struct Traffic {
 };
 } // namespace
 
-/// Returns the pipeline position of each stage.
+/// Maps each stage to the index of the program in `programs` that runs this
+/// stage. There is one program per pipeline rank.
 static std::map<int64_t, size_t> positionsOf(const Json &programs) {
   std::map<int64_t, size_t> positions;
   for (size_t position = 0; position < programs.size(); ++position)
@@ -149,7 +150,9 @@ static std::map<int64_t, size_t> positionsOf(const Json &programs) {
   return positions;
 }
 
-/// Returns the communication of one rank of each position, by axes and kind.
+/// Returns the communication of one rank in a step, for each program of the
+/// bundle. Entry i belongs to program i, and has one Traffic for each pair of
+/// mesh axes and kind, such as "tp all-gather".
 static std::vector<std::map<std::string, Traffic>>
 trafficOfPositions(const Json &bundle) {
   const std::map<int64_t, size_t> positions =
@@ -181,8 +184,10 @@ trafficOfPositions(const Json &bundle) {
   return all;
 }
 
-/// Returns for each set of axes and each kind the communication of the rank
-/// that receives the most, the dearest first.
+/// Returns one entry for each pair of mesh axes and kind of communication, such
+/// as ("tp", all-gather). The entry has the calls and bytes of the rank that
+/// receives the most bytes for this pair. The entries are sorted by bytes,
+/// largest first.
 static std::vector<Traffic> mostTraffic(const Json &bundle) {
   std::map<std::string, Traffic> most;
   for (const auto &position : trafficOfPositions(bundle))

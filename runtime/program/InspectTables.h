@@ -15,14 +15,19 @@
 
 namespace pcc::runtime {
 
-/// Ranks `first` to `last`, which run `programs`, entries of "programs".
+/// Consecutive ranks, from `first` to `last`, both included. `programs` points
+/// to the programs that these ranks run, entries of the list "programs" in
+/// bundle.json.
 struct ProgramGroup {
   int64_t first = 0, last = 0;
   std::vector<const nlohmann::ordered_json *> programs = {};
 };
 
-/// Divides the programs into at most `most` groups of neighbors. `perProgram`
-/// ranks run each program. The groups point into `programs`.
+/// Divides the ranks into at most `most` groups of consecutive ranks.
+/// `programs` is the list "programs" in bundle.json. Each program runs on
+/// `perProgram` consecutive ranks. Example: 5 programs on 2 ranks each, and at
+/// most 2 groups, give the ranks 0 to 5 and 6 to 9. The groups point into
+/// `programs`, which must outlive them.
 std::vector<ProgramGroup> groupPrograms(const nlohmann::ordered_json &programs,
                                         int64_t perProgram, size_t most);
 
@@ -39,17 +44,21 @@ std::string joinedActions(const nlohmann::ordered_json &program,
 /// five of them. `list` is "inputs" or "outputs".
 std::string portsText(const nlohmann::ordered_json &bundle, const char *list);
 
-/// Returns a table with the stages and the memory of a rank of each group. If
-/// the ranks of a group differ, a cell has the largest value.
+/// Returns a table with one row for each group of ranks. The row has the stages
+/// of the group, and the bytes of memory that one rank of the group needs. If
+/// the ranks of the group need different numbers of bytes, the row has the
+/// largest number.
 std::string memoryTableText(const std::vector<ProgramGroup> &groups);
 
-/// Returns the first actions of a step, one line per group. A group of several
-/// programs has the actions of the first one.
+/// Returns the first actions of a step, one line per group of ranks. If the
+/// ranks of a group run several programs, the line shows the first program.
 std::string actionsText(const std::vector<ProgramGroup> &groups);
 
-/// Returns a table of the communication of a step: for each set of axes and
-/// each kind, the calls and bytes of the rank that receives the most. At most
-/// eight rows, the dearest first.
+/// Returns a table of the communication in one step, with one row for each set
+/// of mesh axes and each kind, such as all_gather over tp. The row has the
+/// calls and the received bytes of the rank that receives the most bytes of
+/// this row. The rows are sorted by bytes, largest first. The table has at most
+/// eight rows; a line below counts the omitted ones.
 std::string communicationText(const nlohmann::ordered_json &bundle);
 
 } // namespace pcc::runtime

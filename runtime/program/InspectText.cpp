@@ -46,7 +46,9 @@ double allocatedBytes(const Json &rank) {
   return bytes;
 }
 
-/// Returns the stages and the memory of a rank. Gradients lie in the arena.
+/// Returns one line about the stages and the memory of a rank. The gradients
+/// are in the arena, so the total is the sum of weights, optimizer state and
+/// arena.
 static std::string memoryText(const Json &rank) {
   std::string text = ": stages " + rank.at("stages").dump() + ", memory " +
                      bytesText(allocatedBytes(rank)) + " (weights " +
@@ -104,7 +106,9 @@ static std::string transfersText(const Json &transfers) {
   return text;
 }
 
-/// Returns collectives and transfers as text, one line each.
+/// Returns the collectives and the transfers between stages as text, one line
+/// each. The collectives that run once per step and those that run once per
+/// microbatch have a heading each.
 static std::string communicationList(const Json &bundle) {
   std::string text;
   for (const char *per : {"step", "microbatch"})
@@ -112,7 +116,8 @@ static std::string communicationList(const Json &bundle) {
   return text + transfersText(bundle.at("transfers"));
 }
 
-/// Returns what concerns the whole bundle, in one line.
+/// Returns the lines about the whole bundle: one line with the number of ranks,
+/// the mesh and the target, and then the inputs and outputs of the model.
 static std::string headText(const Json &bundle) {
   const Json &kernels = bundle.at("kernels");
   return countText(bundle.at("world").get<int64_t>(), "rank") + " (" +
@@ -125,7 +130,8 @@ static std::string headText(const Json &bundle) {
          "\n" + portsText(bundle, "inputs") + portsText(bundle, "outputs");
 }
 
-/// Groups the programs of a bundle for a page.
+/// Divides the programs of a bundle into at most `most` groups. Each group is
+/// shown as one entry, such as a row of a table.
 static std::vector<ProgramGroup> groupsOf(const Json &bundle, size_t most) {
   const Json &programs = bundle.at("programs");
   const int64_t perProgram =

@@ -8,17 +8,19 @@
 
 namespace pcc::runtime {
 
-/// Returns the description of a bundle as a page of at most 40 lines, which
-/// sums up what would be more. `bundle` has the fields of bundle.json. If
-/// `isVerbose`, lists each action, collective and transfer instead.
+/// Returns a readable description of a bundle. `bundle` has the fields of
+/// bundle.json. If `isVerbose`, the text lists each action, collective and
+/// transfer. Otherwise, the text has at most 40 lines: it describes groups of
+/// ranks, and adds up the communication.
 std::string inspectText(const nlohmann::ordered_json &bundle, bool isVerbose);
 
-/// Returns the description of one rank as a page with its tensors. `bundle` is
-/// the JSON that `pcc inspect --rank R --json` prints.
+/// Returns a readable description of one rank, including its tensors. `bundle`
+/// is the JSON that `pcc inspect --rank R --json` prints.
 std::string rankText(const nlohmann::ordered_json &bundle);
 
 /// Returns the bytes that a rank allocates: weights, optimizer state and arena.
-/// `rank` is an entry of "ranks" or "programs".
+/// `rank` is an entry of the list "programs" in bundle.json, or of the list
+/// "ranks" that `pcc inspect --json` prints.
 double allocatedBytes(const nlohmann::ordered_json &rank);
 
 /// Returns the axes of a mesh as text: {"a": 2, "b": 4} becomes "a=2, b=4". A

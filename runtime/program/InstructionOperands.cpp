@@ -81,7 +81,11 @@ List buffersOf(const program::InstructionT &instruction) {
   return list;
 }
 
-/// Returns the buffers that a kernel computes.
+/// Returns the buffers in which a kernel writes values that it computes. The
+/// list is empty for the kernel that computes the gradient of the query of an
+/// attention. One call of cuDNN may replace this kernel and the kernel for the
+/// gradients of the key and the value. listOf() therefore adds the gradient of
+/// the query to the buffers of the second kernel.
 static List computedBy(const program::KernelT &kernel) {
   if (kernel.attention &&
       kernel.attention->part == program::AttentionPart::QueryGradient)
@@ -91,7 +95,9 @@ static List computedBy(const program::KernelT &kernel) {
   return List(all.begin() + int64_t(numInputs), all.end());
 }
 
-/// Returns the buffers that a collective computes. Only reductions compute.
+/// Returns the buffer in which a collective writes values that it computes. The
+/// list is empty for a collective that only moves values, such as an
+/// all-gather, and for the first half of a split collective.
 static List computedBy(const program::CollectiveT &collective) {
   const bool reduces =
       collective.kind == program::CollectiveKind::AllReduce ||

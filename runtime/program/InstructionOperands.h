@@ -17,11 +17,15 @@ namespace pcc::runtime {
 std::vector<int32_t> buffersOf(const program::InstructionT &instruction);
 
 /// Returns the buffers in which `instruction` writes values that it computes,
-/// as indices into the list of buffers of the program. Instructions that only
-/// copy or fill, and collectives that only move values, have none. A collective
-/// of two parts has its result when the second part has run. On a GPU, a
-/// library may leave out the first of two kernels for the gradients of an
-/// attention; the result of the first one counts as one of the second.
+/// as indices into the list of buffers of the program. The list is empty for
+/// instructions that only copy or fill, and for collectives that only move
+/// values, such as an all-gather. Two instructions need a special rule:
+///
+/// - A collective may be split into a start and a finish. Only the finish has
+///   the buffer of the result.
+/// - Two kernels compute the gradients of an attention. On a GPU, a library may
+///   run both in one call, instead of the second kernel. The second kernel
+///   therefore has the buffers of both.
 std::vector<int32_t>
 computedBuffersOf(const program::InstructionT &instruction);
 

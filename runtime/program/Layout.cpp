@@ -400,11 +400,12 @@ static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
 
 /// Adds one dim to `copies`, which cover the first dims of a tensor as nested
 /// loops. `stretches` lists the elements of the new dim that source and target
-/// have in common, as entries of one or more runs. The runs of an entry have
-/// the same length and a fixed distance. The strides of the new dim are in
-/// elements. The result has one copy for each pair of entries: 2 `copies` and 5
-/// `stretches` give 10 copies. Each copy gets two new innermost loops: one over
-/// the runs, and inside it one over the elements of a run.
+/// have in common. A stretch is one or more runs of the same length at a fixed
+/// distance. `sourceStride` and `targetStride` are the strides of the new dim,
+/// in elements. The result has one copy for each pair of a copy and a stretch:
+/// 2 `copies` and 5 `stretches` give 10 copies. Each copy gets two new
+/// innermost loops: one over the runs, and inside it one over the elements of a
+/// run.
 static std::vector<StridedCopy>
 multiply(const std::vector<StridedCopy> &copies,
          const std::vector<CommonRuns> &stretches, int64_t sourceStride,

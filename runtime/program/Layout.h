@@ -99,12 +99,13 @@ const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
 /// Checks the view of a dim of `size` elements. Returns null, or a description
 /// of the fault. A view is a windowed read of a dim, such as a halo. The
 /// indices of a view form blocks of equal length, and each block has the same
-/// pieces. A piece is a range of indices that read elements at a fixed
-/// distance, the step: x[3:11:2] has the step 2. A valid view has at least one
-/// block, and a block at least one index. Pieces are ascending, are not empty,
-/// and do not overlap. No step is 0. `limit`, the end of the elements to read,
-/// is between 0 and `size`. The total number of pieces is limited. All sizes
-/// fit into 64 bits.
+/// pieces. A piece is a range of indices within a block. Successive indices of
+/// a piece read elements at a fixed distance, the step. For example, the slice
+/// x[3:11:2] is a view with one block of 4 indices and one piece with the step
+/// 2. A valid view has at least one block, and a block at least one index.
+/// Pieces are ascending, are not empty, and do not overlap. No step is 0.
+/// `limit`, the end of the elements to read, is between 0 and `size`. The total
+/// number of pieces is limited. All sizes fit into 64 bits.
 const char *findViewFault(const View &view, int64_t size);
 
 /// Describes the source or the target of a copy: the shard of a tensor that one

@@ -32,8 +32,9 @@ Status checkSeal(const std::string &path);
 ///     {"world":4,"mesh":{"tp":4},"seal":"9a3c…"}
 std::string sealJson(std::string json);
 
-/// Returns an error with exit code 11 that tells how to make a bundle if there
-/// is nothing at the path `bundle`, or a file.
+/// Returns success if `bundle` is the path of a directory. Returns an error
+/// with exit code 11 if nothing exists at this path, or if there is a file. A
+/// note of the error says how to make a bundle.
 Status checkPresent(const std::string &bundle);
 
 /// Reads the file at `path`, which sealJson() has made, into `text`. Returns an

@@ -9,7 +9,8 @@
 
 namespace pcc::runtime {
 
-/// Largest number of rows and of columns of a picture, and its largest width.
+/// Largest number of rows and of columns of cells in a picture (`mostParts`),
+/// and largest width of a picture in characters (`mostWidth`).
 static constexpr size_t mostParts = 16, mostWidth = 100;
 
 std::string rankListText(const std::vector<int64_t> &ranks) {
@@ -66,7 +67,9 @@ static std::string ruleText(const char *begin, const char *between,
 }
 
 namespace {
-/// Draws one tensor. Along each dim, parts begin and end at borders.
+/// Draws how ranks divide one tensor. The ends of the ranks' index ranges cut
+/// each dim into parts. Example: one rank holds the indices [0, 4) of a dim,
+/// and another rank holds [2, 6). The parts are [0, 2), [2, 4) and [4, 6).
 class ShardDrawer {
 public:
   explicit ShardDrawer(const HeldTensor &tensor) : tensor(tensor) {
@@ -105,8 +108,10 @@ private:
 
   size_t numParts(Dim dim) const { return dim ? borders[*dim].size() - 1 : 1; }
 
-  /// Chooses the dims that become rows and columns: the first two that are
-  /// divided. A last dim alone becomes columns.
+  /// Chooses the dims that become the rows and the columns of the picture. If
+  /// two or more dims are divided, the first becomes the rows, and the second
+  /// becomes the columns. If only one dim is divided, it becomes the columns if
+  /// it is the last dim of the tensor, else the rows.
   void chooseDims() {
     std::vector<size_t> divided;
     for (size_t dim = 0; dim < borders.size(); ++dim)
@@ -118,14 +123,17 @@ private:
       (divided[0] + 1 == borders.size() ? columnDim : rowDim) = divided[0];
   }
 
-  /// Returns whether a rank with the parts `runs` holds part number `part` of
-  /// `dim`.
+  /// Returns whether a rank holds part number `part` of `dim`. `runs` contains
+  /// the index ranges that the rank holds, for each dim. Returns true if `dim`
+  /// is std::nullopt.
   bool holdsPart(const std::vector<dist::Runs> &runs, Dim dim,
                  size_t part) const {
     return !dim || holds(runs[*dim], borders[*dim][part]);
   }
 
-  /// Returns the ranks of each part, as rows of at most `mostColumns` columns.
+  /// Returns the texts of the cells, such as "rank 0-2". Each cell stands for
+  /// one part of the tensor, and names the ranks that hold this part. A row has
+  /// at most `mostColumns` cells.
   Cells cellsOf(size_t mostColumns) const {
     Cells cells(std::min(numParts(rowDim), mostParts));
     for (size_t row = 0; row < cells.size(); ++row)
@@ -141,7 +149,8 @@ private:
     return cells;
   }
 
-  /// Returns the width of a cell, with a space on both sides of the longest.
+  /// Returns the width of a cell in characters: the width of the longest text
+  /// in `cells`, and a space on both sides.
   static size_t widthOfCells(const Cells &cells) {
     size_t width = 0;
     for (const auto &row : cells)
@@ -150,7 +159,8 @@ private:
     return width + 2;
   }
 
-  /// Returns the number of columns of `cells` for which there is space.
+  /// Returns how many columns of `cells` fit into `mostWidth` characters; at
+  /// least 1.
   static size_t numFitting(const Cells &cells) {
     const size_t columns = (mostWidth - 1) / (widthOfCells(cells) + 1);
     return std::clamp<size_t>(columns, 1, cells[0].size());

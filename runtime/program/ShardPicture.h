@@ -16,22 +16,27 @@ struct HeldTensor {
   std::string name, dtype;
   /// Global shape.
   std::vector<int64_t> shape;
-  /// For each rank that holds a part, the runs of global indices of each dim.
+  /// Elements that each rank holds: one list of runs (contiguous ranges of
+  /// global indices) per dim. Example: a rank that holds rows 0 to 3 and
+  /// columns 0, 1, 4 and 5 of a tensor has the run [0, 4) in dim 0 and the runs
+  /// [0, 2) and [4, 6) in dim 1.
   std::map<int64_t, std::vector<dist::Runs>> parts = {};
 };
 
-/// Returns ranks in ascending order as text, such as "rank 0-2 5". Of more than
-/// four ranges, the text has the first two, the last one and the number of all
-/// ranks: "rank 0 8 … 120 (16 ranks)".
+/// Returns ranks in ascending order as text, such as "rank 0-2 5". If there are
+/// more than four ranges of ranks, the text contains only the first two ranges,
+/// the last range and the number of ranks: "rank 0 8 … 120 (16 ranks)".
 std::string rankListText(const std::vector<int64_t> &ranks);
 
 /// Returns the name, type and shape, such as "w f32[4, 6]".
 std::string titleOf(const HeldTensor &tensor);
 
-/// Draws the parts of a tensor with lines, at most 100 columns wide. A cell has
-/// the ranks that hold the part. At most two dims are drawn: the first two that
-/// are divided, as rows and columns. Example: tp = 2 divides three equal blocks
-/// of the columns:
+/// Draws how ranks divide a tensor, as a table of text at most 100 characters
+/// wide. A cell stands for one part of the tensor, and contains the ranks that
+/// hold this part. The table shows at most two dims. These are the first two
+/// dims that are divided: the first one as rows, the second one as columns.
+/// Example: the columns of a tensor consist of three equal blocks, and tp = 2
+/// divides each block:
 ///
 ///     ┌────────┬────────┬────────┬────────┬────────┬────────┐
 ///     │ rank 0 │ rank 1 │ rank 0 │ rank 1 │ rank 0 │ rank 1 │

@@ -15,13 +15,15 @@ namespace pcc::runtime {
 using Json = nlohmann::ordered_json;
 
 namespace {
-/// Tensors of one type and shape that the same ranks hold in the same parts.
+/// One or more tensors that one picture of their shards can show. The tensors
+/// have equal types, shapes and shardings, and each rank holds the same
+/// elements of each tensor.
 struct Picture {
-  /// The first tensor.
+  /// The first of the tensors, with the index ranges that each rank holds.
   HeldTensor tensor;
   /// Sharding in the spelling of --shard, such as "[-, 3|tp]".
   std::string sharding;
-  /// Names of the other tensors.
+  /// Names of the tensors after the first one.
   std::vector<std::string> others = {};
 };
 } // namespace
@@ -37,8 +39,9 @@ static std::vector<dist::Runs> runsOf(const Json &dims) {
   return all;
 }
 
-/// Returns the tensors of all ranks in the order of the program, each with the
-/// parts of all ranks that hold it in the same sharding.
+/// Returns one Picture for each tensor in `ranks`, in the order of the program.
+/// The Picture has the index ranges of all ranks that hold the tensor. A tensor
+/// that ranks hold in two different shardings gives two Pictures.
 static std::vector<Picture> tensorsOf(const Json &ranks) {
   std::vector<Picture> tensors;
   std::map<std::string, size_t> numbers;
@@ -59,7 +62,8 @@ static std::vector<Picture> tensorsOf(const Json &ranks) {
   return tensors;
 }
 
-/// Joins tensors that one picture can stand for.
+/// Returns the pictures of all tensors in `ranks`. Tensors whose pictures would
+/// be equal share one Picture.
 static std::vector<Picture> picturesOf(const Json &ranks) {
   std::vector<Picture> pictures;
   for (Picture &made : tensorsOf(ranks)) {
@@ -97,7 +101,8 @@ static std::string pictureText(const Picture &picture) {
          shardPicture(picture.tensor);
 }
 
-/// Returns the tensors without pictures as a table of at most `mostRows` rows.
+/// Returns a table of the tensors in `rest`, which are listed by name instead
+/// of drawn as pictures. The table has at most `mostRows` rows.
 static std::string restText(std::span<const Picture> rest, size_t mostRows) {
   TextTable table{{"tensors", "and", "sharding", "held by"}, {}};
   for (const Picture &picture : rest.first(std::min(rest.size(), mostRows))) {
@@ -128,7 +133,8 @@ std::string shardsText(const Json &ranks) {
   for (; next < pictures.size(); ++next) {
     const std::string drawn = (next ? "\n" : "") + pictureText(pictures[next]);
     const bool isLast = next + 1 == pictures.size();
-    // The table of the rest has an empty line, titles, and a last line.
+    // Leave space for the table of restText(): 3 lines (an empty line, the
+    // titles, and a last line) and its rows.
     const size_t reserved = isLast ? 0 : 3 + fewestRows;
     if (next && numLines(text) + numLines(drawn) + reserved > mostLines)
       break;

@@ -8,10 +8,13 @@
 
 namespace pcc::runtime {
 
-/// Returns a page about the tensors of `ranks`, the list of `pcc inspect
-/// --json`, with one picture for all tensors that the same ranks hold in the
-/// same parts. After about 40 lines, tensors have a line each. The tensors also
-/// have the fields "dtype", "shape" and "sharding".
+/// Returns text with pictures of the shards that each rank holds. `ranks` is
+/// the list with this name in the output of `pcc inspect --json`. Each tensor
+/// in this list must also have the fields "dtype", "shape" and "sharding".
+///
+/// One picture stands for all tensors with equal type, shape, sharding and
+/// shards. If the pictures would need more than 40 lines, the last tensors get
+/// only a line each in a table.
 std::string shardsText(const nlohmann::ordered_json &ranks);
 
 } // namespace pcc::runtime

@@ -4,8 +4,9 @@
 
 namespace pcc::runtime {
 
-/// Counts a parameter as optimizer state if all its elements start equal
-/// (`filled`), such as 0. Counts all other parameters as weights.
+/// Counts a parameter as optimizer state if `filled` is true: all its elements
+/// begin with one value, such as 0. Counts all other parameters, whose elements
+/// come from a file or are random, as weights.
 RowMemory memoryOf(const program::ProgramT &program) {
   RowMemory memory;
   for (const auto &parameter : program.parameters)

@@ -30,7 +30,9 @@ static std::string mainType(const Json &programs) {
   return most == elements.end() ? "" : most->first;
 }
 
-/// Returns the memory of a rank that needs the most, as a sum.
+/// Returns a text with the memory of the rank that needs the most, and the
+/// parts of this memory, such as "up to 3.0 GiB (2.0 GiB weights + 1.0 GiB
+/// arena)". The text has no "up to" if all ranks need the same memory.
 static std::string memoryText(const Json &programs) {
   const Json *largest = &programs.at(0);
   bool isSame = true;

@@ -377,9 +377,12 @@ public:
   /// masks. Otherwise the collective must be an all-gather, or a reduce-scatter
   /// that sums. The operand and the result must divide all other dims in the
   /// same way. The collective must not overwrite the masks, which are buffers
-  /// of booleans. With 8 rows on each of 4 members, `divided_rows` has 8 · 4
-  /// booleans: the rows of this rank times members. `whole_rows` has 4 · 8
-  /// booleans: one for each row of all members.
+  /// of booleans.
+  ///
+  /// For example, let a group of 4 members have 8 rows on each member before an
+  /// all-gather, and 32 rows after it. `divided_rows` [8, 4] says for each of
+  /// this rank's 8 rows which members need the row. `whole_rows` [32] says
+  /// which of all rows this rank needs.
   std::string checkRows(const program::CollectiveT &collective) const {
     if (collective.row_dims == 0)
       return collective.divided_rows == -1 && collective.whole_rows == -1

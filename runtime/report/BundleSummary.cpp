@@ -12,9 +12,11 @@ namespace pcc::runtime {
 using Json = nlohmann::ordered_json;
 
 namespace {
-/// Largest number of different parts of a weight that a page shows.
+/// Largest number of different shards of one weight that the summary lists, and
+/// a page of a report then shows.
 constexpr size_t mostParts = 16;
-/// Largest number of ranks with one program whose parts are compared.
+/// If more than this number of ranks run one program, only the weight shards of
+/// the first 1024 of these ranks are listed.
 constexpr int64_t mostRanksOfProgram = 1024;
 
 /// Joins the descriptions of ranks that run the same stages.
@@ -75,7 +77,8 @@ private:
   Json groups = Json::array(), parameters = Json::array();
   std::map<std::string, size_t> numberOfStages;
   std::map<std::pair<size_t, std::string>, size_t> numberOfParameter;
-  /// Texts of the index ranges that have an entry, for each parameter.
+  /// For each entry of `parameters`: the index ranges of all different shards
+  /// that addPart() has seen, each as JSON text.
   std::vector<std::set<std::string>> held;
 };
 } // namespace
@@ -108,7 +111,9 @@ Status summarizeBundleFolder(const std::string &bundle, Json &summary) {
                    [&](const Json &rank) { groups.add(rank); }));
   summary = headOf(head);
   groups.writeTo(summary);
-  // The last rank of a group may not have been considered.
+  // inspectRanks() describes only the first ranks of a large group. The last
+  // rank that add() has seen may therefore not be the last rank of the group.
+  // Compute the number of the last rank.
   const auto perGroup = head.at("world").get<int64_t>() /
                         static_cast<int64_t>(summary["groups"].size());
   for (Json &group : summary["groups"])

@@ -10,25 +10,28 @@
 
 namespace pcc::runtime {
 
-/// Returns what a page shows of `inspected`, the JSON of `pcc inspect --json`.
-/// The result has the same fields, but ranks with equal programs are one entry,
-/// so that the text stays small for thousands of ranks:
+/// Returns the part of `inspected`, the JSON of `pcc inspect --json`, that a
+/// page of a report shows. The result has the same fields, but one entry for
+/// all ranks with equal programs, so that the text stays small for thousands of
+/// ranks:
 ///
-///  - "groups" replaces "ranks". Ranks with the same stages are one group, with
-///    the numbers of its "ranks" as [first, last], and with the sizes that
-///    `inspected` tells of its first rank.
-///  - "parameters" lists every weight of every group once. "parts" has the
-///    different index ranges that ranks hold, at most 16 of them, each with the
-///    first "rank" that holds it. "more" counts the others.
+///  - "groups" replaces "ranks". Ranks with the same stages are one group. The
+///    field "ranks" of a group has the numbers of its first and last rank. The
+///    sizes in a group are those of its first rank in `inspected`.
+///  - "parameters" lists every weight of every group once. The field "parts" of
+///    a weight lists at most 16 different shards, each with its index ranges
+///    and the first "rank" that holds it. The field "more" is the number of
+///    other shards.
 ///  - entries of "stages" have no list of ranks.
 ///
 /// Throws an exception of nlohmann::json if a field is missing.
 nlohmann::ordered_json summarizeBundle(const nlohmann::ordered_json &inspected);
 
 /// Reads the description of the bundle in the directory `bundle` into
-/// `summary`. Of the ranks that run one program, the parts of at most 1,024 are
-/// compared; "parts_of_ranks" tells so if there are more.
-/// Returns an error with exit code 11 if bundle.json cannot be read.
+/// `summary`. If more than 1,024 ranks run one program, the function lists only
+/// the weight shards of the first 1,024 of these ranks. The result then has the
+/// field "parts_of_ranks" with the value 1024. Returns an error with exit code
+/// 11 if bundle.json cannot be read.
 Status summarizeBundleFolder(const std::string &bundle,
                              nlohmann::ordered_json &summary);
 

@@ -12,8 +12,9 @@ using Json = nlohmann::ordered_json;
 /// Largest number of nodes that one entry names.
 static constexpr size_t mostNodes = 8;
 
-/// Returns `text` with one "#" in place of each number that belongs to a name,
-/// that is, which follows a letter, a dot or an underscore.
+/// Returns `text` with one "#" in place of each number within a name. A number
+/// is within a name if it follows a letter, a dot or an underscore. For
+/// example, "h.12.fc1" becomes "h.#.fc#".
 static std::string withoutNumbers(const std::string &text) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -29,7 +30,9 @@ static std::string withoutNumbers(const std::string &text) {
   return result;
 }
 
-/// Returns a text that is equal for collectives that one entry may join.
+/// Returns a key that is equal for collectives that are merged into one entry
+/// of "reasons". They may differ only in the stage, the block, the number of
+/// calls, and the numbers in names.
 static std::string keyOf(Json collective) {
   for (const char *field : {"count", "stage", "per", "block"})
     collective.erase(field);
@@ -61,7 +64,8 @@ static void addCollective(Json &entry, const Json &collective,
   addNode(entry, collective.at("node").get<std::string>());
 }
 
-/// Returns the seconds of a step that `entry` takes, over all its stages.
+/// Returns the seconds that the collectives of `entry` take in one step, summed
+/// over all calls in all stages.
 static double secondsOf(const Json &entry) {
   return entry.at("calls").get<double>() * entry.at("seconds").get<double>();
 }
@@ -88,7 +92,9 @@ static Json reasonsOf(const Json &collectives, int64_t microbatches) {
   return reasons;
 }
 
-/// Returns the collectives one by one, with what tells their bytes and place.
+/// Returns a copy of the list `collectives` in which each entry has only the
+/// fields about its kind, bytes, seconds and place, such as "axes" and "stage".
+/// The copy lacks the causes of the collectives.
 static Json listOf(const Json &collectives) {
   Json list = Json::array();
   for (const Json &collective : collectives) {

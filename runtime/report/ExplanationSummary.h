@@ -7,18 +7,23 @@
 
 namespace pcc::runtime {
 
-/// Returns what a page shows of `explained`, the JSON of `pcc explain --json`.
-/// The result has the same fields, but "collectives" tells only bytes, times
-/// and places. Their causes are in "reasons": collectives that differ only in
-/// numbers inside of names are one entry. An entry has the fields of its first
-/// collective, and these:
+/// Returns a shorter form of `explained`, the JSON of `pcc explain --json`, for
+/// an HTML page. The result has the fields of `explained`, with two changes.
+/// The entries of "collectives" have only fields such as the kind, the bytes,
+/// the seconds and the stage, but no causes. The causes are in the new field
+/// "reasons".
+///
+/// "reasons" has one entry for all collectives that are equal except for their
+/// stage, their number of calls, and the numbers in names: 'h.0.fc' and
+/// 'h.1.fc' count as equal. An entry has the fields of its first collective,
+/// and these:
 ///
 ///  - "calls": number of calls in a step, over all its collectives and stages
 ///  - "stages": the stages that run them
 ///  - "nodes": names of their nodes, at most 8; "more_nodes" counts the others
 ///
-/// Entries are sorted by their seconds in a step, dearest first. Throws an
-/// exception of nlohmann::json if a field is missing.
+/// The entries are sorted by the seconds that they take in a step, longest
+/// first. Throws an exception of nlohmann::json if a field is missing.
 nlohmann::ordered_json
 summarizeExplanation(const nlohmann::ordered_json &explained);
 

@@ -7,8 +7,9 @@
 
 namespace pcc::runtime {
 
-/// Returns the page of a report with its style and its scripts. "@DATA@" stands
-/// where the data belongs. The build makes the text from the files in page/.
+/// Returns the HTML text of a report page, including its style and its scripts.
+/// The text contains "@DATA@" in place of the data of a report. The build
+/// generates the text from the files in page/.
 std::string_view pageText();
 
 } // namespace pcc::runtime

@@ -6,9 +6,11 @@
 namespace pcc::runtime {
 
 /// Returns `json` as text that can stand in a <script> element. All characters
-/// are ASCII. Names in `json` come from models, so none of them may end the
-/// element or begin a comment: "<" occurs only inside strings, where an escape
-/// has the same meaning.
+/// are ASCII. Replaces each "<" by the escape "\u003c". In JSON, the character
+/// "<" occurs only inside of strings, where the escape has the same meaning.
+/// The replacement is necessary because the strings contain names from models.
+/// A name with "</script>" or "<!--" would otherwise end the element or begin a
+/// comment.
 static std::string scriptText(const nlohmann::ordered_json &json) {
   const std::string text =
       json.dump(-1, ' ', /*ensure_ascii=*/true,

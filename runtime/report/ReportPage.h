@@ -16,9 +16,9 @@ namespace pcc::runtime {
 /// README.md. Equal arguments give equal pages.
 ///
 /// `followedAt` is the time, in seconds since 1970, of a page that will be
-/// written again. Such a page loads itself again every five seconds. It stops
-/// when it finds itself more than a minute old, because then no process writes
-/// it any more.
+/// written again. In a browser, this page loads itself again every five
+/// seconds. It stops when `followedAt` is more than a minute ago, because then
+/// no process writes the page any more.
 std::string reportPage(const nlohmann::ordered_json &sources,
                        std::optional<int64_t> followedAt = std::nullopt);
 

@@ -45,8 +45,10 @@ Json parseMetrics(const std::string &text) {
   return lines;
 }
 
-/// Returns at most one row for each group of ranks: the one that is idle for
-/// the shortest time. Without groups, returns the first 16 rows.
+/// Returns the rows that a report shows of a timeline. `rows` has one row per
+/// rank. If there are at most 16 rows, returns all of them. Otherwise, returns
+/// one row for each group of ranks: the row with the shortest idle time. If
+/// `source` has no groups, returns the first 16 rows.
 static Json busiestRows(const Json &rows, const Json &source) {
   constexpr size_t mostRows = 16;
   if (rows.size() <= mostRows)
@@ -79,9 +81,10 @@ void addRunReport(Json report, Json &source) {
   source["run"] = std::move(report);
 }
 
-/// Adds the content of a file to `source`. Returns false if its kind is none
-/// that a report shows. Throws an exception of nlohmann::json if a field is
-/// missing.
+/// Adds `content`, the JSON of a file such as the output of `pcc explain
+/// --json`, to `source`. Finds out the kind of the file by the names of its
+/// fields. Returns false if a report cannot show this kind. Throws an exception
+/// of nlohmann::json if a field is missing.
 static bool addContent(const Json &content, Json &source) {
   if (has(content, {"world", "stages", "ranks", "collectives", "kernels"})) {
     source["kind"] = "inspect";
@@ -121,8 +124,8 @@ static Status readBundle(const std::string &folder, Json &source) {
   return summarizeBundleFolder(folder, source["bundle"]);
 }
 
-/// Reads `text`, the content of `input`, as a source. A file bundle.json stands
-/// for the bundle that it lies in.
+/// Converts `text`, the content of `input`, to `source`. If the file is the
+/// bundle.json of a bundle, reads the whole bundle that contains the file.
 static Status readContent(const ReportInput &input, const std::string &text,
                           Json &source) {
   const std::string &name = input.name;

@@ -12,21 +12,25 @@
 
 namespace pcc::runtime {
 
-/// Something that a page shows: a file, a bundle, or a text in memory.
+/// Input of a report page (README.md): a file, a bundle, or a text in memory.
 struct ReportInput {
-  /// Path of the file or bundle. For a text, the name that errors give it.
+  /// Path of the file or bundle. If `text` is set, a name for it in error
+  /// messages.
   std::string name;
-  /// The text, with the content of such a file. If null, the file is read.
+  /// Text in memory, with the content that a file would have. If std::nullopt,
+  /// the file or bundle at the path `name` is read.
   std::optional<std::string> text = std::nullopt;
-  /// Title on the page. If empty, the name of the file, or the kind of the text
-  /// with its name.
+  /// Title of the input on the page. If empty, the title is the name of the
+  /// file or bundle. For a text in memory, the title is then its kind and its
+  /// name, such as "explain (NAME)".
   std::string title = {};
 };
 
-/// Reads `input` as a source of a page (README.md). Its content tells its kind:
-/// the JSON of inspect, explain, plan, --report or --measurements, or the lines
-/// of --metrics. A last line that is not complete is ignored. Returns an error
-/// with exit code 3 if the file cannot be read or is of another kind.
+/// Reads `input`, and sets `source` to its JSON object in the data of a report
+/// page (README.md). Determines the kind of `input` from its content: the JSON
+/// of inspect, explain, plan, --report or --measurements, or the lines of
+/// --metrics. Ignores the last line of metrics if it is incomplete. Returns an
+/// error with exit code 3 if the file cannot be read or is of another kind.
 Status readReportSource(const ReportInput &input,
                         nlohmann::ordered_json &source);
 
@@ -38,13 +42,16 @@ std::string nameOfPath(const std::string &path);
 Status readReportSources(const std::vector<ReportInput> &inputs,
                          nlohmann::ordered_json &sources);
 
-/// Reads a description of a training step per line, as --metrics writes them.
-/// Returns a list, which is null if `text` is something else.
+/// Parses the lines that --metrics writes: one JSON object for each training
+/// step. Returns a JSON array of these objects. Returns null if a line of
+/// `text` is anything else. Ignores a last line without a newline.
 nlohmann::ordered_json parseMetrics(const std::string &text);
 
-/// Adds the report of a run, with or without a timeline, to `source`. Of the
-/// rows of the timeline, at most 16 are kept: if the run has more ranks, one of
-/// each pipeline position, the one that is idle for the shortest time.
+/// Adds the report of a run, with or without a timeline, to `source`. A
+/// timeline has one row per rank. If there are more than 16 rows, keeps one row
+/// for each pipeline position (ranks that run the same stages): the row of the
+/// rank that is idle for the shortest time. If `source` contains no bundle,
+/// keeps the first 16 rows.
 void addRunReport(nlohmann::ordered_json report,
                   nlohmann::ordered_json &source);
 

@@ -6,8 +6,10 @@
 
 namespace pcc::runtime {
 
-/// Returns the kinds among `count` elements of a floating-point type, given as
-/// their bits. An element is not finite if all bits of its exponent are set.
+/// Returns the set of kinds (NonFinite) of the `count` floating-point elements
+/// at `data`. `Bits` is an unsigned integer as wide as an element. `exponent`
+/// and `mantissa` are masks that select these bits of an element. An element is
+/// not finite if all bits of its exponent are set.
 template <typename Bits>
 static unsigned find(const void *data, int64_t count, Bits exponent,
                      Bits mantissa) {

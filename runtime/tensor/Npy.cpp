@@ -59,8 +59,9 @@ class HeaderParser {
 public:
   explicit HeaderParser(std::string_view header) : rest(header) {}
 
-  /// Returns std::nullopt if the header is invalid. The type may be the text of
-  /// a list of fields, which no element type has.
+  /// Returns the entries of the header, or std::nullopt if the header is
+  /// invalid. For a structured array, the type is the text of a list of fields,
+  /// such as "[('x', '<f4')]". No element type has this name.
   std::optional<NpyHeader> parse() {
     if (!skip('{'))
       return std::nullopt;

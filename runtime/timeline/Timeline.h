@@ -22,8 +22,8 @@ struct TimedAction {
   /// CPU time in seconds of the thread that ran the action; negative if
   /// unknown.
   double coreSeconds = -1;
-  /// Number of the message, which its send and its receive have in common; -1
-  /// for all else.
+  /// Number that identifies a message: the send and the receive of one message
+  /// have equal numbers. -1 if the action is neither a send nor a receive.
   int64_t message = -1;
 };
 
@@ -52,8 +52,8 @@ struct MemoryCurve {
   int64_t weights = 0, state = 0, arena = 0;
   std::vector<MemoryPoint> points = {};
 
-  /// Returns the bytes that the rank allocates. This is the number that pcc
-  /// shows as the memory of a rank wherever it shows one.
+  /// Returns the bytes that the rank allocates. pcc always shows this number as
+  /// the memory of a rank.
   int64_t total() const { return weights + state + arena; }
 };
 
@@ -90,9 +90,10 @@ struct Timeline {
   /// row may overlap each other and the actions in `positions`. If the
   /// communication is unknown, the vector is empty.
   std::vector<std::vector<TimedAction>> messages;
-  /// Kernels of each row, ordered by start time: the instructions of a measured
-  /// step that are no collectives. Each lies within an action of the row in
-  /// `positions`. Empty unless a trace is asked for.
+  /// Executions of instructions in a measured step, except collectives: one
+  /// list for each row, ordered by start time. Each execution lies within the
+  /// time of one action of the same row in `positions`. The vector is empty
+  /// unless a trace was requested.
   std::vector<std::vector<TimedAction>> kernels;
   /// Memory of each row. A row shows one rank in a measured step, or all ranks
   /// that run the same pipeline stages in a simulated step. The vector is empty
@@ -124,8 +125,9 @@ struct Timeline {
 std::string rowName(const Timeline &timeline, size_t row);
 
 /// Sets `timeline.makespan` to the time at which the last action or message
-/// ends, and `timeline.idle` to the idle time of each row. A message of the
-/// kind Communication that overlaps an action of its row is a wait inside it.
+/// ends, and `timeline.idle` to the idle time of each row. A row is idle while
+/// it runs no action. It is also idle while an action waits: during the entries
+/// of the kind Communication in `timeline.messages`.
 void measureIdle(Timeline &timeline);
 
 /// Returns the mean share of the step in which a row is idle, from 0 to 1; 0

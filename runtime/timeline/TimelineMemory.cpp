@@ -6,8 +6,10 @@
 
 namespace pcc::runtime {
 
-/// Returns the curve of a row with the actions `row`. A row that stopped in a
-/// deadlock has fewer actions than `memory`.
+/// Returns the memory in use over time, for a timeline row with the actions
+/// `row`. `memory.actions[i]` has the bytes in use during and after `row[i]`.
+/// If a simulated row has stopped in a deadlock, `row` lacks its last actions,
+/// and the surplus entries of `memory.actions` are ignored.
 static MemoryCurve curveOf(const std::vector<TimedAction> &row,
                            const RowMemory &memory) {
   MemoryCurve curve{memory.weights, memory.state, memory.arena};

@@ -7,8 +7,10 @@
 
 namespace pcc::runtime {
 
-/// Bytes of the arena in use while one action runs (the most at any of its
-/// instructions), and after it. The gradients are a part of them.
+/// Bytes of the arena that are in use while one action runs, and after the
+/// action. `during` is the largest number at any instruction of the action.
+/// `gradientsDuring` and `gradientsAfter` are the parts of these numbers that
+/// gradients take.
 struct ActionBytes {
   int64_t during = 0, after = 0;
   int64_t gradientsDuring = 0, gradientsAfter = 0;
@@ -17,14 +19,15 @@ struct ActionBytes {
 /// Memory of the ranks that one row of a timeline shows, in bytes.
 struct RowMemory {
   int64_t weights = 0, state = 0, arena = 0;
-  /// One entry for each action of the row that computes, in the order in which
-  /// the row runs them.
+  /// One entry for each action that executes a function, such as a forward
+  /// pass, in the order of execution. Sends and receives have no entry.
   std::vector<ActionBytes> actions = {};
 };
 
-/// Sets `timeline.memory`. `rows` has one entry for each row of the timeline,
-/// whose actions must have their times already. The memory between two actions
-/// is that after the first of them.
+/// Sets `timeline.memory`, the memory over time of each row of the timeline.
+/// `rows` has one entry for each row. The actions in `timeline` must already
+/// have start and end times. Between two actions, the memory in use is the
+/// memory after the first action.
 void addMemory(Timeline &timeline, const std::vector<RowMemory> &rows);
 
 } // namespace pcc::runtime

@@ -40,7 +40,8 @@ constexpr std::array<BoxStyle, 6> boxStyles{{
 }};
 constexpr std::string_view axisColour = "#555", idleColour = "#ececec";
 
-/// Part of the memory of a row, drawn on top of the parts before it.
+/// Kind of memory in the drawing of a row's memory, such as weights. The
+/// drawing stacks the kinds: each one is drawn on top of the kinds before it.
 struct MemoryLayer {
   std::string_view colour, meaning;
   int64_t (*bytes)(const MemoryCurve &, const MemoryPoint &);
@@ -62,7 +63,7 @@ constexpr std::array<MemoryLayer, 4> memoryLayers{{
        return point.activations;
      }},
 }};
-/// Color and meaning of the part of the arena that is not in use.
+/// Color and legend text of the part of the arena that is not in use.
 constexpr std::string_view freeColour = "#dcdcdc", freeMeaning = "free arena";
 
 /// Returns the index in `boxStyles` of the style for a kind of action:
@@ -179,19 +180,24 @@ private:
   /// Writes the index of the microbatch into an action's box, if there is
   /// space.
   void addNumber(const TimedAction &timed, double y);
-  /// Draws the memory of row number `row` over time, as a stack of its parts,
-  /// and writes the sum that is allocated on the right. `y` is the y coordinate
-  /// of the upper edge of the space for the stack. In all rows, the same height
-  /// stands for the same number of bytes.
+  /// Draws the memory of row number `row` over time, as a stack of
+  /// memoryLayers. To the right of the stack, writes the total number of
+  /// allocated bytes. `y` is the y coordinate of the upper edge of the space
+  /// for the stack. In all rows, the same height stands for the same number of
+  /// bytes.
   void addMemory(size_t row, double y);
-  /// Returns the outline of the first `count` layers of `curve`, as points of
-  /// an SVG polygon. A byte has a height of `unit` pixels above `bottom`.
+  /// Returns the outline of the sum of the first `count` memory layers over
+  /// time, as points of an SVG polygon. For example, if `count` is 2, the
+  /// height of the polygon is the sum of weights and optimizer state. A byte
+  /// has a height of `unit` pixels above the y coordinate `bottom`.
   std::string outlineOf(const MemoryCurve &curve, size_t count, double unit,
                         double bottom) const;
   /// Draws ticks of the time axis and their times. The distance of two ticks is
   /// 2, 5 or 10 times a power of ten.
   void addAxis();
-  /// Draws the legend: the box styles that occur in the drawing.
+  /// Draws the legend: a colored square and a text for each box style that
+  /// occurs in the drawing, for idle time, and for each kind of memory if the
+  /// timeline has memory.
   void addLegend();
   /// Writes `text` to the right of the area that shows the actions. `bottom` is
   /// the y coordinate of the lower edge of the line of text.
@@ -286,7 +292,9 @@ void TimelineDrawing::addMemory(size_t row, double y) {
                bottom = y + memoryHeight,
                whole = static_cast<double>(curve.total()) * unit;
   svg.addRectangle({left, bottom - whole, plotWidth, whole}, freeColour);
-  // A later layer would hide an earlier one, so the highest sum comes first.
+  // Each polygon covers all layers from 0 to `count` - 1, and hides the parts
+  // of earlier polygons below its outline. Therefore draw the polygon of all
+  // layers first.
   for (size_t count = memoryLayers.size(); count > 0; --count)
     svg.addPolygon(outlineOf(curve, count, unit, bottom),
                    memoryLayers[count - 1].colour, 1);

@@ -51,8 +51,9 @@ std::string_view categoryOf(ActionKind kind) {
   }
 }
 
-/// Track of a row's process on which an entry of Timeline::messages is shown. A
-/// kind of track occurs several times if entries of its kind overlap.
+/// Kind of the track (thread of the trace) that shows an entry of
+/// Timeline::messages. Entries that overlap in time need different tracks. A
+/// row of the timeline can therefore have several tracks of one kind.
 enum class Track { Sends, Receives, Waits };
 
 std::string_view nameOf(Track track) {
@@ -80,8 +81,8 @@ Track trackOf(ActionKind kind) {
 }
 
 /// Divides entries, which are ordered by their start times, into lists whose
-/// entries do not overlap. The format allows overlaps within a track only if
-/// one event contains the other.
+/// entries do not overlap. Chrome's trace event format allows two events of one
+/// track to overlap only if one of them contains the other.
 std::vector<std::vector<TimedAction>>
 withoutOverlaps(const std::vector<TimedAction> &entries) {
   std::vector<std::vector<TimedAction>> lists;
@@ -116,16 +117,20 @@ private:
   void describe(std::string_view what, size_t row, int thread,
                 const std::string &arguments);
   /// Adds one trace event for each entry of `actions`: its start and its
-  /// duration. Adds an end of an arrow for each message.
+  /// duration. If the entry is the send or the receive of a message, also adds
+  /// one end of the arrow that viewers draw from the send to the receive.
   void addActions(const std::vector<TimedAction> &actions, size_t row,
                   int thread);
-  /// Adds the kernels of a row to the thread of its actions. Viewers draw each
-  /// one below the action that contains it.
+  /// Adds the kernels of one row of the timeline. They go to thread 0 of the
+  /// row's process, like the actions of the row. A viewer draws each kernel
+  /// below the action whose time contains the kernel.
   void addKernels(const std::vector<TimedAction> &kernels, size_t row);
-  /// Adds the messages of a row, on as many threads as they need.
+  /// Adds the messages of one row of the timeline. Messages of one kind that
+  /// overlap in time go to different threads of the trace.
   void addMessages(const std::vector<TimedAction> &messages, size_t row);
-  /// Adds the memory of a row as a counter with four values, which viewers
-  /// stack.
+  /// Adds the memory of one row of the timeline as a counter with four values:
+  /// weights, optimizer state, gradients and activations. Viewers draw the four
+  /// values on top of each other.
   void addMemory(const MemoryCurve &curve, size_t row);
 
   std::string text;

@@ -14,7 +14,8 @@ namespace pcc::onnx_import {
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Returns the end of a message that none of `names` is `word`.
+/// Returns the end of an error message for the unknown name `word`: the most
+/// similar of the known `names`, such as "; nearest of 2: 'x', 'y'".
 static std::string nearest(const std::string &word,
                            const std::set<std::string> &names) {
   return nearestOf(word, {names.begin(), names.end()});

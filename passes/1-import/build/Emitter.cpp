@@ -87,8 +87,9 @@ static std::string checkSizes(Operation *op) {
 }
 
 /// Infers the result types of `op` and verifies `op`. On failure, records an
-/// error, erases `op` and returns false. Only a failed inference has the exit
-/// code `mismatchExitCode`, because a wrong --dim or --shape may be the cause.
+/// error, erases `op` and returns false. If the inference fails, the error has
+/// the exit code `mismatchExitCode`, because a wrong --dim or --shape may be
+/// the cause. Otherwise, the error has the exit code 3.
 bool Emitter::inferAndVerify(Operation *op) {
   std::string text;
   ScopedDiagnosticHandler handler(op->getContext(),

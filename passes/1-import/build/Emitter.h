@@ -263,8 +263,9 @@ private:
   /// returns a value, the caller must erase `op`.
   mlir::Value tryFold(mlir::Operation *op);
   /// Computes the result of `op` during the import. Returns a constant, or a
-  /// broadcast of a smaller constant. Returns null if an operand is unknown, if
-  /// the result has more than `foldLimit` elements, or if `op` is not folded.
+  /// broadcast of a smaller constant. Otherwise returns null: for example, if
+  /// the elements of an operand are unknown, if the result has more than
+  /// `foldLimit` elements, or if MLIR's fold() of `op` gives no constant.
   mlir::Value foldKnown(mlir::Operation *op);
   /// Folds an element-wise op if each operand has equal elements. Also folds an
   /// op that only copies elements of operand 0, such as a gather, if operand 0

@@ -65,9 +65,9 @@ struct ImportOptions {
   /// pcc ignores all device annotations. With an empty name, pcc uses the
   /// configuration that the model's metadata or annotations name.
   std::string configuration;
-  /// Command line of the user without its --dim options. An error about dims
-  /// without a size extends it to an example of a complete command. May be
-  /// empty.
+  /// Command line of the user without its --dim options. May be empty. If dims
+  /// have no size, importOnnx returns an error that shows this command with the
+  /// missing options added, such as "pcc model.onnx --dim batch=8".
   std::string command;
 };
 

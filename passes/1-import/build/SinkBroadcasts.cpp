@@ -114,9 +114,11 @@ static Value sink(SliceOp op, Emitter &emitter) {
                                sizes, steps);
 }
 
-/// Creates a smaller transpose for `op`, which transposes a broadcast. The new
-/// result still needs a broadcast to the shape of the old result. Returns null
-/// if the operand is broadcast along no dim.
+/// Creates a smaller transpose for `op`, which transposes the result of a
+/// broadcast. The new result still needs a broadcast to the shape of the old
+/// result. Example: for transpose(broadcast(a, [8, 4])) with `a` [1, 4],
+/// creates transpose(a) of the shape [4, 1]. Returns null if the operand is
+/// broadcast along no dim.
 static Value sink(TransposeOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   return dims.empty() ? Value()
@@ -124,9 +126,10 @@ static Value sink(TransposeOp op, Emitter &emitter) {
                                           op.getPerm());
 }
 
-/// Creates a smaller cumsum for `op`, which sums a broadcast. The new result
-/// still needs a broadcast to the shape of the old result. Returns null unless
-/// the operand is broadcast along a dim that is not summed.
+/// Creates a smaller cumsum for `op`, whose operand is the result of a
+/// broadcast. The new result still needs a broadcast to the shape of the old
+/// result. Returns null unless the operand is broadcast along a dim other than
+/// the dim of the cumulative sum.
 static Value sink(CumSumOp op, Emitter &emitter) {
   SmallVector<size_t> dims = commonRepeats(op.getInput());
   llvm::erase(dims, op.getDim());

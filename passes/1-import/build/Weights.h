@@ -24,8 +24,9 @@ onnx::DataType dataTypeOf(mlir::Type type);
 
 /// Turns each initializer or other tensor of an ONNX model into a
 /// `graph.parameter` (weight) or a `graph.constant`. A tensor that training
-/// changes is a weight. A tensor of several floats, or of more than `foldLimit`
-/// elements, is a weight if a file holds its raw bytes.
+/// changes is a weight. A tensor with two or more floating-point elements, or
+/// with more than `foldLimit` elements of any type, is a weight if a file holds
+/// its raw bytes.
 class Weights {
 public:
   /// Prepares to import the tensors of `model` into `module`. Reads the options
@@ -71,11 +72,12 @@ public:
 private:
   /// Returns whether training may change `tensor`. The tensor must hold floats,
   /// must not be a buffer of torch.export, and must not be excluded by the
-  /// user. If torch.export marks parameters, a tensor with one element must be
-  /// one. Returns false if `trains` is empty.
+  /// user. If torch.export marks some weights as parameters, a tensor with one
+  /// element must be marked, too. Returns false if `trains` is empty.
   bool isTrained(const onnx::Tensor &tensor) const;
   /// Returns whether `tensor` counts as a weight: it has more than `foldLimit`
-  /// = 16384 elements, it has several floats, or training may change it.
+  /// = 16384 elements, it has two or more elements of a floating-point type, or
+  /// it has a single element that training may change.
   bool isWeight(const onnx::Tensor &tensor) const;
   /// Returns the elements of `tensor` as the model stores them, even if
   /// training writes it later. Returns null for more than `foldLimit` = 16384
@@ -103,7 +105,8 @@ private:
   mlir::Value readOf(const onnx::Tensor &tensor, mlir::RankedTensorType type,
                      mlir::StringAttr name, Emitter &emitter);
   /// Returns a symbol name for `tensor` that the module does not use yet: its
-  /// ONNX name, or NAME.1, NAME.2, … if that name is taken.
+  /// ONNX name or, if the module already uses this name, the first unused name
+  /// of NAME.1, NAME.2 and so on.
   std::string symbolFor(const onnx::Tensor &tensor);
   /// Returns the tensor type of `tensor`. Returns null, with an error in
   /// `emitter`, if pcc lacks the element type or the shape is invalid.

@@ -68,7 +68,7 @@ static void addOverhang(WindowSpec &window, ArrayRef<int64_t> spatial) {
       continue;
     int64_t last =
         llvm::divideCeil(room, window.strides[i]) * window.strides[i];
-    // A window must not start in the high pad.
+    // A window that starts in the high pad would contain only padding. Drop it.
     if (last >= input + window.pads[i])
       last -= window.strides[i];
     window.overhang[i] = std::max<int64_t>(0, last - room);

@@ -27,11 +27,11 @@ public:
   /// operand's ONNX name stands for the result of the `dist.pin`. Must be
   /// called before `node` is imported.
   Status pinOperands(const onnx::Node &node, Emitter &emitter);
-  /// Lets the ONNX names of the operands stand for the values without
-  /// `dist.pin` (sharding constraint) again, so that later nodes read these
-  /// values. Then creates a `dist.pin` for each result of `node` for which the
-  /// model's annotations give a sharding. Must be called after `node` is
-  /// imported.
+  /// Undoes the effect of pinOperands() on the ONNX names of the operands of
+  /// `node`: each name stands again for the value without `dist.pin` (sharding
+  /// constraint), so that later nodes read this value. Then creates a
+  /// `dist.pin` for each result of `node` for which the model's annotations
+  /// give a sharding. Must be called after `node` is imported.
   Status pinResults(const onnx::Node &node);
 
   /// If the model's annotations give a sharding for the input `name`, stores it
@@ -54,8 +54,8 @@ public:
 
 private:
   /// Creates a `dist.pin` (sharding constraint) for the operand `name` of
-  /// `node`, if the model's annotations give it a sharding that it does not yet
-  /// have.
+  /// `node`, if the model's annotations for `node` give this operand another
+  /// sharding than the value already has.
   Status pinOperand(const onnx::Node &node, std::string_view name,
                     Emitter &emitter);
   /// Creates a `dist.pin` (sharding constraint), if the model's annotations

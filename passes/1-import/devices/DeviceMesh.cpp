@@ -151,9 +151,11 @@ static dist::SubAxes primeParts(const dist::Axis &axis) {
   return parts;
 }
 
-/// Splits all axes of `mesh` into sub-axes of prime size, as if they were
+/// Splits all axes of `mesh` into sub-axes of prime size, as if the axes were
 /// reshaped. Returns each sub-axis with its stride, minor first. The stride is
-/// the difference of device numbers between neighbors along the sub-axis.
+/// the difference between the numbers of two devices that are neighbors along
+/// the sub-axis. For dp=2,tp=6, the sub-axes have the sizes 3, 2 and 2, and the
+/// strides 1, 3 and 6.
 static std::vector<std::pair<dist::SubAxis, int64_t>>
 stridesOf(const dist::Mesh &mesh) {
   std::vector<std::pair<dist::SubAxis, int64_t>> strides;

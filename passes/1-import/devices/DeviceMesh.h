@@ -65,10 +65,11 @@ std::vector<int64_t> commonAxes(const std::vector<ShardLayout> &layouts,
                                 int64_t numDevices);
 
 /// Returns the axes of `mesh` over which each factor (such as 12 in 12 x 64) of
-/// the dims in `layout` is split, major to minor. A `layout` without devices
-/// puts shard i on device i if it has as many shards as `mesh` has devices.
-/// Otherwise it splits a factor of n parts over the only axis of size n.
-/// Returns an error if no axes fit; the caller adds the tensor's name.
+/// the dims in `layout` is split, major to minor. `layout.shards` may be empty.
+/// If `layout` then has as many shards as `mesh` has devices, device i holds
+/// shard i. Otherwise, a factor that is cut into n parts is split over the only
+/// axis of size n. Returns an error if no axes fit; the caller adds the
+/// tensor's name.
 StatusOr<std::vector<dist::SubAxes>> axesOf(const ShardLayout &layout,
                                             const dist::Mesh &mesh);
 

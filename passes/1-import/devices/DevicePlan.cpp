@@ -119,10 +119,12 @@ void DevicePlan::collect(const std::vector<onnx::Node> &nodesOfGraph) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// Divides the devices into --pp groups of equal size. The default number is
-/// the number of stages divided by --virtual-stages. Stage s runs on group s
-/// modulo the number of groups. Returns an error if the numbers do not fit, or
-/// if nodes with the same name have different stages.
+/// Divides the devices into --pp groups of equal size. By default, the number
+/// of groups is the number of stages divided by --virtual-stages. Stage s runs
+/// on group s modulo the number of groups. Returns an error if the number of
+/// stages is not the number of groups times --virtual-stages, if the devices
+/// cannot be divided evenly, or if nodes with the same name have different
+/// stages.
 Status DevicePlan::findStages(const ImportOptions &options) {
   const int64_t perPosition = options.virtualStages;
   for (const auto &[node, own] : nodes)
@@ -239,7 +241,8 @@ static std::optional<dist::Mesh> parseMesh(std::string_view text) {
 /// `devicesPerStage` devices.
 Status DevicePlan::findMesh(const ImportOptions &options) {
   const std::string_view text = metadataOf(model.metadata, meshKey);
-  // The mesh in `pcc.mesh` is meant for the configuration `pcc.configuration`.
+  // The mesh in `pcc.mesh` is meant only for the device configuration that the
+  // metadata entry `pcc.configuration` names.
   const bool isOfText =
       !configuration ||
       configuration->name == metadataOf(model.metadata, configurationKey);

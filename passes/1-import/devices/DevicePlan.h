@@ -17,7 +17,7 @@ namespace pcc::onnx_import {
 /// --configuration.
 inline constexpr std::string_view configurationKey = "pcc.configuration";
 /// Key in the ONNX model's metadata_props. The text of this key is a mesh, such
-/// as `dp=2,tp=4`. The metadata `pcc.configuration` name the device
+/// as `dp=2,tp=4`. The metadata entry `pcc.configuration` names the device
 /// configuration (named set of devices) for which this mesh is meant. If pcc
 /// uses another device configuration, pcc ignores the mesh.
 inline constexpr std::string_view meshKey = "pcc.mesh";
@@ -46,10 +46,11 @@ Status refuse(const onnx::Node &node, std::string_view tensor,
 
 /// Chooses one device configuration (named set of devices) of an ONNX model.
 /// Also determines the pipeline stages, and the mesh of one stage. The number
-/// of a device is its rank. The first of these rules decides: the name in
-/// --configuration ("none" for no configuration), the name in the metadata
-/// `pcc.configuration`, the only name in the annotations, or the only name
-/// whose number of devices equals the user's number of ranks.
+/// of a device is its rank. The configuration is the first one that exists in
+/// this list: the name in --configuration ("none" for no configuration), the
+/// name in the metadata entry `pcc.configuration`, the only name in the
+/// annotations, the only name whose number of devices equals the user's number
+/// of ranks.
 class DevicePlan {
 public:
   /// Creates an empty plan. `model` must outlive the plan.

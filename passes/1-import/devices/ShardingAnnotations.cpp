@@ -57,9 +57,10 @@ ShardingAnnotations::sizeOf(const onnx::SimpleShardedDim &simple) const {
 }
 
 /// Appends the sizes of the factors of `dim` to `sizes`. `dim` has `size`
-/// elements and is a product of factors, such as 768 = 12 x 64. Computes the
-/// size of one factor without a size. Returns an error message if the product
-/// is not `size`, or if several factors have no size; "" on success.
+/// elements and is a product of factors, such as 768 = 12 x 64. If one factor
+/// has no size in the annotation, computes its size from `size` and the other
+/// factors. Returns an error message if the product of the factors is not
+/// `size`, or if several factors have no size. Returns "" on success.
 std::string ShardingAnnotations::factorsOf(const onnx::ShardedDim &dim,
                                            int64_t size,
                                            std::vector<int64_t> &sizes) const {

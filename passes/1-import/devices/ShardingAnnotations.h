@@ -40,8 +40,9 @@ public:
   bool isAnnotated(std::string_view name) const { return values.count(name); }
   /// Sets `asked` to the sharding that the model specifies for the value `name`
   /// at its definition: by metadata or by the node that produces it. Returns an
-  /// error if these two differ. If neither exists, `asked` is the sharding on
-  /// which all annotations of nodes that read the value agree, or empty.
+  /// error if these two differ. If neither exists, the annotations of the nodes
+  /// that read the value count. `asked` is their sharding if all of them agree,
+  /// otherwise empty.
   Status shardingAtDefinition(std::string_view name, const Shape &shape,
                               RequestedSharding &asked) const;
   /// Sets `asked` to the sharding that the annotation of `node` gives for its

@@ -153,8 +153,8 @@ static Value shrink(NodeImport &n) {
 
 /// Imports an op such as Softmax along the dim that the attribute `axis` names.
 /// `make(x, dim)` must create the op along dim `dim` of `x`. Before opset 13,
-/// ONNX treats all dims from `axis` on as one dim: `x` is then a reshaped
-/// matrix unless `axis` is the last dim.
+/// ONNX treats all dims from `axis` on as one dim. For an operand [2, 3, 4] and
+/// `axis` 1, `x` is then the operand reshaped to [2, 12], and `dim` is 1.
 static Value alongDim(NodeImport &n,
                       llvm::function_ref<Value(Value, int64_t)> make) {
   Value x = n.operand(0);

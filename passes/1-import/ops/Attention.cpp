@@ -57,9 +57,9 @@ public:
   explicit AttentionImport(NodeImport &n) : n(n) {}
 
   /// Creates the ops for the Attention node and defines its outputs: the result
-  /// (0), all keys (1) and all values (2), past ones first. Defines output 3
-  /// (see writeOut()) only if the model uses it. Always returns null, because
-  /// output 0 is already defined.
+  /// (0), all keys (1) and all values (2). Past keys and past values come
+  /// before new ones. Defines output 3 (see writeOut()) only if the model uses
+  /// it. Always returns null, because output 0 is already defined.
   Value run() {
     readOperands();
     if (n.failed())

@@ -116,9 +116,11 @@ private:
   }
 
   /// Creates one linear layer of every expert, x · wᵀ + b, with a result of the
-  /// shape [experts, tokens, to]. `x` is [experts, tokens, from], or
-  /// [1, tokens, from] if all experts share it. Operand `weight` is w,
-  /// [experts, to, from]. Operand `bias` is b, [experts, to]; 0 if absent.
+  /// shape [experts, tokens, to]. `x` is [experts, tokens, from], or [1,
+  /// tokens, from] if all experts share it. `weight` and `bias` are the numbers
+  /// of two operands of the node: w has the shape [experts, to, from], and b
+  /// has the shape [experts, to]. If the node has no operand number `bias`, b
+  /// is 0.
   Value linear(Value x, size_t weight, size_t bias, int64_t to, int64_t from) {
     if (n.failed() || !expect(weight, {experts, to, from}))
       return {};

@@ -199,8 +199,9 @@ static bool isCompare(CompareOp op, Is what, MaskRegion region, int64_t size) {
     auto [from, to] = region == MaskRegion::Later
                           ? std::pair<int64_t, int64_t>(1, size - 1)
                           : std::pair<int64_t, int64_t>(1 - size, 0);
-    // The result depends only on t - s and, without Equal, changes at most once
-    // as t - s grows. The smallest and the largest t - s therefore suffice.
+    // The result of the comparison depends only on t - s, and changes at most
+    // once while t - s grows (the predicate is not Equal). It therefore
+    // suffices to test the smallest and the largest t - s in the region.
     for (int64_t distance : {from, to}) {
       const double key =
                        keys->first + keys->step * static_cast<double>(distance),
@@ -260,9 +261,9 @@ struct RegionCheck {
   }
 
 private:
-  /// Returns whether the sum `op` provably has the property `what` in the
-  /// region. of(x, p) returns whether the operand x provably has the property
-  /// p. Assumes that masks hold neither +infinity nor NaN.
+  /// Returns whether all elements of the sum `op` in the region of the check
+  /// provably have the property `what`. of(x, p) tells the same of the operand
+  /// x and the property p. Assumes that masks hold neither +infinity nor NaN.
   static bool isSum(Operation *op, Is what,
                     llvm::function_ref<bool(Value, Is)> of) {
     Value a = op->getOperand(0), b = op->getOperand(1);

@@ -243,9 +243,10 @@ static bool isSafe(ArrayRef<Mask> masks, bool nanIsZero, int64_t rowSize) {
   RowMasking rows = RowMasking::HideNothing;
   for (const Mask &mask : masks) {
     bool finite = !mask.addend && std::isfinite(mask.fill);
-    // The model replaces a hidden score by a finite f, but `graph.attention`
-    // adds f to it. The sum is rounded to f if f <= `absorbing`. For a greater
-    // f, the softmax differs if all keys of a query are hidden.
+    // The model replaces the score of a hidden key by a finite f, but
+    // `graph.attention` adds f to the score. If f <= `absorbing`, the sum is
+    // rounded to f, which is the same. For a greater f, the softmax differs if
+    // all keys of a query are hidden.
     if (finite && mask.fill > absorbing &&
         rowMaskingOf(mask, rowSize) == RowMasking::Unknown)
       return false;

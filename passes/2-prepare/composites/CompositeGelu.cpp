@@ -132,10 +132,11 @@ static Operation *curveOf(Value value) {
   return definedBy<TanhOp>(curve);
 }
 
-/// Adds `value`, the operand of erf or tanh, to `candidates` for the input x of
-/// a gelu. Also adds the tensors from which additions, multiplications,
-/// divisions and powers compute `value`, but no constants. Stops after `depth`
-/// ops and at ops whose sharding the user fixes (`graph.pinned`).
+/// Adds all tensors that may be the input x of a gelu to `candidates`. `value`
+/// is the operand of erf or tanh. Adds `value`, and the operands of the
+/// additions, multiplications, divisions and powers that compute `value`. Adds
+/// no constants. Goes back through at most `depth` ops in a chain, and not
+/// through an op whose sharding the user fixes (`graph.pinned`).
 static void addCandidates(Value value, llvm::SetVector<Value> &candidates,
                           int depth) {
   Operation *op = value.getDefiningOp();

@@ -112,7 +112,8 @@ static Value ones(Type elementType, ArrayRef<int64_t> shape, Location loc,
 /// Returns the norm op, with a scale of ones, that replaces `op` = x /
 /// sqrt(mean(x²) + epsilon). `value` is x, and `found` describes the divisor.
 /// If x is y - mean(y), the norm is layer_norm(y), otherwise rms_norm(x).
-/// Returns null if `found` is not about x or x and `op` differ in type.
+/// Returns null if `found` describes the mean of another tensor than x, or if x
+/// and the result of `op` differ in type.
 static Value makeNorm(Operation *op, Value value,
                       std::optional<Deviation> found,
                       PatternRewriter &rewriter) {

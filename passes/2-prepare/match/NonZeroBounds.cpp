@@ -36,13 +36,14 @@ struct Query {
   /// non-zero elements in the line.
   int64_t size() const { return shapeOf(value)[dim]; }
   /// Returns a query for dim `otherDim` of `other`, an operand of the op that
-  /// defines `value`. The new query may look at one op less.
+  /// defines `value`. The new query may look at one op fewer than this query.
   Query of(Value other, int64_t otherDim) const {
     return {other, otherDim, steps - 1};
   }
-  /// Returns the question (Query) for the dim of `operand` that becomes dim
-  /// `dim` of `value` by a NumPy broadcast. Returns nullopt if `operand` has no
-  /// such dim, or if the broadcast repeats one element along it.
+  /// Returns the query about `operand`, which a NumPy broadcast extends to the
+  /// shape of `value`. The query is about the dim of `operand` that becomes dim
+  /// `dim` of `value`. Returns nullopt if `operand` has no such dim, or if the
+  /// broadcast repeats one element along this dim.
   std::optional<Query> ofBroadcast(Value operand) const {
     const int64_t own = dim + static_cast<int64_t>(shapeOf(operand).size()) -
                         static_cast<int64_t>(shapeOf(value).size());

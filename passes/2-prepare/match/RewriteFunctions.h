@@ -76,10 +76,11 @@ mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 
 /// Replaces `op`, which has one result, by `value`. Moves `graph.name` and
-/// `graph.pinned` (the user fixes the sharding) to the op that defines `value`.
-/// A constant without a name drops both. Fails, without changes, if the types
-/// differ, or if `op` has `graph.pinned` and the op that defines `value` cannot
-/// take it.
+/// `graph.pinned` (the user fixes the sharding) to the op that defines `value`,
+/// if this op can take them: it has one result, has no `graph.name`, and is no
+/// `graph.get_parameter`. If this op is a constant, both attributes are
+/// dropped. Fails, without changes, if the types differ, or if `op` has
+/// `graph.pinned` and the op that defines `value` cannot take the attributes.
 mlir::LogicalResult replaceNamed(mlir::Operation *op, mlir::Value value,
                                  mlir::RewriterBase &rewriter);
 

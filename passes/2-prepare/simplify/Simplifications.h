@@ -41,9 +41,10 @@ void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
 /// [2, 4, 5]. The ops before this reshape then compute the split shape, up to
 /// an earlier reshape or a constant. The rewrite never adds a reshape.
 void addSplitSimplifications(mlir::RewritePatternSet &patterns);
-/// Adds rewrites of gathers that read one vector from each row of a tensor. The
-/// rewrites replace the row numbers in the indices by a batch dim. Ranks can
-/// split this dim, and each rank then reads only its own rows.
+/// Adds rewrites of gathers that read one vector x[r, i[r]] from each row r of
+/// a tensor x. The rewrites remove the row numbers r from the indices, and make
+/// the rows a batch dim. Ranks can split this dim, and each rank then reads
+/// only its own rows.
 void addIndexingSimplifications(mlir::RewritePatternSet &patterns);
 
 } // namespace pcc::prepare

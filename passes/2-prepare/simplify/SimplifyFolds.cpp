@@ -9,9 +9,9 @@ using namespace mlir;
 using namespace pcc::graph;
 using namespace pcc::prepare;
 
-/// Returns whether `op` casts a float type to a float type that cannot
-/// represent all its numbers. Examples: f32 to bf16, f16 to bf16 (fewer digits)
-/// and bf16 to f16 (a smaller range).
+/// Returns whether `op` casts a float type to another float type that cannot
+/// represent all numbers of the first type. Examples: f32 to bf16, f16 to bf16
+/// (fewer digits) and bf16 to f16 (a smaller range).
 static bool isNarrowing(CastOp op) {
   auto from = dyn_cast<FloatType>(elementTypeOf(op.getInput()));
   auto to = dyn_cast<FloatType>(elementTypeOf(op));
@@ -33,9 +33,10 @@ bool pcc::prepare::isFoldWanted(Operation *op) {
 
 namespace {
 /// Pattern that folds each op for which isFoldWanted() returns true.
-/// replaceNamed() keeps the attributes `graph.name` and `graph.pinned`. MLIR's
-/// greedy driver folds without this step, so passes must turn off its folding.
-/// The benefit 10 makes the driver try this pattern before the others.
+/// replaceNamed() keeps the attributes `graph.name` and `graph.pinned`. The
+/// folding of MLIR's greedy driver itself loses these attributes, so passes
+/// must turn it off. The benefit 10 makes the driver try this pattern before
+/// the others.
 struct Fold : RewritePattern {
   explicit Fold(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/10, context) {}

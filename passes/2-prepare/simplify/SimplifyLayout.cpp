@@ -176,9 +176,9 @@ static Value sliceOneInput(SliceOp op, PatternRewriter &rewriter) {
 // Matmuls
 //===----------------------------------------------------------------------===//
 
-/// Returns x if `operand` is a transpose of x that swaps only the last two
-/// dims. Then inverts `transposed`, the flag that makes the matmul swap these
-/// dims. Returns null for other operands.
+/// If `operand` is a transpose of x that swaps only the last two dims, returns
+/// x and inverts `transposed`, the flag that makes the matmul swap these dims.
+/// Otherwise returns null and does not change `transposed`.
 static Value absorbedTranspose(Value operand, bool &transposed) {
   auto transpose = definedBy<TransposeOp>(operand);
   if (!transpose)

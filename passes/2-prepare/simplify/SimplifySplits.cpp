@@ -116,8 +116,9 @@ private:
 
   /// Returns whether a clone of `op` can compute the result of `op` with dim 0
   /// split. `op` must be element-wise, a softmax along another dim, or a
-  /// matmul. vanishesIn() must return true for its operands (for two matrices,
-  /// only for the left operand) with the limit `depth`.
+  /// matmul. Dim 0 of the operands must also be split. Returns false if
+  /// vanishesIn() with the limit `depth` is false for an operand. In a product
+  /// of two matrices, only the left operand matters.
   bool movesUp(Operation *op, int depth) const {
     if (auto softmax = dyn_cast<SoftmaxOp>(op);
         softmax && softmax.getDim() == 0)

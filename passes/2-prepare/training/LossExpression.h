@@ -32,8 +32,9 @@ struct LossExpression {
   std::map<std::string, double> settings;
 };
 
-/// The largest setting that may be a whole number: a double represents every
-/// integer up to it.
+/// Bound 2^53 for the absolute values of settings that must be whole numbers.
+/// Settings are stored as double, which represents every integer up to this
+/// bound exactly.
 inline constexpr double largestWhole = 9007199254740992;
 
 /// Parses a name, such as "loss", or a call, such as "cross_entropy(logits,

@@ -132,10 +132,10 @@ private:
   Value scores;
   uint64_t lastDim;
   const LossExpression &expression;
-  /// Mask of ignored labels, labels (0 in place of ignored ones), and
-  /// log-probabilities of all classes. `indices` has an extra last dim of size
-  /// 1, because gather_elements requires that `indices` and `logProb` have
-  /// equal ranks.
+  /// `ignored`: Boolean mask of the labels that are ignored. `indices`: the
+  /// labels, with 0 in place of ignored ones, and with an additional last dim
+  /// of size 1. gather_elements needs this dim, because `indices` and `logProb`
+  /// must have equal ranks. `logProb`: log-probabilities of all classes.
   Value ignored, indices, logProb;
 };
 } // namespace

@@ -10,8 +10,8 @@
 namespace pcc::prepare {
 
 /// Returns a location for ops of a training step that come from no ONNX node.
-/// graph::nodeName() of it is `part`, such as "loss". `model` is the location
-/// of the function.
+/// For an op with this location, graph::nodeName() returns `part`, such as
+/// "loss". `model` is the location of the function.
 mlir::Location locationOf(llvm::StringRef part, mlir::Location model);
 
 /// Read access to the module attribute `graph.training`, a dictionary. Entries

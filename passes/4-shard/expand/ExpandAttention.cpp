@@ -179,7 +179,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Sets the member `mask` to the user's attention mask, reshaped to nine
-  /// dims, or to null.
+  /// dims; null if the user gives no mask.
   void makeMask() {
     mask = attention.getMask();
     if (!mask)
@@ -234,9 +234,11 @@ private:
     return b.takeAlong(own, 2, from);
   }
 
-  /// Returns 0, 1, …, length - 1 along dim `dim` of a tensor with six dims. It
-  /// broadcasts to scores [batch, key heads, ranks, query heads per key head,
-  /// queries, keys]. Mesh axes split dim 2.
+  /// Returns a tensor with the numbers 0, 1, …, length - 1 along dim `dim`. The
+  /// tensor has six dims, and all dims except `dim` have size 1. It can
+  /// therefore be broadcast to the scores [batch, key heads, ranks, query heads
+  /// per key head, queries, keys]. If `dim` is 2, each rank has the number of
+  /// its own index in dim 2.
   Value index(int64_t length, int64_t dim) {
     dist::DimSharding split;
     if (dim == 2)
@@ -248,9 +250,10 @@ private:
   Value number(int64_t value) { return b.scalar(b.getI64Type(), value); }
 
   /// Returns the causal mask for the queries of stripe `stripe` in step `step`
-  /// of ring attention, or null. It is true where a query sees a key of stripes
-  /// 0 to `stripe`. It broadcasts to scores [batch, key heads, ranks, query
-  /// heads per key head, queries, keys].
+  /// of ring attention; null if the attention is not causal. The mask is true
+  /// where a query sees a key of stripes 0 to `stripe`. The shape of the mask
+  /// can be broadcast to scores [batch, key heads, ranks, query heads per key
+  /// head, queries, keys].
   Value seenInOrder(int64_t step, int64_t stripe) {
     if (!attention.getCausal())
       return {};
@@ -263,7 +266,7 @@ private:
       return b.compare(Predicate::LessOrEqual, key, last);
     }
     // Keys of earlier stripes are visible. Within the stripe of the queries,
-    // rank p has the keys of rank (p + step) mod count. They precede the
+    // rank p has the keys of rank (p + step) mod count. These keys precede the
     // queries of rank p only if p + step >= count.
     Value hasWrapped = b.compare(Predicate::GreaterOrEqual, index(count, 2),
                                  number(count - step));
@@ -274,8 +277,8 @@ private:
   }
 
   /// Returns a Boolean mask that is false for padding among the keys of step
-  /// `step`. Returns null if there is no padding, or if the causal mask hides
-  /// it.
+  /// `step`. Returns null if there is no padding, or if the attention is
+  /// causal, because the causal mask then hides the padding.
   Value isKey(int64_t step) {
     if (count * size == length || attention.getCausal())
       return {};
@@ -319,9 +322,9 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// Returns `value` times `factor`. For f32, adds `value` times the rounding
-  /// error of `factor`. `pcc verify` would see this error, because it computes
-  /// in f64.
+  /// Returns `value` times `factor`. Unless the elements are f64, adds `value`
+  /// times the error of `factor` when it is rounded to f32. `pcc verify`
+  /// computes in f64, and would otherwise find this error.
   Value scaled(Value value, double factor) {
     Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
     const double rest = factor - static_cast<float>(factor);

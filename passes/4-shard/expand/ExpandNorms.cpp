@@ -46,9 +46,9 @@ static Value scaled(ShardedBuilder &b, Value value, Value square,
   return b.cast(y, type);
 }
 
-/// Replaces a layer norm over split dims by simpler ops. They need two
-/// all-reduces: for Σ x, then for Σ (x - mean)². One all-reduce of Σ x and Σ x²
-/// would be inaccurate for a large mean.
+/// Replaces a layer norm over split dims by simpler ops. The simpler ops need
+/// two all-reduces: for Σ x, then for Σ (x - mean)². One all-reduce of Σ x and
+/// Σ x² would be inaccurate for a large mean.
 static SmallVector<Value, 2> expandLayerNorm(const ShardedOp &op,
                                              ShardedBuilder &b) {
   auto norm = cast<graph::LayerNormOp>(op.op);

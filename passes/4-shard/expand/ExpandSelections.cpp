@@ -10,14 +10,15 @@ using namespace pcc::shard;
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Returns the narrowest of i32 and i64 that can hold the indices of a dim of
-/// `size` elements. Indices are communicated, so narrow ones cost less.
+/// `size` elements. Ranks send indices to each other, and narrow indices need
+/// fewer bytes.
 static Type indexType(OpBuilder &b, int64_t size) {
   return size > INT32_MAX ? b.getI64Type() : b.getI32Type();
 }
 
 /// Returns a tensor of Booleans that is true where `x` equals `top`, the
-/// largest (or smallest) value of `x` along one dim. Where `top` is NaN, it is
-/// true if `x` is NaN.
+/// largest (or smallest) value of `x` along one dim. If `top` is NaN, the
+/// result is true where `x` is NaN.
 static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
   Value equal = b.compare(graph::Predicate::Equal, x, top);
   if (!isa<FloatType>(graph::tensorType(x).getElementType()))
@@ -26,9 +27,10 @@ static Value isExtreme(ShardedBuilder &b, Value x, Value top) {
                                  b.make<graph::IsNanOp>(x), equal);
 }
 
-/// Replaces an arg-max or arg-min along a split dim by simpler ops. They need
-/// two all-reduces: for the extreme value, then for its smallest index. The
-/// attribute `last` selects the largest index instead.
+/// Replaces an arg-max or arg-min along a split dim by simpler ops. These need
+/// two all-reduces: one for the largest (or smallest) value, and one for the
+/// smallest index at which an element has this value. With the attribute
+/// `last`, the second one finds the largest index.
 static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
                                              ShardedBuilder &b) {
   auto arg = cast<graph::ArgReduceOp>(op.op);
@@ -45,9 +47,13 @@ static SmallVector<Value, 2> expandArgReduce(const ShardedOp &op,
       b.cast(b.reduce(nearest, found, cut.dim, arg.getKeep()), b.getI64Type())};
 }
 
-/// Returns the global indices of the elements that a top-k selects. `index` has
-/// the index of each candidate within its shard. `winners` has indices into the
-/// list of all candidates, whose shape is `flat`.
+/// Returns the global indices of the elements that a top-k selects. Each shard
+/// has chosen its own candidates. `index` has the index of each candidate
+/// within its shard. `winners` has the indices of the selected elements in the
+/// list of the candidates of all shards. `flat` is the shape of this list. For
+/// example, with 2 shards of 10 elements and 3 candidates each, entry 4 of the
+/// list is the candidate 1 of shard 1. If the index of this candidate within
+/// its shard is 7, its global index is 17.
 static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
                             Value winners, ArrayRef<int64_t> flat) {
   Type type = indexType(b, cut.count * cut.size);
@@ -62,9 +68,11 @@ static Value winningIndices(ShardedBuilder &b, const CutDim &cut, Value index,
   return b.cast(chosen, b.getI64Type());
 }
 
-/// Replaces a top-k along a split dim by a top-k of each shard and a top-k of
-/// all candidates. Padding is never selected: it comes last, and of equal
-/// elements the first is selected.
+/// Replaces a top-k along a split dim by two others: the first selects
+/// candidates in each shard, and the second selects from the candidates of all
+/// shards. Padding is -infinity (infinity if the top-k selects the smallest
+/// elements), and is behind all elements of the tensor. A top-k selects the
+/// first of equal elements, so it never selects padding.
 static SmallVector<Value, 2> expandTopK(const ShardedOp &op,
                                         ShardedBuilder &b) {
   auto topK = cast<graph::TopKOp>(op.op);

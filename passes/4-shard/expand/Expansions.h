@@ -14,9 +14,9 @@ namespace pcc::shard {
 using Expansion = llvm::SmallVector<mlir::Value, 2> (*)(const ShardedOp &,
                                                         ShardedBuilder &);
 
-/// Table from op names to functions that replace an op by simpler ops. It has
-/// attention, and ops whose ranks exchange values while the op runs, such as a
-/// softmax along a split dim.
+/// Table from op names to functions that replace an op by simpler ops. The
+/// table contains attention ops, and ops during which ranks exchange values,
+/// such as a softmax along a split dim.
 class Expansions {
 public:
   /// Creates the table and fills it. The table has one function for each kind
@@ -40,9 +40,10 @@ private:
   llvm::StringMap<Expansion> table;
 };
 
-/// Adds a function to the table `expansions`. The function replaces a ring
-/// attention, or an attention in stripes, by several simpler ops. A stripe is a
-/// range of consecutive tokens.
+/// Adds a function to the table `expansions`. The function replaces an
+/// attention by several simpler ops. pcc calls it for a ring attention, and for
+/// a causal attention whose tokens are cut into stripes (ranges of consecutive
+/// tokens).
 void addAttentionExpansions(Expansions &expansions);
 /// Adds functions to the table `expansions`. The functions replace a softmax or
 /// a log-softmax by several simpler ops. pcc calls them if ranks split the dim
@@ -64,12 +65,14 @@ void addScanExpansions(Expansions &expansions);
 /// Dim that is cut into equal shards, with padding at the end. For example, 10
 /// elements on 4 ranks become 4 shards of 3, with 2 elements of padding.
 struct CutDim {
-  /// Describes how `op` splits dim `dim` of its first operand, which may differ
-  /// from the operand's sharding in the IR. Each rank's shard of the dim must
-  /// be contiguous.
+  /// Describes how `op` splits dim `dim` of its first operand. This split may
+  /// differ from the operand's sharding in the IR, because a reshard is
+  /// inserted later. Each rank's shard of the dim must be contiguous.
   CutDim(const ShardedOp &op, int64_t dim);
 
   /// Returns `shape` with dim `dim` replaced by two dims: `count` and `size`.
+  /// For example, with `dim` 0, `count` 4 and `size` 3, the shape [12, 5]
+  /// becomes [4, 3, 5].
   llvm::SmallVector<int64_t> cut(llvm::ArrayRef<int64_t> shape,
                                  int64_t size) const;
 
@@ -79,9 +82,9 @@ struct CutDim {
   dist::DimSharding sharding;
   /// Size of the whole dim, without padding.
   int64_t whole;
-  /// Number of parts.
+  /// Number of shards of the dim.
   int64_t count;
-  /// Size of one part of the dim, with padding.
+  /// Size of one shard of the dim, with padding.
   int64_t size;
 };
 

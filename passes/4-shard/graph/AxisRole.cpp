@@ -15,9 +15,10 @@ AxisRole pcc::shard::roleOf(StringRef axis) {
 }
 
 AxisRole pcc::shard::withExperts(AxisRole role, bool divides) {
-  // Batch is the role of dp and mb, and Sequence is the role of cp. Replace
-  // these two roles. Any other axis, such as tp, never divides experts, so its
-  // role stays the same.
+  // The axes dp and mb have the role Batch, and cp has the role Sequence. If
+  // ranks divide experts, each of these two roles is replaced by one of two
+  // others: one for axes that divide experts, and one for axes that do not. Any
+  // other axis, such as tp, never divides experts, so its role stays.
   if (role == AxisRole::Batch)
     return divides ? AxisRole::BatchAndExperts : AxisRole::BatchOutsideExperts;
   if (role == AxisRole::Sequence)

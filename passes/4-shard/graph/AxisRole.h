@@ -37,12 +37,12 @@ enum class AxisRole : uint8_t {
   /// in the expert region, and only the sequence or attention heads elsewhere.
   SequenceAndExperts,
   /// Axis `mb`, or a sub-axis of `dp` along which ranks have the same experts.
-  /// In the expert region, it may split every dim except the expert dim, and no
-  /// weights. Elsewhere, it may split only the batch.
+  /// In the expert region, it may split every dim except the expert dim, but no
+  /// dim of a weight. Elsewhere, it may split only the batch.
   BatchOutsideExperts,
   /// Sub-axis of `cp` along which ranks have the same experts. In the expert
-  /// region, it may split every dim except the expert dim, and no weights.
-  /// Elsewhere, it may split only the sequence or attention heads.
+  /// region, it may split every dim except the expert dim, but no dim of a
+  /// weight. Elsewhere, it may split only the sequence or attention heads.
   SequenceOutsideExperts,
   /// Use of any axis in the second step of the sharding search, which decides
   /// how ranks store weights, gradients and optimizer states (ZeRO, FSDP;
@@ -55,10 +55,11 @@ enum class AxisRole : uint8_t {
 /// any other name.
 AxisRole roleOf(llvm::StringRef axis);
 
-/// Returns the role (kind of parallelism) of an axis if ranks divide experts.
-/// Batch becomes BatchAndExperts if the axis itself divides experts
-/// (`divides`), else BatchOutsideExperts. Sequence changes likewise. Any other
-/// role stays.
+/// Converts the role (kind of parallelism) of an axis for a model whose experts
+/// are divided over ranks. `divides` says whether the axis itself divides the
+/// experts. If so, Batch becomes BatchAndExperts, and Sequence becomes
+/// SequenceAndExperts. If not, they become BatchOutsideExperts and
+/// SequenceOutsideExperts. Returns any other role unchanged.
 AxisRole withExperts(AxisRole role, bool divides);
 
 /// Returns whether mesh axes with this kind of parallelism divide experts: true

@@ -7,9 +7,10 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns whether a split of a dim with the kind `kind` conflicts with a
-/// reduction that `op` already has: a partial result of another kind, or an
-/// operand that is a partial sum.
+/// Returns whether a split of a loop dim of the kind `kind` conflicts with a
+/// reduction over ranks that the result of `op` already needs. Sum, Max, Min
+/// and Prod conflict with a split loop dim of another of these four kinds. Max,
+/// Min, Prod and Inner conflict with an operand that is a partial sum.
 static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   if (kind == FactorKind::Inner)
     return !op.through.empty();
@@ -50,20 +51,22 @@ namespace {
 struct FillMode {
   /// Whether the loop dim may be split over more ranks than it has elements.
   bool overfill = false;
-  /// Whether the sub-axes come before an axis that already splits the dim, if
-  /// the user sets this order in a sharding: [8@tp+dp] puts tp before dp. If
-  /// false, the sub-axes come last.
+  /// Whether to insert the sub-axes before (major to) an axis that already
+  /// splits the dim, if a sharding of the user has this order. For example,
+  /// [8@tp+dp] has tp before dp. If false, the sub-axes come last (minor).
   bool reorder = false;
-  /// Range of the sub-axes that may split the dim: numbers `first` to
-  /// `end` - 1.
+  /// Range of the sub-axes that may split the dim, as indices into the list of
+  /// the sub-axes of the mesh axis: `first` to `end` - 1.
   size_t first = 0, end = SIZE_MAX;
 };
 } // namespace
 
-/// Splits the loop dim `factor` of `op` (Shardy's factor) over as many sub-axes
-/// in `parts` as it has elements for, or over all with `how.overfill`. Returns
-/// the number of sub-axes used, counted from the front. Does not read
-/// `how.first` and `how.end`.
+/// Splits the loop dim `factor` of `op` (Shardy's factor) over sub-axes in
+/// `parts`, from the front. Stops when the loop dim is split over as many ranks
+/// as it has elements, or when a further sub-axis would exceed this number.
+/// Only the first sub-axis of `parts` may exceed it. If `how.overfill` is true,
+/// the function uses all sub-axes. Returns the number of sub-axes used. Does
+/// not read `how.first` and `how.end`.
 static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
                    const Seeds &seeds, FillMode how) {
   dist::SubAxes &axes = op.axes[factor];
@@ -74,8 +77,8 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
       return seeds.isBefore(parts.front().axis, other.axis);
     });
   size_t at = place - axes.begin(), used = 0;
-  // The first sub-axis may exceed the number of elements: 5 ranks may split 3
-  // elements. A sub-axis after the first may not.
+  // With the first sub-axis, the ranks may outnumber the elements: 5 ranks may
+  // split 3 elements. With each further sub-axis, they may not.
   for (const dist::SubAxis &part : parts) {
     int64_t before = dist::numParts(axes), after = before * part.size;
     bool isFull = before >= size || (used > 0 && after > size);
@@ -96,8 +99,10 @@ static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            int factor, const Seeds &seeds) {
   SmallVector<FillMode, 4> fillings{{}};
   const int64_t size = op.rule->factors[factor].size;
-  // A user-set sharding may name a sub-axis, such as tp:(1)2. Add ways with
-  // only the elements of `parts` inside or outside of this sub-axis.
+  // A user-set sharding may name a sub-axis. For example, tp:(1)2 divides the
+  // axis tp of size 4 into tp:(1)2 and tp:(2)2. Add ways that use only the
+  // elements of `parts` between two such borders: only those of tp:(1)2, or
+  // only those of tp:(2)2.
   SmallVector<size_t, 4> cuts{0};
   for (auto [i, part] : llvm::enumerate(parts))
     if (seeds.cutsAt(part.axis, part.end()))
@@ -152,10 +157,11 @@ static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
   return factors;
 }
 
-/// Appends copies of `op` in which the sub-axes in `parts` split loop dims.
-/// Each copy begins with one loop dim of `others`. If it has too few elements,
-/// the remaining sub-axes must split the next factor of the same tensor dim,
-/// such as 64 after 12 in 12 · 64.
+/// Appends copies of `op` in which the sub-axes in `parts` split loop dims. In
+/// each copy, the first sub-axes split one loop dim of `others`. If this loop
+/// dim has too few elements for all sub-axes, the remaining ones must split the
+/// next loop dim of the same tensor dim. For example, 64 comes next after 12 in
+/// a dim of size 12 · 64.
 static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                     ArrayRef<int> others, ArrayRef<Strategy> strategies,
                     const Seeds &seeds,
@@ -262,7 +268,8 @@ static dist::SubAxes decidedOf(const dist::SubAxes &axes,
 
 /// Pairs the loop dims in the tensor dim `dim` of `rule` with the factors of
 /// the sharding `split` that contain them. Example: `dim` is 3 · 4 · 2, and the
-/// sharding divides 12 · 2. The pairs have the sizes (3, 12), (4, 12), (2, 2).
+/// sharding divides 12 · 2. The pairs have the sizes (3, 12), (4, 12) and
+/// (2, 2), because 3 · 4 = 12.
 static SmallVector<std::pair<int, dist::Factor>>
 factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
             const dist::DimSharding &split) {
@@ -280,9 +287,11 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
   return pairs;
 }
 
-/// Returns a copy of `op` whose first result has the user-set sharding `seed`,
-/// for axes in `decided` only. The axis `mb`, and axes that `seed` does not
-/// use, stay. An op without results changes in its first operand.
+/// Returns a copy of `op` in which the first result is split over the axes in
+/// `decided` as in the user-set sharding `seed`. Other axes of `seed` split
+/// nothing. The axis `mb`, and axes that `seed` does not use, split the same
+/// loop dims as in `op`. If the op has no results, the function changes the
+/// splits of the first operand instead.
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);
@@ -316,9 +325,9 @@ SmallVector<ShardedOp, 0> pcc::shard::pinnedCandidatesOf(
   const ShardedOp forced = splitLike(op, seed, decided);
   SmallVector<ShardedOp, 0> candidates{forced};
   const bool inTime = parts.front().axis == dist::timeAxis;
-  // Add no candidates if `seed`, which the user sets, uses the mesh axis of
-  // `parts` or a sub-axis of it. The op must then use the axis exactly as in
-  // `seed`.
+  // Add no other candidates if `seed`, which the user sets, uses the mesh axis
+  // of `parts` or a sub-axis of it. The op must then use the axis exactly as in
+  // `seed`, and `forced` does so.
   if (llvm::any_of(dist::splitAxes(seed), [&](const dist::SubAxis &axis) {
         return axis.axis == parts.front().axis;
       }))

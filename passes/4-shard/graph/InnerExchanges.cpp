@@ -10,9 +10,9 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns the size of a rank's largest shard of the loop dim of kind Inner:
-/// ranks that split this dim exchange values while `op` runs. If `op` has
-/// several dims of kind Inner, returns the product of their sizes.
+/// Returns the number of elements of the largest shard of the loop dim of kind
+/// Inner. Ranks that split such a loop dim exchange values while `op` runs. If
+/// `op` has several loop dims of this kind, returns the product of the numbers.
 static int64_t largestPart(const ShardedOp &op) {
   int64_t size = 1;
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
@@ -21,8 +21,9 @@ static int64_t largestPart(const ShardedOp &op) {
   return size;
 }
 
-/// Appends a dim to the tensor of `reshard`, which gathers this dim over
-/// `axes`. Each rank contributes `perPart` elements.
+/// Appends a dim to the tensor that `reshard` describes. Each rank along `axes`
+/// has `perPart` elements of the new dim before the reshard, and all elements
+/// after it.
 static void addParts(InnerReshard &reshard, int64_t perPart,
                      const dist::SubAxes &axes) {
   int64_t parts = dist::numParts(axes);
@@ -32,8 +33,9 @@ static void addParts(InnerReshard &reshard, int64_t perPart,
 }
 
 /// Returns the collective that combines the tensor `value` over `axes` while
-/// `op` runs, such as the row maxima of a softmax. It is an all-gather for the
-/// kind Inner, and an all-reduce for any other kind.
+/// `op` runs, such as the row maxima of a softmax. The collective is an
+/// all-gather if `value` has the kind Inner, and an all-reduce if it has any
+/// other kind, such as Max.
 static InnerReshard reshardOf(const ShardedOp &op,
                               const graph::ShardingRule::InnerValue &value,
                               const dist::SubAxes &axes) {

@@ -9,10 +9,12 @@
 
 namespace pcc::shard {
 
-/// Returns whether the search considers reshards from the sharding `form` of a
-/// value that occurs in `numForms` shardings. Above 64 shardings, those with a
-/// windowed dim, such as the input of a slice, are left out. This bounds the
-/// number of pairs: 200 slices of one value would give 40,000 reshards.
+/// Returns whether the search considers reshards of a value that start from the
+/// sharding `form`. `numForms` is the number of shardings in which the value
+/// may occur. Returns true for up to 64 shardings. For more than 64, returns
+/// false if `form` has a dim with a window (halo), such as the operand of a
+/// slice. This bounds the number of reshards: 200 slices of one value would
+/// give 200 · 200 = 40,000 pairs of shardings.
 inline bool mayBeSource(const dist::Sharding &form, size_t numForms) {
   constexpr size_t many = 64;
   return numForms <= many || !dist::hasView(form);
@@ -28,7 +30,8 @@ plan::Cost costOf(const plan::ReshardPlan &plan,
                   const plan::ReshardPlanner &planner);
 
 /// Returns whether a tensor with this sharding is partial along the microbatch
-/// axis `mb`, as a weight gradient with one addend per microbatch.
+/// axis `mb`. Example: the gradient of a weight is a sum with one addend per
+/// microbatch. Before this sum is complete, the gradient is partial along `mb`.
 bool isPartialInTime(const dist::Sharding &sharding);
 
 /// Returns whether a tensor with this sharding differs between microbatches:

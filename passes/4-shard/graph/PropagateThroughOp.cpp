@@ -20,10 +20,13 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
   });
 }
 
-/// Splits the first of the adjacent loop dims (Shardy's factors) `covering` of
-/// `op` over `axes`. Does nothing if this loop dim is split already, `op` uses
-/// one of the axes, the split needs communication, or the axes divide several
-/// loop dims unevenly.
+/// Splits a loop dim (Shardy's factor) of `op` over `axes`. `covering` lists
+/// adjacent loop dims, which together form one factor of a tensor dim. The
+/// function splits the first of them, the major one. Does nothing in these
+/// cases: this loop dim is already split, another loop dim of `op` is split
+/// over one of the axes, the split needs communication inside of the op, or
+/// `covering` has several loop dims and the size of the first one is no
+/// multiple of the number of ranks along `axes`.
 static void give(ShardedOp &op, ArrayRef<int> covering,
                  const dist::SubAxes &axes) {
   const auto &major = op.rule->factors[covering.front()];
@@ -36,7 +39,9 @@ static void give(ShardedOp &op, ArrayRef<int> covering,
 
 /// Splits the dim `dim` of `op` as `sharding` splits a dim of the same size.
 /// `dim` lists the loop dims (Shardy's factors) of the dim, major first. Stops
-/// at the first factor of `sharding` that is no product of sizes of loop dims:
+/// at the first factor of `sharding` that is no product of sizes of loop dims.
+/// In these examples, `12@t` is a factor of size 12 that is split over the mesh
+/// axis t:
 ///
 ///   12@t, 5  on the loop dims  3, 4, 5   gives  3@t, 4, 5
 ///   12@t, 10 on the loop dims  3, 8, 5   gives  3, 8, 5

@@ -9,8 +9,12 @@ namespace pcc::shard {
 
 /// Returns `op` split as the shardings `operands` of its operands suggest
 /// (sharding propagation as in GSPMD, Xu et al. 2021). Uses an axis only if
-/// `op` then needs no communication. In a conflict, the first operand decides.
-/// If `partialsPass` is true, partial sums of operands pass on to results.
+/// `op` then needs no communication. If two operands suggest different splits,
+/// the first operand decides.
+///
+/// If `partialsPass` is true, and `op` is linear in an operand that is a
+/// partial sum along an axis, the results are partial sums along this axis,
+/// too. Example: the transpose of a partial sum is a partial sum.
 ShardedOp propagateFromOperands(mlir::Operation *op,
                                 llvm::ArrayRef<dist::Sharding> operands,
                                 bool partialsPass = false);

@@ -105,9 +105,11 @@ void pcc::shard::refineLike(RefinedRule &rule,
   }
 }
 
-/// Assigns tags, such as Batch, of the loop dims `from` of a dim in the
-/// producer to the loop dims `to` of this dim in a user. The tag Head is passed
-/// on only if `withHeads` is true.
+/// Copies tags, such as Batch, from the producer of a value to a user of the
+/// value. `from` are the loop dims that form one dim of the value in the
+/// producer, and `to` are those that form this dim in the user. A loop dim in
+/// `to` gets the tag of the loop dim in `from` that begins at the same index of
+/// the dim. The tag Head is copied only if `withHeads` is true.
 static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
                      const DimFactors &from, bool withHeads,
                      const RefinedRule &user, MutableArrayRef<FactorTag> tags,
@@ -117,8 +119,8 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
   for (auto [i, factor] : llvm::enumerate(from))
     for (auto [j, other] : llvm::enumerate(to)) {
       graph::FactorKind kind = user.factors[other].kind;
-      // A loop dim of kind Whole or Inner may cover several loop dims of the
-      // producer. It takes the last tag among them.
+      // A loop dim of kind Whole or Inner in the user may cover several loop
+      // dims of the producer. It gets the tag of the last one that has a tag.
       bool uncut =
           kind == graph::FactorKind::Whole || kind == graph::FactorKind::Inner;
       bool within = begins[i] >= ends[j] && begins[i] < ends[j + 1];
@@ -129,9 +131,11 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
     }
 }
 
-/// Assigns the tag Sequence of loop dims `to` of a dim in a user to the equal
-/// loop dims `from` of this dim in the producer. Loop dims that have a tag keep
-/// it.
+/// Copies the tag Sequence from a user of a value to the producer of the value.
+/// `from` are the loop dims that form one dim of the value in the producer, and
+/// `to` are those that form this dim in the user. Loop dims in `from` get the
+/// tag if an equal loop dim in `to` has it. Loop dims in `from` that already
+/// have a tag keep it.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
                          const DimFactors &from, const RefinedRule &user,
@@ -235,9 +239,11 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// Returns the loop dim of the token dim `dim` that ranks may split. It is the
-/// second one if the dim is cut into stripes (contiguous ranges of tokens) and
-/// `numParts` ranks share each stripe. Otherwise it is the first one.
+/// Returns the loop dim of `dim`, a dim of tokens, that ranks may split. If the
+/// tokens are cut into stripes (contiguous ranges) and `numParts` ranks share
+/// each stripe, `dim` begins with the loop dims [stripes, tokens of a stripe],
+/// and the function returns the second one. Otherwise it returns the first loop
+/// dim.
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)

@@ -21,7 +21,8 @@ std::optional<Ring> pcc::shard::ringOf(const ShardedOp &op) {
         dim, [&](int factor) { return op.rule->factors[factor].size; });
   };
   // With stripes (contiguous ranges of tokens), the token dim has two loop
-  // dims: stripes, and tokens of one stripe. Ranks must not split the first.
+  // dims: stripes, and tokens of one stripe. The dim of the stripes must not be
+  // split over ranks.
   const bool inStripes = queries.size() == 2 &&
                          cast<graph::AttentionOp>(op.op).getCausal() &&
                          keys.size() == 2 && op.axes[queries.front()].empty() &&

@@ -32,8 +32,8 @@ std::optional<Ring> ringOf(const ShardedOp &op);
 dist::SubAxes ringAxes(const ShardedOp &op);
 
 /// Returns whether ring attention may send keys and values as one tensor,
-/// joined along their last dim. This is so if no axis splits the last dim of
-/// the values. `op` must be an attention.
+/// concatenated along the last dim. The result is true if no axis splits the
+/// last dim of the values. `op` must be an attention.
 bool ringPacksKeysAndValues(const ShardedOp &op);
 
 /// Returns the moves of keys and values between ranks in ring attention, as

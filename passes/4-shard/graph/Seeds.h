@@ -35,7 +35,7 @@ struct Seed {
 /// All shardings that the model or the user sets for values of a function. The
 /// model sets them by the attribute `dist.sharding` or the op `dist.pin`. The
 /// user sets them by --shard, which becomes strings NAME=[…] in the module
-/// attribute `dist.seeds`. They never name the microbatch axis `mb`.
+/// attribute `dist.seeds`. The shardings never name the microbatch axis `mb`.
 class Seeds {
 public:
   /// Collects all shardings that the user set in `function` by --shard or
@@ -66,9 +66,9 @@ public:
   }
 
   /// Cuts the mesh axis `axis` into sub-axes of prime sizes, major first. Each
-  /// sub-axis that the user names in a sharding or that divides experts is a
-  /// product of these. In x:(2)3, the size is 3, and 2 is the product of the
-  /// sizes before.
+  /// sub-axis that the user names in a sharding, and each sub-axis that divides
+  /// experts, is a product of returned sub-axes. In x:(2)3, the size is 3, and
+  /// 2 is the product of the sizes before.
   dist::SubAxes partsOf(const dist::Axis &axis) const;
 
   /// Returns whether a sub-axis of the mesh axis `axis` begins or ends at

@@ -95,9 +95,9 @@ void ShardedGraph::addVertex(Operation *op, RefinedRule rule,
                              unsigned numResults, const Seed *seed) {
   if (seed) {
     pins[ops.size()] = seed;
-    // refine() must not divide a loop dim that the user's sharding splits. If
-    // it cut 8 into 2 and 4, ranks that split the 4 would not have contiguous
-    // elements.
+    // refine() must not divide a loop dim that the user's sharding splits, such
+    // as 8 into 2 and 4. If ranks then split only the 4, the elements of a rank
+    // are not contiguous.
     const auto &dims =
         rule.results.empty() ? rule.operands[0] : rule.results[0];
     for (auto [dim, wanted] : llvm::zip_equal(dims, seed->sharding.dims))

@@ -17,8 +17,8 @@ namespace pcc::shard {
 /// Data-flow graph of a function, in which the search assigns mesh axes to ops.
 /// The nodes are, in this order: function arguments, ops in program order, and
 /// function results. A node whose sharding the user sets (--shard or an
-/// annotation) is called a pin. If this is the result of an op with operands,
-/// an extra pin node follows the op:
+/// annotation) is called a pin. If the user sets the sharding of a result of an
+/// op with operands, an extra pin node follows the node of the op:
 ///
 ///   %y = matmul %x, %w, y is [-, 8@tp]:   x, w -> matmul -> pin -> users
 class ShardedGraph {
@@ -35,15 +35,19 @@ public:
   ShardedGraph(mlir::func::FuncOp function, const Seeds &seeds);
 
   /// Divides loop dims until the producer and the users of each value have the
-  /// same loop dims, where possible. Then sets `tags`. Cuts causal attention
-  /// into stripes if `sequenceParts` (ranks) is above 1, and batch dims if
-  /// `microbatches` is above 1. Returns whether any attention was cut.
+  /// same loop dims, where possible. Then sets `tags`. If `sequenceParts`, the
+  /// number of ranks that split the sequence, is above 1, first cuts causal
+  /// attention into stripes (contiguous ranges of tokens). If `microbatches` is
+  /// above 1, first cuts batch dims into this number of microbatches. Returns
+  /// whether any attention was cut into stripes.
   bool refine(int64_t sequenceParts = 1, int64_t microbatches = 1);
 
-  /// Returns the number of microbatches if ranks cannot share the samples of
-  /// one microbatch evenly; 1 otherwise. In the first case, refine() must
-  /// divide the batch dim. For 6 samples, 2 microbatches and 2 ranks of dp,
-  /// [6@mb+dp] has microbatches of 4 and 2 samples, but [2@mb|3@dp] of 3 and 3.
+  /// Returns the number of microbatches if ranks cannot divide the samples of
+  /// one microbatch evenly, and 1 otherwise. In the first case, refine() must
+  /// cut the batch dim into microbatches. Example: 6 samples, 2 microbatches
+  /// and dp = 2. If the batch dim is not cut, the sharding [6@mb+dp] makes
+  /// microbatches of 4 and 2 samples. If it is cut, [2@mb|3@dp] makes two
+  /// microbatches of 3 samples.
   static int64_t unevenMicrobatches(mlir::func::FuncOp function,
                                     const dist::Mesh &mesh);
 
@@ -70,8 +74,8 @@ public:
       users;
 
   /// Returns whether the function is a training step: some op writes a
-  /// parameter. Only a training step may compute a sum over the batch per
-  /// microbatch.
+  /// parameter. Only in a training step may each microbatch compute a part of a
+  /// sum over the batch.
   bool isTraining() const { return trains; }
   /// Returns whether node `op` belongs to the optimizer update, which runs once
   /// per step. All other nodes run once per microbatch.
@@ -97,8 +101,8 @@ public:
   }
 
   /// Returns the IR value that is result number `result` of node `op`. For a
-  /// node that addPin added to set the sharding of an op result, this is the op
-  /// result. `op` must not be a function result.
+  /// node that addPin() added to set the sharding of an op result, returns this
+  /// op result. `op` must not be a function result.
   mlir::Value valueOf(unsigned op, unsigned result) const;
   /// Returns the IR value that `edge` reads.
   mlir::Value valueOf(const OperandEdge &edge) const {
@@ -109,7 +113,8 @@ public:
   const Seed *seedOf(unsigned op) const { return pins.lookup(op); }
   /// Returns whether node `op` was added by addPin: it only sets the sharding
   /// of an op's result. Returns false for arguments, function results, and ops
-  /// without operands. They hold the sharding that the user set themselves.
+  /// without operands: a sharding that the user set for them is stored in their
+  /// own node.
   bool isPinOfValue(unsigned op) const { return pinnedValues.contains(op); }
   /// Returns whether node `op` is a source, that is, a function argument.
   bool isArgument(unsigned op) const { return op < numArguments; }
@@ -145,16 +150,18 @@ private:
   void connect(unsigned user, mlir::ValueRange operands);
   /// Fills `seededReads`.
   void findSeededReads();
-  /// Returns the user-set sharding that the node of `op` itself gets, or null.
-  /// An op without operands gets that of its result. A `graph.set_parameter`
-  /// gets that of the `graph.get_parameter` with the same parameter and
+  /// Returns the sharding, set by the user, that the node of `op` gets without
+  /// an extra pin node; null if there is none. For an op without operands, this
+  /// is the sharding of its result. For a `graph.set_parameter`, it is the
+  /// sharding of the `graph.get_parameter` of the same parameter on the same
   /// pipeline stage.
   const Seed *leafSeedOf(mlir::Operation *op) const;
   /// Fills `readsAndWrites`, the pairs of nodes that read and write the same
   /// parameter.
   void findWrites();
-  /// Fills `sumsInTime`. Leaves it empty if the function is not a training
-  /// step.
+  /// Fills `sumsInTime`, the set of nodes whose result may be a sum over one
+  /// microbatch only. If the function is not a training step, the set stays
+  /// empty.
   void findSumsInTime();
   /// Tags all loop dims that belong to the batch, the sequence or the attention
   /// heads. `sequenceParts` is the number of ranks for which refine() has cut
@@ -163,8 +170,10 @@ private:
   /// Gives the tag Head to the dim of attention heads, if node `index` is a
   /// fused attention or a product of queries and keys.
   void tagHeads(unsigned index);
-  /// Returns whether node `index` ends an attention, so that its users do not
-  /// inherit the tag Head. A fused attention and a sum over a sequence dim do.
+  /// Returns whether node `index` is the last op of an attention: a fused
+  /// attention, or an op that sums over a sequence dim, such as the product of
+  /// softmax weights and values. The users of this node do not inherit the tag
+  /// Head from it.
   bool endsAttention(unsigned index) const;
   /// Cuts the batch dim of each function argument in two: microbatches, and the
   /// samples of one microbatch. With 2 microbatches, 8 samples become the loop
@@ -187,8 +196,9 @@ private:
   /// Number of function arguments, which are the first nodes, and number of
   /// function results, which are the last nodes.
   unsigned numArguments = 0, numSinks = 0;
-  /// For each IR value: the node from which users read it, and the index among
-  /// the node's results. If addPin added a node for the value, it is this node.
+  /// For each IR value: the node from which users read the value, and the index
+  /// of the value among the results of this node. The node is the pin that
+  /// addPin() added for the value, if any, otherwise the producer.
   llvm::DenseMap<mlir::Value, std::pair<unsigned, unsigned>> producers;
   /// For each node whose sharding the user sets (--shard or an annotation):
   /// this sharding.

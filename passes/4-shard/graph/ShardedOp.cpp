@@ -87,9 +87,9 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// Returns the sharding of the operand dim that `window` describes. Its `view`
-/// lists the operand elements that each rank needs. For a convolution, they
-/// include elements of neighbor ranks (halo).
+/// Returns the sharding of the operand dim that `window` describes. The `view`
+/// of the sharding lists the operand elements that each rank needs. For a
+/// convolution, these elements include elements of neighbor ranks (halo).
 dist::DimSharding
 ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   int64_t dimSize = 1;

@@ -126,13 +126,13 @@ struct ShardedOp {
   /// microbatches, so its result is not partial along `mb`.
   dist::Sharding resultSharding(unsigned result) const;
 
-  /// Returns the value of the attribute `dist.split`. It has one dim for each
-  /// loop index of the op, such as m, n and k of a matmul. Its partial axes are
-  /// those in `through`.
+  /// Returns the value of the attribute `dist.split`: a sharding with one dim
+  /// for each loop dim of the op, such as m, n and k of a matmul. Its partial
+  /// axes are those in `through`.
   dist::Sharding split() const;
 
   /// Returns the sharding of a tensor from the member `axes`, without partial
-  /// sums. `dims` lists the loop dims of each dim. The sharding is not
+  /// sums. `dims` lists the loop dims of each tensor dim. The sharding is not
   /// simplified by dist::canonical().
   dist::Sharding
   tensorSharding(const graph::ShardingRule::TensorFactors &dims) const;
@@ -161,23 +161,28 @@ private:
 
 /// Returns all ways in which `op` can use one more sub-axis of the mesh. The
 /// first element is always Replicate. No element is a Split of a loop dim of
-/// kind Whole. The list does not depend on `axis`.
+/// kind Whole. `axis` has no effect.
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
                                          const dist::SubAxis &axis);
 
-/// Returns copies of `op` that use one more mesh axis in each way that `may`
-/// allows. `parts` are its sub-axes of prime size, major first. If a dim is too
-/// small for all of them, another dim may take the rest. Without `mixesDims`,
-/// only the next loop dim of the same dim may take it.
+/// Returns copies of `op` that use one more mesh axis, in all ways that `may`
+/// allows. `parts` are the sub-axes of the mesh axis, of prime sizes, major
+/// first. If a loop dim has too few elements for all sub-axes, the remaining
+/// sub-axes may split another loop dim. If `mixesDims` is false, this must be
+/// the next loop dim of the same tensor dim, such as 64 after 12 in a dim of
+/// 768 = 12 · 64.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
              const Seeds &seeds, llvm::function_ref<bool(const Strategy &)> may,
              bool mixesDims = true);
 
-/// Returns copies of `op` that respect `seed`, the sharding that the user set
-/// for its first result, or for its first operand if it has no result.
-/// `decided` has the axes assigned so far and the next axis, with the sub-axes
-/// `parts`. `may` says which splits by `parts` are allowed in addition.
+/// Returns copies of `op` in which the axes in `decided` split the first result
+/// as in `seed`, the sharding that the user set (without a result: the first
+/// operand). `decided` contains the axes assigned so far and the next axis.
+/// `parts` are the sub-axes of the next axis. If `seed` does not use this axis,
+/// also returns copies in which `parts` split one more loop dim: a loop dim
+/// that `seed` leaves open (any loop dim for the axis `mb`), and only if `may`
+/// allows the split.
 llvm::SmallVector<ShardedOp, 0>
 pinnedCandidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
                    const dist::Sharding &seed, const dist::SubAxes &decided,

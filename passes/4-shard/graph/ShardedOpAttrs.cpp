@@ -15,7 +15,9 @@ static SmallVector<int64_t> sizesOf(const dist::DimSharding &dim) {
   return sizes;
 }
 
-/// Returns the windows that `op` uses, as indices into `op.rule->windows`.
+/// Returns the windows that `op` uses, as indices into `op.rule->windows`. A
+/// window is the range of an operand's dim that the op reads (see
+/// ShardedOp::uses).
 static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   SmallVector<int64_t> windows;
   for (auto [i, window] : llvm::enumerate(op.rule->windows))
@@ -25,8 +27,9 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
 }
 
 /// Sets `op.usesAllWindows` from the attribute `dist.windows`, the list of
-/// windows that the op uses. Fails if ShardedOp::uses then disagrees with the
-/// attribute.
+/// windows that the op uses. A window is the range of an operand's dim that the
+/// op reads. Fails if the attribute differs from the list of windows for which
+/// ShardedOp::uses() then returns true.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =
@@ -43,8 +46,9 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   std::vector<dist::DimSharding> dims = split.getSharding().dims;
   if (dims.size() != rule->parts.size())
     return std::nullopt;
-  // A dim of `dist.split` may have several factors, such as [3|4] for 12
-  // elements. Cut the loop dim of `rule` in the same way.
+  // A dim of `dist.split` may be reshaped to several factors: [3|4] means that
+  // 12 elements are regarded as 3 blocks of 4. Divide the loop dim of `rule`
+  // into the same factors.
   for (auto [id, dim] : llvm::enumerate(dims))
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));

@@ -14,9 +14,11 @@ BatchOrder::BatchOrder(const ShardedGraph &graph, const dist::Mesh &mesh)
       time{std::string(dist::timeAxis),
            mesh.sizeOf(std::string(dist::timeAxis))} {}
 
-/// Returns whether `axes` has a more major sub-axis of some mesh axis than
-/// `before`. `axes` split one factor of a batch dim, such as the 4 in 2·4, and
-/// `before` split the factors to its left.
+/// Returns whether two sub-axes of one mesh axis split the factors of a batch
+/// dim in the wrong order. `axes` split one factor of the dim, such as the 4 in
+/// 2·4, and `before` split the factors to its left. The order is wrong if
+/// `axes` contains a sub-axis that is more major than one in `before`. For
+/// example, `axes` contains dp:(1)2, and `before` contains dp:(2)2.
 static bool comesTooLate(const dist::SubAxes &axes,
                          const dist::SubAxes &before) {
   return llvm::any_of(axes, [&](const dist::SubAxis &part) {

@@ -41,9 +41,10 @@ ContractionWeights::ContractionWeights(const ShardedGraph &graph) {
         repeats = std::max(repeats, ++shapes[type.getShape().vec()]);
       }
   }
-  // mustSplit ignores weights of 0 bytes. Ignore a weight that has at most 1 %
-  // of the weight bytes of one transformer block. `repeats` is the estimated
-  // number of blocks.
+  // Set the bytes of small weights to 0, so that mustSplit() ignores them. A
+  // weight is small if it has at most 1 % of the weight bytes of one
+  // transformer block. `repeats` is the estimated number of blocks: the number
+  // of uses of the most frequent weight shape.
   for (auto &[index, weight] : weights)
     if (weight.bytes <= 0.01 * total / repeats)
       weight.bytes = 0;

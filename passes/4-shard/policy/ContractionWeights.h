@@ -23,9 +23,9 @@ graph::GetParameterOp weightOf(mlir::Value value);
 /// The large weights of contractions (matmul, einsum, convolution), which
 /// tensor parallelism must divide among ranks. A weight is large if it has more
 /// than 1 % of the bytes of all contraction weights in one transformer block.
-/// The number of weights of the most frequent shape estimates the number of
-/// blocks. The contraction and the `graph.get_parameter` of a large weight must
-/// both split it.
+/// The number of blocks is estimated: it is the number of weights with the most
+/// frequent shape. Both the contraction and the `graph.get_parameter` op of a
+/// large weight must split the weight.
 class ContractionWeights {
 public:
   /// Finds the large weights of contractions in `graph`. The graph may be
@@ -38,8 +38,10 @@ public:
   double bytes(unsigned index) const { return weights.lookup(index).bytes; }
 
   /// Returns whether node `index` must split its weight over the sub-axis
-  /// `axis`: the weight is large, and `axis` can split one more dim of it. `op`
-  /// is the node with the axes that split it so far.
+  /// `axis`. The result is true if the weight is large, and if some dim of the
+  /// weight has enough elements to be split over `axis` in addition to the axes
+  /// that already split this dim. `op` is the node with the axes that split its
+  /// loop dims so far.
   bool mustSplit(const ShardedOp &op, unsigned index,
                  const dist::SubAxis &axis) const;
 

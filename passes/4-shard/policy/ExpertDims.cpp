@@ -45,9 +45,11 @@ static bool isSelection(Value value) {
   return false;
 }
 
-/// Returns the loop dims of `op` along which a router may have chosen experts.
-/// They are the dim of a softmax, topk or arg_reduce, or dims to which indices
-/// from a topk or arg_reduce refer.
+/// Returns the loop dims of `op` along which a router may have chosen experts:
+/// the dim of a softmax, topk or arg_reduce. If the indices from a topk or
+/// arg_reduce are an operand of a one_hot, scatter or comparison, returns the
+/// dim that these indices count. An example is the dim `experts` in a one_hot
+/// [tokens, experts].
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
@@ -83,8 +85,8 @@ static SmallVector<int> routedFactors(const ShardedOp &op) {
 }
 
 /// Returns the batch dims of a contraction with a weight, such as E in [E,C,D]
-/// x [E,D,F], as loop dims of `op`. Returns none if `op` is no contraction with
-/// a weight.
+/// x [E,D,F], as loop dims of `op`. The result is empty if `op` is no
+/// contraction with a weight.
 static SmallVector<int> weightBatches(const ShardedOp &op) {
   SmallVector<int> batches;
   if (!isContraction(op.op) || op.op->getNumOperands() < 2)
@@ -130,8 +132,11 @@ public:
 
 private:
   /// Joins the classes of equal loop dims of the producer and the user of a
-  /// value. Two loop dims are equal if they have the same size, and the loop
-  /// dims to their left in the dim of the value have the same product.
+  /// value. Several loop dims can form one dim of the value, such as 3 · 64 =
+  /// 192. Loop dims of the producer and the user are equal if they form the
+  /// same dim of the value, have the same size, and the loop dims before them
+  /// in this dim have equal products. For example, the 64 in 3 · 64 equals the
+  /// 64 in 3 · 64, but not the 64 in 64 · 3.
   void join(const ShardedGraph::OperandEdge &edge) {
     const RefinedRule &from = *graph.ops[edge.producer].rule,
                       &to = *graph.ops[edge.user].rule;
@@ -218,9 +223,10 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
   return traffic;
 }
 
-/// Removes the ops that compute gates from `inside`. Gates are the weights of
-/// expert outputs, operand 0 of node `sum`. Stops at ops outside of the region,
-/// and at the weighted sums of earlier layers.
+/// Removes the ops that compute gates from `inside`, the nodes of the expert
+/// region. Gates are the weights in a sum of expert outputs. They are operand 0
+/// of node `sum`. Follows producers from there, up to nodes outside of `inside`
+/// and up to the weighted sums of earlier expert layers.
 void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   SmallVector<unsigned> open;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[sum])
@@ -237,9 +243,10 @@ void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   }
 }
 
-/// Visits users before producers, because an op without an expert dim is in the
-/// region only if all its users are. Then removes ops that compute gates
-/// (weights of expert outputs) if ranks exchange fewer bytes without them.
+/// Visits users before producers: an op without an expert dim is in the region
+/// only if all its users are in the region. Then removes ops that compute gates
+/// (weights of expert outputs) if ranks exchange fewer bytes without these ops
+/// in the region.
 ExpertRegion::ExpertRegion(const ShardedGraph &graph)
     : inside(graph.ops.size()) {
   auto isInside = [&](const ShardedGraph::OperandEdge &edge) {
@@ -290,8 +297,9 @@ void ExpertRegion::addWeights(const ShardedGraph &graph) {
     for (OpOperand &operand : op.op->getOpOperands()) {
       graph::GetParameterOp weight = weightOf(operand.get());
       const auto &dims = op.rule->operands[operand.getOperandNumber()];
-      // The test of numDims skips the weight of a router, [features, experts].
-      // An expert weight has at least three dims.
+      // An expert weight has at least three dims, such as [experts, features,
+      // width]. The condition on numDims() excludes the weight of a router,
+      // [features, experts].
       int factor = expertsIn(i, dims);
       if (!weight || factor < 0 || numDims(*op.rule, dims) < 3)
         continue;

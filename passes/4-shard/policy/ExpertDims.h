@@ -10,9 +10,10 @@
 namespace pcc::shard {
 
 /// Gives the tag FactorTag::Expert to the dims that count the experts of
-/// mixture-of-experts layers. An expert dim is a batch dim of a contraction
-/// with a weight, and a router may have chosen along it, for example by a topk.
-/// Returns whether there are any expert dims.
+/// mixture-of-experts layers. An expert dim fulfills two conditions: it is a
+/// batch dim of a contraction with a weight, and a router may have chosen
+/// experts along this dim, for example by a topk. Returns whether there are any
+/// expert dims.
 bool tagExperts(ShardedGraph &graph);
 
 /// The ops with a dim that counts experts, and the ops whose results only these
@@ -34,10 +35,11 @@ public:
   /// outputs) are outside if ranks then exchange fewer bytes.
   bool contains(unsigned op) const { return inside.test(op); }
 
-  /// Returns the bytes of the expert tensor of node `index` if `after` does not
-  /// split its expert dim over `axis`, although there are enough experts.
-  /// Otherwise returns 0. `before` and `after` are the node without and with
-  /// `axis`.
+  /// Returns the bytes of the tensor that node `index` must split along its
+  /// expert dim, if the node does not split this dim over `axis`, although
+  /// there are enough experts. Otherwise returns 0. `before` is the sharding of
+  /// the node before the search assigns `axis`, and `after` is the sharding
+  /// with `axis`.
   double undividedBytes(unsigned index, const ShardedOp &before,
                         const ShardedOp &after,
                         const dist::SubAxis &axis) const;

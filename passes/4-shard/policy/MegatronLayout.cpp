@@ -58,10 +58,12 @@ MegatronLayout::MegatronLayout(const ShardedGraph &graph,
       before.push_back(states[edge.producer]);
     states.push_back(stateOf(graph, i, before));
     const bool isOpen = llvm::is_contained(before, ValueState::Open);
-    // `--preset megatron`: split a large weight by rows if an operand is Open,
-    // else by columns. Split the table of a lookup by rows. `--preset
-    // sequence`: split the sequence of any other op with a Stream operand and
-    // no Open operand.
+    // `--preset megatron`: A contraction splits its large weight by rows if one
+    // of its operands is Open (comes from a weight that is split by columns),
+    // and otherwise by columns. An embedding lookup splits its table by rows.
+    // `--preset sequence`: Any other op splits its sequence if one of its
+    // operands is Stream (comes from a weight that is split by rows, or from a
+    // lookup) and none is Open.
     if (weightOperand(weights, i, graph.ops[i].op) ||
         isLookup(graph.ops[i].op)) {
       if (splitsWeights)
@@ -84,9 +86,12 @@ MegatronLayout::stateOf(const ShardedGraph &graph, unsigned index,
   return isLookup(graph.ops[index].op) ? ValueState::Stream : most;
 }
 
-/// Adds the rows or the columns of a weight to `required[index]`. Rows are the
-/// dims over which the op sums. A lookup sums over the rows of its table
-/// (operand 0), because each rank returns 0 for rows that it lacks.
+/// Appends loop dims of node `index` to `required[index]`. `tp` must split one
+/// of them. If `isRows` is true, they are the rows of the weight: the dims over
+/// which the op sums. Otherwise, they are the columns: the parallel dims of the
+/// weight. The weight of an embedding lookup is its table, operand 0. A lookup
+/// counts as a sum over the rows of the table, because each rank returns 0 for
+/// rows that it lacks.
 void MegatronLayout::requireWeightSplit(const ShardedGraph &graph,
                                         unsigned index, bool isRows) {
   const ShardedOp &op = graph.ops[index];

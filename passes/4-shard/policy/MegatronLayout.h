@@ -11,18 +11,20 @@ namespace pcc::shard {
 /// parallelism: Korthikanti et al. 2022, arXiv 2205.05198). With `--preset
 /// megatron`, `tp` splits the weight of one matmul by columns, and the weight
 /// of the next matmul by rows. With `--preset sequence`, `tp` splits the
-/// sequence of the ops between a split by rows and the next split by columns.
+/// sequence dim of the ops after a matmul whose weight is split by rows and
+/// before the next matmul whose weight is split by columns.
 class MegatronLayout {
 public:
-  /// Collects, for each op of `graph`, the dims of which the mesh axis `tp`
-  /// must split one. `weights` contains the large weights of `graph`. It must
-  /// outlive this object.
+  /// Collects, for each op of `graph`, a list of loop dims. The mesh axis `tp`
+  /// must split at least one loop dim of the list. `weights` contains the large
+  /// weights of `graph`, and must outlive this object.
   MegatronLayout(const ShardedGraph &graph, const ContractionWeights &weights);
 
-  /// Returns whether `op`, node `index` of the graph with its splits, breaks
-  /// `--preset megatron` or `--preset sequence`. A preset may require one of
-  /// several dims. `op` breaks the preset if `part`, the axis `tp` or a part of
-  /// it, splits none of these dims.
+  /// Returns whether `op` violates `--preset megatron` or `--preset sequence`.
+  /// `op` is node number `index` of the graph. For some ops, a preset has a
+  /// list of loop dims. One of these ops violates the preset if `part` splits
+  /// none of the loop dims. `part` is the mesh axis `tp`, or a factor of this
+  /// axis.
   bool isBroken(unsigned index, const ShardedOp &op,
                 const dist::SubAxis &part) const;
 

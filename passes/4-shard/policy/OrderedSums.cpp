@@ -52,7 +52,7 @@ struct SumTree {
   int64_t blocks() const { return microbatches << levels; }
 };
 
-/// A loop dim of an op that counts samples, or samples and the elements of each
+/// A loop dim of an op. It counts samples, or samples and the elements of each
 /// sample, such as 8 samples · 16 tokens. `id` is the index of the loop dim in
 /// the sharding rule.
 struct BatchFactor {
@@ -89,9 +89,10 @@ private:
 } // namespace
 
 /// Returns the loop dims of the original rule of an op that count at least two
-/// samples, and possibly the elements of each sample. `rule` may cut such a
-/// loop dim in several. The ones with the tag Batch must then come first: 8
-/// samples · 16 tokens, but not 16 tokens · 8 samples.
+/// samples, alone or together with the elements of each sample. For example,
+/// `rule` cuts a loop dim of 128 elements in two, 8 samples · 16 tokens. The
+/// loop dims with the tag Batch must come first in such a product: a loop dim
+/// of 16 tokens · 8 samples is not returned.
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
                                                ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
@@ -162,9 +163,12 @@ public:
     finish(summed(builder.reduceSum(value, dims), kept));
   }
 
-  /// Replaces a matmul on the rows of all samples by one product per sample:
-  /// [32, k] x [k, n] becomes [8, 4, k] x [k, n]. Otherwise a library may use
-  /// another algorithm, with other bits, if a rank has fewer rows.
+  /// Replaces a matmul on the rows of all samples by one product per sample.
+  /// For example, [32, k] x [k, n] with 8 samples of 4 rows becomes [8, 4, k] x
+  /// [k, n]. The product of a sample then has 4 rows on any number of ranks.
+  /// Without the change, the number of rows would depend on the number of
+  /// ranks, and a library may select its algorithm, and thus the bits of the
+  /// result, by the number of rows.
   void productPerSample() {
     auto matmul = cast<graph::MatmulOp>(op);
     auto type = graph::tensorType(matmul.getLhs());
@@ -179,10 +183,11 @@ private:
   /// Einsum letter of the dim that counts the blocks (groups of samples).
   static constexpr char blockLetter = 'A';
 
-  /// Returns the einsum letters of one tensor: 'B' + i for loop dim i. The loop
-  /// dim that counts samples has A for the blocks (groups of samples), and its
-  /// own letter only if a block has several elements. The letters must match
-  /// the dims of the result of `taken`.
+  /// Returns the einsum letters of one tensor, one for each dim of the result
+  /// of `taken`. Loop dim i has the letter 'B' + i. The loop dim that counts
+  /// samples has the letter A for its blocks (groups of samples), followed by
+  /// its own letter if a block has several elements. For example, the loop dims
+  /// 0 and 1 have the letters "ABC" if loop dim 0 has 4 blocks of 3 samples.
   std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
     std::string letters;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -224,10 +229,11 @@ private:
                : value;
   }
 
-  /// Returns the sum of `value` over dim `at`, the blocks of all microbatches.
-  /// The blocks of a microbatch are added in a binary tree: (0 + 1) + (2 + 3).
-  /// Then a mean is divided, and the microbatches are added in the element type
-  /// of the op's result.
+  /// Returns the sum of `value` over dim `at`, whose elements are the blocks of
+  /// all microbatches. First adds the blocks of each microbatch in a binary
+  /// tree, such as (0 + 1) + (2 + 3). If the op is a mean, divides each of
+  /// these sums by the number of averaged elements. Finally casts the sums to
+  /// the element type of the op's result, and adds them over the microbatches.
   Value summed(Value value, int64_t at) {
     SmallVector<int64_t> shape(graph::tensorType(value).getShape());
     shape[at] = tree.microbatches;

@@ -15,12 +15,13 @@ mlir::LogicalResult orderSums(mlir::func::FuncOp function, const Seeds &seeds,
                               const dist::Mesh &mesh);
 
 /// Returns whether, with `--reproducible`, a mesh axis may split the batch dim
-/// over which `op` sums. True if orderSums has created `op`, or if `op` is
-/// null.
+/// over which `op` sums. True if orderSums has created `op`. Also true if `op`
+/// is null, as for an input of the model.
 bool mayDivideSum(mlir::Operation *op);
 /// Returns whether, with `--reproducible`, `op` may read partial sums over the
-/// batch. True for a `graph.reduce` that orderSums has created, for an op that
-/// only copies elements, such as a transpose, and for null.
+/// batch. True for a `graph.reduce` that orderSums has created, and for an op
+/// that only copies elements, such as a transpose. Also true if `op` is null,
+/// as for an output of the model.
 bool mayPassSum(mlir::Operation *op);
 
 /// Removes the attributes by which orderSums has marked the ops that it

@@ -8,10 +8,10 @@
 
 namespace pcc::shard {
 
-/// The ops that context parallelism (`cp`) must split along the sequence, if
-/// they have one: contractions, attention, reads of float weights, and all ops
-/// that depend on them. An op that only changes layout or element type is
-/// exempt. In the picture, only `mask` need not be split:
+/// The ops that context parallelism (`cp`) must split along the sequence dim,
+/// if they have such a dim: contractions, attention, reads of float weights,
+/// and all ops that depend on them. An op that only changes layout or element
+/// type is exempt. In the picture, only `mask` need not be split:
 ///
 ///   ids       -> embedding -> norm -> query, key, value -> attention
 ///   positions -> mask ---------------------------------^

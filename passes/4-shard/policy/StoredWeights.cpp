@@ -8,9 +8,9 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Returns whether at least two dims have more than one element. `--preset`
-/// divides no other tensors among ranks: they are small, and each would need an
-/// all-gather.
+/// Returns whether at least two dims have more than one element. The presets
+/// for ZeRO and FSDP divide only these tensors among ranks. All other tensors
+/// are small, and each of them would need an all-gather of its own.
 static bool hasTwoDims(RankedTensorType type) {
   return llvm::count_if(type.getShape(),
                         [](int64_t size) { return size > 1; }) >= 2;
@@ -73,9 +73,8 @@ StoredWeights::StoredWeights(const ShardedGraph &graph)
 }
 
 /// Returns whether the result of `op` is one of several addends of a gradient,
-/// because several ops use one weight. Ranks then reduce only the sum of the
-/// addends, so an addend is not stored divided. Always false with several
-/// microbatches.
+/// because several ops use one weight. Ranks then reduce and divide only the
+/// sum of the addends, not each addend. Always false with several microbatches.
 static bool isOfOneUse(graph::AccumulateOp op) {
   const dist::Mesh mesh = dist::meshOf(op->getParentOfType<ModuleOp>());
   return mesh.sizeOf(std::string(dist::timeAxis)) <= 1 &&

@@ -26,7 +26,8 @@ static bool isOf(const dist::SubAxis &part, const dist::Axis &axis) {
 }
 
 /// Returns a copy of `op` that does not use the mesh axis `axis`. If no other
-/// axis splits the copy, `usesAllWindows` becomes false.
+/// axis splits the copy, its flag `usesAllWindows` (each rank receives only the
+/// elements in its window of an operand) becomes false.
 static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   ShardedOp base(op);
   bool isSplit = false;
@@ -43,10 +44,11 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   return base;
 }
 
-/// Sorts the axes of each dim of `op` that `axis` splits. If `own`, the split
-/// that the search selected, divides the dim over the same axes, the order is
-/// that of `own`. Otherwise it is mesh order, with the sub-axes of one axis
-/// major first.
+/// Sorts the list of axes of each loop dim of `op` that `axis` splits. `own` is
+/// the same op with the split that the search selected. If `own` splits the
+/// loop dim over the same axes, they get the order that they have in `own`.
+/// Otherwise they get the order of the mesh, with the sub-axes of one mesh axis
+/// from major to minor.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -61,9 +63,10 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
   }
 }
 
-/// Returns whether `candidate`, a way of splitting node `index`, reads a
-/// partial sum along `axis`, although no operand is one. Ranks would have to
-/// make the partial sum from the tensor and zeros, which is never useful.
+/// Returns whether `candidate`, a way of splitting node `index`, reads an
+/// operand as a partial sum along `axis`, although no operand is computed as a
+/// partial sum. One rank would then have to use the tensor, and the other ranks
+/// zeros, as their summands. This is never useful.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
   if (!dist::holdsAxis(candidate.through, axis.name))
@@ -131,10 +134,16 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
   return llvm::to_vector(llvm::make_second_range(placed));
 }
 
-/// A weight or constant that only this op reads costs only memory, because it
-/// is stored in the sharding `to`. A reshard that another operand also needs
-/// adds no time. Any other reshard may start from a sharding that another
-/// operand needs.
+/// There are three cases:
+///
+/// - The operand is a weight or a constant that only this op reads. It is
+///   stored in the sharding `to`. No reshard is necessary, and the operand
+///   costs only memory.
+/// - Another operand, of this op or of another op, needs the same reshard. The
+///   reshard then adds no time.
+/// - In all other cases, the reshard costs time. It may start from the sharding
+///   in which the value was computed, or from a sharding that another operand
+///   needs.
 bool Alternatives::priceOperand(const ShardedGraph::OperandEdge &edge,
                                 const dist::Sharding &to, ArrayRef<OwnForm> own,
                                 dist::Choice &choice) {
@@ -177,10 +186,11 @@ bool Alternatives::priceOperands(unsigned index, const ShardedOp &candidate,
   return true;
 }
 
-/// Adds the cost of reshards to the shardings in `forms`, which users need. A
-/// reshard starts from the result or from the output of an earlier reshard. Up
-/// to 4 shardings are produced in the cheapest order, more in the order of
-/// `forms`.
+/// Adds the cost of the reshards from the sharding of the result to the
+/// shardings in `forms`, in which other ops read the result. A reshard starts
+/// from the result itself or from the output of an earlier reshard. If the
+/// other ops need at most 4 shardings, the reshards run in the cheapest order,
+/// otherwise in the order of `forms`.
 bool Alternatives::priceResult(unsigned index, unsigned result,
                                const ShardedOp &candidate,
                                dist::Choice &choice) {

@@ -23,10 +23,11 @@ public:
         megatron(graph, weights), stored(graph),
         batchOrder(graph, planner.mesh()), forms(graph) {}
 
-  /// Returns the decisions about node `index`, in mesh order. A decision has
-  /// the chosen use of one mesh axis and its alternatives. A contraction with a
-  /// large weight has one for each axis, any other op one for each axis along
-  /// which it communicates.
+  /// Returns the decisions about node `index`, in the order of the mesh axes.
+  /// Each decision is about one mesh axis: it has the chosen use of the axis,
+  /// and the alternatives. For a contraction with a large weight, there is one
+  /// decision for each mesh axis. For any other op, there is one decision for
+  /// each mesh axis along which the op communicates.
   std::vector<dist::Decision> decisionsAt(unsigned index);
 
 private:
@@ -58,9 +59,10 @@ private:
   bool priceOperand(const ShardedGraph::OperandEdge &edge,
                     const dist::Sharding &to, llvm::ArrayRef<OwnForm> own,
                     dist::Choice &choice);
-  /// Adds to the costs in `choice` the memory of result `result` of node
-  /// `index`, split as `candidate`, and its reshards to the shardings in which
-  /// ops read it. Returns false if a reshard is impossible.
+  /// Adds the costs of one result to `choice`. The result is number `result` of
+  /// node `index`, which is split as in `candidate`. The costs are the memory
+  /// of the result, and the reshards to the shardings in which other ops read
+  /// the result. Returns false if a reshard is impossible.
   bool priceResult(unsigned index, unsigned result, const ShardedOp &candidate,
                    dist::Choice &choice);
   /// Adds one reshard of a tensor to the costs in `choice`: its communications
@@ -75,13 +77,15 @@ private:
   bool add(const plan::ReshardPlan &plan, bool isShared,
            dist::Choice &choice) const;
   /// Returns whether node `index` can be stored in the sharding that node
-  /// `reader` needs. It must be a weight or constant whose sharding the user
-  /// did not set and that no other node reads.
+  /// `reader` needs. This is possible for a weight or a constant that only
+  /// `reader` reads, and whose sharding the user did not set.
   bool followsReader(unsigned index, unsigned reader) const;
-  /// Returns the shardings in which other ops, and earlier operands of the same
-  /// op, need the value on `edge`, sorted by op and operand. `own` lists those
-  /// for earlier operands. The pointers are valid while `own` and this object
-  /// exist.
+  /// Returns all shardings in which the value on `edge` is needed elsewhere.
+  /// `edge` is the use of a value as one operand of an op. The result contains
+  /// the shardings in which other ops need the value, and the list `own`: the
+  /// shardings in which earlier operands of the same op need it. The result is
+  /// sorted by op and operand. The pointers are valid while `own` and this
+  /// object exist.
   llvm::SmallVector<const dist::Sharding *>
   takenBeside(const ShardedGraph::OperandEdge &edge,
               llvm::ArrayRef<OwnForm> own);

@@ -19,10 +19,11 @@ static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
   return seeds.priorityOf(assignment.parts.front().axis);
 }
 
-/// Returns the steps in which the search assigns the axes of `mesh`, sorted by
-/// round (priorityOf), then in mesh order. An axis has two steps if only some
-/// of its sub-axes are in `experts`, the sub-axes that divide experts. The
-/// sub-axes in `experts` come second.
+/// Returns the steps of the search. One step assigns one axis of `mesh`, or
+/// some of its sub-axes. The steps are sorted by round (priorityOf), then in
+/// mesh order. `experts` lists the sub-axes that divide experts. An axis with
+/// only some of its sub-axes in `experts` has two steps. The second step
+/// assigns the sub-axes in `experts`.
 static std::vector<AxisAssignment> assignmentsOf(const dist::Mesh &mesh,
                                                  const Seeds &seeds,
                                                  const dist::SubAxes &experts) {
@@ -61,10 +62,10 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
       assignments.push_back({seeds.partsOf(axis), AxisRole::Storage});
 }
 
-/// Returns the orders of `assignments` to try, the given order first. Only axes
-/// with a name other than `dp`, `mb`, `cp` and `tp` change places, and only
-/// within one round (priorityOf). With more than three of these axes, returns
-/// only the given order.
+/// Returns the orders of `assignments` to try. The first one is the given
+/// order. The other orders exchange only axes with a name other than `dp`,
+/// `mb`, `cp` and `tp`, and only axes of the same round (priorityOf). If there
+/// are more than three of these axes, returns only the given order.
 static std::vector<std::vector<AxisAssignment>>
 ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   std::vector<size_t> places;
@@ -139,8 +140,9 @@ assignInBestOrder(ShardedGraph &graph,
   return least;
 }
 
-/// Largest number of pairs for which one search assigns all mesh axes at once.
-/// A pair is a split of the producer of an operand and a split of its user.
+/// Largest number of pairs for which a joint search assigns all mesh axes at
+/// once. For each operand, a pair is one possible split of the op that produces
+/// the operand and one possible split of the op that reads the operand.
 static constexpr double mostPairs = 1 << 15;
 
 /// Returns `orders`, followed by variants. In a variant, each axis with a name
@@ -175,9 +177,10 @@ LogicalResult pcc::shard::assignMeshAxes(ShardedGraph &graph,
   auto cost = assignInBestOrder(graph, orders, seeds, planner);
   if (failed(cost))
     return failure();
-  // A search over all axes at once may find a cheaper plan. Skip this search if
-  // the axes have different rounds, if there is only one step, if the plan
-  // costs nothing, or if the graph has too many pairs.
+  // A joint search over all axes may find a cheaper plan. Skip the joint search
+  // in four cases: the axes are assigned in different rounds (priorityOf),
+  // there is only one step, the plan costs nothing, or the graph has more than
+  // `mostPairs` pairs of splits.
   const auto all = withParts(orders);
   const bool hasRounds =
       llvm::any_of(assignments, [&](const AxisAssignment &assignment) {

@@ -8,10 +8,12 @@
 
 namespace pcc::shard {
 
-/// Decides which dims of each op of `graph` the mesh axes split, and keeps the
-/// cheapest plan found. `experts` has the sub-axes that divide experts, if any.
-/// Emits an error and fails if no plan has the shardings in `seeds`, which the
-/// user set, or if a reshard or the cut into microbatches is impossible.
+/// Decides which dims of each op of `graph` each mesh axis splits, and stores
+/// in `graph` the cheapest sharding that the search finds. `seeds` are the
+/// shardings that the user sets. `experts` has the sub-axes that split expert
+/// dims, if there are any. Emits an error and fails if no sharding of the graph
+/// agrees with `seeds`, if a reshard is impossible, or if the batch cannot be
+/// cut into microbatches.
 mlir::LogicalResult assignMeshAxes(ShardedGraph &graph, const Seeds &seeds,
                                    const dist::SubAxes &experts,
                                    plan::ReshardPlanner &planner);

@@ -146,9 +146,11 @@ public:
   }
 
 private:
-  /// Searches again without plans that break a rule, because `best` breaks one.
-  /// This smaller search may find a plan that the first search missed. Replaces
-  /// `best` if the new plan is cheaper.
+  /// Searches again, because `best` breaks a rule: it has the cost
+  /// `brokenRulePenalty`, for example for an impossible reshard. The new search
+  /// leaves out all plans with this cost. It is therefore smaller, and may find
+  /// a plan that the first search missed. Replaces `best` if the new plan is
+  /// cheaper.
   void avoidBrokenRules(plan::Assignment &best) {
     bound = std::min(bound, plan::Cost{.penalty = brokenRulePenalty});
     if (plan::Assignment other = minimise(/*mostSets=*/1);
@@ -157,8 +159,9 @@ private:
   }
 
   /// Returns the best plan that variable elimination finds, which may not be
-  /// the cheapest. A plan may keep a value in a set of shardings. Sets of three
-  /// or more are considered only while a value has at most `mostSets` sets.
+  /// the cheapest. A plan selects a set of shardings for each value with
+  /// several users. Sets of three or more shardings are considered only while
+  /// the number of possible sets for the value does not exceed `mostSets`.
   plan::Assignment minimise(size_t mostSets) const {
     plan::CostGraph costs;
     for (unsigned i = 0; i < graph.ops.size(); ++i) {
@@ -216,8 +219,9 @@ private:
     plan::SharedValue shared;
   };
 
-  /// Adds result number `result` of node `producer` of the graph to `values`,
-  /// and collects the shardings in which it may be produced or needed.
+  /// Adds a value to `values`: result number `result` of node `producer` of the
+  /// graph. Collects the shardings in which the producer may compute the value,
+  /// and in which its users may need the value.
   void addValue(unsigned producer, unsigned result) {
     Value &value = values.emplace_back();
     value.type = graph::tensorType(graph.valueOf(producer, result));
@@ -260,8 +264,10 @@ private:
                                  : bound.bytes;
     std::vector<double> size;
     for (const dist::Sharding &form : forms)
-      // A rank receives at least the bytes by which its shard grows. A shard
-      // with a halo counts as 0 bytes, because its padding is not sent.
+      // Each rank receives at least the bytes by which its shard grows. The
+      // loop below skips a reshard if these are more than `mostBytes`. A shard
+      // with a halo also contains padding, which no rank sends. Count such a
+      // shard as 0 bytes, so that the loop skips no reshard to it.
       size.push_back(dist::hasView(form) ? 0 : localBytes(value.type, form));
     auto &reform = value.shared.reform;
     reform.resize(forms.size());
@@ -385,8 +391,8 @@ private:
 
 /// Assigns the sub-axes of `assignment` one after another, so that they may
 /// split different dims. Returns the cost, with the penalties for all sub-axes.
-/// If it fails, the caller must restore `graph`, which keeps the earlier
-/// splits.
+/// Fails if there is no valid plan for a sub-axis. `graph` then keeps the
+/// splits over the earlier sub-axes, so the caller must restore `graph`.
 static FailureOr<plan::Cost> assignApart(ShardedGraph &graph,
                                          const AxisAssignment &assignment,
                                          const dist::SubAxes &before,
@@ -420,9 +426,9 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
   }
   plan::Cost cost = together->solve();
   if (knowsExperts(assignment.role)) {
-    // In a large graph, `together` may miss the cheapest plan. Search again
-    // with fewer candidate splits around the experts. Prefer the new plan
-    // unless `together` is cheaper.
+    // In a large graph, the search `together` may miss the cheapest plan.
+    // Search again, with fewer candidate splits for the ops around the experts.
+    // Take the new plan, unless the plan of `together` is cheaper.
     AxisAssignment other = assignment;
     other.movesTokens = false;
     AxisSearch named(graph, {{other}}, before, seeds, planner);

@@ -7,19 +7,23 @@
 
 namespace pcc::shard {
 
-/// Assigns the mesh axis of `assignment`: decides which dims of each node it
-/// splits. Axes in `before` keep their splits. Returns the cost, with penalties
-/// for this axis. Fails without a change if no plan meets all rules. If
-/// `reports` is true, emits an error, but lets `dp` leave inputs whole.
+/// Assigns the mesh axis of `assignment`: decides which dims of each node the
+/// axis splits. Splits over the axes in `before` do not change. Returns the
+/// cost of the plan, with the penalties for this axis. Fails without a change
+/// if each plan breaks a rule, for example because it needs an impossible
+/// reshard. If `reports` is true, emits an error in this case, with one
+/// exception: if the axis is `dp`, and the best plan only leaves some inputs of
+/// the model unsplit, uses this plan.
 mlir::FailureOr<plan::Cost>
 assignAxis(ShardedGraph &graph, const AxisAssignment &assignment,
            const dist::SubAxes &before, const Seeds &seeds,
            plan::ReshardPlanner &planner, bool reports);
 
-/// Assigns all mesh axes in one search. `orders` lists the orders of the axes
-/// to consider, because earlier axes may use up a dim. Fails without an error
-/// or a change if the search is too large, or if it finds no plan cheaper than
-/// `known`.
+/// Assigns all mesh axes in one search. Each element of `orders` is an order of
+/// the mesh axes that the search considers. The order matters: if dp splits a
+/// dim of size 2 first, tp cannot split this dim any more. Fails without an
+/// error or a change if the search is too large, or if it finds no plan cheaper
+/// than `known`.
 mlir::LogicalResult assignAxesJointly(
     ShardedGraph &graph, llvm::ArrayRef<std::vector<AxisAssignment>> orders,
     const plan::Cost &known, const Seeds &seeds, plan::ReshardPlanner &planner);

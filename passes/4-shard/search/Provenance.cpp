@@ -86,7 +86,8 @@ dist::PricedStep pcc::shard::pricedStep(const plan::ReshardStep &step,
   for (const dist::SubAxis &axis : step.axes)
     if (pricedStep.axes.empty() || pricedStep.axes.back() != axis.axis)
       pricedStep.axes.push_back(axis.axis);
-  // All groups of the collective have the same size and stride.
+  // Take the size and the stride from the first group of ranks, because they
+  // are equal in all groups of the collective.
   const auto group = dist::groupsOf(mesh.spatial(), step.axes).front();
   pricedStep.ranks = static_cast<int64_t>(group.size());
   pricedStep.stride = group.size() < 2 ? 1 : group[1] - group[0];

@@ -9,9 +9,9 @@
 
 namespace pcc::shard {
 
-/// Shardings in which users need each value. All mesh axes must have been
-/// assigned. Results are cached, so the graph must not change while this object
-/// is used.
+/// Shardings in which users need each value. Use this object only after the
+/// search has assigned all mesh axes. Results are cached, so the graph must not
+/// change while this object is used.
 class ReaderForms {
 public:
   /// One operand of one node of the graph. `user` is the index of the node in
@@ -44,7 +44,8 @@ public:
   explicit ReaderForms(const ShardedGraph &graph) : graph(graph) {}
 
   /// Returns the shardings in which users need result number `result` of node
-  /// `producer`. There are no duplicates. They are sorted by their first user.
+  /// `producer`, without duplicates. The shardings are in the order of their
+  /// first users.
   llvm::ArrayRef<ReaderForm> of(unsigned producer, unsigned result);
 
 private:

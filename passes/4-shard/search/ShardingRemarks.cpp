@@ -122,8 +122,9 @@ void pcc::shard::remarkOnWholeWeights(const ShardedGraph &graph,
     auto get = dyn_cast_or_null<graph::GetParameterOp>(graph.ops[i].op);
     if (!get || weights.bytes(i) == 0 || graph.ops[i].isSplitBy(axis))
       continue;
-    // If mustSplit() is true, some dim of the weight can be split over `axis`.
-    // The weight is then whole because the user set its sharding.
+    // `axis` does not split this weight. If mustSplit() is true, a dim of the
+    // weight could be split over `axis`, so the reason is a sharding that the
+    // user set.
     std::string why =
         weights.mustSplit(graph.ops[i], i, parts)
             ? "as requested"
@@ -147,8 +148,9 @@ static int64_t numHeads(const ShardedOp &op) {
   return heads;
 }
 
-/// Returns the sizes nearest to that of `axis` that divide `heads`, as the end
-/// of a sentence: "tp=2 and tp=4 do". The size of `axis` does not divide it.
+/// Returns the end of a sentence about the sizes of `axis` that divide `heads`:
+/// "tp=2 and tp=4 do". The text names the nearest size below and the nearest
+/// size above that of `axis`, which itself does not divide `heads`.
 static std::string dividing(int64_t heads, const dist::Axis &axis) {
   int64_t below = std::min(axis.size, heads), above = axis.size;
   while (heads % below != 0)
@@ -175,9 +177,10 @@ void pcc::shard::remarkOnHeads(const ShardedGraph &graph,
   }
 }
 
-/// Returns whether the user set a sharding that keeps a sequence dim of node
-/// `index` whole along `axis`. Ignores `graph.set_parameter`, because its
-/// sharding is that of the `graph.get_parameter` that reads the same weight.
+/// Returns whether node `index` has a sequence dim, and has a sharding set by
+/// the user in which `axis` splits no dim. Ignores `graph.set_parameter`,
+/// because its sharding is that of the `graph.get_parameter` that reads the
+/// same weight.
 static bool pinsSequence(const ShardedGraph &graph, unsigned index,
                          const dist::Axis &axis) {
   const ShardedOp &op = graph.ops[index];

@@ -7,9 +7,9 @@
 
 namespace pcc::shard {
 
-/// Emits up to two remarks. One lists dims that are split unevenly and
-/// therefore padded. The second lists ops that run whole on every rank, because
-/// their rules allow no split.
+/// Emits up to two remarks. The first lists dims that are split unevenly and
+/// therefore padded. The second lists ops that every rank executes on whole
+/// tensors, because their sharding rules allow no split.
 void remarkOnShardings(mlir::func::FuncOp function);
 
 /// Emits a remark that lists large weights of matmuls, einsums and convolutions
@@ -18,9 +18,10 @@ void remarkOnShardings(mlir::func::FuncOp function);
 /// splits all large weights.
 void remarkOnWholeWeights(const ShardedGraph &graph, const dist::Axis &axis);
 
-/// Emits a remark if the number of attention heads is no multiple of `axis`
-/// (tensor parallelism), with the nearest sizes that divide it. Ops of the
-/// heads are then split along other dims, padded, or whole.
+/// Emits a remark if the size of `axis` (tensor parallelism) does not divide
+/// the number of heads of an attention. The remark names the nearest sizes that
+/// do: for 12 heads and the axis tp=5, it names tp=4 and tp=6. Ops with a dim
+/// of heads are then split along another dim, padded, or not split.
 void remarkOnHeads(const ShardedGraph &graph, const dist::Axis &axis);
 
 /// Emits a remark for each given preset zero1 or zero2, if the function does
@@ -28,8 +29,9 @@ void remarkOnHeads(const ShardedGraph &graph, const dist::Axis &axis);
 /// training has.
 void remarkOnIdlePresets(mlir::func::FuncOp function);
 
-/// Emits a remark if the model has no sequence that `axis` could split, or if
-/// shardings that the user set keep the sequence whole.
+/// Emits a remark if `axis` should split the sequence dim but cannot do so in
+/// all tensors. Either no tensor of the model has a sequence dim, or a sharding
+/// that the user set leaves the sequence dim of a tensor unsplit.
 void remarkOnWholeSequence(const ShardedGraph &graph, const dist::Axis &axis);
 
 /// Emits a remark if the axes `experts` divide the experts of a weight into

@@ -119,9 +119,10 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
       return !batchOrder.isKept(index, op);
     });
     addBeforeSequenceAxes(index, assignment, taken);
-    // split[i] counts the sub-axes that split, in candidate taken[i], the dim
-    // for which the axis is meant, such as the batch for `dp`. Candidates with
-    // fewer than the maximum `most` get a penalty.
+    // An axis is meant to split one dim, such as `dp` the batch. split[i] is
+    // the number of its sub-axes that split this dim in candidate taken[i].
+    // Candidates with fewer such sub-axes than the maximum `most` get a
+    // penalty.
     SmallVector<int> split(taken.size());
     if (mustSplit || mustSplitInput)
       llvm::transform(taken, split.begin(), [&](const ShardedOp &op) {
@@ -243,8 +244,9 @@ void StrategySpace::addBeforeSequenceAxes(
     }
 }
 
-/// Returns true if the axis may split the dim in every op (isTagOfRole). In the
-/// ops around the experts, it may also split the dims in the table at
+/// Returns true if the parallelism of the axis splits dims with this tag in
+/// every op (isTagOfRole), such as the batch for dp. In the ops around divided
+/// experts, the axis may also split the dims in the table at
 /// AxisAssignment::movesTokens.
 bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
                                        const AxisAssignment &assignment) const {
@@ -327,9 +329,10 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
                          const Strategy &strategy, AxisRole role, bool inTime) {
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
-    // The strategy Through passes on a partial sum. Along `mb`, it needs a sum
-    // over one microbatch. A transfer to another pipeline stage needs a
-    // data-parallel axis, or must be in the optimizer update.
+    // With the strategy Through, the op reads a partial sum, and its result is
+    // a partial sum. Along `mb`, the op must be one that may read the sum of
+    // one microbatch. A transfer to another pipeline stage may pass a partial
+    // sum only along a data-parallel axis, or in the optimizer update.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);
@@ -370,8 +373,9 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
          (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
-/// `dp` need not split an argument whose sharding the user set. `mb` need not
-/// split an argument if some op reads its whole batch at once.
+/// Two kinds of arguments need no split although they have a batch. For `dp`,
+/// these are the arguments whose sharding the user set. For `mb`, these are the
+/// arguments that some op reads with the whole batch at once.
 bool StrategySpace::mustSplitBatch(unsigned index,
                                    const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||

@@ -38,12 +38,14 @@ struct AxisAssignment {
   /// Parallelism for which the axis is used, such as data or tensor
   /// parallelism. It decides which dims the axis may split.
   AxisRole role;
-  /// Selects dims that `dp`, `mb` or `cp` may split in the ops around divided
-  /// experts (ExpertDims.h), besides batch and sequence:
+  /// Selects the dims that the axis `dp`, `mb` or `cp` may split in the ops
+  /// around divided experts (ExpertRegion), in addition to its own dim (batch
+  /// or sequence):
   ///
-  ///   movesTokens   if the axis divides experts   otherwise
-  ///   true          all                           all but experts, no weights
-  ///   false         the expert dim                none
+  ///   movesTokens   axis that divides experts   any other axis
+  ///   true          all dims                    all dims but expert dims; no
+  ///                                             dims of weights
+  ///   false         expert dims                 none
   bool movesTokens = true;
   /// Whether two sub-axes of the axis may split different dims of an op, such
   /// as rows and columns of a weight. If false, two sub-axes may still split
@@ -75,9 +77,10 @@ struct OpChoice {
 class StrategySpace {
 public:
   /// Computes the candidate splits of each node of `graph`. `orders` lists the
-  /// same axes in several orders, because earlier axes may use up a dim. Splits
-  /// over `before` do not change. `graph`, `seeds` (shardings that the user
-  /// set) and `planner` must outlive this object.
+  /// same mesh axes in several orders. The order matters, because an axis may
+  /// use up a dim that a later axis could split. The splits over the axes in
+  /// `before` are already decided, and do not change. `graph`, `seeds`
+  /// (shardings that the user set) and `planner` must outlive this object.
   StrategySpace(const ShardedGraph &graph,
                 llvm::ArrayRef<std::vector<AxisAssignment>> orders,
                 const dist::SubAxes &before, const Seeds &seeds,
@@ -114,15 +117,17 @@ private:
   void assign(unsigned index, const AxisAssignment &assignment,
               dist::SubAxes &decided, States &states) const;
   /// Extends the candidate splits `states` of node `index` by an axis for ZeRO
-  /// or FSDP (AxisRole::Storage). If the result of the node is stored divided,
-  /// splits it over unused sub-axes of the axis. Otherwise calls
+  /// or FSDP (AxisRole::Storage). If the result of the node is a tensor that is
+  /// stored divided among ranks, such as a weight with FSDP, splits the result
+  /// over the sub-axes of the axis that split no dim yet. Otherwise calls
   /// followStored().
   void divideStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
-  /// Lets an axis for ZeRO or FSDP split an optimizer update or a cast of a
-  /// stored tensor. Each rank then updates only its stored shard. The result of
-  /// node `index` must not be stored divided. Does nothing for any other op, or
-  /// if the user set the sharding.
+  /// Extends the candidate splits `states` of node `index` by an axis for ZeRO
+  /// or FSDP, if the node is an op of the optimizer update, or casts a tensor
+  /// that is stored divided among ranks. Each rank then computes only the shard
+  /// that it stores. Does nothing for any other op, or if the user set the
+  /// sharding. divideStored() handles the tensors that are stored divided.
   void followStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
   /// Returns whether node `index` may use `strategy` for the axis of
@@ -148,26 +153,27 @@ private:
   void
   addBeforeSequenceAxes(unsigned index, const AxisAssignment &assignment,
                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;
-  /// Returns whether the axis of `assignment` must split the dim for which it
-  /// is meant in node `index`, if there is one. This is the batch for `dp` and
-  /// `mb`, and the sequence or heads for `cp` (SequenceOps). Returns false in
+  /// Returns whether the axis of `assignment` must split a certain dim of node
+  /// `index`, if the node has this dim: the batch dim for `dp` and `mb`, and
+  /// the sequence dim or the heads for `cp` (SequenceOps). Returns false for
   /// ops around divided experts.
   bool mustSplitRoleDim(unsigned index, const AxisAssignment &assignment) const;
-  /// Counts the sub-axes in `assignment.parts` that split the dim of `op` for
-  /// which they are meant, such as the batch for `dp`. Returns 0 for `tp` and
-  /// axes with other names. Without `--reproducible`, looks only at the first
-  /// sub-axis.
+  /// Counts the sub-axes in `assignment.parts` that split a dim of `op` with
+  /// the tag of the parallelism, such as Batch for `dp`. Returns 0 for `tp` and
+  /// for axes with other names, which have no tag. Without `--reproducible`,
+  /// counts only the first sub-axis, so the result is 0 or 1.
   int numRoleParts(unsigned index, const ShardedOp &op,
                    const AxisAssignment &assignment) const;
-  /// Returns the penalty if `part`, a sub-axis for the parallelism `role`, does
-  /// not split what it should: a large weight or a Megatron layout for `tp`, or
-  /// experts. `before` and `after` are node `index` without and with this
-  /// assignment.
+  /// Returns a penalty if `part`, a sub-axis for the parallelism `role`, leaves
+  /// a dim whole that it should split: for `tp`, a dim of a large weight or a
+  /// dim that a Megatron preset requires; for an axis that divides experts, the
+  /// expert dim. Returns 0 otherwise. `before` and `after` are node `index`
+  /// without and with a split over `part`.
   double penaltyOf(unsigned index, const ShardedOp &before,
                    const ShardedOp &after, const dist::SubAxis &part,
                    AxisRole role) const;
-  /// Returns whether node `index` of the graph is an input with a batch that
-  /// the axis of `part` must split.
+  /// Returns whether node `index` of the graph is a model input with a batch
+  /// dim, and the mesh axis of the sub-axis `part` must split this dim.
   bool mustSplitBatch(unsigned index, const dist::SubAxis &part) const;
   /// Returns the candidate split of node `index` of the graph that `state`
   /// describes, with its cost and the shardings of operands and results.

@@ -28,8 +28,9 @@ namespace {
 /// weight file if the program only transposes and casts the weight. Otherwise
 /// it is the order in the program.
 struct StoredView {
-  /// Computes `order` for `parameter`. The program applies
-  /// `parameter.transforms` after it reads the weight from the file.
+  /// Computes `order` from `parameter.transforms`: the transposes, casts and
+  /// other transforms that the program applies to the weight after it has read
+  /// the weight from the file.
   explicit StoredView(const program::ParameterT &parameter)
       : order(parameter.shape.size()) {
     std::iota(order.begin(), order.end(), 0);
@@ -50,9 +51,9 @@ struct StoredView {
   std::vector<size_t> order;
 
 private:
-  /// Updates `order` for one transpose. Dim k of the result is dim
-  /// permutation[k] of the operand. If the permutation has another number of
-  /// dims than `order`, sets `isReshaped` instead.
+  /// Updates `order` for one transpose of the weight: dim k of the transposed
+  /// weight is dim permutation[k] of the weight before. If `permutation` has
+  /// another length than `order`, only sets `isReshaped` to true.
   void append(const std::vector<int32_t> &permutation) {
     std::vector<size_t> inverse(order.size());
     if (permutation.size() != order.size()) {

@@ -11,10 +11,12 @@
 namespace pcc::emit {
 
 /// Returns the content of bundle.json: the fields of `pcc inspect --json`, but
-/// `programs` (one program per pipeline rank) replaces `ranks`. A `layout`
-/// lists the factors of the size of each dim, each with the mesh axes that
-/// split it. An axis is [name, pre, size], as in Shardy's sub-axes. Example:
-/// tp=2 splits the 64 of 192 = 3 · 64:
+/// `programs` (one program per pipeline rank) replaces `ranks`. The field
+/// `layout` of a tensor has one list per dim. The list has the factors of the
+/// dim's size, and each factor is followed by the mesh axes that split it. An
+/// axis is [name, pre, size], as in Shardy's sub-axes. Example for a tensor
+/// [192] with 192 = 3 · 64, where the mesh axis tp of size 2 splits the factor
+/// 64:
 ///
 ///   "layout": [[[3], [64, ["tp", 1, 2]]]]
 ///

@@ -83,9 +83,9 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// Returns the difference between the numbers of neighboring ranks in the group
-/// of rank 0, and the number of ranks in this group. `group` is an index in
-/// `facts.groups`.
+/// Returns two numbers for the group of rank 0: the difference between the
+/// numbers of neighboring ranks, and the number of ranks. Example: {2, 4} for
+/// the ranks 0, 2, 4 and 6. `group` is an index in `facts.groups`.
 static std::pair<int, int> spacingOf(const ModelFacts &facts, int group) {
   const dist::Mesh &mesh = facts.mesh.ranks();
   const auto members = runtime::membersOf(facts.groups[group], mesh,

@@ -20,12 +20,16 @@ struct StageWork {
   bool operator==(const StageWork &) const = default;
 };
 
-/// Prices of one step of a plan, as compile and `pcc inspect` tell them.
+/// Predicted costs of one step of a plan. pcc prints them after a compilation,
+/// and `pcc inspect` prints them for a bundle.
 struct PlanPrice {
-  /// Duration of the simulated step, and mean share in which a rank is idle.
+  /// `seconds` is the duration of the simulated step. `idleShare` is the share
+  /// of the step in which a rank is idle, from 0 to 1, as the mean over the
+  /// ranks.
   double seconds = 0, idleShare = 0;
-  /// Memory of a rank that needs the most, and bytes that a rank that receives
-  /// the most receives.
+  /// `memoryBytes` is the memory of the rank that needs the most memory.
+  /// `receivedBytes` is the number of bytes that arrive at the rank that
+  /// receives the most.
   int64_t memoryBytes = 0, receivedBytes = 0;
   /// Work of each pipeline stage.
   std::vector<StageWork> stages = {};

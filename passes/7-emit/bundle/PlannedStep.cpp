@@ -43,7 +43,8 @@ public:
                 [this](int from, int to) { return messageSeconds(from, to); }};
   }
 
-  /// Adds the collectives of the actions of each row to `timeline.messages`.
+  /// For each row of the timeline, stores the collectives of the row's actions
+  /// in `timeline.messages`, in the order of their start times.
   void addCollectives(runtime::Timeline &timeline) const {
     timeline.messages.resize(timeline.positions.size());
     for (size_t row = 0; row < timeline.positions.size(); ++row) {
@@ -143,7 +144,8 @@ private:
   const FlopCounter flops;
   const plan::Cluster cluster;
   llvm::DenseMap<Operation *, double> seconds;
-  /// A collective of a function, in seconds since a call of it began.
+  /// A collective in a stage function. `start` and `end` are in seconds after
+  /// the beginning of a call of this function.
   struct TimedCollective {
     double start, end;
     std::string name;

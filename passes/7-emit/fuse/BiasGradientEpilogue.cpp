@@ -11,9 +11,10 @@ using namespace pcc::emit;
 
 static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 
-/// Returns the operands of the matmul `product` whose column sums cuBLASLt can
-/// compute in the same call. These operands have two dims, and the matmul
-/// contracts the first dim. The flag is true for the left operand.
+/// Returns those operands of the matmul `product` for which cuBLASLt can
+/// compute column sums in the same call as the product. These are operands with
+/// two dims whose first dim the matmul contracts, such as both operands of xᵀ ·
+/// y. The flag is true for the left operand, and false for the right operand.
 static SmallVector<std::pair<Value, bool>, 2>
 contractedRows(graph::MatmulOp product) {
   SmallVector<std::pair<Value, bool>, 2> factors;
@@ -81,7 +82,7 @@ static graph::ReduceOp findReduction(Value value, int64_t columns) {
 
 /// Follows the casts and reshapes of `sums` to the first value of element type
 /// `stored`, and returns this value. Returns null if there is no such value, or
-/// if a value before it has several uses.
+/// if `sums` or an intermediate value has several uses.
 static Value castTo(Type stored, Value sums) {
   while (typeOf(sums).getElementType() != stored) {
     if (!sums.hasOneUse() ||

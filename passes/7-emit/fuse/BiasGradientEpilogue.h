@@ -45,10 +45,13 @@ struct BiasGradientEpilogue {
 /// Returns a null `result` if there is no such reduction. Changes no op.
 BiasGradientEpilogue findBiasGradient(graph::MatmulOp product);
 
-/// Rewrites a bias gradient as the column sums of an operand of `product`, in
-/// the element type `stored`. One cuBLASLt call, with the last op `last`, can
-/// then compute both. Moves readers of the bias gradient behind `last`. Returns
-/// a null `result` and changes no op if this is impossible.
+/// Replaces the ops that compute a bias gradient by ops that sum the columns of
+/// an operand of `product`, and that cast the sums to `stored`. Unlike
+/// findBiasGradient(), also accepts a reduction that reads the operand before a
+/// reshape. One cuBLASLt call, in place of the op `last`, can then compute the
+/// matmul and the sums. Moves the readers of the bias gradient behind `last`.
+/// If there is no bias gradient, or if its readers cannot move, changes no op,
+/// and the `result` is null.
 BiasGradientEpilogue alignBiasGradient(graph::MatmulOp product,
                                        mlir::Type stored,
                                        mlir::Operation *last);

@@ -46,8 +46,8 @@ static graph::SliceOp onlySlice(Operation *use) {
 }
 
 /// Returns whether only slices read the result of `op`, directly or through a
-/// reshape, and have at most as many elements as the result. One clone of `op`
-/// per slice then costs no more than `op`.
+/// reshape, and the slices together have at most as many elements as the
+/// result. Clones of `op`, one for each slice, then cost no more than `op`.
 static bool isReadInSlices(Operation *op) {
   int64_t numElements = 0;
   for (Operation *user : op->getUsers()) {
@@ -318,8 +318,9 @@ private:
   /// several times.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
-    // LLVM is expected to move `op` out of an innermost loop of at least 16
-    // iterations.
+    // If the last dim of the result of `op` is 1, `op` does not depend on the
+    // index of the innermost loop. LLVM is expected to move `op` out of this
+    // loop. With at least 16 iterations, the cost of `op` is then small.
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
                      !group.shape.empty() && group.shape.back() >= 16;
     if (!isExpensive(op) || isPerLine)
@@ -351,9 +352,9 @@ private:
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;
-    // No path returns to the group from beyond the end of its span (see
-    // `spans`). `turn` is the number of the last op of the span. Later ops have
-    // smaller numbers.
+    // The search can stop at ops after the span of the group (see `spans`),
+    // because no path leads from such an op back to the group. `turn` is the
+    // number of the last op of the span. Ops after it have smaller numbers.
     const size_t turn = spans[spanOf(number)];
     auto mayLeadBack = [&](Operation *at) { return turnOf.at(at) >= turn; };
     auto visitUsers = [&](Operation *from, int except) {
@@ -372,8 +373,8 @@ private:
         visitUsers(at, -2);
         continue;
       }
-      // One kernel computes this whole group, so the path continues at all its
-      // ops.
+      // One kernel computes all ops of this group, so all results of the group
+      // depend on the operands of `at`. Continue at the users of all ops.
       for (Operation *other : groups[group].ops) {
         seen.insert(other);
         visitUsers(other, group);

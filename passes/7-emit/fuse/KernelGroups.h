@@ -29,8 +29,8 @@ struct KernelGroup {
 
 /// Divides the ops of `block` into groups, each of which becomes one kernel.
 /// Returns the groups in the order of their last ops. An op that no kernel can
-/// compute, such as a matmul, belongs to no group. No kernel needs its own
-/// result as an input.
+/// compute, such as a matmul, belongs to no group. No kernel depends on its own
+/// result through ops outside of its group.
 std::vector<KernelGroup> groupKernels(mlir::Block &block);
 
 /// Gives each slice its own clone of a cheap op if only slices read the op.

@@ -250,8 +250,11 @@ private:
   }
 
   /// Returns whether `value` and `sum` are an accumulated gradient before and
-  /// after the addition of one microbatch. Both share one buffer. In the body
-  /// of a library call, checks the operand and the result of the call instead.
+  /// after the addition of one microbatch. `value` is then an argument of the
+  /// stage function, `sum` is a result of the same function, and both share one
+  /// buffer. If `value` is an argument in the body of a rank.library_call op,
+  /// the body must return `sum`, and the function makes the same check for the
+  /// operand and the result of the op.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -266,8 +269,10 @@ private:
            pipe::heldBy(argument) == sum;
   }
 
-  /// Returns addend(value), unless it is a sum of gradients over microbatches,
-  /// even one with the shape of a bias: only takeSum() may add to that.
+  /// Returns addend(value): the tensor b if the only reader of `value` is an
+  /// addition value + b. Returns null if b is a sum of gradients over
+  /// microbatches. Only takeSum() may fuse an addition to such a sum, even if
+  /// the sum has the shape of a bias.
   Value freeAddend(Value value) const {
     Value other = addend(value);
     return other && !isSumSoFar(other, (*value.user_begin())->getResult(0))
@@ -275,9 +280,10 @@ private:
                : Value();
   }
 
-  /// Appends an addition to an accumulated gradient, and a cast to f32 before
-  /// it, to the epilogue. Returns false if there is no such addition, or if the
-  /// run must be reproducible. The library does not round a bf16 product before
+  /// Appends to the epilogue the addition that adds the result of a matmul to
+  /// an accumulated gradient. If a cast to f32 comes before this addition, also
+  /// appends the cast. Returns false if there is no such addition, or if the
+  /// run must be reproducible: the library does not round a bf16 product before
   /// the addition, but separate ops do.
   bool takeSum() {
     if (!library.accumulates || !isa<graph::MatmulOp>(contraction) ||
@@ -307,8 +313,9 @@ private:
   /// Appends the addition of a residual to the epilogue of a matmul, if
   /// possible. A residual is another tensor of the same type as the result so
   /// far. No other op may read the result so far. Appends nothing after an
-  /// activation function if the library cannot add a tensor there. Leaves the
-  /// addition to a sum of gradients over microbatches to takeSum().
+  /// activation function if the library cannot add a tensor there. Also appends
+  /// nothing if the other tensor is a sum of gradients over microbatches,
+  /// because takeSum() handles this case.
   void takeResidual() {
     if (epilogue.activation != Activation::None && !library.addsToActivations)
       return;
@@ -366,8 +373,8 @@ private:
 
   /// Appends a transpose to the epilogue of a matmul. The library then stores
   /// the result with strides. Appends none if a fused kernel reads the
-  /// transposed tensor, because kernels can read with strides. Appends none if
-  /// neighbors in the last dim would be apart in memory.
+  /// transposed tensor, because kernels can read with strides. Also appends
+  /// none if the stride of the last dim of the stored result would not be 1.
   void takeOrder() {
     Value value = next();
     auto transpose = value.hasOneUse()
@@ -383,10 +390,10 @@ private:
       take({transpose});
   }
 
-  /// Returns the strides with which the library stores the matmul or
-  /// convolution if the call ends with `ops`. Example: if `ops` transposes a
-  /// result [2, 3], the strides are [1, 2]. Returns std::nullopt if strides
-  /// cannot describe the layout.
+  /// Returns the strides with which the library stores the result of the matmul
+  /// or convolution if the epilogue consists of `ops`. Example: if `ops`
+  /// transposes a result [2, 3], the strides are [1, 2]. Returns std::nullopt
+  /// if strides cannot describe the layout.
   std::optional<StridedView> viewBehind(ArrayRef<Operation *> ops) const {
     return storedView(contraction->getResult(0), ops);
   }

@@ -16,8 +16,8 @@ using namespace pcc::emit;
 static constexpr int64_t rowElements = 8;
 
 /// Returns whether cuDNN supports `op`: bf16 or f16, no mask operand, and no
-/// soft cap. Causal attention must have as many queries as keys. Each query,
-/// key and value must have a multiple of 16 bytes.
+/// soft cap. Causal attention must have as many queries as keys. The size in
+/// bytes of each query, key and value vector must be a multiple of 16.
 static bool isKnown(graph::AttentionOpInterface op, const AttentionPlan &plan) {
   return (plan.element.isBF16() || plan.element.isF16()) && !op.getMask() &&
          op.getSoftcap().isZero() &&

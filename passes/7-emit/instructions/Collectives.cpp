@@ -78,9 +78,10 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   RankedTensorType type = graph::tensorType(op.getResult());
   const auto &before = op.getFrom().getSharding();
   const auto &after = op.getTo().getSharding();
-  // Find the sub-axes over which only the result is partial. A set difference
-  // is not enough, because a list stores adjacent sub-axes as one.
-  // plan::subtract() splits them.
+  // Find the sub-axes over which the result is partial, but not the operand. A
+  // list stores adjacent sub-axes as one, such as x for the halves x:(1)2 and
+  // x:(2)2. A set difference would therefore not remove one half from x, but
+  // plan::subtract() does.
   const auto added =
       plan::subtract(dist::partialAxes(after), dist::partialAxes(before));
   if (!added)

@@ -53,9 +53,9 @@ void ContractionCall::leaveBody(rank::LibraryCallOp call) {
     sums.result = call->getResult(1);
 }
 
-/// Appends the instruction of a rank.library_call. Its body contains one matmul
-/// or convolution; the kind of this op selects the function that builds the
-/// instruction.
+/// Appends the instruction for `op`, a rank.library_call. The body of `op`
+/// contains one matmul or convolution. The kind of this contraction selects the
+/// function that builds the instruction.
 static bool buildLibraryCall(Operation *op, InstructionWriter &writer) {
   static const llvm::StringMap<BuildCall> builders = {
       {graph::MatmulOp::getOperationName(), buildMatmul},

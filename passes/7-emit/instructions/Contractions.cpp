@@ -69,15 +69,16 @@ namespace {
 /// that have a dim (a letter of the equation) decide its use:
 ///
 ///   lhs, rhs, result   batch dim
-///   lhs, result        row: the last one is dim m, all others are batch dims
-///   rhs, result        column: the last one is dim n, all others are batch dims
+///   lhs, result        row: the last is dim m, all others are batch dims
+///   rhs, result        column: the last is dim n, all others are batch dims
 ///   lhs, rhs           summed: all are merged into dim k
 class EinsumProduct {
 public:
   /// Splits the equation of `einsum` into the letters of each tensor. Swaps the
   /// operands if only the first one has the last letter of the result:
-  /// ij,jk->ki becomes jk,ij->ki. The last letter then is a column, since
-  /// libraries store results row by row.
+  /// ij,jk->ki becomes jk,ij->ki. The last letter (here i) thereby becomes a
+  /// column of the matrix product. Libraries store the matrix row by row, and
+  /// neighboring columns are then neighboring elements of the result.
   EinsumProduct(graph::EinsumOp einsum) : einsum(einsum) {
     StringRef inputs;
     std::tie(inputs, letters[2]) = einsum.getEquation().split("->");
@@ -161,8 +162,9 @@ private:
 
   /// Records the dim of the matrix product to which `letter` belongs: batch,
   /// row, column or summed. Only the last row letter and the last column letter
-  /// stay row and column. The earlier ones become batch dims. Returns false if
-  /// the result and one operand lack `letter`, and its size is not 1.
+  /// stay row and column. The earlier ones become batch dims. Returns false for
+  /// a letter that only one operand has, and that the result lacks, such as b
+  /// in ab,c->ac, unless its size is 1.
   bool assign(char letter) {
     const bool inA = has(0, letter), inB = has(1, letter), inC = has(2, letter);
     if (!inC) {

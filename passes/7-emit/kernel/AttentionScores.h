@@ -26,8 +26,9 @@ struct Score {
 
 /// Emits the score of the query at `row` = [batch, head, query] and key `key`.
 /// `product` is their dot product. The scale, softcap and masks of `op` are
-/// applied. If the i1 `isThere` is false at run time, the score is −∞: a GPU
-/// tile can be larger than the remaining keys.
+/// applied. If the i1 `isThere` is false at run time, the score is −∞. This is
+/// the case if a GPU tile extends beyond the last key, and `key` is in this
+/// part of the tile.
 Score scoreOf(KernelWriter &w, graph::AttentionOpInterface op,
               mlir::Value product, llvm::ArrayRef<Index> row, const Index &key,
               mlir::Value isThere = {});

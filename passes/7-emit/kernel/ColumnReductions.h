@@ -7,10 +7,11 @@
 
 namespace pcc::emit {
 
-/// Emits the code for group number `iteration` of `plan.width` neighboring
-/// columns. `outputs` are the pointers to the kernel's results. A reduction
-/// that depends on another one needs another loop over all elements, as in sum
-/// exp(x − max x).
+/// Emits the code that reduces `plan.width` neighboring columns. The columns of
+/// a kernel are divided into groups of this width, and `iteration` is the
+/// number of the group. `outputs` are the pointers to the kernel's results. If
+/// a reduction depends on another one, as in sum exp(x − max x), the code has
+/// one more loop over all elements.
 void writeColumns(KernelWriter &w, rank::KernelOp kernel,
                   const KernelPlan &plan, llvm::ArrayRef<mlir::Value> outputs,
                   const Index &iteration);

@@ -65,9 +65,11 @@ static Value gatherElements(KernelWriter &w, Operation *op,
   return w.read(gather.getData(), place);
 }
 
-/// Emits the element at `at` of the result of the gather_nd op `op`. The last
-/// dim of the index tensor holds tuples of indices along the first dims of the
-/// data, after the batch dims.
+/// Emits the element at `at` of the result of the gather_nd op `op`. Each row
+/// along the last dim of the index tensor is a tuple of indices into the data.
+/// They select along the dims of the data that follow the batch dims. Example:
+/// with 1 batch dim, data [2, 4, 5, 8] and indices [2, 3, 2], result[b, j, k]
+/// is data[b, indices[b, j, 0], indices[b, j, 1], k].
 static Value gatherNd(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto gather = cast<GatherNdOp>(op);
   auto indices = tensorType(gather.getIndices());

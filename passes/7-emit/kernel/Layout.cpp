@@ -121,9 +121,10 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
     Value shifted = s.add(at, s.integer(i64, away * period));
     at = arith::RemUIOp::create(w.builder, w.loc, shifted,
                                 s.integer(i64, period));
-    // In mode reflect, a period is the operand and its inner elements in
-    // reverse order, such as [a, b, c, b]. In mode wrap, `at` is never larger
-    // than `last`.
+    // In mode reflect, a period consists of the operand, and then its inner
+    // elements in reverse order. For the operand [a, b, c], a period is
+    // [a, b, c, b]. If `at` is larger than `last`, use the mirrored index. In
+    // mode wrap, `at` is never larger than `last`.
     Value mirrored = s.sub(s.integer(i64, period), at);
     Value inside = s.compare(arith::CmpIPredicate::sle, at, last);
     at = s.select(inside, at, mirrored);

@@ -99,9 +99,10 @@ struct BodyWriter {
 } // namespace
 
 /// Emits the function `name` with the loops of `kernel`. The parameters are
-/// signatureOf(kernel) and the range [begin, end) of outermost iterations.
-/// Pointers are `noalias` although an in-place update passes one buffer twice.
-/// Each element must be loaded before its new value is stored.
+/// signatureOf(kernel) and the range [begin, end) of outermost iterations. All
+/// pointers are `noalias`, although an in-place update passes the same buffer
+/// as operand and as result. This is correct only because the code loads each
+/// element before it stores the new value of this element.
 static LLVM::LLVMFuncOp writeBody(OpBuilder &builder, rank::KernelOp kernel,
                                   const Twine &name) {
   MLIRContext *context = kernel.getContext();
@@ -183,8 +184,10 @@ static void writeEntry(OpBuilder &builder, LLVM::LLVMFuncOp body,
 //===----------------------------------------------------------------------===//
 
 /// Emits the function `name` of a kernel that processes many groups of tensors
-/// in one call, as NVIDIA Apex does. Example for two groups (operands w and g,
-/// result n) with one learning rate:
+/// in one call, like the multi-tensor kernels of NVIDIA Apex. The function
+/// receives the addresses of tensors in the array `buffers`, and integers in
+/// the array `scalars`. Example for two groups (operands w and g, result n),
+/// which share one operand, the learning rate:
 ///
 ///   buffers   addresses of learning rate, w0, w1, g0, g1, n0, n1
 ///   scalars   2 (number of groups), size of group 0, size of group 1
@@ -283,10 +286,10 @@ LogicalResult pcc::emit::lowerToLlvmDialect(ModuleOp module) {
 
 /// Replaces ops for which a CPU may have no instruction, in two cases:
 ///
-///   - A math function of f32, such as exp, becomes arithmetic that evaluates a
-///     polynomial approximation.
-///   - A conversion between bf16 and f32 becomes integer arithmetic on the bits,
-///     such as shifts.
+/// - A math function of f32, such as exp, becomes arithmetic that evaluates a
+///   polynomial approximation.
+/// - A conversion between bf16 and f32 becomes integer arithmetic on the bits,
+///   such as shifts.
 static LogicalResult expandForProcessors(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(

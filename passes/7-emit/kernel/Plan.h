@@ -101,10 +101,11 @@ struct KernelPlan {
   /// Rows (sets of elements reduced together) of the tensor that the kernel
   /// reduces. std::nullopt in a kernel without reductions.
   std::optional<RowSpace> rows;
-  /// Number of neighboring columns (rows that are strided in memory) that one
-  /// unit of work reduces, at most 64. 0 if a unit of work is not a group of
-  /// columns. The sum of a [500, 100] tensor over dim 0 has two units of work:
-  /// 64 and 36 columns.
+  /// Number of neighboring columns that one unit of work reduces, at most 64. A
+  /// column is a set of elements that are reduced together and are not
+  /// neighbors in memory. The sum of a [500, 100] tensor over dim 0 has 100
+  /// columns, and two units of work with 64 and 36 columns. 0 if a unit of work
+  /// is not a group of columns.
   int64_t width = 0;
   /// Shape of the results of a kernel without reductions, and the number of
   /// neighboring dims that each loop covers, outermost loop first. Example:
@@ -121,8 +122,9 @@ struct KernelPlan {
   /// and the gradient of the keys has the shape [32, 64].
   bool hasOwnShapes = false;
   /// `extent` is the number of units of work, which threads can execute in
-  /// parallel. If several threads run the kernel, each gets at least `grain`
-  /// units. Giving less work to another thread does not pay off.
+  /// parallel. If several threads run the kernel, each thread gets at least
+  /// `grain` units. With fewer units per thread, starting another thread would
+  /// cost more time than it saves.
   int64_t extent = 1, grain = 1;
 };
 

@@ -64,8 +64,8 @@ static Value addUp(ScalarBuilder &s, Value sum, Value x) {
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Emits the smallest (`least` is true) or largest value of the type `element`.
-/// For floats this is −∞ or ∞.
+/// Emits a constant: the smallest value of the type `element` if `least` is
+/// true, else the largest value. For floats, these are −∞ and ∞.
 static Value extreme(ScalarBuilder &s, Type element, bool least) {
   Type type = computeType(element);
   if (isa<FloatType>(type))
@@ -167,10 +167,11 @@ Value pcc::emit::finish(KernelWriter &w, ReduceOp op, Value value) {
 static void reduceRow(KernelWriter &w, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Value input = reduce.getInput();
-  // keepRow() stores a computed row on the stack, and fold() only loads and
-  // combines it. This loop has the same code in all kernels. LLVM then chooses
-  // the same order, and sums and products have the same bits. For a maximum or
-  // minimum, keepRow() only avoids a second computation.
+  // keepRow() stores a computed row on the stack, and the loop of fold() only
+  // loads and combines the elements. This loop thus has the same code in all
+  // kernels, and LLVM adds or multiplies the elements in the same order. The
+  // result of a sum or a product is then bitwise equal in all kernels. For a
+  // maximum or minimum, keepRow() only avoids a second computation of the row.
   const bool hasOrder = adds(reduce) || reduce.getKind() == ReduceKind::Prod;
   if (hasOrder || !input.hasOneUse())
     w.keepRow(input);
@@ -283,8 +284,10 @@ static void softmaxRow(KernelWriter &w, Operation *op) {
 }
 
 /// Emits the element with the multi-index `at` of the result of the softmax
-/// `op`. softmaxRow() must have emitted the statistics of the row. If the
-/// thread certainly has the exponential in its stack buffer, loads it.
+/// `op`. softmaxRow() must have emitted the statistics of the row. Loads the
+/// exponential of the element from the stack buffer of softmaxRow() if it is
+/// certain that the same GPU thread has stored it there. Otherwise computes the
+/// exponential again.
 static Value readSoftmax(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   Values row = w.statistics[op];
   Value power;

@@ -45,10 +45,10 @@ public:
   /// the current thread.
   virtual llvm::SmallVector<mlir::Value>
   forEach(KernelWriter &w, mlir::ValueRange carried, NestBody body) = 0;
-  /// Emits the combination of the values `own` of all threads that share a row.
-  /// `merge` combines the values of two threads. Every thread gets the result.
-  /// On a GPU, the code can contain a barrier, so all threads of a block must
-  /// execute it.
+  /// Emits code that combines the values `own` of all threads that share a row,
+  /// such as the sum of their partial sums. `merge` combines the values of two
+  /// threads. Every thread gets the result. On a GPU, the code can contain a
+  /// barrier, so all threads of a block must execute it.
   virtual llvm::SmallVector<mlir::Value>
   join(KernelWriter &w, mlir::ValueRange own, MergeBody merge) = 0;
 
@@ -69,10 +69,11 @@ public:
   /// elements of one row (elements reduced together) that the thread computes.
   /// Returns std::nullopt if this is too much for the stack.
   virtual std::optional<int64_t> numSlots(const RowSpace &rows) const = 0;
-  /// Returns the index, in the stack buffer of the current thread, of the row
-  /// element with the indices `inner` along the reduced dims. Returns
-  /// std::nullopt if another GPU thread may have it. The current thread has the
-  /// element for which the `body` of forEach() is running.
+  /// Returns the index in the stack buffer of the current thread at which the
+  /// thread holds one element of its row. `inner` has the indices of this
+  /// element along the reduced dims. Returns std::nullopt if another GPU thread
+  /// may hold the element. On a GPU, this is the case for all elements except
+  /// the one for which forEach() is calling its `body`.
   virtual std::optional<Index> slotOf(KernelWriter &w,
                                       llvm::ArrayRef<Index> inner) const = 0;
 };

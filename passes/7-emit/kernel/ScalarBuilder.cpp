@@ -144,9 +144,10 @@ Value ScalarBuilder::fromStorage(Value stored, Type element) {
   return arith::ExtFOp::create(builder, loc, computeType(element), narrow);
 }
 
-/// Returns the i16 (bits of a bf16) or f16 from which fromStorage() has
-/// computed the f32 `value`, or null. An element that is loaded and stored
-/// unchanged then needs no rounding. `element` is bf16 or f16.
+/// Returns the loaded element from which fromStorage() has computed the f32
+/// `value`: an i16 (the bits of a bf16) or an f16. Returns null if `value` is
+/// not the result of fromStorage(). A kernel can thus store a loaded element
+/// unchanged, without rounding. `element` is the element type, bf16 or f16.
 static Value storedAs(Value value, Type element) {
   auto wide = value.getDefiningOp<arith::ExtFOp>();
   if (!wide || wide.getIn().getType() != element)

@@ -68,11 +68,11 @@ struct ScalarBuilder {
   /// the steps.
   mlir::Value accumulateProduct(mlir::Value product, mlir::Value element);
 
-  /// Emits the bitwise and of two integers.
+  /// Emits the bitwise AND of two integers.
   mlir::Value both(mlir::Value a, mlir::Value b);
-  /// Emits the bitwise or of two integers.
+  /// Emits the bitwise OR of two integers.
   mlir::Value either(mlir::Value a, mlir::Value b);
-  /// Emits the bitwise exclusive or of two integers.
+  /// Emits the bitwise XOR (exclusive or) of two integers.
   mlir::Value exclusive(mlir::Value a, mlir::Value b);
   /// Emits `a` if the i1 `condition` is true, else `b`.
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);

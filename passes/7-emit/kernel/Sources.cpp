@@ -36,10 +36,12 @@ static Value iota(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
                    op->getResult(0));
 }
 
-/// Emits element `at[0]` of the result of a dist.global_index op: the index in
-/// the whole dim of this element of the rank's shard. Ranks may split several
-/// factors of the dim, such as the 3 and the 64 of 192 = 3 · 64. An element of
-/// padding gets an index beyond the end of the dim.
+/// Emits element `at[0]` of the result of a dist.global_index op. This op
+/// converts an index along a dim of the rank's shard to the index along the
+/// same dim of the whole tensor. Ranks may split several factors of the dim.
+/// Example: if 2 ranks split the 64 of 192 = 3 · 64, local index 32 on rank 1
+/// is global index 64 + 32 = 96. An element of padding gets an index beyond the
+/// end of the dim.
 static Value globalIndex(KernelWriter &w, Operation *op, ArrayRef<Index> at) {
   auto index = cast<dist::GlobalIndexOp>(op);
   dist::DimSharding dim = index.getSharding().getSharding().dims[0];

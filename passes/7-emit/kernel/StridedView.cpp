@@ -39,9 +39,11 @@ StridedView StridedView::sliced(ArrayRef<int64_t> starts,
   return view;
 }
 
-/// Divides the dims of this view and the dims `to` into groups with equal
-/// products, from the last dims to the first. The strides exist if the dims of
-/// this view in each group are contiguous in memory.
+/// Divides the dims of this view and the dims `to` into groups, from the last
+/// dims to the first. In a group, both have the same product. Example: [2, 3,
+/// 4] and `to` = [6, 4] give the groups 4 = 4 and 2 · 3 = 6. Returns
+/// std::nullopt if dims of this view in one group, such as 2 and 3, are not
+/// contiguous in memory.
 std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   StridedView view = dense(to);
   view.offset = offset;
@@ -54,10 +56,11 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   size_t next = to.size();
   while (!from.empty()) {
     auto [left, stride] = from.pop_back_val();
-    // Form one group from the last dims that are in no group yet. `ownSize` is
-    // the product of the group's dims of this view. `left` is `ownSize` divided
-    // by the product of the group's dims of `to`. The group is complete if
-    // `left` is 1.
+    // Form one group from the last dims that are in no group yet, such as 2 · 3
+    // of this view and 6 of `to`. `ownSize` is the product of the dims of this
+    // view that the group has so far. `left` is `ownSize` divided by the
+    // product of the dims of `to` that the group has so far. The group is
+    // complete if `left` is 1.
     int64_t ownSize = left;
     while (left > 1) {
       const int64_t size = to[--next];

@@ -83,9 +83,9 @@ static Value elementPointer(KernelWriter &w, Value pointer, Type storage,
 }
 
 /// Returns the alignment, in bytes, of element number `position` of a buffer.
-/// It holds for all values of the loop counters in `position`. `storage` is the
-/// element type in memory. The buffer is aligned to `buffers` bytes, and at
-/// least to the size of an element.
+/// The alignment holds for all values of the loop counters that `position`
+/// contains. `storage` is the element type in memory. The buffer is aligned to
+/// `buffers` bytes, and at least to the size of an element.
 static unsigned alignmentAt(const Index &position, Type storage,
                             int64_t buffers) {
   const int64_t size = storage.getIntOrFloatBitWidth() / 8;

@@ -103,10 +103,10 @@ public:
   /// `value` to the type of the elements in memory.
   void store(mlir::Value pointer, mlir::Type element, const Index &position,
              mlir::Value value);
-  /// Emits loads of elements of bound operands, which later calls of read()
-  /// use. LLVM can merge neighboring loads. `places` are multi-indices in the
-  /// iteration space `shape`. Loads one element per place from each operand
-  /// that NumPy can broadcast to `shape`.
+  /// Emits loads of elements of bound operands in advance. Later calls of
+  /// read() return the loaded values. LLVM can merge neighboring loads.
+  /// `places` are multi-indices in the iteration space `shape`. Loads one
+  /// element per place from each operand that NumPy can broadcast to `shape`.
   void readAhead(llvm::ArrayRef<MultiIndex> places,
                  llvm::ArrayRef<int64_t> shape);
   /// Calls `body`, which may call storeResult() for some elements. Each call of
@@ -146,10 +146,12 @@ public:
   /// received.
   void storeInRow(mlir::Value buffer, llvm::ArrayRef<Index> inner,
                   mlir::Value element);
-  /// Emits the load of a row element from `buffer`, into which storeInRow() has
-  /// stored it. `inner` are its indices along the reduced dims. Returns null if
-  /// another GPU thread may have it. The current thread has the element for
-  /// which the `body` of overRow() or foldRow() is running.
+  /// Emits the load of an element of the current row from `buffer`, where
+  /// storeInRow() has stored the element. `inner` are the indices of the
+  /// element along the reduced dims. On a GPU, several threads can share a row,
+  /// and each thread stores only its own elements. Returns null if the element
+  /// may belong to another thread. The element for which the `body` of
+  /// overRow() or foldRow() is running always belongs to the current thread.
   mlir::Value loadFromRow(mlir::Value buffer, mlir::Type type,
                           llvm::ArrayRef<Index> inner);
   /// Returns the entries of the multi-index `at` that belong to reduced dims.
@@ -207,9 +209,9 @@ public:
   /// computes the last row once more, but skips `body`.
   void storeRow(llvm::function_ref<void()> body);
   /// Emits a fold, such as a sum, over the current row (elements reduced
-  /// together). Each thread begins with `start`, and `body` combines its values
-  /// with one more element. `merge` combines the values of two threads. Every
-  /// thread of the row gets the result.
+  /// together). Each thread begins with the values `start`, and `body` combines
+  /// the values of a thread with one more element. `merge` combines the values
+  /// of two threads. Every thread of the row gets the result.
   llvm::SmallVector<mlir::Value> foldRow(mlir::ValueRange start, NestBody body,
                                          MergeBody merge);
 
@@ -263,7 +265,8 @@ private:
   };
   /// Emits the load of the element `at` of `tensor` from a stack buffer that
   /// keepRow() has filled. Returns null if keepRow() has not stored this
-  /// element, or if another GPU thread may have it.
+  /// element, or if the element may be in the stack buffer of another GPU
+  /// thread.
   mlir::Value readKept(mlir::Value tensor, llvm::ArrayRef<Index> at);
 
   /// Map from each tensor in memory to its pointer. bind() adds the entries.
@@ -289,8 +292,9 @@ private:
     Index position;
     mlir::Value value;
   };
-  /// Stores that storeTogether() will emit after its `body`. Null outside of
-  /// storeTogether(): storeResult() then emits the store itself.
+  /// List of the stores that storeTogether() emits after its `body`. While this
+  /// pointer is null, outside of storeTogether(), storeResult() emits each
+  /// store itself.
   std::vector<Store> *waiting = nullptr;
 };
 

@@ -131,8 +131,10 @@ static Status addLibraries(const std::string &own, const std::string &target,
   return Status::success();
 }
 
-/// Appends to the incomplete file `path` until an error occurs, at most 1 MiB.
-/// Returns the error's number, such as ENOSPC; 0 if there was no error or file.
+/// Finds out why the linker could not write the file `path` completely: appends
+/// up to 1 MiB to the file, until a write fails. Returns the error number of
+/// this write, such as ENOSPC. Returns 0 if no write fails, or if the file
+/// cannot be opened.
 static int findWriteError(const std::string &path) {
   constexpr size_t pages = 256;
   const std::string page(4096, '\0');

@@ -10,9 +10,10 @@
 namespace pcc::emit {
 
 /// Adds up the bytes that values occupy at each step of a program. A step runs
-/// a function, starts messages or waits for messages. Unlike the arena plan,
-/// which has one live range per value, the sums tell the microbatches apart:
-/// fewer activations are in use while the first microbatch runs.
+/// a function, starts messages or waits for messages. The sums take into
+/// account that each microbatch uses its values at other steps: for example,
+/// fewer activations are in use while the first microbatch runs. The arena
+/// plan, in contrast, has only one live range per value.
 class ArenaUse {
 public:
   /// Bytes in use at one step: the most at any of its instructions (`during`),
@@ -21,18 +22,23 @@ public:
     int64_t during = 0, after = 0;
   };
 
-  /// Borrows both arguments. `line` must number all instructions already.
+  /// Keeps references to both arguments, which must outlive this object. `line`
+  /// must already number all instructions.
   ArenaUse(const InstantLine &line, const StepIndex &index);
 
   /// Adds a value that is in use during the whole program.
   void addWhole(int64_t bytes) { whole += bytes; }
-  /// Adds a value that every run of one function uses anew, at the instructions
-  /// `touched`. A value that several functions touch counts as a whole one.
+  /// Adds a temporary value of a function. Each run of the function uses the
+  /// buffer from instruction `touched.first` to instruction `touched.last`. If
+  /// these two instructions belong to different functions, the value counts
+  /// like one that addWhole() adds.
   void addTemporary(const Instants &touched, int64_t bytes);
-  /// Adds a value that is in use from step `first` to step `last`, at the
-  /// instants `atFirst` of step `first` and `atLast` of step `last`. If both
-  /// are the same step, `atFirst` counts. `last` may be the number of steps:
-  /// the value is then in use to the end.
+  /// Adds a value that is in use from step `first` to step `last`. In step
+  /// `first`, the value is in use only at the instants `atFirst`, and in step
+  /// `last` only at the instants `atLast`. In the steps between, the value is
+  /// in use at all instants. If both steps are the same, `atFirst` counts.
+  /// `last` may be the number of steps: the value is then in use to the end of
+  /// the program.
   void addSpan(size_t first, const Instants &atFirst, size_t last,
                const Instants &atLast, int64_t bytes);
 
@@ -40,7 +46,8 @@ public:
   std::vector<StepBytes> compute() const;
 
 private:
-  /// Bytes that are in use from instant `first` to instant `last` of one run.
+  /// Bytes that are in use from instant `first` to instant `last`, both
+  /// included, while one step runs.
   struct Piece {
     size_t first, last;
     int64_t bytes;
@@ -52,14 +59,16 @@ private:
   const InstantLine &line;
   const StepIndex &index;
   int64_t whole = 0;
-  /// First instant of each function.
+  /// Map from the first instant of each function to the function.
   std::map<size_t, mlir::Operation *> functionAt;
-  /// Values that every run of a function uses anew.
+  /// For each function: the temporary values that addTemporary() has added.
+  /// Each run of the function uses them.
   llvm::DenseMap<mlir::Operation *, std::vector<Piece>> temporaries;
   /// For each step: values whose use begins or ends in this step.
   std::vector<std::vector<Piece>> partial;
-  /// Changes of two sums from one step to the next: the bytes in use during
-  /// all of a step, and the bytes in use when a step has ended.
+  /// `throughout[i]` is the change, from step i - 1 to step i, of the bytes
+  /// that are in use during the whole step. `behind[i]` is the change of the
+  /// bytes that are still in use when the step has ended.
   std::vector<int64_t> throughout, behind;
 };
 

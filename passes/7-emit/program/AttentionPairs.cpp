@@ -27,10 +27,11 @@ void pcc::emit::pairAttentionGradients(
       --last;
     program::KernelT *first =
         last > 0 ? instructions[last - 1]->body.AsKernel() : nullptr;
-    // With cuDNN, the first kernel is skipped, and one cuDNN call at
-    // instructions[i] computes dq, dk and dv. No instruction between the two
-    // may therefore touch dq. Check that `first` computes dq: the last
-    // `num_results` buffers of a kernel are its results.
+    // With cuDNN, the runtime skips the kernel `first`, which computes dq.
+    // Later, one cuDNN call in place of instructions[i] computes dq, dk and dv.
+    // No instruction between `first` and instructions[i] may therefore touch
+    // dq. Check that dq is a result of `first`: the last `num_results` buffers
+    // of a kernel are its results.
     if (!first || first->buffers.size() < size_t(first->num_results) ||
         !llvm::is_contained(
             llvm::ArrayRef(first->buffers).take_back(first->num_results),

@@ -25,9 +25,10 @@
 namespace pcc::emit {
 
 /// Allows one cuDNN call to replace the two kernels that compute the gradients
-/// of an attention: copies program::AttentionT from the second kernel to the
-/// first. If an instruction between the two touches dq (the gradient of the
-/// queries), removes program::AttentionT instead.
+/// of an attention: copies the program::AttentionT of the second kernel to the
+/// first kernel. If an instruction between the two kernels touches dq (the
+/// gradient of the queries), cuDNN cannot replace them. The function then
+/// removes the program::AttentionT of the second kernel.
 void pairAttentionGradients(
     std::vector<std::unique_ptr<program::InstructionT>> &instructions);
 

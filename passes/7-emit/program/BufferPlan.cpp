@@ -77,10 +77,11 @@ int BufferPlan::constantStorage(graph::ConstantOp constant) {
   return storage;
 }
 
-/// Returns whether the op that reads `value` may overwrite its bytes. No second
-/// op may read `value`, and an op must compute it: weights, constants and
-/// function arguments stay. A reshape shares bytes with its operand, so the
-/// operand must meet the same conditions.
+/// Returns whether the op that reads `value` may overwrite the bytes of
+/// `value`. No other op may read `value`. An op must compute `value`: a weight,
+/// a constant or a function argument must not be overwritten. If `value` is the
+/// result of a reshape, the operand of the reshape has the same bytes and must
+/// meet the same conditions.
 bool BufferPlan::mayReuse(Value value) const {
   for (;;) {
     Operation *op = value.getDefiningOp();
@@ -152,9 +153,13 @@ ArrayRef<graph::GetParameterOp> BufferPlan::readsOf(int32_t parameter,
   return entry->second[parameter];
 }
 
-/// An element-wise kernel must compute `value`. A graph.set_parameter must
-/// write `value`, and only kernel launches may read it besides. No op may read
-/// the old value after the launch that computes `value`.
+/// Returns the storage of the old value, so that an update of a parameter
+/// happens in place, if all conditions hold:
+///
+/// - An element-wise kernel computes `value`.
+/// - A graph.set_parameter writes `value` to the parameter. All other ops that
+///   read `value` are kernel launches.
+/// - No op reads the old value after the launch that computes `value`.
 int BufferPlan::storageOfUpdated(Value value) {
   Operation *launch = value.getDefiningOp();
   FlatSymbolRefAttr symbol = launchedBy(launch);
@@ -181,10 +186,11 @@ int BufferPlan::storageOfUpdated(Value value) {
   return isElementWise(kernel) ? storage : -1;
 }
 
-/// An early reduction of the optimizer update already runs in the backward
-/// function that computes the gradient. An early all_reduce may overwrite its
-/// input. The result of an early reduce_scatter is live from the backward
-/// function to the update.
+/// An early reduction is a gradient reduction that belongs to the optimizer
+/// update, but already runs in the backward function that computes the
+/// gradient. The result of an early all_reduce always overwrites the operand.
+/// The result of an early reduce_scatter gets a new storage, which is live from
+/// the backward function to the update.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();
@@ -248,8 +254,8 @@ static bool isCutByMicrobatch(const Port &port) {
   return runtime::isCutByMicrobatch(port.sharding);
 }
 
-/// The storage is live during the whole step, because the sum is complete only
-/// after the last microbatch.
+/// The storage is live during the whole step, because the sum over microbatches
+/// is complete only after the last microbatch.
 int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
   storages[storage].isWhole = true;
@@ -501,9 +507,9 @@ void BufferPlan::writeUse() {
   }
 }
 
-/// The size is 0 if the storage is not in the arena, such as the storage of a
-/// weight. The size is also 0 if no instruction and no message uses the
-/// storage.
+/// The size of the result is 0 if the storage is not in the arena, such as the
+/// storage of a weight. The size is also 0 if no instruction and no message
+/// uses the storage.
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
   const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);

@@ -95,8 +95,9 @@ public:
   int32_t scratch(int64_t bytes);
   /// Enlarges the memory of `value`, of n elements, to `copies` times its size.
   /// Returns the index of a buffer of shape [copies, n] for this memory. Row 0
-  /// is `value`. The other rows are only written: a rank that must not change
-  /// `value` writes there.
+  /// is `value`. The other rows are written, but never read. Example: all ranks
+  /// run the same copy instruction. The ranks that must not change `value` copy
+  /// to row 1 instead of row 0.
   int32_t widenedBuffer(mlir::Value value, int64_t copies);
 
   /// Returns the index of the buffer of the model's input number `input`.
@@ -115,8 +116,9 @@ public:
   int32_t receivedBuffer(int transfer);
 
   /// Returns the index of the buffer to which `set` writes the rank's shard of
-  /// a weight. Adds a missing parameter (one weight in one sharding), but only
-  /// if no op of the module reads the weight. Otherwise returns -1.
+  /// a weight. If the program has no parameter for this weight in this sharding
+  /// yet, there are two cases. If no op of the module reads the weight, adds
+  /// the parameter. If an op reads the weight in another sharding, returns -1.
   int32_t parameterBuffer(graph::SetParameterOp set);
   /// Returns how many bytes one rank needs for the gradients that it keeps
   /// until the optimizer update. Counts only gradients in the arena, which is
@@ -276,18 +278,23 @@ private:
   /// call, `isShared` tells whether all microbatches share one copy of the
   /// value, or each has its own copy.
   MicrobatchLiveness &held(int storage, bool isShared = false);
-  /// Adds `storage` to `gradients` if the function `maker` computes its value
-  /// for each microbatch, and the optimizer update `taker` reads it.
+  /// Adds `storage` to `gradients` if `maker` runs once per microbatch and
+  /// `taker` runs once per step. `maker` is the function that computes the
+  /// value in `storage`, and `taker` is the function that reads this value,
+  /// such as the optimizer update.
   void noteGradient(int storage, mlir::func::FuncOp maker,
                     mlir::func::FuncOp taker);
-  /// Adds the storage with the index `index` to `use`, with `bytes` bytes for
-  /// each microbatch that holds it. Adds nothing if it is not in the arena or
-  /// no instruction and no message uses it.
+  /// Adds the storage with the index `index` to `use`. The storage counts
+  /// `bytes` bytes for each microbatch whose value it holds. Adds nothing if
+  /// the storage is not in the arena, or if no instruction and no message uses
+  /// it.
   void addTo(ArenaUse &use, int index, int64_t bytes) const;
   /// Returns whether the storage with the index `index` takes bytes of the
   /// arena: it is in the arena, and an instruction or a message uses it.
   bool isInArena(int index) const;
-  /// Writes to the actions of the program how many bytes of the arena they use.
+  /// Stores in each action of the program how many bytes of the arena are in
+  /// use while the action runs, and after it. Stores the same two numbers for
+  /// gradients alone.
   void writeUse();
   /// Sets the number of slots of each storage (range of bytes). A slot has room
   /// for the value of one microbatch. Example: if the values of three

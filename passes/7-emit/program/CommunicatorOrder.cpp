@@ -34,8 +34,9 @@ static std::string findOtherCommunicators(const program::ProgramT &left,
   return {};
 }
 
-/// Returns an error message if a group of `program` has ranks with different
-/// coordinates on the pipeline axis of the mesh, and an empty string otherwise.
+/// Returns an error message if a group of ranks of `program` has members with
+/// different coordinates on the pipeline axis of the mesh, because these
+/// members run different programs. Returns an empty string otherwise.
 static std::string findWideGroup(const program::ProgramT &program) {
   const dist::Mesh mesh = runtime::meshOf(program);
   for (auto [i, group] : llvm::enumerate(program.groups))
@@ -115,7 +116,8 @@ emit::findDeadlock(const ModelFacts &facts,
         !fault.empty())
       return fault;
   }
-  // The simulation assumes that a waiting communicator leaves enough GPU thread
-  // blocks for all other communicators. NcclWorld.cpp limits the thread blocks.
+  // The simulation assumes that a communicator that waits on the GPU leaves
+  // enough thread blocks for all other communicators. NcclWorld.cpp ensures
+  // this by a limit on the thread blocks of each communicator.
   return plan::replay(facts.pipeline).error;
 }

@@ -144,10 +144,11 @@ private:
     return value;
   }
 
-  /// Returns whether only `return` ops read `value` and the results of its
-  /// readers. No reader may be a collective or a send. Looks through reshapes.
-  /// Appends the readers that are neither `return` ops nor reshapes to
-  /// `readers`.
+  /// Returns whether the function uses `value` only for its results: each
+  /// reader of `value` is a `return` op, or an op whose results only `return`
+  /// ops read. No reader may be a collective or a send. Reshapes do not count
+  /// as readers; their readers do. Appends the readers that are not `return`
+  /// ops to `readers`.
   static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       if (isa<graph::ReshapeOp>(user))
@@ -196,9 +197,10 @@ private:
   }
 
   /// Returns whether `gradient` is complete after the last run of the backward
-  /// function `maker`. Only the argument `reader` of the optimizer update may
-  /// take the complete value. With several microbatches, `gradient` must be a
-  /// sum that each run of `maker` continues.
+  /// function `maker`. With several microbatches, `gradient` must be a sum that
+  /// each run of `maker` takes from the previous run and continues. Also
+  /// returns false if any other argument than `reader`, an argument of the
+  /// optimizer update, gets the complete value.
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;
     for (BlockArgument taker : takers[gradient])

@@ -24,7 +24,8 @@ public:
 
   /// Returns the number of floating-point operations of one execution of `op`.
   /// For a kernel launch or a library call, this is the sum over the ops in the
-  /// body. A launch on several tensors counts all of them.
+  /// body. If one launch computes several tensors, the number counts the
+  /// operations for all of them.
   double of(mlir::Operation &op) const;
   /// Returns the number of floating-point operations of all ops of `block`.
   double of(mlir::Block &block) const;

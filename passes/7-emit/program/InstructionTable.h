@@ -26,8 +26,8 @@ public:
   const ModelFacts &facts;
   BufferPlan &buffers;
 
-  /// Makes emit() append to `list`, the instructions of one function. Must be
-  /// called before emit().
+  /// Sets the list to which emit() appends: `list`, the instructions of one
+  /// function. Must be called before emit().
   void setList(std::vector<std::unique_ptr<program::InstructionT>> &list) {
     target = &list;
   }

@@ -65,7 +65,7 @@ void MicrobatchLiveness::Span::add(size_t step) {
   last = std::max(last, step);
 }
 
-/// A function that runs once per step, such as the optimizer update, extends
+/// If `function` runs once per step, such as the optimizer update, extends only
 /// the live range of the last microbatch.
 void MicrobatchLiveness::addRuns(mlir::func::FuncOp function) {
   if (!pipe::runsOnce(function))
@@ -120,9 +120,11 @@ int32_t MicrobatchLiveness::count() const {
   return slots;
 }
 
-/// A post (start of messages) or a wait has one instant. A function has one
-/// instant per instruction. Only the first and the last step of `span` are
-/// shortened to the instructions that use the value.
+/// A step that starts messages or waits for messages has one instant. A step
+/// that runs a function has one instant per instruction. In the first step of
+/// `span`, the value is live from its first use on. In the last step of `span`,
+/// the value is live up to its last use. In all other steps, it is live at all
+/// instants.
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {
@@ -190,7 +192,8 @@ MicrobatchLiveness::pieces(const InstantLine &line, const Instants &touched,
     const uint64_t begin = slot * stride, end = begin + stride;
     std::vector<Instants> held = heldIn(slot, slots, line, touched);
     // If the preceding slot is in use at the same instants, extend its byte
-    // ranges to the end of this slot. They are the last elements of `result`.
+    // ranges to the end of this slot. These byte ranges are the last elements
+    // of `result`.
     if (slot > 0 && held == before) {
       for (size_t i = 0; i < held.size(); ++i)
         result.rbegin()[i].end = end;

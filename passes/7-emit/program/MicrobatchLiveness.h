@@ -39,10 +39,11 @@ struct Instants {
   friend bool operator==(const Instants &, const Instants &) = default;
 };
 
-/// Instants of a program: the numbers of which live ranges consist. The posts
-/// (starts of messages) and waits get the instants 1 to n, in program order.
-/// The instructions of all functions follow. An instruction has one instant,
-/// even if it runs once per microbatch.
+/// Numbering of the points in time of a program. The numbers are called
+/// instants, and a live range is a range of instants. The posts (starts of
+/// messages) and waits get the instants 1 to n, in program order. The
+/// instructions of all functions follow. An instruction has one instant, even
+/// if it runs once per microbatch.
 struct InstantLine {
   /// Assigns the instants 1, 2, 3 and so on to the steps of a program that
   /// start messages or wait for messages. `steps` lists the steps of the
@@ -219,9 +220,11 @@ private:
                                const InstantLine &line,
                                const Instants &touched) const;
   /// Returns the instants at which the value is live during step `step`, which
-  /// lies in the live range `span`. `touched` has the first and the last
-  /// instruction that use the value. They shorten the first and the last step
-  /// of `span`. All other steps count as a whole.
+  /// is in the live range `span`. If the step runs a function, these are the
+  /// instants of its instructions. In the first step of `span`, they begin at
+  /// the first instruction that uses the value (`touched.first`). In the last
+  /// step, they end at the last instruction that uses the value
+  /// (`touched.last`).
   Instants heldAt(size_t step, const Span &span, const InstantLine &line,
                   const Instants &touched) const;
 

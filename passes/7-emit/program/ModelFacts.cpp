@@ -226,8 +226,8 @@ private:
 
   /// Appends each function of the module to `facts.functions[stage]` of its
   /// stage. Returns an error message if a stage number is out of range, if a
-  /// stage has no forward function, or if two of its functions have the same
-  /// action. Otherwise returns an empty string.
+  /// stage has no forward function, or if two functions of a stage have the
+  /// same action. Otherwise returns an empty string.
   std::string readStages() {
     const int64_t count = integer(facts.module, pipe::stagesName);
     facts.functions.resize(count);

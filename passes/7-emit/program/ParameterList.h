@@ -25,10 +25,11 @@ public:
   /// shardings has two entries. Appends the entry if the list does not have it
   /// yet.
   int32_t add(graph::GetParameterOp get);
-  /// Returns the index in `program.parameters` of the weight and the sharding
-  /// that `set` writes. If the list lacks them, appends them, but only if no op
-  /// of the module reads the weight. If an op reads the weight in other
-  /// shardings only, returns -1, and the compilation fails.
+  /// Returns the index in `program.parameters` of the entry for the weight and
+  /// the sharding that `set` writes. If the list does not have this entry yet,
+  /// there are two cases. If no op of the module reads the weight, appends the
+  /// entry. If an op reads the weight in another sharding, returns -1, and the
+  /// compilation fails.
   int32_t add(graph::SetParameterOp set);
 
   /// Returns the declaration of the weight named `parameter`; null if the

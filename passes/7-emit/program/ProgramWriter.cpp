@@ -128,9 +128,10 @@ private:
                      .peakOf(program.tf32 && type == "f32" ? "tf32" : type);
   }
 
-  /// Adds the stages of this pipeline rank to `program.stages`, for reports,
-  /// each with the floating-point operations of one rank in one step. Also
-  /// stores the peak speed of the device.
+  /// Adds one entry to `program.stages` for each stage of this pipeline rank.
+  /// An entry has the index of the stage, and the number of floating-point
+  /// operations of one rank in one step. Also stores the peak speed of the
+  /// device in `program.peak_flops`. Reports of a run use these numbers.
   void writeStages() {
     const FlopCounter flops(facts.module);
     program.peak_flops = peakFlops(flops);

@@ -51,9 +51,9 @@ public:
 
 private:
   /// Appends `gather` to `found` if it is an all_gather between several ranks
-  /// whose input depends only on weights and constants. Excludes an all_gather
-  /// with the operands `rows`, in which a rank sends only some rows of its
-  /// shard.
+  /// and if its input depends only on weights and constants. Excludes an
+  /// all_gather with the operands `rows`, in which a rank sends only some rows
+  /// of its shard.
   void collect(dist::CollectiveOp gather) {
     if (gather.getKind() != dist::CollectiveKind::AllGather ||
         !gather.getRows().empty() || facts.groupOf(gather) < 0)

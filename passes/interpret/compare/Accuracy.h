@@ -11,8 +11,9 @@ namespace pcc::interpret {
 /// the unpartitioned model, both measured against f64. Another order of
 /// addition makes the error 2 to 4 times as large, which is accepted. Ranks
 /// that subtract almost equal numbers make it hundreds of times as large, which
-/// is not accepted. measureNoise() also accepts differences of this many times
-/// the change that random rounding errors cause.
+/// is not accepted. measureNoise() uses the same factor: it measures the change
+/// that random rounding errors cause, and accepts differences of up to 20 times
+/// this change.
 inline constexpr double lossOfRanks = 20;
 
 /// Two errors of one output or parameter of the model: the error of the
@@ -45,11 +46,12 @@ double accuracyOf(mlir::Value value, double errorOfOneRank);
 /// Returns whether `module` has floats narrower than f64.
 bool hasNarrowFloats(mlir::ModuleOp module);
 
-/// Returns a text about the first element with too large an error, which
-/// `value` must have. The relative errors are the largest of all elements:
+/// Returns a text about the first element whose error is too large. There must
+/// be one. Unlike the indices and the elements, both relative errors in the
+/// text are the largest of all elements:
 ///
-///     differs at [0, 3] on rank 1: expected 0.5, got 0.25 (relative error 0.5),
-///     where one rank has a relative error of 1e-07
+///   differs at [0, 3] on rank 1: expected 0.5, got 0.25 (relative error 0.5),
+///   where one rank has a relative error of 1e-07
 std::string describe(const AccurateValue &value);
 
 } // namespace pcc::interpret

@@ -64,10 +64,11 @@ public:
   const graph::HostTensor &whole() const { return expected; }
 
 private:
-  /// Returns the relative error of one element, |wanted − got| / m. Returns 0
-  /// if both elements are equal or NaN. An error above `tolerance` counts as 0
-  /// if |wanted − got| is at most `noise`. The largest finite double replaces
-  /// NaN and infinity.
+  /// Returns the relative error of one element, |wanted − got| / m, with the m
+  /// of the constructor. Returns 0 if both elements are equal, if both are NaN,
+  /// or if |wanted − got| is at most `noise` and the error would exceed
+  /// `tolerance`. Returns the largest finite double if the quotient is NaN or
+  /// infinite.
   double errorOf(double wanted, double got) const;
 
   graph::HostTensor expected;

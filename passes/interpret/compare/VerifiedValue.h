@@ -24,8 +24,10 @@ struct VerifiedValue {
 double toleranceOf(mlir::Type elementType, graph::Numerics numerics);
 
 /// Returns the largest relative error with which an element of `value` counts
-/// as equal: 1e-12 in f64. In the element types of the model, the least precise
-/// type from which `value` is computed determines it, such as 5e-2 for bf16.
+/// as equal. It is 1e-12 if `numerics` selects f64. Otherwise, it is the
+/// largest tolerance of the element types of `value` and of all values from
+/// which `value` is computed. Example: 5e-2 for an f32 that is the cast of a
+/// bf16.
 double toleranceOf(mlir::Value value, graph::Numerics numerics);
 
 /// Returns a text about the first wrong element, which `comparison` must have

@@ -96,9 +96,10 @@ static json::Object accuracyOf(llvm::ArrayRef<AccurateValue> values) {
 }
 
 /// Returns all findings as a JSON object. The entry "first_difference" is the
-/// first wrong tensor, or null. The order is: op results on the simulated
-/// ranks, model outputs on the simulated ranks, `ownTypes`, outputs of the
-/// executables.
+/// first wrong tensor, or null if no tensor is wrong. The lists are searched in
+/// this order: op results on the simulated ranks, model outputs on the
+/// simulated ranks, tensors in the model's own types (`ownTypes`), outputs of
+/// the executables.
 static json::Object toJson(const Findings &findings) {
   const VerifiedValue *simulated = findings.simulatedDifference();
   const VerifiedValue *executed = findings.executedDifference();

@@ -14,25 +14,26 @@ namespace pcc::interpret {
 /// unpartitioned model as well.
 struct Findings {
   graph::Numerics numerics = graph::Numerics::Exact;
-  /// Comparisons of the simulated ranks with the unpartitioned model, one for
-  /// each model output. A training step is executed several times: one
-  /// comparison for each output of each execution, and one for each parameter
-  /// after the last.
+  /// Comparisons of the simulated ranks with the unpartitioned model. For
+  /// inference, there is one entry for each model output. A training step is
+  /// executed several times: there is one entry for each output of each step,
+  /// and one for each parameter after the last step.
   std::vector<VerifiedValue> outputs;
   /// Comparisons of the compiled executables with the unpartitioned model;
   /// empty until the executables have been executed. One for each model output.
   /// In training, these are the outputs of the last step, and the written
   /// parameters.
   std::vector<VerifiedValue> executed;
-  /// Errors of the simulated ranks and of the unpartitioned model against f64,
-  /// with each op result rounded to its element type, such as bf16. One entry
-  /// for each float tensor in `outputs`. The list is empty if all floats are
-  /// f64, or if `outputs` contains a wrong value.
+  /// Relative errors, against the unpartitioned model in f64, of two runs: the
+  /// partitioned model on the simulated ranks, and the unpartitioned model on
+  /// one rank. Both runs round each op result to its element type, such as
+  /// bf16. One entry for each float tensor in `outputs`. The list is empty if
+  /// all floats are f64, or if `outputs` contains a wrong value.
   std::vector<AccurateValue> ownTypes;
-  /// First op result, in the order of execution, that differs on the simulated
-  /// ranks. It helps to find the cause of a wrong model output. Empty if no
-  /// output is wrong, if the model is a training step, or if no such result was
-  /// found.
+  /// First op result, in the order of execution, that differs between the
+  /// simulated ranks and the unpartitioned model. This op helps to find the
+  /// cause of a wrong model output. Empty if no output is wrong, if the model
+  /// is a training step, or if no such result was found.
   std::optional<VerifiedValue> first;
 
   /// Returns the first entry of `outputs` with a wrong value. An entry of
@@ -48,14 +49,15 @@ struct Findings {
   /// is wrong if the difference exceeds the tolerance of the entry. Returns
   /// null if no value is wrong. The returned pointer points into this object.
   const VerifiedValue *executedDifference() const;
-  /// Returns the first entry of `ownTypes` for which the simulated ranks are
-  /// less accurate than accuracyOf() allows; null if there is none. The pointer
-  /// points into this object.
+  /// Returns the first entry of `ownTypes` in which the relative error of the
+  /// simulated ranks is larger than accuracyOf() accepts. Returns null if there
+  /// is no such entry. The pointer points into this object.
   const AccurateValue *accuracyLoss() const;
 };
 
 /// Returns a text with the largest relative errors, such as 0.02 on the
-/// simulated ranks and 0.01 on one rank. No value must be wrong. Example:
+/// simulated ranks and 0.01 on one rank. Call it only for `findings` without a
+/// wrong value, because the text says that all values are equal. Example:
 ///
 ///   equal in f64 (relative error 2e-16) and as accurate as one rank in the
 ///   model's types (relative errors 0.02 and 0.01)

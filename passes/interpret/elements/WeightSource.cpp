@@ -104,8 +104,10 @@ static HostTensor filled(RankedTensorType type, double number) {
   return tensor;
 }
 
-/// Uses the fill value of the parameter, if there is one. Otherwise, reads its
-/// file or generates random elements, and applies its transforms.
+/// Sets `tensor` to the initial value of the parameter `name`. If the parameter
+/// has a fill value, all elements have this value. Otherwise, reads the
+/// elements from the weight file, or generates random elements if there is no
+/// file. Then applies the transforms of the weight, such as a transpose.
 Status WeightSource::read(StringRef name, HostTensor &tensor) {
   auto parameter = module.lookupSymbol<ParameterOp>(name);
   if (!parameter)

@@ -300,8 +300,8 @@ private:
   /// an all_gather. Copies each element from a rank that holds it, the nearest
   /// one of sourcesOf(). In a Slice or Mask collective, copies only from the
   /// operand of `rank`. A Mask collective also calls mask(). If row masks
-  /// exclude an element, the function does not copy the element, but counts it
-  /// as found in `missing` and `filled`.
+  /// exclude an element, the function does not copy the element, but still sets
+  /// its flag in `filled` and subtracts it from `missing`.
   void move(int64_t rank, HostTensor &result) {
     bool isLocal = op.getKind() == CollectiveKind::Slice ||
                    op.getKind() == CollectiveKind::Mask;

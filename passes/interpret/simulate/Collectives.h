@@ -17,10 +17,13 @@ namespace pcc::interpret {
 /// example, a rank receives only the tokens that its experts process. This
 /// struct contains pointers to the masks, and does not own the masks.
 struct RowMasks {
-  /// divided[i, m]: in an all_gather, this rank sends row i of its shard to
-  /// rank m of the group. In a reduce_scatter, it gets a summand of row i from
-  /// rank m. whole[i]: in an all_gather, this rank receives row i of the whole
-  /// tensor. In a reduce_scatter, it sends its summand of row i.
+  /// `divided` has one element for each row i of this rank's shard and each
+  /// rank m of the group. In an all_gather, the element is true if this rank
+  /// sends row i to rank m. In a reduce_scatter, it is true if this rank
+  /// receives a summand of row i from rank m. `whole` has one element for each
+  /// row i of the whole tensor. In an all_gather, the element is true if this
+  /// rank receives row i. In a reduce_scatter, it is true if this rank sends
+  /// its summand of row i.
   const graph::HostTensor *divided, *whole;
 };
 

@@ -162,8 +162,9 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
   return results;
 }
 
-/// Pads a shard that is smaller than its buffer with 0, because an executable
-/// does so when it loads a weight.
+/// Returns the shards of the parameter on all ranks. If the ranks cannot divide
+/// a dim evenly, fills the missing elements of the last shards with 0. The
+/// runtime does the same when it loads a weight.
 FunctionRun::Results FunctionRun::readWeight(Operation *op) {
   if (hooks.read)
     if (RankTensors written = hooks.read(cast<graph::GetParameterOp>(op));

@@ -79,9 +79,9 @@ private:
   /// not name the op; run() adds the name.
   Results step(mlir::Operation *op);
   /// Returns the precision of the results of `op`: Numerics::Model if the
-  /// compiler can fold `op` to a constant, otherwise that of the constructor.
-  /// Must be called for each op in order, because it records constants in
-  /// `constants` for later ops.
+  /// compiler can fold `op` to a constant, otherwise the member `numerics`.
+  /// Must be called for each op in the order of execution, because a call can
+  /// add results of `op` to `constants`, which later calls read.
   graph::Numerics numericsOf(mlir::Operation *op);
   /// Executes `op`, an op of the graph dialect, on all ranks. Several ranks may
   /// point to the same tensor objects. For example, all ranks point to one

@@ -116,8 +116,15 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
   return hooks;
 }
 
-/// Gives a `taker` that runs once per step the result of the last microbatch.
-/// Returns an empty list if `held` lacks a result of another function.
+/// Returns the value of argument number `argument` of the function `taker` on
+/// all ranks. The value is a result of the function `from.by`, and the map
+/// `held` contains the results of the functions that have run. If `held` has
+/// one result for each microbatch, but `taker` runs once per step, returns the
+/// result of the last microbatch.
+///
+/// If `held` does not contain the result yet, there are two cases. If `from.by`
+/// is `taker` itself, the result is a sum over the microbatches, and the
+/// function returns zeros. If it is another function, returns an empty list.
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {

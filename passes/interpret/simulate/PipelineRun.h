@@ -39,8 +39,8 @@ class PipelineRun {
 public:
   /// Prepares the execution of the functions of `module`. `numerics` is the
   /// precision of op results: Numerics::Exact keeps floats in f64, and
-  /// Numerics::Model rounds them to their element types. A constant that the
-  /// compiler can compute is always rounded.
+  /// Numerics::Model rounds them to their element types. The result of an op
+  /// that the compiler can fold to a constant is always rounded.
   PipelineRun(mlir::ModuleOp module, graph::Numerics numerics);
 
   /// Executes one step of training or inference, with all its microbatches.
@@ -93,7 +93,7 @@ private:
   /// Returns argument number `argument` of `taker`: the result `from.result` of
   /// the function `from.by` in the same stage. If `from.by` is `taker` itself,
   /// the argument is a sum over the earlier microbatches, such as a gradient.
-  /// It is zero for the first microbatch.
+  /// For the first microbatch, this sum is zero.
   RankTensors takeHeld(mlir::func::FuncOp taker, const pipe::Held &from,
                        unsigned argument, const SimulatedRanks &ranks);
   /// Stores the results of `function` in the member `held`. Later, these

@@ -33,10 +33,11 @@ public:
   /// matmul, or of ops along a row, such as a softmax.
   void apply(mlir::Operation *op, mlir::Type type, graph::HostTensor &result);
 
-  /// Adds errors for the rounding of partial sums to the operands of a sum,
-  /// such as a matmul. An error of the result would be too small: in 1000 + 1 −
-  /// 1000, the partial sum 1001 is rounded, but the result is 1. Points
-  /// `operands` to the returned copies, which the caller must keep.
+  /// Simulates the rounding of the partial sums of an op that sums, such as a
+  /// matmul. Adds random errors to the operands and not to the result. An error
+  /// in proportion to the result would be too small: in 1000 + 1 − 1000, the
+  /// partial sum 1001 is rounded, but the result is 1. Points `operands` to the
+  /// returned copies, which the caller must keep.
   std::vector<graph::HostTensor>
   applyToTerms(mlir::Operation *op,
                llvm::MutableArrayRef<const graph::HostTensor *> operands);

@@ -54,8 +54,9 @@ enum class Padding : uint8_t {
 };
 
 /// Creates a tensor with the sizes of the lists in `indices`. Padding becomes
-/// NaN for Float and Padding::Poison, else 0. A hole becomes 0 if it is not
-/// padding in another dim. The caller must write all other elements.
+/// NaN if `kind` is Float and `padding` is Padding::Poison, otherwise 0. A hole
+/// becomes 0. An element that is a hole in one dim and padding in another dim
+/// counts as padding. The caller must write all other elements.
 graph::HostTensor emptyShard(const LocalIndices &indices,
                              graph::ElementKind kind, Padding padding);
 
@@ -67,8 +68,9 @@ void forEachElement(const LocalIndices &indices, llvm::ArrayRef<int64_t> shape,
                     llvm::function_ref<void(int64_t, int64_t)> visit);
 
 /// Copies the shard with the global indices `indices` from the tensor `whole`.
-/// Padding becomes NaN for floats and Padding::Poison, else 0. A hole becomes 0
-/// if it is not padding in another dim.
+/// Padding becomes NaN if `whole` has floats and `padding` is Padding::Poison,
+/// otherwise 0. A hole becomes 0. An element that is a hole in one dim and
+/// padding in another dim counts as padding.
 graph::HostTensor takeShard(const graph::HostTensor &whole,
                             const LocalIndices &indices, Padding padding);
 

@@ -15,9 +15,10 @@ namespace pcc::interpret {
 using WrittenParameters = std::map<std::string, TensorPointer>;
 
 /// Executes @main of the unpartitioned model once and returns its outputs.
-/// `parameters`, if not null, has weights that replace initial ones, and gets
-/// the weights that a successful run writes. `rounding`, if not null, adds
-/// random errors to sums. `onResult` gets each op result and may be null.
+/// `parameters`, if not null, contains values that replace the initial values
+/// of weights. A successful run stores the weights that it writes in the same
+/// map. `rounding`, if not null, adds random errors to sums. `onResult` gets
+/// each op result and may be null.
 StatusOr<std::vector<TensorPointer>>
 runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  graph::Numerics numerics, OnResult onResult,

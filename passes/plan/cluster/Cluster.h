@@ -94,22 +94,24 @@ struct Cluster {
   double peakOf(std::string_view dtype) const;
 
   /// Returns the predicted seconds of one op: the launch time plus the larger
-  /// of compute time and memory time. `bytes` are read from and written to
-  /// device memory. `matmulEfficiency` reduces the peak flops of every op, not
-  /// only of matmuls.
+  /// of compute time and memory time. `bytes` is the number of bytes that the
+  /// op reads from device memory and writes to it. `matmulEfficiency` reduces
+  /// the peak flops of every op, not only of matmuls.
   double computeSeconds(double flops, double bytes,
                         std::string_view dtype) const;
 
-  /// Returns the network link over which `size` ranks communicate. Their
-  /// numbers differ by `stride`, such as the ranks 0, 4 and 8. It is the link
-  /// with the smallest span of at least `stride` · `size` ranks, or else the
-  /// link with the largest span.
+  /// Returns the network link over which a group of `size` ranks communicates.
+  /// The numbers of the ranks differ by `stride`: 3 ranks with stride 4 are,
+  /// for example, 0, 4 and 8. Returns the link with the smallest span that is
+  /// at least `stride` · `size`. If there is none, returns the link with the
+  /// largest span.
   const Link &linkFor(int stride, int size) const;
 
-  /// Returns the predicted seconds of `calls` calls of the collective `kind`,
-  /// or of messages between pipeline stages for the kind "transfer". `bytes` is
-  /// the sum that one rank receives in all calls. `stride` is the difference
-  /// between the numbers of neighboring ranks of the group.
+  /// Returns the predicted seconds of `calls` calls of the collective `kind` in
+  /// a group of `size` ranks. For the kind "transfer", these are messages
+  /// between pipeline stages. `bytes` is the sum that one rank receives in all
+  /// calls. `stride` is the difference between the numbers of neighboring ranks
+  /// of the group.
   double commSeconds(std::string_view kind, int stride, int size, double bytes,
                      double calls) const;
 };

@@ -282,8 +282,8 @@ static bool isDecimalPoint(std::string_view line, size_t dot) {
 }
 
 /// Returns the number of the first line with more than 1,000 dots that are no
-/// decimal points; 0 if there is none. The parser makes a table for each dot of
-/// a key, one in another, and would overflow the stack.
+/// decimal points; 0 if there is none. For a key such as a.b.c, the parser makes
+/// a nested table for each dot. Too many nested tables would overflow the stack.
 static size_t findDeepKey(std::string_view text) {
   constexpr ptrdiff_t most = 1000;
   for (size_t line = 1; !text.empty(); ++line) {

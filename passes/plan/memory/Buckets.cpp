@@ -38,9 +38,10 @@ formBuckets(const std::vector<CollectiveCall> &calls) {
     OpenBucket &open = entry->second;
     if (isNew)
       continue;
-    // One call executes all collectives of the bucket `open` at the place of
-    // the last one. `call` can therefore join only if no op reads a result of
-    // the bucket up to the place of `call`.
+    // One call executes all collectives of the bucket `open`, at the place of
+    // the last collective in the program. If `call` joined the bucket, this
+    // would be the place of `call`. `call` can therefore join only if no op up
+    // to this place reads a result of the bucket.
     if (call.place >= open.firstUse) {
       close(open);
       open = {{i}, call.firstUse};

@@ -40,9 +40,10 @@ formBuckets(const std::vector<CollectiveCall> &calls);
 inline constexpr double assumedCallSeconds = 5e-6;
 
 /// Returns whether one call should execute this collective together with other
-/// collectives. The operands must be copied into a common buffer, and the
-/// results out of one. These copies must take at most half of the saved latency
-/// `callSeconds`. If `callSeconds` is 0, uses `assumedCallSeconds`.
+/// collectives. One call for several collectives needs two copies for each of
+/// them: of the operand into a common buffer, and of the result out of a common
+/// buffer. These copies must take at most half of `callSeconds`, the latency
+/// that is saved. If `callSeconds` is 0, uses `assumedCallSeconds`.
 bool isWorthPacking(double operandBytes, double resultBytes, double callSeconds,
                     double memoryBytesPerSecond);
 

@@ -25,8 +25,9 @@ Hoisting chooseHoisting(const std::vector<StageOp> &ops, int64_t maxHeldBytes) {
   // results stay in memory for the whole step. `left` is the number of bytes
   // that are still free for held results. The loop must visit an op after the
   // ops that read its results, because mark() sets `runsEach` for the operands.
-  // The `continue` skips an op with equal results in all microbatches that the
-  // stage does not return and that no op in every microbatch reads.
+  // The `continue` skips an op whose results are equal in all microbatches, if
+  // the stage does not return these results, and if no op that runs in every
+  // microbatch reads them.
   for (size_t i = ops.size(); i-- > 0;) {
     const StageOp &op = ops[i];
     if (op.isShared && !op.isOutput && !result.runsEach[i])

@@ -49,17 +49,23 @@ struct StageOp {
 /// the weight and runs in every microbatch. Op 0 then runs once per step,
 /// before op 1, and also runs in every microbatch, before op 2.
 struct Hoisting {
-  /// Flags for each op of the stage. A held op has results that stay in memory
-  /// for the whole step, and runs only once. Any other op may run once, in
-  /// every microbatch, in both ways, or not at all.
+  /// Flags for each op of the stage. `runsOnce`: the op runs once per step.
+  /// `runsEach`: the op runs in every microbatch. One, both or neither of these
+  /// two can be true. `isHeld`: the results of the op stay in memory for the
+  /// whole step. If `isHeld` is true, `runsOnce` is true and `runsEach` is
+  /// false.
   std::vector<bool> runsOnce, runsEach, isHeld;
 };
 
 /// Chooses which ops run once per step, and which results are held in memory
-/// for the whole step. A held op computes the same in all microbatches and is
-/// no reshape, transpose or slice. It communicates, or its results are not
-/// larger than its operands. All held results fit in `maxHeldBytes`; later ops
-/// have precedence.
+/// for the whole step. The results of an op are held only if all conditions
+/// hold:
+///
+/// - The op computes the same results in all microbatches.
+/// - The op is no view, and its result is no weight or constant (`isView`).
+/// - The op communicates, or its results are not larger than its operands.
+/// - All held results together fit in `maxHeldBytes`. If they do not fit, later
+///   ops have precedence.
 Hoisting
 chooseHoisting(const std::vector<StageOp> &ops,
                int64_t maxHeldBytes = std::numeric_limits<int64_t>::max());

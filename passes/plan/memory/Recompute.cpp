@@ -153,10 +153,12 @@ static double highestPrice(const StageGraph &stage,
 }
 
 namespace {
-/// Finds the choices of kept values on the lower convex hull of all points
-/// (kept bytes, recomputed flops). Between two choices a and b, a minimum cut
-/// finds the cheapest choice at the price at which a and b cost the same. If
-/// this choice costs less than a, it is on the hull.
+/// Finds trade-offs between kept bytes and recomputed flops. Each choice of
+/// kept values is a point (kept bytes, recomputed flops), and this class finds
+/// the points on the lower convex hull. Between two points a and b, it sets the
+/// price of a kept byte such that a and b cost the same. A minimum cut finds
+/// the cheapest choice at this price. If this choice costs less than a, its
+/// point is on the hull.
 class Hull {
 public:
   Hull(const StageGraph &stage, const std::vector<int> &ops,
@@ -170,10 +172,10 @@ public:
     highest = highestPrice(stage, ops);
   }
 
-  /// Returns, for each price above 0 of a kept byte, a choice of kept values
-  /// with the least cost: price * kept bytes + recomputed flops. The choice
-  /// with the fewest flops comes first. Must be called only once, because it
-  /// returns `vertices` by a move.
+  /// Returns choices of kept values. For each price above 0 of a kept byte, one
+  /// of them has the least cost: price * kept bytes + recomputed flops. The
+  /// choice with the fewest flops comes first. Must be called only once,
+  /// because it returns `vertices` by a move.
   std::vector<TradeOff> run() {
     vertices.push_back(network.cheapest(lowest));
     const TradeOff last = network.cheapest(highest);

@@ -99,16 +99,19 @@ Recomputation recomputeNothing(const StageGraph &stage);
 /// 2022).
 Recomputation recomputeCheap(const StageGraph &stage);
 
-/// Divides the ops into segments (ranges of consecutive ops) and keeps only
-/// values that a later segment reads or whose op must not run twice. Recomputes
-/// cheap ops of weights and inputs in any case. Returns the decision with the
-/// least activationBytes() for several numbers of segments.
+/// Divides the ops of the forward pass into segments (ranges of consecutive
+/// ops). Keeps only the values that a later segment reads, and values whose op
+/// must not run twice. Cheap ops that depend only on weights and inputs of the
+/// stage belong to no segment, and the backward pass always recomputes them.
+/// Tries several numbers of segments, and returns the decision with the least
+/// activationBytes().
 Recomputation recomputeAll(const StageGraph &stage);
 
 /// Chooses which forward values one rank keeps in memory for its pipeline
-/// stages `stages`. Searches for the fewest recomputed flops with
-/// activationBytes() of at most `budget`, or else for the fewest bytes. The
-/// search is deterministic, but not always optimal.
+/// stages `stages`. Searches for the choice with the fewest recomputed flops
+/// among those whose activationBytes() are at most `budget`. If there is none,
+/// searches for the choice with the fewest activationBytes(). The search is
+/// deterministic, but not always optimal.
 std::vector<Recomputation>
 recomputeWithin(const std::vector<StageGraph> &stages, int64_t budget);
 
@@ -157,9 +160,11 @@ struct TradeOff {
 TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
                           const std::vector<bool> &isGiven, double price);
 
-/// Returns for each price above 0 of a kept byte a trade-off with the least
-/// cost, price * kept bytes + recomputed flops. The trade-off with the fewest
-/// flops comes first, and the trade-off with the fewest bytes comes last.
+/// Returns all trade-offs that are the best one for some price of a kept byte.
+/// The price is a number above 0. The best trade-off for a price has the least
+/// cost: price * kept bytes + recomputed flops. The list begins with the
+/// trade-off with the fewest flops (for the lowest prices), and ends with the
+/// trade-off with the fewest bytes (for the highest prices).
 std::vector<TradeOff> tradeOffs(const StageGraph &stage,
                                 const std::vector<int> &ops,
                                 const std::vector<bool> &isGiven);

@@ -145,9 +145,9 @@ private:
   /// needs a value in two cases: the backward op reads the value, or an op that
   /// is recomputed for the backward op reads the value.
   std::vector<int> firstRead;
-  /// time[i]: for recomputed op i, the index of the backward op that comes
-  /// next. For example, an op with the number 5 is recomputed between backward
-  /// op 4 and backward op 5.
+  /// time[i]: for recomputed op i, the index of the backward op right before
+  /// which op i is recomputed. For example, if time[i] is 5, op i runs between
+  /// the backward ops 4 and 5.
   std::vector<int> time;
   std::vector<size_t> instantOfOp, instantOfBackward;
   /// For each value of the forward pass: the number of the last instant of the

@@ -10,11 +10,11 @@
 namespace pcc::plan {
 
 namespace {
-/// Divides ops into segments: the ops that the backward pass would recompute if
-/// no value were kept. The first segment has the early ops. An early op is
-/// cheap and depends only on weights and stage inputs, such as an op that
-/// computes a constant mask. cut() divides all other ops into ranges of
-/// consecutive ops.
+/// Divides ops into ranges, called segments. The ops are those that the
+/// backward pass would recompute if no value were kept. The first segment has
+/// the early ops. An early op is cheap and depends only on weights and stage
+/// inputs, such as an op that computes a constant mask. cut() divides all other
+/// ops into ranges of consecutive ops.
 class Segments {
 public:
   explicit Segments(const StageGraph &stage);
@@ -316,10 +316,11 @@ private:
     recomputations[step.stage] = std::move(before);
   }
 
-  /// Returns the kept values and recomputed ops of stage `stage`. A needed
-  /// value is kept if it crosses segments (`crossing`), if its segment (list of
-  /// ops) currently keeps it, or if its op must not run twice. If not, its op
-  /// is recomputed.
+  /// Returns the kept values and recomputed ops of stage `stage`. A value that
+  /// the backward pass or a recomputed op reads is kept in three cases: the
+  /// value crosses segments (`crossing`), the chosen trade-off of its segment
+  /// (range of ops) keeps the value, or the op that computes the value must not
+  /// run twice. Otherwise the op is recomputed.
   Recomputation completed(size_t stage) const {
     std::vector<bool> mayKeep = crossing[stage];
     for (size_t segment = 0; segment < levels[stage].size(); ++segment)

@@ -15,8 +15,9 @@ Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh);
 
 /// Returns the prices of communication along the axes of `mesh`. `clusterText`,
 /// the text of a cluster file, must be valid or empty. If the text is empty,
-/// prices are received bytes, otherwise seconds. Absent fields come from the
-/// built-in cluster of `target` ("cpu" or "cuda").
+/// prices are received bytes. Otherwise, prices are seconds. Fields that the
+/// file lacks have the values of the built-in cluster of `target` ("cpu" or
+/// "cuda").
 Prices pricesOf(std::string_view clusterText, std::string_view target,
                 const dist::Mesh &mesh);
 

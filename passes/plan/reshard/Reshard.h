@@ -118,9 +118,10 @@ struct Prices {
 };
 
 /// Returns the cheapest list of collectives and slices that changes a tensor
-/// from `from` to `to`. Only `to` may have views (windowed reads, such as halos
-/// of a convolution), unless both are equal. If `to` is not partial along the
-/// time axis, the plan omits the sum over microbatches.
+/// from `from` to `to`. `from` may have views (windowed reads, such as halos of
+/// a convolution) only if `from` and `to` are equal. The plan never contains
+/// the sum over microbatches, also if `from` is partial along the microbatch
+/// axis and `to` is not.
 ReshardPlan planReshard(const dist::Sharding &from, const dist::Sharding &to,
                         const dist::Shape &shape, int64_t elementBytes,
                         const dist::Mesh &mesh, const Prices &prices = {});

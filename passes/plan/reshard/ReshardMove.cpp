@@ -10,8 +10,10 @@ namespace pcc::plan {
 
 /// Appends the digits of the mesh axis `name` to `digits`. Digits are the
 /// largest parts of the mesh axis of which all its sub-axes in `axes` consist.
-/// Returns false if two sub-axes do not fit together, such as halves and thirds
-/// of an axis of size 6.
+/// Example: `axes` contains the whole axis x of size 8, and its major part of
+/// size 2. The digits are the major part of size 2 and the minor part of size
+/// 4. Returns false if two sub-axes do not fit together, such as halves and
+/// thirds of an axis of size 6.
 static bool appendDigits(const SubAxes &axes, const std::string &name,
                          SubAxes &digits) {
   std::vector<int64_t> cuts;
@@ -143,10 +145,12 @@ Movement::DimSide Movement::makeSide(const DimSharding &dim,
   return side;
 }
 
-/// Converts the shards in `dim` for `view`, a windowed read. An index of `view`
-/// reads one element of the dim, or none. A shard in `dim.from`, a set of
-/// elements, becomes the set of indices that read these elements. A shard in
-/// `dim.to` loses the indices that read no element.
+/// Converts the shards in `dim` to sets of window indices. `view` describes a
+/// windowed read of the dim, such as a halo exchange: each window index reads
+/// one element of the dim, or none. In `dim.from`, a shard is a set of
+/// elements, and becomes the set of window indices that read these elements. In
+/// `dim.to`, a shard already is a set of window indices, and loses those that
+/// read no element.
 void Movement::seeThrough(const View &view, int64_t size, MovedDim &dim) {
   Runs covered = view.indicesOf({{0, size}});
   for (Runs &part : dim.to.runs)
@@ -193,8 +197,9 @@ int64_t Movement::missingAt(const std::vector<int64_t> &digit) {
   return out - have;
 }
 
-/// Returns the largest missingAt() of all ranks, times the size of the largest
-/// part of each unchanged dim.
+/// Computes missingAt() for each rank, takes the largest result, and multiplies
+/// it by the sizes of the largest shards of all unchanged dims. missingAt()
+/// counts each unchanged dim as one element.
 int64_t Movement::lowerBound() {
   assert(isAligned && "sub-axes do not align");
   int64_t unchanged = 1;
@@ -283,23 +288,26 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
   return in;
 }
 
-/// Returns whether one all-gather changes the tensor from `from` to `to`.
-/// inGroup[i] is true if elements move along digits[i], a part of a mesh axis.
-/// A digit with the flag must split a dim only under `from`. Any other digit
-/// must split a dim under both shardings.
+/// Returns whether one all-gather changes the tensor from `from` to `to`. Each
+/// entry digits[i] is a part of a mesh axis. inGroup[i] is true if elements
+/// move along it. If so, digits[i] must split a dim under `from`, and no dim
+/// under `to`. Otherwise, digits[i] must split a dim under both shardings.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
-  // No element moves along a digit without the flag, so its two dims need not
-  // be compared.
+  // A digit whose flag is false may even split two different dims under `from`
+  // and `to`, because no element moves along it. Therefore do not compare the
+  // two dims.
   for (size_t i = 0; i < digits.size(); ++i)
     if ((toDim[i] >= 0) == inGroup[i] || fromDim[i] < 0)
       return false;
   return true;
 }
 
-/// Returns whether one all-to-all changes the tensor from `from` to `to`.
-/// inGroup[i] is true if elements move along digits[i], a part of a mesh axis.
-/// A digit with the flag must change its dim, and any other digit must keep its
-/// dim. No dim may both lose and gain digits.
+/// Returns whether one all-to-all changes the tensor from `from` to `to`. Each
+/// entry digits[i] is a part of a mesh axis, and must split a dim under both
+/// shardings. inGroup[i] is true if elements move along it. If so, digits[i]
+/// must split different dims under `from` and `to`. Otherwise, digits[i] must
+/// split the same dim. A dim that one digit stops splitting must not be a dim
+/// that another digit starts splitting.
 bool Movement::isAllToAll(const std::vector<bool> &inGroup) const {
   std::vector<bool> loses(dims.size()), gains(dims.size());
   for (size_t i = 0; i < digits.size(); ++i) {
@@ -334,7 +342,8 @@ bool Movement::isPermute() const {
 /// Returns whether ranks only have to pass on whole shards of one dim, as in a
 /// circular shift. Only this dim may be changed, and equal mesh axes must split
 /// it under both shardings. Each shard under `to` must be empty or equal to one
-/// shard under `from`. No two may equal the same shard.
+/// shard under `from`. Two shards under `to` must not equal the same shard
+/// under `from`.
 bool Movement::isRotation() {
   const auto isChanged = [](const MovedDim &dim) { return dim.changed; };
   const auto dim = std::find_if(dims.begin(), dims.end(), isChanged);
@@ -374,9 +383,9 @@ SubAxes Movement::groupAxes(CollectiveKind kind,
   SubAxes axes;
   for (int digit : group)
     axes.push_back(digits[digit]);
-  // A permutation also runs along the digits that split a dim only under `to`.
-  // Without them, several ranks of a group could need a part that only one rank
-  // of the group holds.
+  // A rank of a Permute receives one whole shard. Digits that split a dim only
+  // under `to` must be in the group, too. Otherwise, several ranks of a group
+  // could need shards that only one rank of the group holds.
   if (kind == CollectiveKind::Permute)
     for (size_t i = 0; i < digits.size(); ++i)
       if (fromDim[i] < 0)

@@ -27,10 +27,12 @@
 
 namespace pcc::plan {
 
-/// Returns the digits of `axes`: the largest disjoint parts of mesh axes of
-/// which all sub-axes in `axes` consist. They are sorted by axis name and then
-/// from major to minor. Returns std::nullopt if two sub-axes do not fit
-/// together, such as halves and thirds of one mesh axis of size 6.
+/// Returns the digits of `axes`: the largest disjoint parts of mesh axes such
+/// that each sub-axis in `axes` is a product of digits. For example, for an
+/// axis x of size 4, the digits of {x, x:(1)2} are {x:(1)2, x:(2)2}. Digits are
+/// sorted by axis name and then from major to minor. Returns std::nullopt if
+/// two sub-axes do not fit together, such as halves and thirds of one mesh axis
+/// of size 6.
 std::optional<dist::SubAxes> digitsOf(const dist::SubAxes &axes);
 
 /// Returns the parts of mesh axes that are in the list `a` and not in the list
@@ -47,9 +49,9 @@ dist::SubAxes inMeshOrder(dist::SubAxes axes, const dist::Mesh &mesh);
 
 /// Change of one tensor from the sharding `from` to the sharding `to`. Computes
 /// how many elements a rank must receive, and finds the collective that moves
-/// the elements, such as an all-gather. Visits the coordinates along digits
-/// rather than all ranks. Digits are the largest parts of mesh axes that both
-/// shardings use only as a whole.
+/// the elements, such as an all-gather. Digits are the largest parts of mesh
+/// axes that both shardings use only as a whole. To be fast with many ranks,
+/// this class visits the coordinates along the digits instead of all ranks.
 class Movement {
 public:
   /// Prepares the change of a tensor with the dim sizes `shape`. Both shardings
@@ -96,7 +98,8 @@ private:
     /// For example, let Movement::digits be {x, y, z}. If the dim is split over
     /// z and then over x, this list is {2, 0}.
     std::vector<int> digits;
-    /// runs[p]: the indices of the dim in part p, as ranges [lo, hi).
+    /// `runs[p]` contains the indices of the dim that shard number p holds, as
+    /// ranges [lo, hi).
     std::vector<dist::Runs> runs;
     /// Stride of each digit (part of a mesh axis) in Movement::digits. If a
     /// rank's coordinate along the digit grows by 1, the index of the rank's
@@ -117,8 +120,9 @@ private:
     /// also counts the window indices that read no element (padding).
     int64_t largestPart = 0;
     DimSide from, to;
-    /// overlaps[t * from.runs.size() + f]: number of indices that part t under
-    /// `to` and part f under `from` share; -1 if not yet computed.
+    /// `overlaps[t * from.runs.size() + f]` is the number of indices that are
+    /// both in shard number t under `to` and in shard number f under `from`. It
+    /// is -1 if this number is not yet computed.
     std::vector<int64_t> overlaps;
   };
 

@@ -42,10 +42,12 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
   return canonical(std::move(dim));
 }
 
-/// Returns `dim`, a dim of `size` elements, split only over its axes that are
-/// not in `axes`. This is the split after an all-gather over `axes` if all
-/// shards have equal sizes. If not, the shards are contiguous. Drops an axis
-/// that does not fit together with `axes`, such as halves and thirds.
+/// Returns `dim`, a dim of `size` elements, without its split over `axes`. If
+/// possible, returns the split after an all-gather over `axes`, whose shards
+/// may be strided: [8@x+y] without x gives [2|4@y]. If the shards would have
+/// different sizes, returns a split into contiguous shards instead. Drops an
+/// axis that does not fit together with `axes`, such as halves and thirds of
+/// one mesh axis.
 static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
                                  const SubAxes &axes) {
   if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
@@ -91,10 +93,11 @@ public:
   }
 
 private:
-  /// Returns the sharding after a slice before the reduction; the reduction
-  /// then has fewer elements. Each dim gets its split under `to` without the
-  /// axes in `reduced`, if this is valid and needs no communication. A dim that
-  /// `to` reads in windows with halos stays as it is.
+  /// Returns the sharding to which ranks can slice the tensor before the
+  /// reduction, so that they reduce fewer elements. In this sharding, each dim
+  /// is split as under `to`, but not over axes in `reduced`. A dim keeps its
+  /// split under `from` if this is not possible by a slice, or if `to` reads
+  /// the dim in windows (halos).
   Sharding sliceTowardsTarget() const {
     Sharding current = from;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -108,10 +111,16 @@ private:
     return current;
   }
 
-  /// Makes plans that slice to `start`, reduce, and move to `to`; keeps the
-  /// cheapest in `best`. The reduction is an all_reduce, a reduce_scatter that
-  /// splits one dim, or a reduce_scatter over `splitting` (axes that split a
-  /// dim under `to`) and an all_reduce over the rest of `reduced`.
+  /// Makes several plans with offer(), which keeps the cheapest plan in `best`.
+  /// Each plan first slices the tensor to the sharding `start`. Then ranks
+  /// reduce over the axes in `reduced`, in one of three ways:
+  ///
+  /// - by an all_reduce
+  /// - by a reduce_scatter over all axes, which splits one dim
+  /// - by a reduce_scatter over `splitting` (axes in `reduced` that split a dim
+  ///   under `to`) and an all_reduce over the other axes
+  ///
+  /// At the end, collectives without a reduction change the sharding to `to`.
   void consider(const Sharding &start, const SubAxes &splitting) {
     offer(start, start, {});
     if (!splitting.empty())
@@ -123,9 +132,9 @@ private:
     }
   }
 
-  /// Returns `start` with its dims split as after a reduce_scatter over `axes`.
-  /// Each of these axes splits the dim that it splits under `to`. The result
-  /// can differ from `to` if `start` splits the dim over other axes.
+  /// Returns the sharding `start` after a reduce_scatter over `axes`. Each of
+  /// these axes splits the dim that it splits under `to`. For example, `start`
+  /// [-, -], `to` [x, y] and the axis x give [x, -].
   Sharding scatteredAsTarget(const Sharding &start, const SubAxes &axes) const {
     Sharding result = start;
     for (size_t d = 0; d < shape.size(); ++d) {

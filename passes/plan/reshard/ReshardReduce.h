@@ -6,9 +6,12 @@
 
 namespace pcc::plan {
 
-/// Returns the cheapest plan between two shardings with different partial axes.
-/// Sets `error` of the result if there is no plan. A reduction over
-/// microbatches is no step of the plan, because it needs no communication.
+/// Returns the cheapest plan of a reshard between two shardings with different
+/// partial axes. For example, a plan from partial sums over tp to a replicated
+/// value is an all-reduce over tp. Sets `error` of the result if there is no
+/// plan. A sharding may also be partial over microbatches. The plan has no step
+/// for this reduction, because each rank accumulates its own microbatches
+/// without communication.
 ReshardPlan planReduction(const dist::Sharding &from, const dist::Sharding &to,
                           const dist::Shape &shape, int64_t elementBytes,
                           const dist::Mesh &mesh, const Prices &prices);

@@ -117,10 +117,12 @@ private:
     return plan;
   }
 
-  /// Returns a sharding `middle` for a slice from `from` to `middle`, and one
-  /// collective from `middle` to `to`. The caller must check that both steps
-  /// are possible. Returns std::nullopt if a dim would have shards of different
-  /// sizes. Example: [x, -] to [-, x+y] gives [x, y].
+  /// Returns the sharding between two steps that change the tensor from `from`
+  /// to `to`. The first step is a slice, and the second step is one collective.
+  /// The caller must check that both steps are possible. Returns std::nullopt
+  /// if a dim would have shards of different sizes. Example:
+  ///
+  ///   from [x, -]    between the steps [x, y]    to [-, x+y]
   std::optional<Sharding> sliceBefore(Movement &movement, const Sharding &from,
                                       const Sharding &to) {
     SubAxes group =
@@ -139,9 +141,10 @@ private:
     return middle;
   }
 
-  /// Replaces `best`, a single exchange (point-to-point sends), by a slice and
-  /// another collective, such as an all-to-all, if they cost no more.
-  /// `movement` is constructed from `from` and `to`.
+  /// Replaces `best`, which is a single exchange (point-to-point sends), by a
+  /// plan of two steps if this plan costs no more. The first step is a slice.
+  /// The second step is a collective that is no exchange, such as an
+  /// all-to-all. `movement` is constructed from `from` and `to`.
   void considerSliceFirst(Movement &movement, const Sharding &from,
                           const Sharding &to, ReshardPlan &best) {
     std::optional<Sharding> middle = sliceBefore(movement, from, to);
@@ -193,8 +196,9 @@ private:
   }
 
   /// Returns a plan that gathers the whole tensor on every rank, and then
-  /// slices it. It serves two shardings that use parts of one mesh axis that do
-  /// not fit together, such as halves and thirds of an axis of size 6.
+  /// slices it. The plan is for shardings `from` and `to` with sub-axes of one
+  /// mesh axis that have no common refinement. Example: in a mesh axis of 6
+  /// ranks, `from` uses the 2 halves of the axis, and `to` uses its 3 thirds.
   ReshardPlan planUnaligned(const Sharding &from, const Sharding &to) {
     Sharding middle = Sharding::whole(shape.size());
     middle.partials = from.partials;

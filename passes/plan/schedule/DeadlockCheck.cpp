@@ -120,15 +120,17 @@ private:
   std::map<std::pair<int, int>, Channel> channels;
   /// Flags of computed values (`made`) and received values (`arrived`), with
   /// one column per microbatch. `made` has three rows per stage: activations,
-  /// gradients and update values (column: number of the update action).
-  /// `arrived` has one row per transfer (column of an update value: 0).
+  /// gradients and values of the optimizer update. `arrived` has one row per
+  /// transfer. Values of the optimizer update do not belong to a microbatch.
+  /// Their column in `made` is the number of the update action, such as 1 for
+  /// U1, and their column in `arrived` is 0.
   Marks made, arrived;
   ReplayResult result;
 };
 
-/// Records an error if `action` uses a value from another pipeline rank that
-/// the rank `position` has not yet received. Then marks in `made` the value
-/// that `action` computes.
+/// Records an error if `action`, which the pipeline rank `position` executes,
+/// uses a value of another pipeline rank before `position` has received this
+/// value. Then marks in `made` the value that `action` computes.
 void DeadlockCheck::checkAction(int position, const Action &action) {
   for (int t : into[action.stage]) {
     const Transfer &transfer = program.transfers[t];
@@ -194,10 +196,11 @@ void DeadlockCheck::post(int position, const ProgramStep &step,
 }
 
 /// Returns whether `message` is delivered. A message is delivered once the
-/// sender has posted its send and the receiver has posted its receive. Is
-/// called when the pipeline rank `position` waits for the message. `isSend`
-/// says whether `position` is the sender. If `position` has not posted its own
-/// send or receive, the function records an error and returns false.
+/// sender has posted its send and the receiver has posted its receive. The
+/// caller uses the function when the pipeline rank `position` waits for the
+/// message. `isSend` tells whether `position` is the sender. If `position` has
+/// not posted its own send or receive, the function records an error and
+/// returns false.
 bool DeadlockCheck::isThrough(int position, const Message &message,
                               bool isSend) {
   const OpenMessages &ends =

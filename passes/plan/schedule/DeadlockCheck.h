@@ -21,9 +21,10 @@ struct ReplayResult {
 };
 
 /// Simulates the programs of all pipeline ranks without data. Returns the first
-/// error, such as a deadlock. Messages are not buffered: both ranks must post a
-/// message. Between two ranks, the n-th send belongs to the n-th receive. A
-/// communicator cannot have stricter rules.
+/// error, such as a deadlock. Applies the strictest rules that a communicator
+/// can have: messages are not buffered, so a send waits until the other rank
+/// posts the receive. Between two ranks, the n-th send belongs to the n-th
+/// receive. Programs without an error therefore run with every communicator.
 ReplayResult replay(const PipelineProgram &program);
 
 } // namespace pcc::plan

@@ -87,8 +87,9 @@ private:
   void releaseSends();
   PipelineProgram assemble() const;
   /// Returns a reference to the index of an action in the list of actions of
-  /// its pipeline rank. The action is F (forward) for Forward, and B (backward)
-  /// or I (input gradient) for Backward. `kind` must not be Update.
+  /// its pipeline rank. If `kind` is Forward, the action is F (forward). If
+  /// `kind` is Backward, the action is B (backward) or I (input gradient).
+  /// `kind` must not be Update.
   size_t &indexOf(TransferKind kind, int stage, int microbatch) {
     return indices[(stage * 2 + static_cast<int>(kind)) *
                        table.numMicrobatches +
@@ -241,10 +242,13 @@ void MessageInserter::postReceives() {
   }
 }
 
-/// Sets Route::released, the sender's action before which the sender waits for
-/// message k of a transfer: the first action for message k + 2 or later that
-/// comes, in `order`, after the receive is posted. This prevents deadlocks. If
-/// there is no such action, the sender waits at the end.
+/// Sets Route::released of each message: the index of the sender's action
+/// before which the sender waits until the message is delivered. For message k
+/// of a transfer, this is the action that computes message k + 2 of the
+/// transfer. If this action comes in `order` before the receiver posts (begins)
+/// the receive of message k, a wait could deadlock. Then takes the action of
+/// message k + 3, and so on. If there is no such action, the sender waits after
+/// its last action.
 void MessageInserter::releaseSends() {
   std::vector<std::vector<Route *>> ofTransfer(transfers.size());
   for (Route &route : routes)
@@ -332,11 +336,14 @@ SendPart sendPartOf(std::string_view action) {
 }
 
 /// Returns whether `action` is of a kind that can compute or use the value of
-/// `transfer`: F (forward) for an activation, B (backward) or I (input
-/// gradient) for a gradient, and the update action with the number `part` for a
-/// value of the optimizer update. The number of U1 is 1, and
-/// `action.microbatch` stores it. The function ignores `part` for activations
-/// and gradients, and does not compare stages.
+/// `transfer`. Does not compare stages. The kinds are:
+///
+/// - for an activation: F (forward)
+/// - for a gradient: B (backward) or I (input gradient)
+/// - for a value of the optimizer update: the update action number `part`, such
+///   as U1 for 1. `action.microbatch` has the number of an update action.
+///
+/// Ignores `part` for activations and gradients.
 static bool isPart(const Action &action, const Transfer &transfer, int part) {
   return belongsTo(action, transfer.kind) &&
          (transfer.kind != TransferKind::Update || action.microbatch == part);

@@ -208,10 +208,10 @@ private:
   ActionTable table;
 };
 
-/// Checks `placed`, an action in the line of the pipeline rank `position`. Its
-/// stage and microbatch must exist, no earlier line may have its stage, and a
-/// schedule for inference may have only F (forward). Returns an error text, or
-/// an empty string.
+/// Checks `placed`, an action in the line of the pipeline rank `position`. The
+/// stage and the microbatch of the action must exist. The line must be the
+/// first one with actions of this stage. A schedule for inference may have only
+/// F (forward). Returns an error text, or an empty string if there is no error.
 std::string ShapeCheck::checkAction(int position,
                                     const ParsedAction &placed) const {
   const Action &action = placed.action;
@@ -265,9 +265,10 @@ bool ShapeCheck::hasGradients() const {
   return false;
 }
 
-/// Returns the first error of the schedule file, or an empty string. Stores in
-/// `table` the numbers of stages and microbatches that `shape` requires.
-/// checkSchedule() then reports missing actions.
+/// Returns the first error of the schedule file, or an empty string. Before it
+/// calls checkSchedule(), sets the numbers of stages and microbatches in
+/// `table` to the numbers that `shape` requires, if there are any.
+/// checkSchedule() then reports an action that the file lacks.
 std::string ShapeCheck::fault() {
   if (table.numPositions() != shape.numPositions)
     return "the schedule has " + count(table.numPositions(), "line") +

@@ -182,8 +182,9 @@ Row zbH1(const PositionView &view) {
 }
 
 /// Generates the actions of one pipeline rank in the zero-bubble schedule ZB-V.
-/// The order is made for at least 2p - 1 microbatches, for p ranks. If the
-/// schedule has fewer microbatches, add() omits the actions of additional ones.
+/// build() always runs through the order for at least 2p - 1 microbatches, for
+/// p ranks. If the step has fewer microbatches, add() omits the actions of
+/// microbatches that do not exist.
 class ZbVRow {
 public:
   explicit ZbVRow(const PositionView &view)
@@ -344,9 +345,9 @@ StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request) {
   return table;
 }
 
-// A forward (F of one stage for one microbatch) is in flight until its B or W
-// ends. p is the number of ranks, v is the number of stages per rank, and m is
-// the number of microbatches.
+// p is the number of ranks, v is the number of stages per rank, and m is the
+// number of microbatches. A forward is the F of one stage for one microbatch.
+// It is in flight until its B ends, or its W in the zero-bubble schedules.
 int inFlightBound(const ScheduleRequest &request, int position) {
   assert(position >= 0 && position < request.numPositions &&
          "no such position");

@@ -82,8 +82,8 @@ struct ScheduleRequest {
 /// text of scheduleError() with exit code 6.
 StatusOr<ActionTable> makeSchedule(const ScheduleRequest &request);
 
-/// Returns the reason why no schedule has the kind and sizes in `request`; an
-/// empty string if there is one.
+/// Returns the reason why there is no schedule of the kind and sizes in
+/// `request`. Returns an empty string if there is such a schedule.
 std::string scheduleError(const ScheduleRequest &request);
 
 /// Returns for each stage the number of the pipeline rank that runs it. In all

@@ -105,9 +105,10 @@ double Simulation::ready(const Action &action) {
   }
 }
 
-/// Returns the time at which update actions of part `part` can start: the end
-/// of all update actions with smaller part numbers, on all pipeline ranks.
-/// Returns `never` if one of these actions has not run.
+/// Returns the time at which actions U<part> of the weight update can start.
+/// The update consists of one or more parts: U0, U1 and so on. An action U2
+/// starts after all actions U0 and U1 on all pipeline ranks have ended. Returns
+/// `never` if one of these actions has not run.
 double Simulation::readyToUpdate(int part) {
   double latest = 0;
   for (int position = 0; position < table.numPositions(); ++position) {

@@ -9,9 +9,11 @@
 namespace pcc::plan {
 
 /// Simulates a pipeline program. Returns the start and the end of each action
-/// and message. A message departs once both ranks have begun it and the
-/// previous one in its direction has arrived. `messages` has each message
-/// twice, for sender and receiver. `stuck` names messages that never arrive.
+/// and each message. A message departs when the sender has begun the send, the
+/// receiver has begun the receive, and the previous message from this sender to
+/// this receiver has arrived. Timeline::messages has two entries for each
+/// message, one for the sender and one for the receiver. If messages never
+/// arrive (deadlock), Timeline::stuck is a text that names them.
 Timeline simulateMessages(const PipelineProgram &program,
                           const ActionCosts &costs = {});
 

@@ -127,9 +127,11 @@ private:
   }
 
   /// Returns whether adding the sharding `form` to a set can lower the total
-  /// cost: the reshard that makes it must cost less than the users of the
-  /// tensor save. Each user counts with its largest saving. prices[f] is the
-  /// cost of the cheapest reshard from the set to sharding f.
+  /// cost. The reshard that makes `form` must cost less than the users of the
+  /// tensor can save together. A user saves if the reshard to the sharding that
+  /// it needs is cheaper from `form` than from the set. If a user can need
+  /// several shardings, its largest saving counts. prices[f] is the cost of the
+  /// cheapest reshard from the set to sharding f.
   bool isUseful(uint32_t form, const std::map<uint32_t, Cost> &prices) const {
     Cost saved;
     for (const std::vector<uint32_t> &forms : wantedBy) {
@@ -145,10 +147,11 @@ private:
     return prices.at(form) < saved;
   }
 
-  /// Appends each useful set with the shardings of made[index] and one more
-  /// that a user can need. Leaves out sets that cost `bound` or more, and a
-  /// sharding from which no reshard may start. A set that exists already gets
-  /// the smaller cost.
+  /// Extends the set made[index] by each sharding that a user can need, and
+  /// appends each new set that is useful. For example, {5, 1} and the shardings
+  /// 2 and 3 give {5, 1, 2} and {5, 1, 3}. Leaves out sets that cost `bound` or
+  /// more, and a sharding from which no reshard may start. If the new set
+  /// exists already, it gets the smaller cost.
   void extend(size_t index) {
     std::map<uint32_t, Cost> prices;
     for (uint32_t form : wanted)

@@ -14,16 +14,18 @@
 
 namespace pcc::plan {
 
-/// Bytes saved on one rank if one weight is divided among ranks, for each
-/// pipeline rank (ranks with one pipeline rank run the same stages). Example: 4
-/// ranks hold equal copies of a weight of 800 bytes. If they divide it, each
-/// rank saves 600 bytes.
+/// Bytes that each rank saves if one weight is divided among ranks. Element p
+/// of the vector is for the ranks with index p along the pipeline axis, which
+/// run the same stages. Example: 4 ranks hold equal copies of a weight of 800
+/// bytes. If they divide it, each rank saves 600 bytes.
 using Savings = std::vector<int64_t>;
 
-/// Returns the ascending indices of weights to divide among ranks, as in ZeRO
-/// (greedy heuristic, Csirik et al. 1991). Each rank with pipeline rank p must
-/// save needs[p] bytes; weight i saves weights[i][p]. If all weights save too
-/// little, returns all that save bytes on pipeline rank p.
+/// Returns the indices of weights to divide among ranks, as in ZeRO, in
+/// ascending order (greedy heuristic, Csirik et al. 1991). weights[i][p] is the
+/// number of bytes that weight i saves on each rank with index p along the
+/// pipeline axis. The chosen weights must together save needs[p] bytes on each
+/// of these ranks. If all weights save too little, returns all that save bytes
+/// on these ranks.
 std::vector<size_t> chooseDividedWeights(const std::vector<Savings> &weights,
                                          const std::vector<int64_t> &needs);
 

@@ -17,21 +17,24 @@ struct Table {
   std::vector<Cost> costs;
 };
 
-/// Record of an eliminated variable. `best` has its best value for each
-/// combination of values of the variables in `scope`, with which it had common
-/// costs. The value of the last variable in `scope` changes fastest. If the
-/// variable was fixed to one value, `scope` is empty.
+/// Record of an eliminated variable. `scope` lists the other variables with
+/// which it had common costs. `best` has one entry for each combination of
+/// values of the variables in `scope`: the value of the eliminated variable
+/// that costs least. The value of the last variable in `scope` changes fastest.
+/// If the variable was fixed to one value, `scope` is empty, and `best` has
+/// only this value.
 struct EliminatedVariable {
   Variable variable;
   std::vector<Variable> scope;
   std::vector<uint16_t> best;
 };
 
-/// Implements `minimise` by variable elimination. A new cost table replaces an
-/// eliminated variable. For each combination of values of its neighbors, the
-/// table has the least cost over all its values. At the end, the variables get
-/// their values in reverse order of elimination. values[v][i] is the number in
-/// the cost graph of the i-th remaining value of variable v.
+/// Implements `minimise` by variable elimination. The elimination of a variable
+/// v replaces its cost tables by a new one. The new table has one entry for
+/// each combination of values of the neighbors of v: the least cost over all
+/// values of v. At the end, the variables get their values in reverse order of
+/// elimination. values[v][i] is the number in the cost graph of the i-th
+/// remaining value of variable v.
 class Eliminator {
 public:
   Eliminator(const CostGraph &graph, size_t tableLimit, const Cost &bound);
@@ -40,9 +43,10 @@ public:
 private:
   using Weight = int64_t;
 
-  /// Cost table that contains variable v, which is being eliminated.
+  /// Cost table that contains variable v, which is being eliminated. The
+  /// elimination visits all combinations of values of the other variables.
   /// costs[offset + x * step] is the entry for the value x of v and the visited
-  /// combination of values of the other variables.
+  /// combination.
   struct TableOperand {
     const Cost *costs;
     size_t offset;
@@ -148,10 +152,11 @@ private:
   bool isPossible = true;
 };
 
-/// Returns a lower bound of the total cost of all assignments with a value, for
-/// each remaining value of each variable: its unary cost plus the least
-/// pairwise cost with each other variable. All other costs must not be
-/// negative.
+/// Returns, for each remaining value of each variable, a lower bound of the
+/// total cost of the assignments in which the variable has this value. The
+/// bound is the unary cost of the value, plus, for each other variable, the
+/// least pairwise cost of the value with any value of that variable. The bound
+/// is valid only if all other costs are at least 0.
 std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
   std::vector<std::vector<Cost>> least;
   for (Variable v = 0; v < values.size(); ++v) {
@@ -309,10 +314,11 @@ size_t Eliminator::entries(const std::set<Variable> &scope) const {
   return product > 1e15 ? size_t(1e15) : static_cast<size_t>(product);
 }
 
-/// Returns a TableOperand for each cost table that contains variable `v`, at
-/// the entry where all values are 0. `scope` has the other variables of these
-/// tables, ascending. strides[k] is the distance in the table between
-/// neighboring values of scope[k], or 0 if the table lacks it.
+/// Returns a TableOperand for each cost table that contains variable `v`. Its
+/// `offset` is 0, the entry where all variables have their first value. `scope`
+/// lists all other variables of these tables, in ascending order. `strides[k]`
+/// is the distance between the entries for two neighboring values of the
+/// variable scope[k], or 0 if the table does not contain this variable.
 std::vector<Eliminator::TableOperand>
 Eliminator::operandsOf(Variable v, const std::vector<Variable> &scope) const {
   std::vector<TableOperand> operands;

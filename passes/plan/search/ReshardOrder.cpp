@@ -58,7 +58,9 @@ plan::cheapestReshardOrder(const std::vector<std::vector<plan::Cost>> &reform,
   std::vector<size_t> sequence(reform.front().size());
   std::iota(sequence.begin(), sequence.end(), 0);
   ReshardOrder best = priceOrder(reform, sequence);
-  // The sequence is sorted, so next_permutation visits all permutations.
+  // At the beginning, `sequence` is sorted. next_permutation therefore visits
+  // all orders of the reshards. If there are more than `mostOrdered` reshards,
+  // `best` stays the plan for the sorted order.
   while (sequence.size() <= mostOrdered &&
          std::next_permutation(sequence.begin(), sequence.end()))
     if (ReshardOrder other = priceOrder(reform, sequence);

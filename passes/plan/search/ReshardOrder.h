@@ -20,10 +20,12 @@ struct ReshardOrder {
   Cost cost;
 };
 
-/// Returns the cheapest order of reshards that make the wanted shardings of a
-/// value. A reshard starts from the value itself (costs in reform[0]) or from a
-/// sharding i that is already made (costs in reform[i + 1]; not a source if
-/// empty). Tries all orders only for at most `mostOrdered` shardings.
+/// Returns the cheapest order of reshards that make n shardings of a value.
+/// reform[0][j] is the cost of the reshard from the value itself to sharding j.
+/// reform[i + 1][j] is the cost of the reshard from sharding i to sharding j.
+/// If reform[i + 1] is empty, no reshard may start from sharding i. Tries all
+/// n! orders if n is at most `mostOrdered`; otherwise only the order 0, 1, 2
+/// and so on.
 ReshardOrder cheapestReshardOrder(const std::vector<std::vector<Cost>> &reform,
                                   size_t mostOrdered = 5);
 

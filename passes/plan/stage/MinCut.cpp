@@ -32,9 +32,11 @@ bool MinCut::findLevels(size_t source, size_t sink) {
   return levels[sink] >= 0;
 }
 
-/// Searches depth-first over edges from one level (distance from the source) to
-/// the next. The search skips the edges of node n before next[n], which do not
-/// lead to the sink, until the caller resets next[n].
+/// Searches depth-first for a path from `source` to `sink`. Each edge of the
+/// path has residual capacity, and leads from one level (distance from the
+/// source) to the next. `next[n]` is the first edge of node n that may still
+/// lead to the sink. The search skips the edges before it, until the caller
+/// resets `next`.
 double MinCut::augment(size_t source, size_t sink) {
   std::vector<size_t> path;
   size_t at = source;

@@ -99,10 +99,12 @@ struct StageCut {
   std::vector<int> stageOfItems(size_t numItems) const;
 };
 
-/// Cuts a list of items (such as ops) into consecutive stages. Finds the least
-/// time T of the slowest stage, and then the fewest bytes across boundaries for
-/// stages of at most T * (1 + tolerance). If possible, limits each stage to
-/// twice the mean flops or the flops of the largest item.
+/// Cuts a list of items (such as ops) into consecutive stages. First finds the
+/// least time T that the slowest stage can have. Then minimizes the bytes that
+/// cross stage boundaries, with stages that take at most T * (1 + tolerance).
+/// If possible, also limits the flops of each stage. The limit is the larger
+/// one of two numbers: twice the mean flops of all stages, and the flops of the
+/// item that has the most.
 StageCut cutStages(const StageCutRequest &request);
 
 /// A value that the item `producer` computes. Items are pieces of work, such as

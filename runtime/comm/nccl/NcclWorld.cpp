@@ -60,9 +60,10 @@ static int blocksOfEdge(std::span<const World::PeerEdge> edges) {
 /// group. `groups` lists the world ranks of each group. The calls of a rank's
 /// groups may run at the same time. They share 90 % of the GPU's
 /// multiprocessors, minus 32 blocks for pipeline messages (blocksOfAllWays).
-/// The rank that is in the most groups defines the share of every call. For
-/// example, 132 multiprocessors and 3 groups give (118 - 32) / 3 = 28. The
-/// result is rounded down to a power of two, 16, and is at most 32.
+/// The rank that is in the most groups defines the share of every call. The
+/// share is rounded down to a power of two, and is at most 32. For example, 132
+/// multiprocessors and 3 groups give (118 - 32) / 3 = 28, which is rounded down
+/// to 16.
 static int blocksOfGroup(const std::vector<std::vector<int>> &groups,
                          int multiprocessors) {
   std::map<int, int> groupsOfRank;

@@ -8,9 +8,9 @@
 namespace pcc::runtime {
 
 namespace {
-/// Copies contiguous elements from one buffer to another. The place in each
-/// buffer may depend on the mesh coordinates of the rank, and on the
-/// microbatch.
+/// Copies contiguous elements from one buffer to another. In each buffer, the
+/// index of the first element may depend on the mesh coordinates of the rank,
+/// and on the microbatch.
 class CopyOperation : public Operation {
 public:
   CopyOperation(const CudaContext &gpu, const LoadContext &context,

@@ -14,9 +14,9 @@ namespace pcc::runtime {
 /// Sets `operation` to an object that executes `instruction`, which checks that
 /// the elements of an index tensor are in range. For example, a token number
 /// must be less than the size of the vocabulary. The host does the check, so
-/// the function ignores the GPU. If the GPU computes the index tensor, run()
-/// enqueues a copy to the host, and the check takes place at the end of the
-/// step.
+/// the function does not use the CudaResources. If the GPU computes the index
+/// tensor, run() enqueues a copy to the host, and the check takes place at the
+/// end of the step.
 static Status prepareCheck(CudaResources &, const LoadContext &context,
                            const program::InstructionT &instruction,
                            std::unique_ptr<Operation> &operation) {

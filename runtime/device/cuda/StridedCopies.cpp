@@ -66,8 +66,8 @@ static Status copyLoops(const CudaContext &gpu, std::span<const CopyLoop> loops,
 /// rectangle of contiguous rows. The innermost loop becomes a row if both its
 /// strides are 1. The next loop becomes the rows of a rectangle if the driver
 /// accepts the strides. Each iteration of the other loops is one call. For
-/// example, loops with 2, 16 and 4 iterations become two calls that copy 16
-/// rows of 4 elements.
+/// example, loops with 2, 16 and 4 iterations become two calls, each of which
+/// copies 16 rows of 4 elements.
 Status copyStrided(const CudaContext &gpu, const StridedCopy &given,
                    const void *from, void *to, size_t elementSize) {
   if (numElements(given) == 0)

@@ -28,8 +28,8 @@ public:
   /// function does nothing, because data moves without the host.
   virtual void advance() = 0;
   /// Completes the collective. On the host, the result buffer is complete when
-  /// this returns. On a GPU, work that is enqueued after this call reads the
-  /// complete result.
+  /// finish() returns. On a GPU, work that is enqueued after this call reads
+  /// the complete result.
   virtual Status finish(const RunContext &run) = 0;
 };
 

@@ -39,9 +39,10 @@ static std::vector<World::PeerEdge> edgesOf(const program::ProgramT &program) {
   return edges;
 }
 
-/// Creates first the groups of all group specs of the program (lists of mesh
-/// axes). Then creates one group per pipeline. A pipeline is a list of ranks
-/// that differ only along the pipeline axis, which is the first mesh axis.
+/// First creates the groups for each group spec of the program. A group spec is
+/// a list of mesh axes, along which the members of a group communicate. Then
+/// creates one group per pipeline. A pipeline is a list of ranks that differ
+/// only along the pipeline axis, which is the first mesh axis.
 ///
 /// In the group of a pipeline, a rank may send messages only to the ranks that
 /// need its tensors. For example, the pipeline has 3 ranks. Rank 0 sends

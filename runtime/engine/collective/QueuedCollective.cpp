@@ -151,10 +151,10 @@ private:
   }
 
   /// Copies the elements of `piece` from `in` to scratch (temporary memory).
-  /// The elements are all values that this rank contributes to the result of
-  /// one other member. Scratch has one block per member. The function copies
-  /// the elements to the block of member `piece.member`. `at` has the addresses
-  /// of `in` and scratch.
+  /// These elements are the part of this rank's operand that is reduced to the
+  /// result of member `piece.member`. Scratch has one block per member, and the
+  /// elements go to the block of this member. `at` has the addresses of `in`
+  /// and scratch.
   Status packPiece(const PeerPiece &piece, const Addresses &at) const {
     char *const place = placeOf(piece.member, at);
     return piece.packed ? copyAll(piece.copies, at.in, place)

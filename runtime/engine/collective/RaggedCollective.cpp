@@ -14,10 +14,11 @@ namespace {
 /// at one index of the tensor's first dims, such as one token. Masks select the
 /// rows at run time. Every row belongs to one member of the group.
 ///
-/// `plan.divided` lists the indices of this rank's rows in the buffer that has
-/// only these rows (input of an all-gather). `plan.whole[m]` lists the indices
-/// of member m's rows in the buffer of all rows (output of an all-gather). In a
-/// reduce-scatter, input and output are swapped.
+/// A buffer has either only the rows of this rank (operand of an all-gather,
+/// result of a reduce-scatter) or the rows of all members (result of an
+/// all-gather, operand of a reduce-scatter). `plan.divided` lists the indices
+/// of this rank's rows in the first buffer. `plan.whole[m]` lists the indices
+/// of member m's rows in the second buffer.
 class RaggedCollective : public CollectiveOperation {
 public:
   RaggedCollective(const LoadContext &context,
@@ -188,16 +189,16 @@ public:
 private:
   /// Writes the rows of the result `at.out`. Copies the rows of this rank from
   /// `at.in`. Moves each received row to the index of the row in `at.out`. The
-  /// received rows of one member have no gaps between them. They may already be
-  /// in `at.out`. For example, rows 1 and 3 are received:
+  /// received rows of one member are stored without gaps, and may have been
+  /// received in `at.out` itself. For example, rows 1 and 3 are received:
   ///
   ///   before  [ 1 3 . . ]
   ///   after   [ . 1 . 3 ]
   void spread(const Addresses &at, const RaggedMasks &masks) {
     for (int member = 0; member < members; ++member) {
       const std::vector<int64_t> &rows = plan.whole[size_t(member)];
-      // Begin with the last row. Otherwise, row 1 would overwrite row 3 in the
-      // example above.
+      // Begin with the last row. Example: rows 1 and 3 were received at indices
+      // 0 and 1. If row 1 moved first, it would overwrite row 3 at index 1.
       for (size_t i = rows.size(); i-- > 0;) {
         char *target = at.out + size_t(rows[i]) * bytes;
         if (isMe(member))

@@ -20,7 +20,7 @@ namespace pcc::runtime {
 ///                   (asynchronous)        (between two steps)
 class HostBuffers {
 public:
-  /// Borrows all arguments.
+  /// Keeps references to all arguments, which must outlive this object.
   HostBuffers(const program::ProgramT &program, Device &device,
               const BufferTable &buffers)
       : program(program), device(device), queue(device.queued()),

@@ -96,10 +96,11 @@ public:
 private:
   /// Copies `extent` consecutive elements of this source to the address
   /// `place`, and converts the elements to type `wanted`. The first copied
-  /// element has index `from` in this source. For example, `from` is 0,
-  /// `extent` is 4, `base` is 8 and `count` is 10. If `shift` is 0, the
-  /// function copies elements 8, 9, 0 and 1 of `data`. If `shift` is 1, the
-  /// function copies elements 9, 10, 1 and 2.
+  /// element has index `from` in this source. Element i of the source is
+  /// element `(base + i) % count + shift` of the array `data`. For example,
+  /// `from` is 0, `extent` is 4, `base` is 8 and `count` is 10. If `shift` is
+  /// 0, the function copies elements 8, 9, 0 and 1 of `data`. If `shift` is 1,
+  /// the function copies elements 9, 10, 1 and 2.
   void copyRun(int64_t from, int64_t extent, ElementType wanted,
                char *place) const {
     while (extent > 0) {

@@ -87,8 +87,9 @@ Status TokenStream::findInputs(const RunOptions &options,
 /// Maps the file `options.data`, a binary array of token ids. Sets `ids` and
 /// `labels` to the inputs that get their elements from the file. Sets
 /// `elements` to the number of ids in the whole samples of the file. The label
-/// of a token is the next token, so the last token has no label. A file of 10
-/// tokens has two samples of 4 ids, so `elements` is 8.
+/// of a token is the next token, so the last token has no label. For example,
+/// if a sample has 4 ids, a file of 10 tokens has two whole samples, and
+/// `elements` is 8.
 ///
 /// Returns exit code 10 if the two inputs cannot be found, or if the file is
 /// too short for one sample or ends in the middle of a token.

@@ -149,7 +149,8 @@ private:
             event.coreSeconds};
   }
 
-  /// Returns the instruction that `event`, a part of `action`, covers.
+  /// Returns the instruction whose execution `event` records. `action` is the
+  /// schedule action that contains the instruction.
   const program::InstructionT &
   instructionOf(const StepLog::Event &event,
                 const program::ActionT &action) const {

@@ -35,8 +35,9 @@ StepSpread spreadOf(std::vector<double> seconds) {
           .deviation = count > 1 ? std::sqrt(squares / double(count - 1)) : 0};
 }
 
-/// Sets the times and the memory of `row` from the reports of its ranks.
-/// `durations` are those of the steps.
+/// Sets the times and the memory of `row` from the reports of the ranks
+/// `row.first` to `row.last`. `durations` has the durations of steps, in
+/// seconds, from which `row.step` is computed.
 static void summarize(RankRow &row, std::span<const RankReport> ranks,
                       std::vector<double> durations) {
   row.step = spreadOf(std::move(durations));
@@ -58,7 +59,7 @@ static void summarize(RankRow &row, std::span<const RankReport> ranks,
   row.collectives = seconds > 0 ? collectives / seconds : 0;
 }
 
-/// Returns the durations of the steps on all ranks of `row`.
+/// Returns the durations of all steps on all ranks of `row`, in seconds.
 static std::vector<double> durationsOf(const RankRow &row,
                                        std::span<const RankReport> ranks) {
   std::vector<double> durations;
@@ -69,7 +70,8 @@ static std::vector<double> durationsOf(const RankRow &row,
 }
 
 /// Sets `row.firstStage` and `row.lastStage` to the lowest and the highest
-/// stage at the pipeline positions from `begin` to before `end`.
+/// stage that the pipeline ranks `begin` to `end` - 1 run. `stagePositions[s]`
+/// is the pipeline rank that runs stage s.
 static void setStages(RankRow &row, std::span<const int32_t> stagePositions,
                       size_t begin, size_t end) {
   row.firstStage = int(stagePositions.size());
@@ -117,7 +119,8 @@ static std::string memoryText(int64_t bytes) {
   return bytes ? bytesText(double(bytes)) : "-";
 }
 
-/// Returns the cells of a row for people. `ranks` is the first cell.
+/// Returns the cells of one row of the text table. `ranks` is the first cell,
+/// such as "0-3" or "all".
 static std::vector<std::string> cellsOf(const RankRow &row,
                                         const std::string &ranks) {
   return {ranks,
@@ -134,8 +137,8 @@ static std::vector<std::string> cellsOf(const RankRow &row,
           memoryText(row.peak)};
 }
 
-/// Returns the table for people. Several rows are followed by one of the whole
-/// run.
+/// Returns the table as text for the user. If there are several rows, appends a
+/// row about all ranks.
 static TextTable textTable(const RankTable &table) {
   TextTable text{{"ranks", "stages", "step (median)", "min", "max", "compute",
                   "collectives", "idle", "weights", "state", "arena", "peak"},
@@ -188,8 +191,8 @@ static nlohmann::ordered_json jsonOf(const RankRow &row) {
           {"slowest_rank", row.slowest}};
 }
 
-/// Returns all rows. The last one, of the whole run, has "all" in place of the
-/// ranks.
+/// Returns all rows as JSON objects, and appends a row about all ranks. The
+/// field "ranks" of this last row is "all".
 static std::vector<nlohmann::ordered_json> rowsOf(const RankTable &table) {
   std::vector<nlohmann::ordered_json> rows;
   for (const RankRow &row : table.rows)

@@ -12,10 +12,10 @@
 
 namespace pcc::runtime {
 
-/// How the durations of several steps are distributed, in seconds. The
-/// percentiles are nearest-rank percentiles: p90 is the smallest duration that
-/// at least 90 % of the durations do not exceed. The deviation is the standard
-/// deviation of the sample; 0 for one step.
+/// Distribution of the durations of several steps, in seconds. The percentiles
+/// are nearest-rank percentiles: p90 is the smallest duration that at least
+/// 90 % of the durations do not exceed. The deviation is the standard deviation
+/// of the sample; 0 for one step.
 struct StepSpread {
   double median = 0, min = 0, max = 0, p90 = 0, p99 = 0, deviation = 0;
 };
@@ -31,14 +31,16 @@ struct RankRow {
   /// In the row of the whole run, each step has one duration, that of its
   /// slowest rank.
   StepSpread step = {};
-  /// Shares of the timed steps, on average over the ranks: in computations, and
-  /// in collectives. The rest is idle time, such as waits for other stages.
+  /// Shares of the time of the timed steps that a rank spends in computations
+  /// and in collectives, on average over the ranks of the row. The rest is idle
+  /// time, such as waits for other stages.
   double compute = 0, collectives = 0;
   /// Most bytes that a rank of the row allocates for weights, for the state of
   /// the optimizer and for intermediate values, and the largest resident set
   /// size of a process.
   int64_t weights = 0, state = 0, arena = 0, peak = 0;
-  /// Rank of the row that took longest for all timed steps.
+  /// Number of the slowest rank: the rank, among the ranks of this row, with
+  /// the longest total time of all timed steps.
   int slowest = 0;
 
   double idle() const { return std::max(0.0, 1 - compute - collectives); }
@@ -60,10 +62,12 @@ struct RankTable {
   }
 };
 
-/// Groups the reports of all ranks. `stagePositions` has the pipeline position
-/// of each stage of the model. Ranks with the same position are consecutive, as
-/// the pipeline axis is the major one. The table has at most `mostRows` rows:
-/// with more pipeline positions, a row stands for several of them.
+/// Summarizes the reports of all ranks in a table. `stagePositions` has the
+/// pipeline position of each stage of the model: the coordinate of the ranks
+/// that run the stage, along the pipeline axis. This axis is the first one of
+/// the mesh, so ranks at the same position have consecutive numbers. The table
+/// has one row per position, but at most `mostRows` rows. If there are more
+/// positions, a row stands for several of them.
 RankTable tabulate(std::span<const RankReport> ranks,
                    std::span<const int32_t> stagePositions,
                    size_t mostRows = 16);

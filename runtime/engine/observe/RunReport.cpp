@@ -25,8 +25,9 @@ std::vector<double> slowestSteps(std::span<const RankReport> ranks) {
   return slowest;
 }
 
-/// Number of numbers at the beginning of a packed report, before those of each
-/// step and of each stage.
+/// A packed report is a list of numbers. It begins with this many numbers that
+/// describe the whole run, such as the size of the arena. The numbers of the
+/// single steps and of the pipeline stages follow.
 static constexpr size_t kSingleNumbers = 8;
 
 /// Converts the report of one rank to a list of numbers, so that an all-gather

@@ -57,13 +57,14 @@ struct RankReport {
 /// Returns the largest resident set size of this process so far, in bytes.
 int64_t peakMemoryOfProcess();
 
-/// Returns the duration of each timed step on the rank that took longest.
+/// Returns one duration for each timed step: the longest duration of this step
+/// on any rank.
 std::vector<double> slowestSteps(std::span<const RankReport> ranks);
 
 /// Sends the reports of all ranks to rank 0. All ranks must call this function.
 /// Each rank passes its own report as `mine`. On rank 0, stores the reports of
-/// all ranks in `ranks`; of the metrics, only those of rank 0. On other ranks,
-/// `ranks` stays empty.
+/// all ranks in `ranks`. Only ranks[0] has metrics: the metrics of the other
+/// ranks are not sent. On other ranks, `ranks` stays empty.
 Status gatherReports(const RankReport &mine, World &world,
                      std::vector<RankReport> &ranks);
 

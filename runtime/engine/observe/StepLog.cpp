@@ -23,9 +23,10 @@ static bool endsForward(const program::ActionT &action) {
          action.kind == ActionKind::WeightGradient;
 }
 
-/// Returns an upper bound of the events in one step. Each action (such as a
-/// forward pass) logs at most one event for itself, one for its messages, and
-/// one per collective; with `countsAll`, one per instruction.
+/// Returns an upper bound for the number of events in one step. Each action
+/// (such as a forward pass) logs at most one event for itself, one for its
+/// messages, and one per collective. If `countsAll` is true, it logs at most
+/// one event per instruction instead of one per collective.
 static size_t countEvents(const program::ProgramT &program, bool countsAll) {
   size_t count = 0;
   for (const auto &action : program.actions) {

@@ -21,9 +21,9 @@ enum class StepDetail { Counts, Actions, Kernels };
 /// Log of the actions that one rank runs in a step. An action is, for example,
 /// the forward pass of one microbatch. The log counts the microbatches with
 /// live activations on each pipeline stage. Activations are live from the start
-/// of the forward pass to the end of the backward pass (also of its weight
-/// gradient). The log may also have the times of the last step (StepDetail).
-/// Only the constructor allocates memory.
+/// of the forward pass to the end of the backward pass. If the backward pass is
+/// split, its end is the end of the weight gradient. The log may also have the
+/// times of the last step (StepDetail). Only the constructor allocates memory.
 class StepLog {
 public:
   /// An interval of time that the log has recorded. The interval is one of
@@ -69,7 +69,8 @@ public:
   static constexpr int32_t wholeAction = -1, messages = -2;
 
   /// Creates an empty log. `program` is the program that the rank runs. The log
-  /// keeps a reference to `program`. `detail` tells which times are kept.
+  /// keeps a reference to `program`. `detail` selects the times of the last
+  /// step that the log keeps.
   StepLog(const program::ProgramT &program, StepDetail detail);
 
   /// Deletes all events of the log, so that the log is ready for the next step.
@@ -94,9 +95,10 @@ public:
     if (keepsTimes)
       add({int32_t(action), instruction, start, now()});
   }
-  /// Records that an instruction that is no collective began at time `start`
+  /// Records that an instruction other than a collective began at time `start`
   /// and ends now. `instruction` is its index in the function of the action
-  /// `program.actions[action]`. Does nothing unless kernels are kept.
+  /// `program.actions[action]`. Does nothing unless the log keeps the times of
+  /// kernels (StepDetail::Kernels).
   void addKernel(size_t action, int32_t instruction, double start) {
     if (keepsKernels)
       add({int32_t(action), instruction, start, now()});

@@ -18,7 +18,8 @@ std::string CommandPage::summary() const {
   return about.substr(0, about.find("\n\n"));
 }
 
-/// Selects all subcommands, also those that the command line does not name.
+/// Filter for CLI::App::get_subcommands() that selects all subcommands, also
+/// those that the command line does not name.
 static bool allCommands(const CLI::App *) { return true; }
 
 /// Returns the words that call `app`: the names of its parents and its own.
@@ -36,15 +37,18 @@ static std::vector<std::string> wordsIn(const std::string &type) {
   return CLI::detail::split(type.substr(begin + 2, end - begin - 2), ',');
 }
 
-/// Returns the placeholder of a value whose type CLI11 names.
+/// Returns the placeholder for a value of the type that CLI11 calls `type`: "N"
+/// for "INT" and "UINT", "X" for "FLOAT", and `type` itself for other types.
 static std::string placeholderOf(const std::string &type) {
   if (type == "INT" || type == "UINT")
     return "N";
   return type == "FLOAT" ? "X" : type;
 }
 
-/// Returns the placeholder of an option's value: its own one, its list of
-/// words, or the type.
+/// Returns the placeholder for the value of an option in the help. If the
+/// option has a placeholder of its own, such as DIR, returns it. Otherwise
+/// returns the allowed words, such as "cpu|cuda", or a placeholder for the
+/// type, such as "N". If the option takes a list, appends ",...".
 static std::string valueOf(const CLI::Option &option) {
   const std::string full = option.get_type_name();
   const std::string type = full.substr(0, full.find(":{"));
@@ -91,7 +95,8 @@ static PageEntry entryOf(const CLI::Option &option) {
   return entry;
 }
 
-/// Returns the section of that title, which is added to `page` if it has none.
+/// Returns the section of `page` with the title `title`. If `page` has no such
+/// section, adds an empty one.
 static PageSection &sectionOf(CommandPage &page, const std::string &title) {
   for (PageSection &section : page.sections)
     if (section.title == title)
@@ -99,8 +104,8 @@ static PageSection &sectionOf(CommandPage &page, const std::string &title) {
   return page.sections.emplace_back(PageSection{title});
 }
 
-/// Divides the description of a command into its text and the command lines
-/// behind "examples:".
+/// Divides the description of a command into its text (`page.about`) and the
+/// command lines after the title "examples:" (`page.examples`).
 static void setAbout(CommandPage &page, const std::string &description) {
   const std::string title = "\n\nexamples:\n";
   const size_t at = description.find(title);
@@ -112,7 +117,9 @@ static void setAbout(CommandPage &page, const std::string &description) {
     page.examples.push_back(CLI::detail::trim(line));
 }
 
-/// Arguments come first, and options that every command has come last.
+/// Adds the sections of the command `app` to `page`. The section of the
+/// arguments comes first. The section of the options that all commands share
+/// comes last.
 static void addSections(CommandPage &page, const CLI::App &app) {
   PageSection common{"Options"};
   for (const CLI::App *command : app.get_subcommands(allCommands))

@@ -19,9 +19,10 @@ struct PageEntry {
   /// Placeholder of the value, such as "FILE.json" or "cpu|cuda". Empty if the
   /// option is a flag, and for arguments and commands.
   std::string value = {};
-  /// Description, with the default.
+  /// Description of the entry, followed by the default value of an option.
   std::string meaning = {};
-  /// Values that the option suggests, such as {"cpu", "cuda"}.
+  /// Values that the help and the completion for shells list for the option,
+  /// such as {"cpu", "cuda"}.
   std::vector<std::string> words = {};
   /// Character that separates several values in one argument, or '\0'.
   char separator = '\0';
@@ -42,8 +43,8 @@ struct PageSection {
   std::vector<PageEntry> entries = {};
 };
 
-/// Description of one command, of which --help, the manual page, the
-/// completion of the shells and docs/options.md are made.
+/// Description of one command. pcc makes the text of --help, the manual page,
+/// the completion for shells and docs/options.md from it.
 struct CommandPage {
   /// Words that call the command, such as "pcc run".
   std::string name = {};

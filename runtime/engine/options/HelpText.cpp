@@ -58,7 +58,9 @@ static std::vector<std::string> linesOf(const std::vector<std::string> &words,
   return lines;
 }
 
-/// Breaks a line at spaces. A shell still reads a command as one line.
+/// Breaks `line` into lines of at most `width` columns, at spaces outside of
+/// single quotes. If `line` is a pcc command, each line except the last one
+/// ends with a backslash, so that a shell reads all lines as one command.
 static std::string wrappedCommand(const std::string &line, size_t width) {
   const std::string indent(line.find_first_not_of(' '), ' ');
   if (line.size() <= width)
@@ -119,7 +121,9 @@ std::string listOf(const std::vector<PageEntry> &entries, size_t width) {
   return text;
 }
 
-/// Returns a section with its title in lower case.
+/// Returns the text of a section of --help: its title, which begins with a
+/// lower-case letter here, and its entries. Returns an empty string if the
+/// section has no entries.
 static std::string sectionText(const PageSection &section, size_t width) {
   if (section.entries.empty())
     return "";

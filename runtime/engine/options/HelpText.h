@@ -14,9 +14,11 @@ namespace pcc::runtime {
 /// variable COLUMNS, else the width of the terminal, else 80. At least 40.
 size_t textWidth();
 
-/// Wraps paragraphs to `width` columns. Lines that begin with spaces keep
-/// their spaces; a longer one goes on in the next line, behind a backslash if
-/// it is a command. All other lines of a paragraph are joined.
+/// Wraps a text to lines of at most `width` columns, after the lines of each
+/// paragraph are joined. A line that begins with spaces is an exception: it is
+/// joined with no other line, and keeps its spaces. If it is longer than
+/// `width`, it continues in the next lines. If it is a pcc command, a backslash
+/// then ends each of its lines but the last.
 std::string wrapped(const std::string &text, size_t width);
 
 /// Returns a list of entries in two columns; no line is longer than `width`.

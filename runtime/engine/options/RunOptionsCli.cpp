@@ -113,7 +113,8 @@ static void addTraining(CLI::App &app, RunOptions &options) {
                      "(default: the value in the cluster file)"));
 }
 
-/// Puts all flags without a group, except --help, under this title of the help.
+/// Puts all flags that have no group yet, except --help, into the group
+/// `title`. The text of --help lists each group under its title.
 static void putInGroup(CLI::App &app, const char *title) {
   for (CLI::Option *option : app.get_options())
     if (option->get_group() == "Options" && option != app.get_help_ptr() &&

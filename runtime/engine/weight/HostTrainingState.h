@@ -57,10 +57,9 @@ public:
   /// Copies this rank's shards of the weights and the optimizer state from the
   /// host to the device. A tensor may have several buffers on the device. This
   /// object has one array in host memory for each buffer on the device. The
-  /// function copies each array to the buffer for which this object has the
-  /// array. The caller must fill all arrays before the call. For example, if a
-  /// weight has two buffers, the caller must fill two arrays with the elements
-  /// of the weight.
+  /// function copies each array to its buffer. The caller must fill all arrays
+  /// before the call. For example, if a weight has two buffers, the caller must
+  /// fill two arrays with the elements of the weight.
   ///
   /// Does nothing if the device shares the host's memory.
   Status store();

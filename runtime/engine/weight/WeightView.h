@@ -33,7 +33,8 @@ public:
 
   /// Returns the address of this rank's shard in the mapped weight file.
   /// Returns null if the shard needs a copy, because it is not contiguous in
-  /// the file, has padding, is not aligned, needs a cast, or is generated.
+  /// the file, has padding, is not aligned, needs a cast, or consists of random
+  /// elements.
   const void *findInPlace(const Layout &layout, const Mesh &mesh,
                           const Coordinates &at) const;
 

@@ -224,10 +224,10 @@ static Status contradiction(const Claim &first, const Claim &second) {
 /// Several launchers of the table kLaunchers may have set both numbers. The
 /// numbers must then be equal, and the first launcher of the table counts.
 /// Variables of Hydra that srun has set are skipped. srun is not in the table.
-/// Its variables count only if no launcher of the table has set both numbers.
-/// If srun has not set them either, `identity` becomes std::nullopt. Returns an
-/// error for contradictory or invalid values, or if only one of PCC_RANK and
-/// PCC_WORLD_SIZE is set.
+/// The variables of srun count only if no launcher of the table has set both
+/// numbers. If srun has not set both numbers either, `identity` becomes
+/// std::nullopt. Returns an error for contradictory or invalid values, or if
+/// only one of PCC_RANK and PCC_WORLD_SIZE is set.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity) {
   identity.reset();

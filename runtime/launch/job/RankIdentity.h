@@ -50,12 +50,13 @@ struct RankIdentity {
 
 /// Sets `identity` to the rank of this process, the number of ranks, and the
 /// launcher. A launcher, such as mpirun, passes both numbers to each process in
-/// environment variables. The first launcher that has set both numbers counts:
-/// PCC_* variables, torchrun, Open MPI, Hydra (MPICH, Intel MPI, Cray), Slurm's
-/// srun. If there is none, `identity` becomes std::nullopt. Returns an error
-/// with exit code 12 if a value is invalid, if only one of PCC_RANK and
-/// PCC_WORLD_SIZE is set, or if launchers contradict each other. A
-/// contradiction to variables that srun has set is no error.
+/// environment variables. The first of these launchers that has set both
+/// numbers determines the result: PCC_* variables, torchrun, Open MPI, Hydra
+/// (MPICH, Intel MPI, Cray), Slurm's srun. If none has, `identity` becomes
+/// std::nullopt. Returns an error with exit code 12 if a value is invalid, if
+/// only one of PCC_RANK and PCC_WORLD_SIZE is set, or if two launchers have set
+/// different numbers. The numbers of srun may differ from those of another
+/// launcher.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity);
 

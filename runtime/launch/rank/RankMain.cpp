@@ -117,12 +117,14 @@ public:
   }
 
   /// Reports the error `status` to the user, and returns the exit code of the
-  /// error. `lost` is the rank whose process ended before the rank had finished
-  /// or had sent an error, if this caused the error. A second call by another
-  /// thread reports nothing. The user should see only one error. If the ranks
-  /// of this host share a folder, only the first rank that fails reports its
-  /// error. Otherwise, rank 0 reports an error that all ranks have
-  /// (`onAllRanks`). Each rank that fails reports any other error.
+  /// error. `lost` is the rank whose process has ended too early (without a
+  /// message to the other ranks), if this has caused the error. If another
+  /// thread has already called report(), the function reports nothing. The user
+  /// should see only one error. If the ranks of this host share a folder, only
+  /// the first rank that fails reports its error. If they share no folder,
+  /// `onAllRanks` decides: if it is true, all ranks have the same error, and
+  /// only rank 0 reports it. If it is false, each rank that fails reports its
+  /// error.
   int report(const Status &status, std::optional<int> lost, bool onAllRanks) {
     // If `pcc run` has started the ranks, tell `pcc run` which rank was lost,
     // and report no error here. `pcc run` reports the error, because it knows
@@ -277,9 +279,10 @@ private:
   Status findReason(const Status &mine) {
     if (!place.rendezvous) {
       const Status told = end.explain(mine, {});
-      // Report first: abort() ends the wait of a rank that has finished its
-      // work. This rank then ends without MPI_Finalize, which makes mpirun
-      // end all other ranks.
+      // Report the error before the call of abort(). A rank that has finished
+      // its work waits for the other ranks. abort() ends this wait, and the
+      // waiting rank then ends without a call of MPI_Finalize. mpirun therefore
+      // kills all other ranks, which includes the rank of this process.
       reported = reportError(told);
       place.world->abort(told);
       return told;

@@ -151,9 +151,10 @@ private:
   /// Whether rank 0 listens at a Unix socket that has a file, and has not
   /// deleted this file yet. removeFile() deletes the file.
   bool hasFile = false;
-  /// Number of connections that were rejected, for messages.
+  /// Number of rejected connections. Error messages contain this number.
   int numRejected = 0;
-  /// Reason why the last rejected connection was closed, for messages.
+  /// Reason why the last rejected connection was closed. Error messages contain
+  /// this reason.
   std::string lastRejection;
 };
 

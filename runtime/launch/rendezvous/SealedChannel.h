@@ -27,7 +27,8 @@ namespace pcc::runtime {
 /// sends. open() decrypts the frames that this end receives.
 class SealedChannel {
 public:
-  /// The end that uses a channel: Server is rank 0, Client is any other rank.
+  /// End of the connection: Server is the end at rank 0, and Client is the end
+  /// at any other rank.
   enum class Role { Server, Client };
 
   SealedChannel(const SessionKeys &keys, Role role);

@@ -217,9 +217,9 @@ void SocketRendezvous::monitor() {
 /// messages, accepts connections, and sends replies.
 ///
 /// The wait ends after 100 ms at the latest. While some ranks are not connected
-/// yet, the wait ends after 10 ms at the latest. It is shorter because a rank
-/// may have to try several times until it reaches rank 0, and Peers::advance()
-/// begins these attempts.
+/// yet, the wait ends after 10 ms at the latest, because a rank may need
+/// several attempts to connect to rank 0, and only Peers::advance() begins an
+/// attempt.
 ///
 /// Does not hold `mutex` during the wait, because other threads lock `mutex`,
 /// for example to send a message.

@@ -25,9 +25,10 @@ namespace pcc::runtime {
 ///   a call of CUDA or NCCL  its monitor informs rank 0 ──┘  error to all ranks
 ///   does not return
 ///
-/// poll() then returns the error. The monitor ends the rank by `giveUp` if the
-/// rank does not stop within 2.5 s (kGrace), or at once if its own call hangs.
-/// If the process of rank 0 ends, the other ranks see their connections close.
+/// poll() then returns the error. If a rank does not stop within 2.5 s
+/// (kGrace), its monitor calls `giveUp`, which ends the process. On the rank
+/// with the hanging call, the monitor calls `giveUp` at once. If the process of
+/// rank 0 ends, the other ranks see their connections close.
 class SocketRendezvous final : public Rendezvous {
 public:
   /// Time limit that begins when this rank learns that the run has failed.

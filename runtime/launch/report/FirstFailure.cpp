@@ -28,7 +28,8 @@ std::string formatFailure(const Status &status) {
 
 static void print(const Status &status) {
   const std::string text = formatFailure(status);
-  // A single write, so that lines of several ranks do not mix.
+  // Write the whole text by a single call, so that the texts of several ranks
+  // do not mix.
   if (write(STDERR_FILENO, text.data(), text.size()) < 0)
     return;
 }
@@ -89,8 +90,9 @@ std::string sharedFolder(const Environment &environment) {
 /// - `pcc run` started this rank. `pcc run` reads the error from the folder
 ///   after the run, and prints the error.
 ///
-/// If the ranks share no folder, rank 0 prints the error. The other ranks print
-/// the error only if `onAllRanks` is false.
+/// If the ranks share no folder, each rank that fails prints its error. There
+/// is one exception: if `onAllRanks` is true, all ranks have the same error,
+/// and only rank 0 prints it.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting) {

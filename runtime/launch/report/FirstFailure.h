@@ -30,13 +30,17 @@
 namespace pcc::runtime {
 
 /// Reports the error `status` of rank `rank`, and returns the exit code of
-/// `status`. The user should see only one error. If the ranks of this host
-/// share a folder, only the first rank that fails writes its error into the
-/// folder. `pcc run` prints this error if `pcc run` started the ranks.
-/// Otherwise, the rank prints its error. Without a folder, each rank that fails
-/// prints its error. If `onAllRanks` is true, only rank 0 does so. Calls
-/// `beforePrinting`, unless empty, before this process prints. `beforePrinting`
-/// may add notes to the error.
+/// `status`. The user should see only one error:
+///
+/// - The ranks of this host share a folder (sharedFolder): only the first rank
+///   that fails writes its error into the folder. If `pcc run` started the
+///   ranks, `pcc run` prints this error. Otherwise, the rank prints the error
+///   itself.
+/// - The ranks share no folder: each rank that fails prints its error. If
+///   `onAllRanks` is true, all ranks have the error, and only rank 0 prints it.
+///
+/// `beforePrinting` may add notes to the error. If this function is not empty,
+/// it is called before this process prints the error.
 int reportFailure(const Status &status, const Environment &environment,
                   int rank, bool onAllRanks,
                   const std::function<void(Status &)> &beforePrinting = {});

@@ -104,9 +104,9 @@ struct LauncherOutcome {
   /// rank has written an error.
   std::optional<Status> reported = {};
   /// The last lines, at most 200, that the launcher and the ranks wrote to
-  /// stderr, oldest first. Two kinds of lines are left out: lines that begin
-  /// with "pcc:", "note:" or "pcc-table: ", because `pcc run` has shown these
-  /// lines to the user, and progress messages of rank 0.
+  /// stderr, oldest first. Progress messages and training steps of rank 0 are
+  /// left out. Lines that begin with "pcc:", "note:" or "pcc-table: " are also
+  /// left out, because `pcc run` has already shown them to the user.
   std::deque<std::string> noise = {};
 };
 
@@ -133,9 +133,9 @@ std::optional<LostRank> lostRank(const LauncherOutcome &outcome);
 /// 5. The launcher exited with code 0: success, unless no rank started although
 ///    all ranks run on this host (13), or a rank did not finish its work (14).
 /// 6. `pcc run` passed a signal on to the ranks (128 + signal).
-/// 7. A rank ended without an error report: 14 if a signal killed the rank. If
-///    the rank's exit code is not 1 and pcc documents this code, the rank's
-///    exit code. Otherwise 13 if all ranks were still starting, else 14.
+/// 7. A rank ended without an error report: 14 if a signal killed the rank; the
+///    exit code of the rank if pcc documents this code and it is not 1;
+///    otherwise 13 if all ranks were still starting, else 14.
 /// 8. The launcher failed otherwise: 14 if a rank had started, else 13.
 Status translateOutcome(const LauncherOutcome &outcome);
 

@@ -14,9 +14,10 @@ static constexpr std::string_view progressPrefix = "pcc-progress: ";
 static constexpr std::string_view stepPrefix = "pcc-step: ";
 static constexpr std::string_view tablePrefix = "pcc-table: ";
 
-/// If a rank wrote `line` for the user, returns what the user sees; otherwise
-/// std::nullopt. The user sees the whole line if it begins with "pcc:" or
-/// "note:", and a line of a table without its prefix.
+/// If a rank wrote `line` for the user, returns the text to show; otherwise
+/// std::nullopt. A line that begins with "pcc:" or "note:" is shown unchanged.
+/// A line that begins with "pcc-table: ", a row of a table, is shown without
+/// this prefix.
 static std::optional<std::string_view> shownOf(std::string_view line) {
   if (line.starts_with(tablePrefix))
     return line.substr(tablePrefix.size());

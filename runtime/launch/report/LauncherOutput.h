@@ -50,10 +50,12 @@ public:
   /// call, in their order.
   std::vector<TrainingLine> takeSteps();
 
-  /// Returns the last lines of stderr, at most 200, oldest first. Two kinds of
-  /// lines are left out: lines that begin with "pcc:", "note:" or
-  /// "pcc-table: ", because take() returns these lines, and progress messages
-  /// and training steps, because takeProgress() and takeSteps() return them.
+  /// Returns the last lines of stderr, at most 200, oldest first. Leaves out
+  /// the lines that other functions return:
+  ///
+  /// - take() returns lines that begin with "pcc:", "note:" or "pcc-table: ".
+  /// - takeProgress() returns progress messages.
+  /// - takeSteps() returns training steps.
   const std::deque<std::string> &noise() const { return keptLines; }
 
 private:

@@ -107,14 +107,19 @@ static void passOn(const std::string &lines) {
     return;
 }
 
-/// Prints `lines`, which the ranks wrote for the user, to stderr. Passes the
-/// latest progress message in `output` to `request.onProgress`, if a new
-/// message has arrived. onProgress displays the message on the terminal.
+/// Passes new output of the ranks to the user: first training steps, then
+/// `lines`, then the progress message.
 ///
-/// If there are `lines`, first passes an empty text to onProgress, which then
-/// removes the displayed message from the terminal. Otherwise the first of the
-/// `lines` would be printed behind this message. Training steps come first, as
-/// the table of ranks follows the last of them.
+/// - Passes the training steps in `output` to `request.onTrainingLine`. They
+///   come before `lines`, because the table of ranks in `lines` follows the
+///   last step.
+/// - Prints `lines`, which the ranks wrote for the user, to stderr. Before
+///   that, passes an empty text to `request.onProgress`, which then removes the
+///   displayed progress message from the terminal. Otherwise the first of the
+///   `lines` would be printed behind this message.
+/// - Passes the latest progress message in `output` to `request.onProgress`, if
+///   a new message has arrived. onProgress displays the message on the
+///   terminal.
 static void handOn(LauncherOutput &output, const std::string &lines,
                    const SpawnRequest &request) {
   for (const TrainingLine &step : output.takeSteps())
@@ -129,8 +134,9 @@ static void handOn(LauncherOutput &output, const std::string &lines,
 }
 
 namespace {
-/// The process that starts the ranks: its command line, additional environment
-/// variables, and whether it gets its own network.
+/// Description of the process that starts the ranks: its command line,
+/// additional environment variables, and whether it gets a Linux network
+/// namespace of its own.
 struct Launcher {
   std::vector<std::string> command;
   Variables variables;

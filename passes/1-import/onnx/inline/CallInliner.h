@@ -30,8 +30,8 @@ public:
   std::string_view fresh(const std::string &wanted);
   /// Stores the string `name` in the model, and returns a view of the stored
   /// string. The view is valid as long as the model. Unlike fresh(), this
-  /// function does not make the name unique. It serves for names of nodes,
-  /// because two nodes may have the same name.
+  /// function does not make the name unique. Callers use it for the names of
+  /// nodes, because two nodes may have the same name.
   std::string_view keep(std::string name);
   /// Subtracts `cost` from the member `budget` and returns true. `budget` is
   /// the estimated memory of the nodes and names that inlining may still

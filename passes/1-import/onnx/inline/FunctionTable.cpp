@@ -29,7 +29,7 @@ namespace {
 /// Checks the function calls of a model. Finds a function that calls itself,
 /// directly or through other functions, and calls that are nested more than
 /// `depth` functions deep. The traversal is depth-first. `path` holds the
-/// functions that it has entered and not yet left.
+/// functions that the traversal has entered and not yet left.
 class CallGraphWalk {
 public:
   CallGraphWalk(const FunctionTable &table, int depth)
@@ -49,14 +49,16 @@ private:
   /// B" if A calls B and B calls A.
   Status circle(const Function &function) const;
   /// Returns an error if calls are nested more than `depth` functions deep. The
-  /// nesting consists of the functions in `path`, and `below` functions inside.
+  /// nesting consists of the functions in `path`, each of which calls the next
+  /// one, and of `below` further functions inside the last one.
   Status checkDepth(int below) const;
 
   const FunctionTable &table;
   const int depth;
   std::vector<const Function *> path;
-  /// For each visited function, the number of functions in its deepest nesting
-  /// of calls, itself included; 1 for a function without calls.
+  /// For each visited function: the number of functions in its deepest nesting
+  /// of calls, which includes the function itself. For example, the number is 1
+  /// if the function calls no other function.
   std::unordered_map<const Function *, int> height;
 };
 

@@ -15,9 +15,10 @@ struct ReadLimits {
   /// Largest nesting depth of protobuf messages. Also limits how deep function
   /// calls may be nested: function A calls B, B calls C, and so on.
   int depth = 100;
-  /// Largest number of protobuf messages in a model file. When functions are
-  /// inlined, the copies of their nodes may need at most 16 bytes times
-  /// `messages` of memory, by an estimate.
+  /// Largest number of protobuf messages in a model file. This number also
+  /// limits the memory for the copies of nodes that the inlining of functions
+  /// creates: by an estimate, the copies may need at most 16 * `messages`
+  /// bytes.
   uint64_t messages = 1 << 24;
   /// Largest number of functions of a model.
   size_t functions = 10000;

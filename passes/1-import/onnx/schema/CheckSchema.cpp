@@ -59,7 +59,7 @@ static Status refuse(const Node &node, const std::string &claim) {
 /// Checks that `node` has at most as many operands or results as ONNX's
 /// definition of the op. `count` is the number in `node`, and `list` has the
 /// types in the definition. A type with the sign "*" or "~" stands for any
-/// number. `word` is "operands" or "results".
+/// number of operands or results. `word` is "operands" or "results".
 static Status checkCount(const Node &node, size_t count, const char *word,
                          std::string_view list) {
   size_t most = 0;

@@ -29,7 +29,8 @@ struct EmbeddedElements {
   std::function<void(std::ostream &)> write;
 };
 
-/// New elements of an initializer that lie in another file (external data).
+/// New elements of an initializer, for the case that they are in another file
+/// (external data) and not in the model file.
 struct ExternalElements {
   /// Path of the file with the elements, relative to the model's directory.
   std::string location;

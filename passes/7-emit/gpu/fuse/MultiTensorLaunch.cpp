@@ -172,10 +172,10 @@ private:
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// Returns keys of the tensors that `launch` reads or overwrites, except
-/// operands with one element. Joined launches run at the same time, so they
-/// must not have a common key. Each parameter has one key, for all reads and
-/// writes.
+/// Returns one key for each tensor that `launch` reads or overwrites, except
+/// operands with one element. All reads and writes of one parameter have the
+/// same key. Launches with a common key must not be joined, because joined
+/// launches run at the same time.
 static SmallVector<const void *> tensorsOf(rank::LaunchOp launch,
                                            const TiledForm &form) {
   SmallVector<const void *> tensors;

@@ -10,8 +10,9 @@ using namespace pcc;
 using namespace pcc::emit;
 
 /// Chooses the tile of queries or keys for this thread block, and two rows of
-/// the tile for this thread. With a causal mask, the first block owns the last
-/// queries: they take the most time, and the GPU starts the first block first.
+/// the tile for this thread. With a causal mask, the first thread block
+/// computes the last queries. The last queries take the most time, because they
+/// attend to the most keys, and the GPU starts the first block first.
 AttentionTile::AttentionTile(KernelWriter &w, graph::AttentionOpInterface op,
                              const Index &block, const Index &thread)
     : w(w), op(op), plan(op), product(w, plan.element, thread), thread(thread),
@@ -59,9 +60,11 @@ MultiIndex AttentionTile::queryPlace(const Index &row) {
   return {batch, head, w.indices.remainder(row, plan.queries)};
 }
 
-/// Emits the largest in-head index of the queries `first` to `first` + `count`
-/// − 1. These numbers count through all query heads that share a key head.
-/// Example: with 100 queries per head, the queries 98 to 101 give 99.
+/// Emits the largest index, within its head, of the queries with the numbers
+/// `first` to `first` + `count` − 1. The numbers count the queries of all heads
+/// that share one key head, one head after another. Example: with 100 queries
+/// per head, the numbers 98 to 101 are the queries 98 and 99 of head 0, and the
+/// queries 0 and 1 of head 1. The result is 99.
 Value AttentionTile::lastQuery(const Index &first, int64_t count) {
   ScalarBuilder s = w.scalar();
   const Bounded last = bounded(plus(first, count - 1), plan.queryRows());
@@ -80,8 +83,9 @@ Value AttentionTile::numSeenTiles() {
   if (!op.getCausal())
     return s.integer(i64, llvm::divideCeil(plan.keys, plan.otherTile));
   // With S queries and T keys, query q may attend to the first q + 1 + T − S
-  // keys. `rounded` adds `otherTile` − 1 to this number, to round the division
-  // up.
+  // keys. Compute the number of key tiles that contain these keys, for the last
+  // query of this tile. To round the division by `otherTile` up, `rounded` is
+  // the number of keys plus `otherTile` − 1.
   Value rounded =
       s.add(lastQuery(firstRow, plan.rowTile()),
             s.integer(i64, plan.keys - plan.queries + plan.otherTile));

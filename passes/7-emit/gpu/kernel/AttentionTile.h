@@ -38,10 +38,11 @@ struct ScorePlace {
 
 /// Base class of the emitters of fused attention kernels. Each thread block
 /// computes some *rows* of the score matrix, 16 per warp, and loops over all
-/// *others*. The rows are queries and the others are keys. In the kernel for
-/// the gradients of keys and values, the rows are keys and the others are
-/// queries. Threads beyond the last row repeat the last row without storing it,
-/// because all threads of a block must reach each barrier.
+/// columns, which the class calls *others*. A row belongs to a query, and a
+/// column to a key. In the kernel for the gradients of keys and values, the
+/// matrix is transposed: a row belongs to a key, and a column to a query. A
+/// thread beyond the last row computes the last row again, but does not store
+/// it, because all threads of a block must reach each barrier.
 class AttentionTile {
 public:
   /// Emits code that computes the position of this thread's work: the batch

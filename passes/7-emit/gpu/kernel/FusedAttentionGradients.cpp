@@ -39,9 +39,9 @@ protected:
   /// or f16 tensor core instruction sums over 16 rows.
   static constexpr int64_t chunk = 2 * WarpProduct::depth;
 
-  /// Allocates the tiles `ofKeys` and `ofValues` in shared memory. The kernel
-  /// for the gradients of keys and values keeps queries and output gradients
-  /// there.
+  /// Allocates the tiles `ofKeys` and `ofValues` in shared memory. In the
+  /// kernel for the gradients of keys and values, these tiles contain queries
+  /// and output gradients instead of keys and values.
   GradientTile(KernelWriter &w, Operation *op, const Index &block,
                const Index &thread)
       : AttentionTile(w, cast<graph::AttentionOpInterface>(op), block, thread),
@@ -57,7 +57,8 @@ protected:
   };
 
   /// Returns this thread's elements of a zero matrix with 16 rows and `size`
-  /// columns. An entry has four elements, in 8 neighboring columns.
+  /// columns. Each entry of the result contains this thread's four elements of
+  /// 8 neighboring columns.
   std::vector<Sums> zeros(int64_t size) {
     return std::vector<Sums>(llvm::divideCeil(size, WarpProduct::columns),
                              product.zeros());
@@ -109,9 +110,9 @@ protected:
     return s.mul(s.mul(weight, s.sub(product, mean)), slope);
   }
 
-  /// Emits the addition of left · M to `sums`. M has the rows of `matrix` from
-  /// `row` on, as many as `left` has columns. `sums` and `left` have this
-  /// thread's elements of matrices with 16 rows.
+  /// Emits the addition of left · M to `sums`. M consists of the rows `row`,
+  /// `row` + 1 and so on of `matrix`, one row for each column of `left`. `sums`
+  /// and `left` have this thread's elements of matrices with 16 rows.
   void addColumns(std::vector<Sums> &sums, ArrayRef<Left> left,
                   const SharedMatrix &matrix, int64_t row) {
     for (auto [group, own] : llvm::enumerate(sums))
@@ -135,14 +136,15 @@ protected:
     return sums;
   }
 
-  /// Right operands of two matrix products, in shared memory: tiles of keys and
-  /// values. The kernel for the gradients of keys and values keeps queries and
-  /// output gradients there instead.
+  /// Right operands of two matrix products, in shared memory. In the kernel for
+  /// the gradient of queries, they are tiles of keys and values. In the kernel
+  /// for the gradients of keys and values, they are tiles of queries and output
+  /// gradients, in spite of the names.
   const SharedMatrix ofKeys, ofValues;
   /// Left operands of the products leftOfKeys · ofKeysᵀ and leftOfValues ·
-  /// ofValuesᵀ: queries and output gradients. The kernel for the gradients of
-  /// keys and values keeps keys and values there instead. Each list has this
-  /// thread's elements of 16 rows.
+  /// ofValuesᵀ. In the kernel for the gradient of queries, they are queries and
+  /// output gradients. In the kernel for the gradients of keys and values, they
+  /// are keys and values. Each list has this thread's elements of 16 rows.
   std::vector<Left> leftOfKeys, leftOfValues;
 };
 

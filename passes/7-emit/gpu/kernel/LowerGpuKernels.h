@@ -10,9 +10,10 @@ namespace pcc::emit {
 
 /// Lowers the kernels of `module` to a new module in the LLVM and NVVM
 /// dialects. Returns null on failure. No MLIR pass may call this function,
-/// because it loads dialects. Kernel n becomes `pcc_k_<n>`: first the
-/// rank.kernel ops, then randomKernelsOf(). Parameters, with pointers aligned
-/// to 16 bytes:
+/// because it loads dialects. Kernel n becomes the function `pcc_k_<n>`. The
+/// rank.kernel ops have the first numbers, and the kernels of randomKernelsOf()
+/// (random weights) follow. The functions have these parameters, with pointers
+/// aligned to 16 bytes:
 ///
 ///   rank.kernel             types of signatureOf()
 ///   rank.kernel, in_parts   runtime::TensorTable, pointers to shared operands

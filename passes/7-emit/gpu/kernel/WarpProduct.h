@@ -90,14 +90,15 @@ public:
   Pair pairOf(mlir::Value first, mlir::Value second) const;
   /// Emits the conversion of a result to the left operand of another product.
   /// `sums` are this thread's elements of the result. A result and a left
-  /// operand are distributed over the threads alike. Threads therefore exchange
-  /// no elements.
+  /// operand are distributed over the threads in the same way, so threads
+  /// exchange no elements.
   Left leftOf(llvm::ArrayRef<mlir::Value> sums) const;
 
   /// Emits the load of a right operand with `count` (a multiple of 8) rows and
-  /// 8 columns. Column j is the first `count` elements of row `row` + j of
-  /// `matrix`. Entry i of the list has rows 8 i + k and 8 i + k + 1 of column
-  /// t / 4. Here, t is the thread in its warp, and k is 2 (t % 4).
+  /// 8 columns. The operand is the transpose of 8 rows of `matrix`: column j
+  /// has the first `count` elements of row `row` + j. Entry i of the list has
+  /// rows 8 i + k and 8 i + k + 1 of column t / 4. Here, t is the thread in its
+  /// warp, and k is 2 (t % 4).
   std::vector<Pair> rightFromRows(const SharedMatrix &matrix, int64_t row,
                                   int64_t count) const;
   /// Emits the load of a right operand from `matrix`: `count` rows from `row`

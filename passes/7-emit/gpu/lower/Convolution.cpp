@@ -81,8 +81,9 @@ private:
     return b.transpose(b.reshape(all, {numFilters, batch, outputs}), {1, 0, 2});
   }
 
-  /// Returns whether, along the innermost dim, a window has more elements than
-  /// the result of the convolution.
+  /// Returns whether a window has more elements than the result of the
+  /// convolution, both counted along the innermost spatial dim. productOfAll()
+  /// then stores the matrix of windows transposed.
   bool isTall() const { return dims.back().window > dims.back().output; }
 
   /// Returns the result of a depthwise convolution, with one channel and one

@@ -18,8 +18,8 @@ struct SlidingDim {
   /// window.
   int64_t output, window, stride, low, dilation;
   /// Whether a window holds its input elements in reverse order. Example: a
-  /// window on the input elements 4, 5 and 6 holds them in the order 4 5 6 if
-  /// false, and 6 5 4 if true.
+  /// window covers the input elements 4, 5 and 6. If true, its elements are 6 5
+  /// 4. If false, they are 4 5 6.
   bool reversed = false;
 
   /// Returns the number of elements from the start of the first window to the

@@ -179,10 +179,11 @@ private:
   LoweringBuilder b;
   GroupedMatmulOp op;
   int64_t numExperts, numRows, n;
-  /// Tensors of shape [experts] with the number of input rows of each expert
-  /// (`counts`) and their range [`starts`, `ends`). Tensors of shape [rows]
-  /// with the expert of each input row, and whether the row has one (`isRow`).
-  /// A padding row has `expert` 0.
+  /// `counts`, `starts` and `ends` have the shape [experts]. Expert e has
+  /// counts[e] input rows, the rows with the indices [starts[e], ends[e]).
+  /// `isRow` and `expert` have the shape [rows]. `isRow` is false for padding
+  /// rows, which belong to no expert. `expert` is the expert of each input row,
+  /// and 0 for padding rows.
   Value counts, ends, starts, isRow, expert;
 };
 } // namespace

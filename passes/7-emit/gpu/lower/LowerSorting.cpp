@@ -33,10 +33,11 @@ public:
 private:
   Value isNanOf(Value value) { return b.make<IsNanOp>(value); }
 
-  /// Adds a rule for NaN to `condition`, a comparison of x with y that is false
-  /// for NaN. `nan` tells where x is NaN, and `otherNan` where y is NaN. If
-  /// `second` is true, two NaN give true. If `second` is false, a NaN x and a
-  /// number y give true.
+  /// Returns `condition` extended by a rule for NaN. `condition` is a
+  /// comparison of x with y, which is false if x or y is NaN. `nan` is true
+  /// where x is NaN, and `otherNan` is true where y is NaN. If `second` is
+  /// true, the result is also true where x and y are both NaN. If `second` is
+  /// false, the result is also true where x is NaN and y is a number.
   Value both(Value condition, Value nan, Value otherNan, bool second) {
     Value other =
         second ? otherNan : b.make<NotOp>(otherNan.getType(), otherNan);

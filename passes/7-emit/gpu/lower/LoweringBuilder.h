@@ -22,8 +22,9 @@ public:
   /// an empty constant, erases the op, and returns true. Otherwise, it changes
   /// nothing and returns false.
   bool replaceEmpty();
-  /// Replaces result i of the op by `values[i]`, reshaped to the result's
-  /// shape. Erases the op. The builder must not create ops afterwards.
+  /// Replaces result i of the old op (the op that this builder replaces) by
+  /// `values[i]`, reshaped to the shape of the result. Erases the old op. The
+  /// builder must not create ops afterwards.
   void replaceWith(mlir::ValueRange values);
 
   /// Creates a scalar constant of type i64.

@@ -93,9 +93,10 @@ public:
   Value build() {
     if (kind == ScatterKind::Set)
       return taken();
-    // Estimate the costs of three ways to combine the updates of a row, in
-    // operations per row index in `places`. byPairs and byOrder also find the
-    // last update of each row, which costs numRows.
+    // Estimate the costs of three ways to combine the updates of each row of
+    // `data`: the number of operations, divided by the number of row indices in
+    // `places`. In byPairs and byOrder, the addend `numRows` is the cost of
+    // lastOfRow(), which finds the last update of each row.
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -119,8 +120,8 @@ private:
   static constexpr int64_t radix = 16;
 
   /// Returns the number of iterations of the loop in combinedInOrder(): the
-  /// logarithm of `numUpdates` to base `radix`, rounded up. One row can have
-  /// all updates.
+  /// logarithm of `numUpdates` to base `radix`, rounded up. In the worst case,
+  /// all updates apply to one row.
   int64_t numRounds() const {
     int64_t rounds = 0;
     for (int64_t reach = 1; reach < numUpdates; reach *= radix)
@@ -137,10 +138,11 @@ private:
                     {dim});
   }
 
-  /// Returns the combined updates of n rows, as [outer, n, inner]. A row
-  /// without updates gets the neutral element (0 for a sum). `at` chooses the
-  /// rows: it must return eachPosition(n) or each(t) of its argument, where t
-  /// holds n row indices.
+  /// Returns the combined updates of n rows, as a tensor [outer, n, inner]. A
+  /// row without updates gets the neutral element (0 for a sum). `at` gets an
+  /// AllPairs object and must return the indices of the n rows as a result of
+  /// this object: eachPosition(n) for the rows 0 to n − 1, or each(t) for the
+  /// row indices in a tensor t.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);
@@ -169,9 +171,10 @@ private:
     return pairs.reduce(ReduceKind::Max, number);
   }
 
-  /// Returns `data` with the last update of each row applied. For every kind
-  /// except ScatterKind::Set, the caller must have combined the updates of each
-  /// row in the row's last update.
+  /// Returns `data` after the last update of each row, and ignores earlier
+  /// updates of the row. For ScatterKind::Set, the last update overwrites the
+  /// earlier ones anyway. For any other kind, the caller must first replace the
+  /// last update of each row by the combination of all updates of the row.
   Value taken() {
     Value last = lastOfRow();
     Value number =
@@ -217,8 +220,9 @@ private:
 
   LoweringBuilder &b;
   /// `numRows` is the number of rows of `data`, and `numUpdates` is the number
-  /// of updates. `width` is the number of elements of an update per row index
-  /// in `places`.
+  /// of updates. `width` is the number of elements of `updates` to which one
+  /// row index in `places` applies. Example: `width` is 64 for `updates` [1,
+  /// 10, 64] and `places` [1, 10, 1].
   int64_t numRows, numUpdates, width;
 };
 } // namespace

@@ -19,9 +19,10 @@ struct Lengths {
   int64_t row, part;
 };
 /// Split of a reduction into parts that are reduced separately. `count`
-/// neighboring reduced dims from dim `first` on become the two dims
-/// [parts, size / parts]. `size` is the product of the sizes of these `count`
-/// dims.
+/// neighboring reduced dims from dim `first` on become the two dims [parts,
+/// size / parts]. `size` is the product of the sizes of these `count` dims. For
+/// example, [8, 64, 32] with the reduced dims 1 and 2 becomes [8, 4, 512] if
+/// `first` is 1, `count` is 2 and `parts` is 4.
 struct Cut {
   int64_t first = 0, count = 0, size = 0, parts = 0;
   int64_t end() const { return first + count; }

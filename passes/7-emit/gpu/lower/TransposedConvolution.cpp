@@ -90,9 +90,10 @@ static Value convolveSpread(LoweringBuilder &b, ConvTransposeOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Finds the products of an input element and a filter element that each output
-/// element of a transposed convolution sums. Uses only spatial indices, which
-/// are equal for all samples and channels.
+/// Each output element of a transposed convolution is a sum of products of an
+/// input element and a filter element. This class finds these products for each
+/// output element. It uses only spatial indices, which are equal for all
+/// samples and channels.
 class Sources {
 public:
   Sources(LoweringBuilder &b, ConvTransposeOp op) : b(b), op(op) {
@@ -103,23 +104,26 @@ public:
       appendInput(dim);
   }
 
-  /// Tensors of shape [filter dims, output dims]. `isThere` tells whether an
-  /// output element sums a product with the filter element. `place` is the
-  /// row-major number of this product in [filter dims, input dims]. If there is
-  /// no product, `place` is any valid number.
+  /// Tensors of shape [filter dims, output dims]. For filter element k and
+  /// output element p, `isThere` tells whether p is a sum that includes a
+  /// product with k. `place` is the row-major number of this product among all
+  /// products, which have the shape [filter dims, input dims]. If there is no
+  /// product, `place` is any valid number.
   Value place, isThere;
 
 private:
-  /// Returns the indices along spatial dim `dim` of the filter, as dim `dim` of
-  /// the shape [filter dims, output dims]. All other dims have size 1.
+  /// Returns the indices 0, 1, 2 and so on along spatial dim `dim` of the
+  /// filter. The result can be broadcast to the shape [filter dims, output
+  /// dims]: its dim `dim` holds the indices, and all other dims have size 1.
   Value tap(int64_t dim) {
     return b.positions(spatial(op.getFilter())[dim], dim,
                        2 * op.getStrides().size());
   }
 
-  /// Appends a dim of `size` elements to the row-major numbers in `place`. Must
-  /// be called for each dim, from the first to the last. `index` holds the
-  /// indices along the dim.
+  /// Extends the row-major numbers in `place` by one more dim, which has `size`
+  /// elements: replaces each number p by p · size + i, where i is the index
+  /// along the new dim. `index` holds the indices i. Must be called for each
+  /// dim, from the first to the last.
   void append(int64_t size, Value index) {
     place = place ? b.make<AddOp>(b.make<MulOp>(place, b.integer(size)), index)
                   : index;
@@ -160,10 +164,11 @@ private:
 };
 } // namespace
 
-/// Returns the products of all input elements with all filter elements, summed
-/// over the C input channels of a group. The result has the shape
-/// [N, G, O · taps, inputs], for N samples, G groups and O output channels per
-/// group.
+/// Returns the product of each input element and each tap (filter element),
+/// summed over the C input channels of a group. The result has the shape [N, G,
+/// O · taps, inputs], for N samples, G groups and O output channels per group.
+/// `taps` and `inputs` are the numbers of spatial positions of the filter and
+/// of the input.
 static Value productsOf(LoweringBuilder &b, ConvTransposeOp op) {
   Value filters = filtersOfGroups(b, op);
   ArrayRef<int64_t> shape = shapeOf(filters);
@@ -200,8 +205,8 @@ static Value gatherProducts(LoweringBuilder &b, ConvTransposeOp op) {
 
 /// Returns whether gatherProducts() should compute `op`, instead of
 /// convolveSpread(). True if a stride is larger than 1, with two exceptions.
-/// Products of bf16 and f16 would be rounded. With one channel and one filter
-/// per group, a matmul would be slow.
+/// For bf16 and f16, gatherProducts() would round each product. With one input
+/// channel and one output channel per group, its matmul would be slow.
 static bool hasProducts(ConvTransposeOp op) {
   Type element = tensorType(op.getInput()).getElementType();
   ArrayRef<int64_t> filter = shapeOf(op.getFilter());
