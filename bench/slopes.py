@@ -89,6 +89,12 @@ def biased(n):
     return m.finish(v)
 
 
+def square(n):
+    """Ranks hold rows of the input and columns of the output, in uneven shards."""
+    m = Model([4 * n + 3, 4 * n + 5])
+    return m.finish(m.input("x"))
+
+
 def uses(n):
     """One value with n users, one after another."""
     m = Model()
@@ -187,6 +193,7 @@ AXES = {
     "ranks-tp": (fixed(layers, 8), 8, lambda n: ["--tp", str(n)]),
     "ranks-zero3": (biased, 256, lambda n: [*TRAIN, "--dp", str(n), "--preset", "zero3"]),
     "ranks-tp-uneven": (fixed(biased, 24), 64, lambda n: ["--tp", str(n)]),
+    "ranks-all-to-all-uneven": (square, 64, lambda n: ["--tp", str(n), "--shard", "x=[tp,-]", "--shard", "y=[-,tp]"]),
     "ranks-pp": (fixed(layers, 256), 8, lambda n: ["--pp", str(n)]),
     **{f"microbatches-{s}": microbatches(s) for s in ("1f1b", "gpipe", "interleaved", "zb-h1", "zb-v")},
 }

@@ -12,6 +12,7 @@
 #include "passes/2-prepare/training/ArithmeticBuilder.h"
 #include "passes/2-prepare/training/LossScale.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
+#include "runtime/base/QuantityText.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "differentiate"
@@ -241,7 +242,8 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
         << "trains "
         << (count == all ? "all " + std::to_string(count)
                          : std::to_string(count) + " of " + std::to_string(all))
-        << (all == 1 ? " weight (" : " weights (") << elements << " parameters)"
+        << (all == 1 ? " weight (" : " weights (")
+        << runtime::countText(elements, "parameter") << ")"
         << (count == all ? "" : ": " + names)
         << (count == all || count <= mostNamed
                 ? ""

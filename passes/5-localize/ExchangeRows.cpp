@@ -55,8 +55,8 @@ struct TokenCollective {
   /// Mesh axes that split the tokens neither in the operand nor in the result.
   /// Example with dp=4 × tp=2, for a collective that gathers tokens that dp
   /// splits: `group` is dp and `others` is tp. Two ranks that differ only in tp
-  /// hold the same tokens. They may hold different experts, and so need
-  /// different tokens.
+  /// hold the same tokens before the collective. They may hold different
+  /// experts, and so need different tokens after it.
   dist::SubAxes others;
 
   /// Describes how `op`, an all_gather or a reduce_scatter, moves `numRows`

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/diagnostics/EmitStatus.h"
+#include "dialects/dist/ParameterPlacement.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/6-schedule/Passes.h"
 #include "passes/plan/schedule/DeadlockCheck.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/DebugLog.h"
 
 #include <set>
+#include <tuple>
 
 #define DEBUG_TYPE "verify-scheduled"
 
@@ -108,10 +110,12 @@ struct VerifyScheduled
     return transfers;
   }
 
-  /// Checks that each action has one function, and each function an action. All
-  /// microbatches share a function. Actions that run once per step may occur
-  /// only once per stage. Checks all arguments with checkHeld(). Emits an error
-  /// and fails at the first violation.
+  /// Checks that each action in `table` has exactly one function, and that each
+  /// function belongs to an action. Actions that differ only in the microbatch,
+  /// such as "1F0" and "1F1", share one function. An action that is no forward
+  /// or backward computation, such as an optimizer update, may occur only once
+  /// per stage. Checks the arguments of all functions with checkHeld(). Emits
+  /// an error and fails at the first violation.
   LogicalResult checkFunctions(const plan::ActionTable &table) {
     std::set<std::pair<int64_t, std::string>> run;
     for (const auto &row : table.positions)
@@ -159,6 +163,41 @@ struct VerifyScheduled
            << " does not compute";
   }
 
+  /// Checks that each write to a parameter has a copy to write to: a rank
+  /// stores one copy of a parameter for each sharding in which its stages read
+  /// it. A parameter that no stage reads, such as a sum for a later step, is
+  /// stored as it is written. Emits an error and fails at the first write
+  /// without a copy.
+  LogicalResult checkWrites(const plan::ActionTable &table) {
+    std::set<std::tuple<int, StringRef, std::string>> copies;
+    std::set<StringRef> read;
+    const auto copyOf = [&](Operation *op, StringRef name,
+                            dist::ShardingAttr as, Value value) {
+      const auto stage = pipe::stageOf(op->getParentOfType<func::FuncOp>());
+      return std::tuple(
+          table.positionOfStage[stage], name,
+          dist::placementKey(as, graph::tensorType(value).getRank()));
+    };
+    getOperation().walk([&](graph::GetParameterOp get) {
+      read.insert(get.getParameter());
+      copies.insert(copyOf(get, get.getParameter(),
+                           dist::shardingOf(get.getResult()), get.getResult()));
+    });
+    const auto hasCopy = [&](graph::SetParameterOp set) {
+      auto as = set->getAttrOfType<dist::ShardingAttr>(dist::placementName);
+      return !read.count(set.getParameter()) ||
+             copies.count(copyOf(set, set.getParameter(), as, set.getValue()));
+    };
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      for (auto set : function.getOps<graph::SetParameterOp>())
+        if (!hasCopy(set))
+          return set.emitOpError("writes '")
+                 << set.getParameter()
+                 << "' in a sharding in which no stage of "
+                 << "its ranks reads it; see '" << dist::placementName << "'";
+    return success();
+  }
+
   /// Checks the actions, the functions and the messages of the pipeline
   /// schedule. Simulates all ranks to find deadlocks. Emits an error and fails
   /// at the first check that does not hold.
@@ -172,7 +211,7 @@ struct VerifyScheduled
     for (const std::string &claim : plan::checkSchedule(*table))
       return getOperation().emitError()
              << "phase '6-schedule' made a wrong table: " << claim;
-    if (failed(checkFunctions(*table)))
+    if (failed(checkFunctions(*table)) || failed(checkWrites(*table)))
       return failure();
     auto lowered = plan::insertMessages(*table, *transfers);
     if (!lowered)

@@ -36,9 +36,9 @@ struct EndpointDecision {
 struct ExplainedCollective {
   /// Kind, mesh axes, received bytes and number of calls of the collective.
   emit::CollectiveFacts facts;
-  /// Pipeline stage that executes the collective, and pipeline position whose
-  /// ranks run this stage.
+  /// Pipeline stage that executes the collective.
   int64_t stage = 0;
+  /// Index of the ranks that run this stage, along the pipeline axis.
   int position = 0;
   /// Shape of the tensor that a collective moves or reduces, before the tensor
   /// is split over ranks (global shape).

@@ -135,35 +135,6 @@ static Status checkMesh(const CompileOptions &options) {
   return Status::success();
 }
 
-/// Checks that each axis dp, cp or tp that a --shard names exists: the user has
-/// given the option of this name, or the axis has more than one rank. Otherwise
-/// returns an error with exit code 6 that names the axes that exist. Checks
-/// nothing if the axes come from --mesh or may come from the annotations of the
-/// model. The names are then checked later, with the mesh.
-static Status checkShardAxes(const CompileOptions &options) {
-  if (!options.mesh.empty() || options.axes.empty())
-    return Status::success();
-  std::string axes;
-  for (const char *axis : {"dp", "cp", "tp"})
-    if (options.axes.count(axis) || options.axis(axis) > 1)
-      axes += (axes.empty() ? "" : ", ") + std::string(axis) + "=" +
-              std::to_string(options.axis(axis));
-  for (const std::string &shard : options.shards) {
-    SmallVector<StringRef> words;
-    llvm::SplitString(StringRef(shard).rsplit('=').second, words,
-                      "[],|+:()-?@ ");
-    for (StringRef axis : {"dp", "cp", "tp"})
-      if (llvm::is_contained(words, axis) && !options.axes.count(axis.str()) &&
-          options.axis(axis.str()) == 1)
-        return Status::error(CannotMeet,
-                             "--shard '" + shard + "' names the axis " +
-                                 axis.str() + ", but the axes are " +
-                                 (axes.empty() ? "none" : axes),
-                             {"--" + axis.str() + " N adds the axis"});
-  }
-  return Status::success();
-}
-
 /// Checks the options that can be checked without the model. If pcc continues
 /// from a dump, `options` must also contain the options that the dump records.
 static Status checkAllOptions(const CompileOptions &options) {
@@ -176,7 +147,6 @@ static Status checkAllOptions(const CompileOptions &options) {
                                          " ranks is more than " +
                                          std::to_string(mostRanks));
   PCC_RETURN_IF_ERROR(checkMesh(options));
-  PCC_RETURN_IF_ERROR(checkShardAxes(options));
   return checkExperts(options);
 }
 
@@ -208,6 +178,14 @@ static OptionTexts recordedTextsOf(const CompileOptions &options) {
   return texts;
 }
 
+/// Returns whether the user gives the axes of the mesh, and not only those of
+/// the pipeline.
+static bool givesMesh(const CompileOptions &options) {
+  return !options.mesh.empty() || options.axes.count("dp") ||
+         options.axes.count("cp") || options.axes.count("tp") ||
+         options.axes.count("ep");
+}
+
 /// Returns the mesh of one pipeline stage. If there are several microbatches,
 /// the first axis is a time axis, which counts them. The other axes are:
 ///
@@ -220,10 +198,7 @@ static dist::Mesh meshOf(const CompileOptions &options,
   dist::Mesh mesh;
   if (const int64_t count = options.numMicrobatches(); count > 1)
     mesh.axes.push_back({std::string(dist::timeAxis), count});
-  const bool isGiven = !options.mesh.empty() || options.axes.count("dp") ||
-                       options.axes.count("cp") || options.axes.count("tp") ||
-                       options.axes.count("ep");
-  if (!isGiven && !annotated.axes.empty())
+  if (!givesMesh(options) && !annotated.axes.empty())
     mesh.axes.insert(mesh.axes.end(), annotated.axes.begin(),
                      annotated.axes.end());
   else if (options.mesh.empty())
@@ -384,10 +359,42 @@ static void recordTexts(ModuleOp module, const OptionTexts &texts) {
   module->setAttr(optionsName, recorded.getDictionary(module.getContext()));
 }
 
+/// Checks that each axis dp, cp or tp that a --shard names exists: the user has
+/// given the option of this name, or the axis has more than one rank. Otherwise
+/// returns an error with exit code 6 that names the axes that exist. Checks
+/// nothing if the axes come from --mesh or from the mesh `annotated` of the
+/// ONNX model. Phase 4-shard checks those names.
+static Status checkShardAxes(const CompileOptions &options,
+                             const dist::Mesh &annotated) {
+  if (!options.mesh.empty() || (!givesMesh(options) && !annotated.axes.empty()))
+    return Status::success();
+  std::string axes;
+  for (const char *axis : {"dp", "cp", "tp"})
+    if (options.axes.count(axis) || options.axis(axis) > 1)
+      axes += (axes.empty() ? "" : ", ") + std::string(axis) + "=" +
+              std::to_string(options.axis(axis));
+  for (const std::string &shard : options.shards) {
+    SmallVector<StringRef> words;
+    llvm::SplitString(StringRef(shard).rsplit('=').second, words,
+                      "[],|+:()-?@ ");
+    for (StringRef axis : {"dp", "cp", "tp"})
+      if (llvm::is_contained(words, axis) && !options.axes.count(axis.str()) &&
+          options.axis(axis.str()) == 1)
+        return Status::error(
+            CannotMeet,
+            "--shard '" + shard + "' names the axis " + axis.str() + ", but " +
+                (axes.empty() ? "there are no axes" : "the axes are " + axes),
+            {"--" + axis.str() + " N adds the axis"});
+  }
+  return Status::success();
+}
+
 Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   PCC_RETURN_IF_ERROR(checkBatchDims(module, options));
   PCC_RETURN_IF_ERROR(checkTf32(module, options));
-  const dist::Mesh mesh = meshOf(options, dist::meshOf(module));
+  const dist::Mesh annotated = dist::meshOf(module);
+  PCC_RETURN_IF_ERROR(checkShardAxes(options, annotated));
+  const dist::Mesh mesh = meshOf(options, annotated);
   PCC_RETURN_IF_ERROR(checkPresets(options, mesh));
   module->setAttr(dist::meshName,
                   dist::MeshAttr::get(module.getContext(), mesh));

@@ -68,7 +68,11 @@ std::string shareText(double share) {
 
 std::string countText(int64_t count, const std::string &noun) {
   const char *plural = noun.ends_with("ch") || noun.ends_with("x") ? "es" : "s";
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : plural);
+  std::string digits = std::to_string(count);
+  if (count >= 10000)
+    for (size_t at = digits.size(); at > 3;)
+      digits.insert(at -= 3, ",");
+  return digits + " " + noun + (count == 1 ? "" : plural);
 }
 
 } // namespace pcc::runtime

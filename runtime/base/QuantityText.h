@@ -25,9 +25,10 @@ std::string clockText(double seconds);
 /// Returns a share as a percentage, such as "97 %" for 0.97.
 std::string shareText(double share);
 
-/// Returns a count with its noun in singular or plural, such as "1 rank" or "2
-/// ranks". `noun` is the singular; the plural ends in "s" or, after "ch" and
-/// "x", in "es".
+/// Returns a count with its noun in singular or plural, such as "1 rank", "2
+/// ranks" or "236,736 parameters". Numbers of at least five digits have commas.
+/// `noun` is the singular; the plural ends in "s" or, after "ch" and "x", in
+/// "es".
 std::string countText(int64_t count, const std::string &noun);
 
 } // namespace pcc::runtime

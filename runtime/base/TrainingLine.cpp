@@ -21,7 +21,7 @@ struct Cell {
   /// Order in which columns are removed on a narrow terminal: the column with
   /// the largest number is removed first. A column with the number 0 is never
   /// removed.
-  int importance;
+  int removalOrder;
   bool isBad = false;
 
   /// Returns `value`, right-aligned in `width` characters.
@@ -65,7 +65,7 @@ static std::vector<Cell> cellsOf(const TrainingLine &line) {
 }
 
 /// Removes columns until the rest fits into `columns` characters. Removes the
-/// column with the largest Cell::importance first.
+/// column with the largest Cell::removalOrder first.
 static void fit(std::vector<Cell> &cells, size_t columns) {
   const auto widthOfAll = [&] {
     size_t width = 2 * (cells.size() - 1);
@@ -74,11 +74,11 @@ static void fit(std::vector<Cell> &cells, size_t columns) {
     return width;
   };
   while (widthOfAll() > columns) {
-    const auto least = std::max_element(cells.begin(), cells.end(),
-                                        [](const Cell &a, const Cell &b) {
-                                          return a.importance < b.importance;
-                                        });
-    if (least->importance == 0)
+    const auto least = std::max_element(
+        cells.begin(), cells.end(), [](const Cell &a, const Cell &b) {
+          return a.removalOrder < b.removalOrder;
+        });
+    if (least->removalOrder == 0)
       return;
     cells.erase(least);
   }

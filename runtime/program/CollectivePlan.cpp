@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <set>
 
 namespace pcc::runtime {
 
@@ -57,7 +58,8 @@ bool isContiguousTarget(const std::vector<StridedCopy> &copies) {
 
 CollectiveGroup::CollectiveGroup(const CollectiveSpec &spec, const Mesh &mesh,
                                  const Coordinates &at)
-    : members(membersOf(spec.group, mesh, at)) {
+    : members(membersOf(spec.group, mesh, at)),
+      ranges(spec.from, spec.to, mesh, members) {
   for (const Coordinates &member : members) {
     pieces.push_back(pieceNumber(spec.from, mesh, member));
     auto [shard, isNew] = shards.try_emplace(pieces.back());
@@ -151,15 +153,14 @@ public:
   CollectivePlan redistribute() {
     const int64_t own = group.pieces[me];
     const bool isEmpty = group.shards.at(own).isEmpty;
-    for (int member = 0; member < numMembers() && !isEmpty; ++member)
-      if (member != me && sourceFor(member, own) == me)
+    for (const int member : group.ranges.readersOf(me))
+      if (member != me && !isEmpty && sourceFor(member, own) == me)
         addSend(member, between(me, member));
-    std::vector<int> sources;
-    for (const auto &[piece, shard] : group.shards)
-      if (!shard.isEmpty)
-        sources.push_back(sourceFor(me, piece));
-    std::sort(sources.begin(), sources.end());
-    for (int source : sources) {
+    std::set<int> sources;
+    for (const int holder : group.ranges.holdersFor(me))
+      if (!group.shards.at(group.pieces[holder]).isEmpty)
+        sources.insert(sourceFor(me, group.pieces[holder]));
+    for (const int source : sources) {
       if (source == me)
         plan.local = between(me, me);
       else

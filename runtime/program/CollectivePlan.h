@@ -14,7 +14,7 @@
 #ifndef PCC_RUNTIME_PROGRAM_COLLECTIVEPLAN_H
 #define PCC_RUNTIME_PROGRAM_COLLECTIVEPLAN_H
 
-#include "runtime/program/Layout.h"
+#include "runtime/program/ShardRanges.h"
 #include "sharding/CollectiveKind.h"
 
 #include <cstdint>
@@ -186,6 +186,8 @@ struct CollectiveGroup {
   };
   /// All shards by their numbers.
   std::map<int64_t, Shard> shards;
+  /// Which members have what others need.
+  ShardRanges ranges;
 };
 
 /// Returns the number of elements that all copies move.
@@ -215,6 +217,12 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
 /// faster, because `group` is computed only once.
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const CollectiveGroup &group, int member);
+
+/// Returns the number of elements of scratch that the compiler reserves for the
+/// collective `spec`: the largest `scratchElements` of planCollective() on any
+/// rank in any microbatch. Scratch is temporary memory of a rank. The time
+/// grows with the number of messages of all members.
+int64_t collectiveScratchElements(const CollectiveSpec &spec, const Mesh &mesh);
 
 /// Returns the number of elements of scratch that an asynchronous all-reduce
 /// needs. Scratch is temporary memory of a rank. `elements` is the number of

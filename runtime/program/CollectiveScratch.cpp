@@ -1,6 +1,6 @@
 //===- CollectiveScratch.cpp - scratch that a collective needs ------------===//
 
-#include "runtime/program/CollectiveScratch.h"
+#include "runtime/program/CollectivePlan.h"
 
 #include <algorithm>
 #include <limits>
@@ -92,8 +92,7 @@ static bool isEvenPartOf(const DimSharding &fine, const DimSharding &coarse) {
   };
   if (!std::all_of(fine.factors.begin(), fine.factors.end(), isEven))
     return false;
-  const auto isWhole = [](const Factor &factor) { return factor.axes.empty(); };
-  if (std::all_of(coarse.factors.begin(), coarse.factors.end(), isWhole))
+  if (coarse.isWhole())
     return true;
   return std::equal(fine.factors.begin(), fine.factors.end(),
                     coarse.factors.begin(), coarse.factors.end(),
@@ -105,17 +104,23 @@ static bool isEvenPartOf(const DimSharding &fine, const DimSharding &coarse) {
                     });
 }
 
+/// Returns whether every member of the group holds its own shard of the operand
+/// and gets a whole shard of the result, without a view.
+static bool ownsShards(const CollectiveSpec &spec) {
+  const SubAxes from = splitAxes(spec.from);
+  return !hasView(spec.to) &&
+         std::all_of(
+             spec.group.begin(), spec.group.end(), [&](const SubAxis &axis) {
+               return std::find(from.begin(), from.end(), axis) != from.end();
+             });
+}
+
 /// Returns whether all members of the group provably need equal scratch. This
 /// is so if the group divides some dims of the operand and other dims of the
 /// result, all of them evenly, as in an all-to-all from [8@tp, 4] to [8, 4@tp].
 /// Each member then exchanges blocks of one shape with all other members.
 static bool isUniform(const CollectiveSpec &spec) {
-  const SubAxes from = splitAxes(spec.from);
-  const bool ownsShard = std::all_of(
-      spec.group.begin(), spec.group.end(), [&](const SubAxis &axis) {
-        return std::find(from.begin(), from.end(), axis) != from.end();
-      });
-  if (hasView(spec.to) || !ownsShard)
+  if (!ownsShards(spec))
     return false;
   for (size_t i = 0; i < spec.from.dims.size(); ++i) {
     const DimSharding &before = spec.from.dims[i], &after = spec.to.dims[i];
@@ -126,6 +131,54 @@ static bool isUniform(const CollectiveSpec &spec) {
       return false;
   }
   return true;
+}
+
+/// Returns whether the group divides some dims of the operand, which the result
+/// has whole, and other dims of the result, which the operand has whole. The
+/// shards may be uneven, as in an all-to-all from [7@tp, 5] to [7, 5@tp].
+static bool isTransposing(const CollectiveSpec &spec) {
+  const auto isMoved = [&](const DimSharding &before,
+                           const DimSharding &after) {
+    if (isDividedBy(spec.group, before))
+      return after.isWhole();
+    return isDividedBy(spec.group, after) ? before.isWhole() : before == after;
+  };
+  return ownsShards(spec) &&
+         std::equal(spec.from.dims.begin(), spec.from.dims.end(),
+                    spec.to.dims.begin(), spec.to.dims.end(), isMoved);
+}
+
+/// Returns the lengths of all segments that the rank at `at` has of the operand
+/// and of the result, dim by dim.
+static std::vector<int64_t> shapeOfShards(const CollectiveSpec &spec,
+                                          const Mesh &mesh,
+                                          const Coordinates &at) {
+  std::vector<int64_t> lengths;
+  for (const Layout *layout : {&spec.from, &spec.to})
+    for (const auto &segments : localPart(*layout, mesh, at).dims) {
+      lengths.push_back(int64_t(segments.size()));
+      for (const Segment &segment : segments)
+        lengths.push_back(segment.length);
+    }
+  return lengths;
+}
+
+/// Returns one member for each set of members with shards of equal shape. In a
+/// transposing collective, these need equal scratch: they exchange blocks of
+/// equal shapes with the other members. There are few such sets, because only
+/// the last shards of a dim are shorter than the others.
+static std::vector<int> distinctMembers(const CollectiveSpec &spec,
+                                        const Mesh &mesh,
+                                        const CollectiveGroup &group) {
+  std::set<std::vector<int64_t>> known;
+  std::vector<int> members;
+  const bool isIrregular = !isTransposing(spec);
+  for (int member = 0; member < int(group.members.size()); ++member)
+    if (isIrregular ||
+        known.insert(shapeOfShards(spec, mesh, group.members[size_t(member)]))
+            .second)
+      members.push_back(member);
+  return members;
 }
 
 /// Returns the most scratch that a member needs for a ReduceScatter whose
@@ -183,9 +236,8 @@ static int64_t scratchOfAllGather(const CollectiveSpec &spec, const Mesh &mesh,
 
 /// Returns the scratch of the member that needs the most, for the group whose
 /// first member has the coordinates `at`. For a regular collective, one plan or
-/// a formula is enough. For any other collective, the function plans the
-/// messages of every member. This takes time that grows with the square of the
-/// size of the group.
+/// a formula is enough, and for an uneven all-to-all a few plans. For any other
+/// collective, the function plans the messages of every member.
 static int64_t scratchOfGroup(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at) {
   if (spec.kind == dist::CollectiveKind::ReduceScatter &&
@@ -198,7 +250,7 @@ static int64_t scratchOfGroup(const CollectiveSpec &spec, const Mesh &mesh,
     return planCollective(spec, mesh, at).scratchElements;
   const CollectiveGroup group(spec, mesh, at);
   int64_t most = 0;
-  for (int member = 0; member < int(group.members.size()); ++member)
+  for (const int member : distinctMembers(spec, mesh, group))
     most = std::max(most,
                     planCollective(spec, mesh, group, member).scratchElements);
   return most;

@@ -56,7 +56,8 @@ LAYERS = [
         "gpu/kernel": "kernel", "gpu/lower": "kernel", "gpu/fuse": "fuse kernel gpu/kernel",
         "instructions": "program fuse kernel gpu/kernel"}, DIALECTS, PLAN, PROGRAM, r"runtime/timeline/.*"),
     (r"passes/7-emit/[^/]+",             [OWN, DIALECTS, PLAN, PROGRAM, r"runtime/timeline/.*"]),
-    (r"passes/\d-[^/]+/[^/]+",           [OWN, DIALECTS, PLAN]),
+    # Messages of all layers write quantities alike.
+    (r"passes/\d-[^/]+/[^/]+",           [OWN, DIALECTS, PLAN, r"runtime/base/QuantityText\.h"]),
     *rooms("passes/plan", {
         "cluster": "", "stage": "", "search": "", "schedule": "", "memory": "stage schedule", "reshard": "cluster"},
         SHARDING, r"runtime/timeline/.*"),

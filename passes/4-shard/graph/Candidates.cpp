@@ -22,8 +22,7 @@ static bool mixesReductions(const ShardedOp &op, FactorKind kind) {
   return kind != FactorKind::Sum && !op.through.empty();
 }
 
-SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op,
-                                               const dist::SubAxis &axis) {
+SmallVector<Strategy> pcc::shard::strategiesOf(const ShardedOp &op) {
   SmallVector<Strategy> strategies{{Strategy::Replicate, -1}};
   const auto ring = ringOf(op);
   const bool isRing = !ringAxes(op).empty();
@@ -220,7 +219,7 @@ SmallVector<ShardedOp, 0> pcc::shard::candidatesOf(
     const ShardedOp &op, ArrayRef<dist::SubAxis> parts, const Seeds &seeds,
     llvm::function_ref<bool(const Strategy &)> may, bool mixesDims) {
   SmallVector<ShardedOp, 0> candidates;
-  SmallVector<Strategy> strategies = strategiesOf(op, parts.front());
+  SmallVector<Strategy> strategies = strategiesOf(op);
   llvm::erase_if(strategies, [&](const Strategy &s) { return !may(s); });
   for (const Strategy &strategy : strategies) {
     if (strategy.kind == Strategy::Split) {

@@ -161,9 +161,8 @@ private:
 
 /// Returns all ways in which `op` can use one more sub-axis of the mesh. The
 /// first element is always Replicate. No element is a Split of a loop dim of
-/// kind Whole. `axis` has no effect.
-llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op,
-                                         const dist::SubAxis &axis);
+/// kind Whole.
+llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op);
 
 /// Returns copies of `op` that use one more mesh axis, in all ways that `may`
 /// allows. `parts` are the sub-axes of the mesh axis, of prime sizes, major

@@ -414,8 +414,7 @@ double StrategySpace::numPairs(const ShardedGraph &graph,
     for (const AxisAssignment &assignment : assignments)
       if (assignment.role != AxisRole::Storage)
         count *= llvm::count_if(
-            strategiesOf(graph.ops[i], assignment.parts.front()),
-            [&](const Strategy &strategy) {
+            strategiesOf(graph.ops[i]), [&](const Strategy &strategy) {
               return strategy.kind != Strategy::Ring ||
                      shard::mayTake(graph, i, strategy, assignment.role);
             });

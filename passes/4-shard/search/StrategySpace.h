@@ -38,13 +38,13 @@ struct AxisAssignment {
   /// Parallelism for which the axis is used, such as data or tensor
   /// parallelism. It decides which dims the axis may split.
   AxisRole role;
-  /// Selects the dims that the axis `dp`, `mb` or `cp` may split in the ops
-  /// around divided experts (ExpertRegion), in addition to its own dim (batch
-  /// or sequence):
+  /// Selects the dims that an axis may split in the ops around divided experts
+  /// (ExpertRegion), in addition to its own dim (batch or sequence). The axis
+  /// is `dp`, `cp` or `mb` (the time axis, which counts microbatches):
   ///
   ///   movesTokens   axis that divides experts   any other axis
-  ///   true          all dims                    all dims but expert dims; no
-  ///                                             dims of weights
+  ///   true          all dims                    of activations, all dims but
+  ///                                             expert dims; of weights, none
   ///   false         expert dims                 none
   bool movesTokens = true;
   /// Whether two sub-axes of the axis may split different dims of an op, such

@@ -85,8 +85,9 @@ struct ScalarBuilder {
 
   /// Emits the conversion of an element between element types. bf16 and f16
   /// elements are f32 values, rounded to their own precision. A boolean is true
-  /// for all values except 0. A float is rounded towards zero to the nearest
-  /// i64 (NaN: 0); a narrower integer takes the low bits.
+  /// for all values except 0. A float loses its fraction: 2.7 becomes 2 and
+  /// -2.7 becomes -2. Floats beyond i64 become the largest or smallest i64, and
+  /// NaN becomes 0. A narrower integer takes the low bits.
   mlir::Value convert(mlir::Value value, mlir::Type from, mlir::Type to);
   /// Emits the conversion of `stored`, a value from memory, from
   /// storageType(element) to computeType(element).

@@ -1,7 +1,7 @@
 //===- InstructionTable.cpp - lowering of ops to program instructions -----===//
 
 #include "passes/7-emit/program/InstructionTable.h"
-#include "runtime/program/CollectiveScratch.h"
+#include "runtime/program/CollectivePlan.h"
 
 using namespace mlir;
 using namespace pcc;

@@ -371,7 +371,7 @@ private:
   /// - Column-major: the row stride is 1, and the column stride is at least
   ///   `rows`.
   ///
-  /// The larger stride must be at least 1, even if the matrix has no elements.
+  /// A stride of 0 is neither, even if the matrix has no elements.
   static bool isPlain(const MatrixStrides &matrix, int64_t rows,
                       int64_t columns) {
     return (matrix.column == 1 &&

@@ -255,7 +255,7 @@ private:
   /// is a block of elements, such as one token. The row is the sum of this
   /// rank's values and the values that other members have sent for the row.
   /// `masks` tells which members have sent values for the row. `at` has the
-  /// addresses of `in` and `out`. Sums of f16 and bf16 are computed in f32.
+  /// addresses of the operand and of the result. Sums of f16 and bf16 are computed in f32.
   ///
   /// Each call reads the next received row of each of these members. The
   /// function must therefore be called for all rows in order, beginning with

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/program/CollectiveScratch.h"
+#include "runtime/program/CollectivePlan.h"
 #include "runtime/program/InstructionOperands.h"
 #include "runtime/program/Program.h"
 

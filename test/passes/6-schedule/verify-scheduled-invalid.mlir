@@ -82,3 +82,19 @@ module attributes {pipe.stages = 1 : i64} {
   func.func @stage_0(%t: tensor<4xf32> {pipe.held = {by = @stage_0_shared, result = 0 : i64}}) attributes {pipe.stage = 0 : i64} { return }
   pipe.actions 0 stages [0] ["0UNSHARD", "0F0"]
 }
+
+// -----
+
+#rows = #dist.sharding<"[8@tp:2]">
+
+module attributes {pipe.stages = 1 : i64} {
+  graph.parameter @w : tensor<8xf32> trained
+  func.func @stage_0() attributes {pipe.stage = 0 : i64} {
+    %0 = graph.get_parameter @w {dist.shardings = [#rows]} : tensor<4xf32>
+    graph.set_parameter @w, %0 {dist.placement = #rows} : tensor<4xf32>
+    // expected-error @below {{writes 'w' in a sharding in which no stage of its ranks reads it; see 'dist.placement'}}
+    graph.set_parameter @w, %0 : tensor<4xf32>
+    return
+  }
+  pipe.actions 0 stages [0] ["0F0"]
+}

@@ -36,6 +36,9 @@ TEST(QuantityTextTest, UsesThePluralByNumber) {
   EXPECT_EQ(countText(1, "cut"), "1 cut");
   EXPECT_EQ(countText(0, "cut"), "0 cuts");
   EXPECT_EQ(countText(2, "microbatch"), "2 microbatches");
+  EXPECT_EQ(countText(1024, "rank"), "1024 ranks");
+  EXPECT_EQ(countText(100000, "parameter"), "100,000 parameters");
+  EXPECT_EQ(countText(7241732096, "parameter"), "7,241,732,096 parameters");
 }
 
 TEST(TextTableTest, AlignsCharactersNotBytes) {

@@ -1,9 +1,10 @@
 //===- CollectivePlanTest.cpp ---------------------------------------------===//
 
-#include "runtime/program/CollectiveScratch.h"
+#include "runtime/program/CollectivePlan.h"
 #include "test/runtime/program/RandomLayouts.h"
 
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace pcc;
 using namespace pcc::runtime;
@@ -167,6 +168,42 @@ TEST(CollectivePlan, ScratchIsThatOfTheMemberWithMost) {
   }
 }
 
+/// Returns a dim of `size` elements, or of 2 * `size` if `form` is not 0, whose
+/// `size` is divided over tp.
+static DimSharding dividedDim(int64_t size, int64_t members, int form) {
+  const Factor split{size, {{"tp", 1, members}}}, pair{2, {}};
+  if (form == 0)
+    return {{split}};
+  return form == 1 ? DimSharding{{pair, split}} : DimSharding{{split, pair}};
+}
+
+/// All-to-alls whose shards differ in size: a plan of one member of each shape
+/// is enough.
+TEST(CollectivePlan, ScratchOfUnevenTransposes) {
+  for (int seed = 0; seed < 4000; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](int limit) { return int(random() % limit); };
+    const int64_t members = 2 + below(5);
+    const int64_t numRows = 1 + below(13), numColumns = 1 + below(13);
+    const int rowForm = below(3), columnForm = below(3);
+    const auto whole = [](int64_t size, int form) {
+      return DimSharding{{{form == 0 ? size : 2 * size, {}}}};
+    };
+    const DimSharding other = {{{1 + below(3), {}}}};
+    CollectiveSpec spec{dist::CollectiveKind::AllToAll, {{"tp", 1, members}}};
+    spec.from.dims = {dividedDim(numRows, members, rowForm),
+                      whole(numColumns, columnForm)};
+    spec.to.dims = {whole(numRows, rowForm),
+                    dividedDim(numColumns, members, columnForm)};
+    const int place = below(3);
+    for (Layout *layout : {&spec.from, &spec.to})
+      layout->dims.insert(layout->dims.begin() + place, other);
+    const Mesh mesh = test::makeMesh({1, members, 1});
+    EXPECT_EQ(collectiveScratchElements(spec, mesh), mostScratch(spec, mesh))
+        << "seed " << seed;
+  }
+}
+
 /// The plans of all members of such a group would take minutes.
 TEST(CollectivePlan, LargeGroupsAreFast) {
   const Mesh mesh = test::makeMesh({1, 16384, 1});
@@ -183,6 +220,23 @@ TEST(CollectivePlan, LargeGroupsAreFast) {
             0);
   EXPECT_GT(collectiveScratchElements({dist::CollectiveKind::AllToAll, group,
                                        split(32768, true), split(32768, false)},
+                                      mesh),
+            0);
+  const auto unevenly = [](bool isFirst) {
+    const DimSharding whole = {{{30001}}},
+                      parts = {{{30001, {{"tp", 1, 16384}}}}};
+    return isFirst ? Layout{{parts, whole}} : Layout{{whole, parts}};
+  };
+  EXPECT_GT(collectiveScratchElements({dist::CollectiveKind::AllToAll, group,
+                                       unevenly(true), unevenly(false)},
+                                      mesh),
+            0);
+  // Each member needs one row more on each side of its own rows.
+  Layout halo = split(32768, true);
+  halo.dims[0] = {{{int64_t(4) * 16384, {{"tp", 1, 16384}}}}};
+  halo.dims[0].view = View{16384, 4, 2, 32768, {{0, 4, -1, 1}}};
+  EXPECT_EQ(collectiveScratchElements({dist::CollectiveKind::Exchange, group,
+                                       split(32768, true), halo},
                                       mesh),
             0);
   EXPECT_GT(collectiveScratchElements({dist::CollectiveKind::ReduceScatter,

@@ -178,8 +178,9 @@ private:
     return plan.rowsAreKeys ? keyPlace(row) : queryPlace(row);
   }
   /// Returns the multi-index of a key or a query over which this block loops:
-  /// [batch, key head, key], or [batch, query head, query]. Query numbers count
-  /// through all query heads that share the key head.
+  /// [batch, key head, key], or [batch, query head, query]. `other` is the
+  /// number of the key, or the number of the query among the queries of all
+  /// query heads that share one key head.
   MultiIndex otherPlace(const Index &other) {
     return plan.rowsAreKeys ? queryPlace(other) : keyPlace(other);
   }

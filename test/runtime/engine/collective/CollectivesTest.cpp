@@ -1,6 +1,6 @@
 //===- CollectivesTest.cpp - collectives of executed programs -------------===//
 
-#include "runtime/program/CollectiveScratch.h"
+#include "runtime/program/CollectivePlan.h"
 #include "test/runtime/engine/ThreadRun.h"
 
 #include <functional>
