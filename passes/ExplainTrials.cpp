@@ -7,8 +7,8 @@
 
 using namespace pcc;
 
-/// Returns a copy of `options` that also has the options of `remedy`, but no
-/// options that write files.
+/// Returns a copy of `options` with the changes that `remedy` suggests, such as
+/// another --shard or --tp. The copy lacks the options that write files.
 static CompileOptions optionsWith(CompileOptions options,
                                   const explain::Remedy &remedy) {
   llvm::append_range(options.shards, remedy.shards);
@@ -25,7 +25,8 @@ static CompileOptions optionsWith(CompileOptions options,
   return options;
 }
 
-/// Returns the price of the plan of `options`; nullopt if there is none.
+/// Compiles the model with `options`, and returns the predicted costs of the
+/// plan (time and memory); nullopt if the compilation fails.
 static std::optional<emit::PlanPrice> priceOf(const CompileOptions &options,
                                               const Listener &listener) {
   std::optional<emit::PlanPrice> price;

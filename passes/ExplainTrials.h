@@ -9,14 +9,15 @@
 
 namespace pcc {
 
-/// Finds the price of the plan (time and memory) with each set of options that
-/// `explanation` suggests. The suggestions are the other cut into pipeline
-/// stages (`otherCut`) and the remedies of the lints. For each of the first
-/// four, compiles the model up to 7-emit, with `options`, which are those of
-/// the explained plan, and the suggested options. Stores the price in the
-/// suggestion. Removes a suggestion that changes nothing, and one with which
-/// the compilation fails, for example because the model is a dump of a later
-/// phase. The other cut becomes the remedy of the lint about unbalanced stages.
+/// Finds the price of the plan (time and memory) for each of the first four
+/// suggestions of `explanation`. A suggestion is a set of options: first the
+/// other cut into pipeline stages (`otherCut`), then the remedies of the lints.
+/// The function compiles the model up to 7-emit with `options`, the options of
+/// the explained plan, and the suggested options, and stores the price in the
+/// suggestion. It removes a suggestion if the price of the plan does not
+/// change, or if the compilation fails, for example because the model is a dump
+/// of a later phase. The other cut becomes the remedy of the lint about
+/// unbalanced stages.
 void priceRemedies(const CompileOptions &options, const Listener &listener,
                    explain::Explanation &explanation);
 

@@ -12,8 +12,9 @@
 using namespace pcc;
 using Json = nlohmann::ordered_json;
 
-/// Returns the command of the user with the sizes of all dims; empty if the
-/// command is unknown.
+/// Returns the command line of the user, which `options.command` has without
+/// --dim, followed by one --dim per entry of `options.dims`, such as --dim
+/// batch=8. Returns an empty string if the command line is unknown.
 static std::string wholeCommand(const CompileOptions &options) {
   std::string command = options.command;
   if (!command.empty())

@@ -22,7 +22,8 @@ public:
   /// The module of `compilation` must have passed 6-schedule and no later
   /// phase.
   Status addReasons(Compilation &compilation);
-  /// Adds `explanation`. Its times were predicted for `cluster`.
+  /// Adds `explanation` (the reasons of the collectives) to the page. The
+  /// times in `explanation` were predicted for `cluster`.
   void add(const explain::Explanation &explanation,
            const plan::Cluster &cluster);
   /// Adds the description of the bundle in the directory `bundle`.

@@ -52,10 +52,11 @@ static Status verifyParts(Compilation &whole, Compilation &parts,
   return Status::success();
 }
 
-/// Changes `options` to the options for the unpartitioned model. A dump of
-/// 5-localize or 6-schedule has the shapes of one rank. For a dump of these two
-/// phases, `options.model` becomes the ONNX model that the dump names. Returns
-/// exit code 2 for a dump of 7-emit.
+/// Changes `options`, the options for the partitioned model `parts`, to those
+/// for the unpartitioned model. If `parts` is a dump of 5-localize or
+/// 6-schedule, its tensors have the shapes of one rank. `options.model` then
+/// becomes the path of the ONNX model, which the dump records. Returns exit
+/// code 2 for a dump of 7-emit.
 static Status findWhole(Compilation &parts, CompileOptions &options) {
   options.dumpDirectory.clear();
   Phase passed = phaseOf(parts.getModule());
@@ -84,8 +85,9 @@ static void keepGradients(mlir::ModuleOp module) {
   module->setAttr(graph::trainingName, more.getDictionary(module.getContext()));
 }
 
-/// Returns the last phase that the unpartitioned model `whole` runs: 2-prepare
-/// if that phase adds training or changes the precision, otherwise 1-import.
+/// Returns the last phase that `pcc verify` runs on the unpartitioned model
+/// `whole`: 2-prepare if this phase adds the training step or changes the
+/// precision, otherwise 1-import.
 static Phase lastWhole(mlir::ModuleOp whole) {
   const bool isMade = prepare::TrainingRequest::of(whole) ||
                       whole->hasAttr(graph::precisionName);

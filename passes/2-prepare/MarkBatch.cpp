@@ -82,10 +82,10 @@ public:
     return shapeOf(function.getArgument(input))[dims.at(input)];
   }
 
-  /// Marks one dim of each input that has no mark yet. This dim must have the
-  /// same symbolic name, such as "batch", as the marked dim of input number
-  /// `input`. If that dim has no name, the index and the size of both dims must
-  /// be equal.
+  /// Marks a dim of each other input that has no marked dim yet. Let d be the
+  /// marked dim of input number `input`. If d has a symbolic name, such as
+  /// "batch", marks the first dim with this name. If d has no name, marks the
+  /// dim with the index of d if it has the size of d.
   void spread(unsigned input) {
     int64_t dim = dims.at(input);
     StringRef symbol = symbolOf(function, input, dim);
@@ -127,8 +127,8 @@ private:
     return {};
   }
 
-  /// Returns `dim` if `input` has a dim with this index and the size `wanted`,
-  /// else nothing.
+  /// Returns `dim` if function input number `input` has a dim with the index
+  /// `dim`, and this dim has the size `wanted`. Otherwise returns nullopt.
   std::optional<int64_t> sameSize(unsigned input, int64_t dim, int64_t wanted) {
     auto shape = shapeOf(function.getArgument(input));
     if (dim < static_cast<int64_t>(shape.size()) && shape[dim] == wanted)

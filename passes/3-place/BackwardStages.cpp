@@ -39,9 +39,9 @@ public:
       if (auto get = dyn_cast<graph::GetParameterOp>(op))
         reads[get.getParameter()].push_back(get);
     }
-    // Place the writes of parameters last. A write lies on each stage that
-    // reads the parameter. Backward ops and update ops may read the parameter
-    // too, so they must have their stages before the write gets its stages.
+    // Place the writes of parameters last. Each stage that reads a parameter
+    // gets a clone of the parameter's write. Backward ops and update ops may
+    // read the parameter too, so they must have their stages before.
     for (Operation *op : chain.followers())
       if (!isa<graph::SetParameterOp>(op))
         place(op);

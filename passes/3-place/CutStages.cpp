@@ -103,10 +103,11 @@ private:
   }
 
   /// Returns whether the model has enough links (forward ops that exactly one
-  /// stage runs). Each cut in `stageAt` needs a link before it and one after
-  /// it. If there are several stages, there must be at least as many links as
-  /// stages. With `stageOfNodes`, annotations must put at least one link on
-  /// each stage.
+  /// stage runs). Each node in `stageAt` (--stage-at), before which the user
+  /// cuts the model, needs a link before the cut and one after it. If there are
+  /// several stages, there must be at least as many links as stages. If
+  /// `stageOfNodes` (ONNX annotations) is given, it must then put at least one
+  /// link on each stage.
   bool hasLinkForEachStage() const {
     auto hasLinksAround = [&](StringAttr name) {
       const size_t cut = chain.findCut(name).value_or(0);
@@ -137,12 +138,12 @@ private:
     return stage.getInt();
   }
 
-  /// Cuts the list of links (forward ops with much work) into stages of about
-  /// equal time. The weights of a stage may have at most 85 % of the bytes of
-  /// all weights, and must fit into the memory of the ranks of the stage. First
-  /// assumes that weights are sharded over the axis tp only. If no cut fits,
-  /// assumes that weights are sharded over all ranks of the stage. If again no
-  /// cut fits, cuts without these limits.
+  /// Cuts the list of links (forward ops that exactly one stage runs) into
+  /// stages of about equal time. The weights of a stage may have at most 85 %
+  /// of the bytes of all weights, and must fit into the memory of the ranks of
+  /// the stage. First assumes that weights are sharded over the axis tp only.
+  /// If no cut fits, assumes that weights are sharded over all ranks of the
+  /// stage. If again no cut fits, cuts without these limits.
   plan::StageCut cutEvenly(const plan::StageCutRequest &request) const {
     constexpr double mostWeights = 0.85;
     plan::StageCutRequest bounded = request;
@@ -175,10 +176,11 @@ private:
             ofRank * std::max<int64_t>(1, mesh.size())};
   }
 
-  /// Appends to `request.pinned` the links at which a stage must begin: the
-  /// index of the first link (forward op with much work) at or after each name
-  /// in `stageAt`. Emits an error if there are not `numStages` - 1 names, if a
-  /// name does not exist, or if a stage would have no link.
+  /// Appends to `request.pinned` the links at which a stage must begin. For
+  /// each name in `stageAt`, this is the index of the first link (forward op
+  /// that exactly one stage runs) at or after the node or value with this name.
+  /// Emits an error if there are not `numStages` - 1 names, if a name does not
+  /// exist, or if the first or the last stage would have no link.
   LogicalResult pinCuts(plan::StageCutRequest &request) {
     if (!stageAt || stageAt.empty())
       return success();
@@ -279,8 +281,9 @@ private:
   }
 
   /// Clones `op` onto the stage `stage`. The users of `op` on that stage then
-  /// read the clone. A clone that reads a weight is named after the first of
-  /// these users, since the node of `op` runs on another stage.
+  /// read the clone. A clone that reads a weight gets the location, and thus
+  /// the node name, of the first of these users: the node of `op` runs on
+  /// another stage.
   void cloneInto(Operation *op, int64_t stage) {
     OpBuilder builder(op);
     builder.setInsertionPointAfter(op);

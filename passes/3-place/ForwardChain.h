@@ -25,10 +25,10 @@ public:
   /// exactly one pipeline stage runs. A forward op that is not a link is cheap,
   /// and is cloned onto each stage that uses its result.
   enum class Links {
-    /// The links (ops that run on one stage) are contractions, such as a
-    /// matmul, and forward ops that read a trained weight, a weight of more
-    /// than 4096 elements, or the result of a link. Transposes, reshapes,
-    /// slices and casts of a weight are no links.
+    /// Rule: the links are contractions, such as a matmul, and forward ops that
+    /// read a trained weight, a weight of more than 4096 elements, or the
+    /// result of a link. A link is a forward op that exactly one pipeline stage
+    /// runs. Transposes, reshapes, slices and casts of a weight are no links.
     WithWork,
     /// Rule: the links are the links of the rule WithWork, and also all forward
     /// ops that depend on an input of the model. A link is a forward op that

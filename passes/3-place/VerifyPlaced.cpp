@@ -101,10 +101,11 @@ private:
 };
 } // namespace
 
-/// Checks that each stage writes a parameter at most once, and that stages
-/// which write the same parameter write equal values: they hold copies of one
-/// weight. Emits an error if not. Does not compare the values once they have
-/// shardings, since each stage stores the parameter in its own sharding.
+/// Checks two rules, and emits an error if one is broken. Each stage writes a
+/// parameter at most once. Stages that write the same parameter write equal
+/// values, because they hold copies of one weight. Does not check the second
+/// rule if the values have shardings, since each stage stores the parameter in
+/// its own sharding.
 static LogicalResult checkWrites(func::FuncOp function) {
   llvm::StringMap<SmallVector<graph::SetParameterOp>> writes;
   EqualValues areEqual;

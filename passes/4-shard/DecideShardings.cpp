@@ -28,11 +28,11 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Makes all users of `value`, the result of an op, read it in the sharding
-/// `sharding` that the user sets with `seed` (--shard or an annotation).
-/// Inserts a reshard after the op if `value` has another sharding, and moves
-/// the name of the op to the reshard. Returns the reshard, or the op that
-/// computes `value`.
+/// Gives `value`, the result of an op, the sharding `sharding`, which comes
+/// from `seed` (--shard or an annotation). If the op computes `value` in
+/// another sharding, inserts a reshard after the op. All other readers of
+/// `value` then read the reshard, which also takes over the name of the op.
+/// Returns the reshard if one was inserted, otherwise the op.
 static Operation *pin(Value value, const dist::Sharding &sharding,
                       const Seed &seed) {
   dist::ShardingAttr from = dist::shardingOf(value);
@@ -159,10 +159,10 @@ static ShardedGraph refinedGraph(func::FuncOp function, Seeds &seeds,
 
 namespace {
 /// Pass `--decide-shardings`, which chooses a sharding for every value of a
-/// function. For each op and mesh axis, it chooses how the axis splits the op,
-/// at the least modeled cost, such as communication. It keeps the shardings
-/// that the user sets (--shard or an annotation). The pass stores the shardings
-/// as attributes.
+/// function. For each op and mesh axis, the pass chooses how the axis splits
+/// the op. It searches for the choice with the least estimated cost, such as
+/// communication. It keeps the shardings that the user sets (--shard or an
+/// annotation). The pass stores the shardings as attributes.
 struct DecideShardings
     : pcc::shard::impl::DecideShardingsBase<DecideShardings> {
   void runOnOperation() override {
@@ -171,8 +171,9 @@ struct DecideShardings
     if (failed(seeds))
       return signalPassFailure();
     if (mesh.sizeOf(std::string(dist::timeAxis)) > 1) {
-      // The next call may erase ops whose shardings the user sets in `seeds`.
-      // Find the user-set shardings again after the call.
+      // `seeds` refers to the ops whose shardings the user sets (--shard or an
+      // annotation). The next call may erase some of these ops. Therefore
+      // compute `seeds` again after the call.
       separateWholeBatchReductions(getOperation(), *seeds);
       seeds = Seeds::resolve(getOperation(), mesh);
     }

@@ -60,9 +60,10 @@ static std::optional<dist::Sharding> commonSource(const dist::Sharding &a,
 
 namespace {
 /// Inserts reshards (ops that change the sharding of a tensor) where an op
-/// needs an operand in another sharding. Ops of one pipeline stage that need a
-/// value in one sharding read one reshard. A reshard may read another reshard:
-/// if x must be gathered anyway, ranks can slice the gathered x for free.
+/// needs an operand in another sharding. If several ops of one pipeline stage
+/// need a value in the same sharding, they share one reshard. A reshard may
+/// start from the result of another reshard: if x must be gathered anyway,
+/// ranks can slice the gathered x without communication.
 class ReshardInserter {
 public:
   ReshardInserter(func::FuncOp function, const dist::Mesh &mesh,
@@ -96,7 +97,7 @@ private:
   };
 
   /// Records in `allNeeds` that `operand` is needed in the sharding `wanted`.
-  /// Does nothing if the operand has that sharding.
+  /// Does nothing if the operand has that sharding, or has no sharding.
   void require(OpOperand &operand, const dist::Sharding &wanted) {
     dist::ShardingAttr from = dist::shardingOf(operand.get());
     if (!from || dist::samePlacement(from.getSharding(), wanted))

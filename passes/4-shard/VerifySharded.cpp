@@ -33,10 +33,11 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
   return success();
 }
 
-/// Emits an error and fails unless `op` has a valid `dist.split` (mesh axes
-/// that split each loop), and its operands and results have the shardings that
-/// follow from it. No axis may split a dim along which ranks exchange values,
-/// such as the normalized dim of a softmax.
+/// Checks that `op` has a valid `dist.split`, an attribute that lists the mesh
+/// axes that split each loop dim. Also checks that its operands and results
+/// have the shardings that follow from this attribute. No axis may split a dim
+/// along which ranks exchange values, such as the normalized dim of a softmax.
+/// Emits an error and fails if a check fails.
 static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   auto recorded = readShardedOp(op);
   if (!recorded)

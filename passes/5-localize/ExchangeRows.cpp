@@ -53,10 +53,10 @@ struct TokenCollective {
   /// among 4 ranks that differ only in dp.
   dist::SubAxes group;
   /// Mesh axes that split the tokens neither in the operand nor in the result.
-  /// Example with dp=4 × tp=2, for a collective that gathers tokens that dp
-  /// splits: `group` is dp and `others` is tp. Two ranks that differ only in tp
-  /// hold the same tokens before the collective. They may hold different
-  /// experts, and so need different tokens after it.
+  /// Example: the mesh is dp=4 × tp=2, and an all_gather along dp gathers the
+  /// tokens. Then `group` is dp and `others` is tp. Before the all_gather, two
+  /// ranks that differ only in tp hold equal tokens. After it, they may need
+  /// different tokens, because they may hold different experts.
   dist::SubAxes others;
 
   /// Describes how `op`, an all_gather or a reduce_scatter, moves `numRows`
@@ -71,9 +71,10 @@ struct TokenCollective {
   /// `group`, then the number of ranks along the axes `others`. Example: [8, 4,
   /// 2] for 8 tokens, the `group` dp=4 and the `others` tp=2.
   SmallVector<int64_t> maskShape() const;
-  /// Plans the collectives that tell the owner of each token which ranks of the
-  /// group need it, usually one all-to-all. Each rank sends one Boolean per
-  /// token of the group.
+  /// Plans the exchange of the masks, usually one all-to-all. In the operand,
+  /// each rank has one Boolean per token of the group: whether this rank needs
+  /// the token. In the result, each rank has the Booleans of all ranks of the
+  /// group for its own tokens.
   const plan::ReshardPlan &planMasks(plan::ReshardPlanner &planner) const;
 
   bool operator==(const TokenCollective &) const = default;
@@ -268,9 +269,12 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
   /// Adds two masks to `op`, so that a token moves only to ranks that have an
   /// expert that the token chose. `groups` lists the chosen (token, expert)
   /// pairs, and `planner` plans the exchange of the masks. Returns false and
-  /// changes nothing if TokenCollective::read() does not support `op`, if the
-  /// masks cannot be exchanged, or if `op` is a reduce_scatter and the masks
-  /// may not save bytes.
+  /// changes nothing in three cases:
+  ///
+  /// - TokenCollective::read() does not support `op`.
+  /// - The masks cannot be exchanged.
+  /// - `op` is a reduce_scatter, and it is not certain that the masks reduce
+  ///   the number of received bytes. The exchange of the masks counts, too.
   bool narrow(dist::CollectiveOp op, graph::GroupRowsOp groups,
               plan::ReshardPlanner &planner) {
     const int64_t numRows = graph::tensorType(groups.getGate()).getDimSize(0);
@@ -308,10 +312,10 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return llvm::divideCeil(bytes * most, others);
   }
 
-  /// Returns the masks for the collective `op`, which moves the tokens as
-  /// `sides` describes. If an earlier collective had equal `sides`, returns the
-  /// masks of that collective. `asking` is the plan of the collectives that
-  /// exchange the masks.
+  /// Returns the masks for the collective `op`. `sides` has the shardings of
+  /// the tokens before and after `op`. If an earlier collective had equal
+  /// `sides`, returns the masks of that collective. Otherwise builds new masks.
+  /// `asking` is the plan of the collectives that exchange the masks.
   const SelectedRows &masksOf(graph::GroupRowsOp groups,
                               const TokenCollective &sides,
                               const plan::ReshardPlan &asking,
@@ -326,9 +330,10 @@ struct ExchangeRows : pcc::localize::impl::ExchangeRowsBase<ExchangeRows> {
     return masks.emplace_back(sides, made).second;
   }
 
-  /// Builds a mask of the tokens that chose at least one expert of this rank:
-  /// they have a gate other than 0. The mask has the local shape of the token
-  /// dims in `sides`.
+  /// Builds a mask of Booleans, one per token of the group. An element is true
+  /// if the token chose at least one expert of this rank: the token's gate for
+  /// the expert is then not 0. The shape of the mask is the local shape of the
+  /// token dims under `sides.whole`.
   static Value wantedRows(graph::GroupRowsOp groups,
                           const TokenCollective &sides, LocalBuilder &builder) {
     Value gate = groups.getGate();

@@ -100,8 +100,9 @@ Value ExpertRowBuilder::cloned(Operation *op, ValueRange operands,
   return made->getResult(0);
 }
 
-/// Gathers along one dim that joins the expert dim and the token dims of
-/// `value`. If `value` has neither, no gather is needed.
+/// Joins the expert dim and the token dims of `value` into dim 0, and gathers
+/// along dim 0. If `value` has neither an expert dim nor a token dim, no gather
+/// is needed.
 Value ExpertRowBuilder::rowsOf(Value value, const DimRoles &roles) {
   if (Value rows = known.lookup(value))
     return rows;

@@ -98,8 +98,8 @@ public:
 
   /// Returns the elements of `value` for each row, a chosen (token, expert)
   /// pair. A `value` [experts, tokens, H], [experts, H] or [tokens, H] gives
-  /// the shape [numRows(), H]. A `value` [H] keeps its shape. Returns the
-  /// tensor that setRows() has recorded, if any.
+  /// the shape [numRows(), H]. A `value` [H] keeps its shape. If setRows() has
+  /// recorded a tensor for `value`, returns this tensor.
   mlir::Value rowsOf(mlir::Value value, const DimRoles &roles);
   /// Records that `rows` holds the rows of `value`. A row is a pair of an
   /// expert and a token that chose this expert. Example: `value` has the shape

@@ -54,10 +54,10 @@ static Value buildElementWise(Operation *op, ArrayRef<DimRoles> operands,
   for (auto [operand, roles] : llvm::zip_equal(op->getOperands(), operands)) {
     Value own = builder.rowsOf(operand, roles);
     SmallVector<int64_t> shape(shapeOf(own));
-    // Dim 0 of `own` counts rows if `operand` has an expert or a token dim.
-    // Insert dims of size 1 after it for missing feature dims, because the
-    // clone aligns dims at the end. For example, [12, 8] becomes [12, 1, 8] for
-    // a result [12, 5, 8].
+    // If `operand` has an expert or a token dim, dim 0 of `own` (the operand's
+    // elements for the chosen pairs) counts these pairs. Insert dims of size 1
+    // after dim 0 for missing feature dims, because the clone aligns dims at
+    // the end. For example, [12, 8] becomes [12, 1, 8] for a result [12, 5, 8].
     if (hasRole(roles, DimRole::Expert) || hasRole(roles, DimRole::Token))
       shape.insert(shape.begin() + 1, numFeatures + 1 - shape.size(), 1);
     rows.push_back(builder.reshape(own, shape));
@@ -153,10 +153,11 @@ struct ExpertContraction {
   /// two operands.
   static std::optional<ExpertContraction> read(Operation *op);
 
-  /// Returns those of the einsum letters `letters` that stand for a result dim
-  /// of kind `role` (expert, token or feature). `roles` has the kinds of the
-  /// result dims. Example: the result is "eth", with the kinds Expert, Token
-  /// and Feature. For the letters "td" and the kind Token, returns "t".
+  /// Returns the einsum letters in `letters` that also occur in `result`, and
+  /// stand there for a dim of the kind `role` (expert, token or feature).
+  /// `roles` lists the kinds of the result dims. Example: `result` is "eth",
+  /// with the kinds Expert, Token and Feature. For the letters "td" and the
+  /// kind Token, returns "t".
   std::string keep(StringRef letters, const DimRoles &roles,
                    DimRole role) const {
     std::string kept;
@@ -274,7 +275,8 @@ static Value buildProduct(Operation *op, ArrayRef<DimRoles> operands,
   const std::string &letters = product.operands[matrices];
   const char summed = product.summed(matrices)[0];
   // Put the expert dim of the matrices first, and keep the order of the other
-  // two dims. `isTransposed` tells whether the product sums over the last dim.
+  // two dims. `isTransposed` tells whether the product sums over the last of
+  // these two dims.
   SmallVector<int64_t> order;
   bool isTransposed = false;
   for (bool wantsExpert : {true, false})

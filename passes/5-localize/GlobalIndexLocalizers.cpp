@@ -26,9 +26,10 @@ static Value localizeIota(LocalOp &local, LocalBuilder &builder) {
              : builder.make<graph::BroadcastOp>(type, index);
 }
 
-/// Adapts a gather to local shapes. If ranks split the gathered dim, the new
-/// value is 0 where another rank has the element. A later collective adds the
-/// values of all ranks. Returns null if the op stays.
+/// Adapts a gather to local shapes if ranks split the gathered dim. Each rank
+/// gathers only elements of its own shard, and sets all other elements of the
+/// result to 0. A later collective adds the results of all ranks. Returns the
+/// new result, or null if the op need not change.
 static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherOp>(local.op);
   if (!local.rule.windows.empty())
@@ -51,9 +52,10 @@ static Value localizeGather(LocalOp &local, LocalBuilder &builder) {
                                        rows, none);
 }
 
-/// Adapts a gather_elements to local shapes. If ranks split the gathered dim,
-/// the new value is 0 where another rank has the element. A later collective
-/// adds the values of all ranks. Returns null if the op stays.
+/// Adapts a gather_elements to local shapes if ranks split the gathered dim.
+/// Each rank gathers only elements of its own shard, and sets all other
+/// elements of the result to 0. A later collective adds the results of all
+/// ranks. Returns the new result, or null if ranks do not split the dim.
 static Value localizeGatherElements(LocalOp &local, LocalBuilder &builder) {
   auto gather = cast<graph::GatherElementsOp>(local.op);
   int64_t dim = gather.getDim();

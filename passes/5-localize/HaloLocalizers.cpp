@@ -125,9 +125,10 @@ Value pcc::localize::localizeConstantGather(LocalOp &local,
                                  parts, builder.getI64IntegerAttr(dim));
 }
 
-/// Adapts a concat along a split dim to local shapes. A reshard has moved each
-/// operand to its place in the result, and selects combine the operands.
-/// Returns null if no reshard has done this.
+/// Adapts a concat along a split dim to local shapes. A reshard before the
+/// concat has given each operand the local shape of the result, and has moved
+/// each element to its index in the result. Selects then take each element of
+/// the result from the right operand. Returns null if no reshard has done this.
 static Value localizeConcat(LocalOp &local, LocalBuilder &builder) {
   auto concat = cast<graph::ConcatOp>(local.op);
   int64_t dim = concat.getDim();

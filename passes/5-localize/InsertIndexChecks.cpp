@@ -91,10 +91,10 @@ struct InsertIndexChecks
 private:
   /// Returns the indices that `op` reads, and their valid range. Labels of a
   /// loss must not be negative. Indices are labels if they come from an input
-  /// with the attribute `graph.labels`, or from the select that the import of
-  /// an ONNX loss creates to make negative labels invalid: it subtracts the
-  /// number of classes from them. Other indices may be negative and count from
-  /// the end.
+  /// with the attribute `graph.labels`. They are also labels if they come from
+  /// the select `x < 0 ? x - numClasses : x`, which the import of an ONNX loss
+  /// creates to make negative labels x invalid. In this case, returns x. Other
+  /// indices may be negative, and then count from the end.
   static Access accessOf(graph::IndexedOpInterface op) {
     Access access{op, op.getIndices(), op.getIndexedSizes(), false};
     auto select = withoutMoves(access.indices).getDefiningOp<graph::SelectOp>();

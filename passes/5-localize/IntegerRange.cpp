@@ -107,13 +107,14 @@ static Range rangeOfElementWise(Operation *op, ArrayRef<Range> operands) {
   return std::nullopt;
 }
 
-/// Returns which elements of the operand `from` determine the elements of the
-/// result of `op` with the index `component` in the last dim. Returns their
-/// index in the last dim of `from`, or nullopt for any index. Example: in
-/// x + y, the elements of the result with index 1 depend only on elements of x
-/// with index 1. Returns nullopt for a transpose or a slice, which may move
-/// elements to another index. Also returns nullopt if the last dims of `from`
-/// and of the result differ in size or do not exist.
+/// Considers the elements of the result of `op` whose index in the last dim is
+/// `component`. Returns the index, in the last dim of `from`, of the elements
+/// of the operand `from` that determine them. Example: in x + y, the elements
+/// of the result with index 1 depend only on elements of x with index 1.
+/// Returns nullopt if elements with any index may determine them: if
+/// `component` is nullopt, if `op` is a transpose or a slice, which may move
+/// elements to another index, or if the last dims of `from` and of the result
+/// differ in size or do not exist.
 static std::optional<int64_t> componentOf(Operation *op, Value from,
                                           std::optional<int64_t> component) {
   auto given = graph::tensorType(from).getShape(),

@@ -126,9 +126,11 @@ void addScatterLocalizers(Localizers &localizers);
 void addHaloLocalizers(Localizers &localizers);
 
 /// Returns the value that replaces the result of `local`, a gather with
-/// constant indices. If a reshard has sent each rank its elements in order,
-/// returns the operand or a copy. Otherwise returns a concat of slices of the
-/// operand.
+/// constant indices. If a reshard before the op has sent each rank the elements
+/// of its result, in the order of the indices, returns the operand or a copy.
+/// Otherwise returns a slice of the operand, or a concat of several slices. For
+/// example, the indices 0, 2, 4, 1 of an operand x give the slices x[0:5:2] and
+/// x[1:2].
 mlir::Value localizeConstantGather(LocalOp &local, LocalBuilder &builder);
 
 /// Returns `operand` if it has one reader, else a copy. The caller sets the

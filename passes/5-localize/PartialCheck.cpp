@@ -15,8 +15,9 @@ using namespace pcc;
 using graph::ShardingRule;
 /// List of the pending reductions of a value. For example, sum(tp) is pending
 /// for a value if each rank along the mesh axis tp holds one addend of the
-/// value. The checks in this file work like a type check. In this type check,
-/// the list of pending reductions is the type of the value.
+/// value. The checks in this file work like a type check. The type of a value
+/// is its list of pending reductions, and each op must give its result the type
+/// that follows from its operands.
 using Partials = std::vector<dist::Partial>;
 
 //===----------------------------------------------------------------------===//
@@ -153,7 +154,9 @@ struct StartedReductions {
 /// the index of the loop dim in `rule.factors`. The value has one element for
 /// each operand with this loop dim: the mesh axes that split it, or nullopt if
 /// they are unknown, because the operand has no sharding or is read in windows.
-/// Skips tensor dims that consist of several loop dims.
+/// For example, a matmul whose contracted loop dim 2 is split over tp in both
+/// operands has the entry 2: {{tp}, {tp}}. Skips tensor dims that consist of
+/// several loop dims.
 static std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>>
 reducedDims(Operation *op, const ShardingRule &rule) {
   std::map<int, SmallVector<std::optional<dist::SubAxes>, 2>> splits;
@@ -171,11 +174,12 @@ reducedDims(Operation *op, const ShardingRule &rule) {
   return splits;
 }
 
-/// Returns whether `axis`, or a part of it, splits the output channels of a
-/// convolution or the key heads of an `attention_key_gradient`. These ops may
-/// then need no reduction over `axis`, although `axis` splits a loop index that
-/// they reduce: each rank may compute complete output channels of its own
-/// groups.
+/// Returns whether `axis`, or a part of it, splits the output channels of the
+/// convolution `op`, or the key heads of the `attention_key_gradient` `op`. The
+/// op may then need no reduction over `axis`, even if `axis` also splits a loop
+/// dim over which the op sums. For example, each rank holds some groups of a
+/// grouped convolution. It then computes complete output channels of its
+/// groups, not addends.
 static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
   if (!isa<graph::ConvOp, graph::ConvTransposeOp,
            graph::AttentionKeyGradientOp>(op))

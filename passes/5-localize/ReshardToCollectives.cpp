@@ -42,11 +42,11 @@ struct ReshardToCollectives
     Value value = reshard.getInput();
     for (const plan::ReshardStep &step : plan.steps)
       value = emitStep(builder, reshard, value, step);
-    // Give the value the sharding of the reshard's result. This sharding is
-    // usually the attribute `to` of the reshard. The two differ after a halo
-    // exchange for an op, such as a slice, that the pass localize-shapes has
-    // erased: `to` then describes the halo, but the result has the sharding of
-    // the slice.
+    // Give the value the sharding of the reshard's result. It is usually equal
+    // to the attribute `to` of the reshard. There is one exception: the reshard
+    // exchanges the halo for an op, such as a slice, and the pass
+    // localize-shapes has erased this op. `to` then describes the shards with
+    // halo, but the result of the reshard has the sharding of the slice.
     if (auto known = dist::shardingOf(reshard.getResult());
         known && value != reshard.getInput())
       dist::setSharding(value, known.getSharding());

@@ -24,11 +24,11 @@ static Value cutOff(LocalBuilder &builder, Value value,
   return builder.make<graph::SliceOp>(value, none, shape, steps);
 }
 
-/// Adapts a scatter_elements to local shapes. Returns null, and changes
-/// nothing, unless ranks split the dim along which the op scatters. In this
-/// case, the shard of the data gets one extra index at the end of this dim:
-/// [4, 8] becomes [5, 8] for dim 0. Updates that belong to other ranks are
-/// written to the extra index. A slice then removes the extra index.
+/// Adapts a scatter_elements to local shapes. If ranks do not split the dim
+/// along which the op scatters, changes nothing and returns null. If they split
+/// it, the shard of the data gets one extra index at the end of this dim: [4,
+/// 8] becomes [5, 8] for dim 0. Updates that belong to other ranks are written
+/// to the extra index. A slice then removes the extra index.
 static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
   auto scatter = cast<graph::ScatterElementsOp>(local.op);
   int64_t dim = scatter.getDim();
@@ -52,8 +52,9 @@ static Value localizeScatterElements(LocalOp &local, LocalBuilder &builder) {
 /// Returns `data` on the ranks whose shard of the index tuples begins at index
 /// 0 in each split dim, and zeros on all other ranks. `local` is a scatter_nd
 /// that writes into `data`. If ranks split the index tuples, a later collective
-/// adds the results of all ranks, and `data` must count once. `dims` lists the
-/// loop dims of each dim of the tensor of tuples.
+/// adds the results of all ranks, and the sum must contain `data` only once.
+/// `dims` lists the factors (loop indices of the op) of each dim of the tensor
+/// of tuples.
 static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
                           Value data, ArrayRef<ShardingRule::DimFactors> dims) {
   Value zero = builder.scalar(graph::tensorType(data).getElementType(), 0);
@@ -73,8 +74,9 @@ static Value onFirstParts(LocalBuilder &builder, const LocalOp &local,
 
 /// Converts the index tuples of the scatter_nd `local` to indices into this
 /// rank's shard of the data, which has the type `data`. If ranks split dim d of
-/// the data, a tuple for another rank points behind the end of dim d. more[d]
-/// then becomes 1: the caller must lengthen dim d of the shard by one index.
+/// the data, an index along dim d that belongs to another rank becomes the size
+/// of dim d of the shard. more[d] then becomes 1: the caller must lengthen dim
+/// d of the shard by one index.
 static Value ownTuples(LocalBuilder &builder, const LocalOp &local,
                        Value indices, RankedTensorType data,
                        MutableArrayRef<int64_t> more) {

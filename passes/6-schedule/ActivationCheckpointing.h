@@ -78,7 +78,7 @@ private:
   /// Returns whether the backward pass can read `value` without a clone of a
   /// forward op. True for activations that stay in memory, and for values that
   /// no forward op computes, such as weights. False for the result of a forward
-  /// reshape.
+  /// reshape, because the backward pass gets a clone of the reshape.
   bool isAlwaysAvailable(mlir::Value value) const;
   /// Returns the value that a backward op must read instead of `value`. If
   /// `value` stays in memory until the backward pass, or if no forward op

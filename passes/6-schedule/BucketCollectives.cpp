@@ -194,7 +194,8 @@ private:
   /// Returns whether a rank receives as many bytes for `part` in a merged call
   /// as in a separate call. False if a shard has padding, because a merged call
   /// also sends the padding. False for an all-reduce in which a rank receives a
-  /// fractional number of bytes.
+  /// fractional number of bytes, such as 2 · 2 · 4 / 3 if 3 ranks reduce one
+  /// f32 element.
   static bool isEven(const BucketPart &part) {
     const bool gathers = part.op.getKind() == CollectiveKind::AllGather;
     const int64_t pieces = gathers ? part.numMembers() : 1;
@@ -299,10 +300,11 @@ private:
     return dist::numParts(othersOf(part));
   }
 
-  /// Returns the sharding of the packed tensor before the merged call. The mesh
-  /// axes of the call split dim 0 of an all-gather, or are pending reductions
-  /// of an all-reduce. The remaining mesh axes split dim 1. `part` is any one
-  /// of the merged collectives.
+  /// Returns the sharding of the packed tensor before the merged call. For an
+  /// all-gather, the mesh axes of the call split dim 0. For an all-reduce
+  /// (`reduces` is true), a reduction over the mesh axes of the call is
+  /// pending. The remaining mesh axes split dim 1. `part` is any one of the
+  /// merged collectives.
   dist::Sharding sharding(const BucketPart &part, bool reduces) const {
     dist::Sharding made = dist::Sharding::whole(3);
     if (reduces)

@@ -64,10 +64,10 @@ static bool communicates(Operation *op) {
 
 namespace {
 /// Hoists ops with equal results in all microbatches, such as the all-gather of
-/// a weight. The stage function runs once per microbatch. The ops move from it
-/// to a new function, which runs once per step. The stage function takes each
-/// of their results that it needs as an argument. The attribute `pipe.held` of
-/// the argument names the new function and the result.
+/// a weight. The ops move from the stage function, which runs once per
+/// microbatch, to a new function, which runs once per step. The stage function
+/// gets an argument for each result of the new function. The attribute
+/// `pipe.held` of the argument names the new function and the result.
 class SharedOpHoister {
 public:
   explicit SharedOpHoister(func::FuncOp stage)
@@ -186,8 +186,9 @@ private:
                            }));
   }
 
-  /// Makes the stage function take the values `held` as arguments. Erases the
-  /// ops that now run only once per step, and all unread arguments. Call it
+  /// Adds an argument to the stage function for each value in `held`, and lets
+  /// the ops read the argument instead of the value. Then erases the ops that
+  /// now run only once per step, and all arguments that no op reads. Call it
   /// after buildOnce(), which clones the erased ops.
   void takeHeld() {
     Builder builder(stage.getContext());

@@ -78,8 +78,9 @@ static void moveToFirstReader(Operation *op) {
   op->moveBefore(first);
 }
 
-/// Returns whether to move `op` right before its first reader: it is a pure op
-/// of the backward pass that does not depend on the loss gradient.
+/// Returns whether `op` should move right before its first reader. True for a
+/// pure op of the backward pass that has a reader and does not depend on the
+/// loss gradient.
 static bool waitsForReader(Operation *op, LossDependence &dependence) {
   return runsInBackward(op) && isPure(op) && !op->use_empty() &&
          !dependence.contains(op->getResult(0));

@@ -44,9 +44,12 @@ eachStage(const std::vector<plan::StageGraph> &stages, int64_t) {
 }
 
 /// Returns the function that chooses the activations to keep in memory. `mode`
-/// is the module attribute `pipe.recompute`. "none" still recomputes ops that
-/// cost no flops, such as a transpose. "auto" recomputes the fewest flops
-/// within a memory budget.
+/// is the module attribute `pipe.recompute`. With "none", the backward pass
+/// recomputes only ops that cost no flops, such as a transpose. With
+/// "selective", it recomputes only cheap ops. With "full", only the values
+/// between segments (ranges of ops) are kept, and values whose op must not run
+/// twice. With "auto", the backward pass recomputes the fewest flops within a
+/// memory budget.
 static Chooser chooserOf(StringRef mode) {
   return llvm::StringSwitch<Chooser>(mode)
       .Case("none", eachStage<plan::recomputeNothing>)

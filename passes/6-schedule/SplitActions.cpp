@@ -325,7 +325,9 @@ private:
   /// another part, such as the backward pass, computes the gradient once per
   /// microbatch. In this case, the other function gets the sum so far as a new
   /// argument, and returns the new sum. The function of `part` gets the sum
-  /// after the last microbatch as an argument.
+  /// after the last microbatch as an argument. If `op` does not sum over
+  /// microbatches, or if `part` itself computes the operand of `op`, this
+  /// operand replaces the result.
   Value accumulated(graph::AccumulateOp op, int64_t part) {
     Value value = op.getInput();
     Operation *producer = value.getDefiningOp();

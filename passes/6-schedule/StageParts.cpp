@@ -52,9 +52,10 @@ void StageParts::findEarliest(Block &block) {
   }
 }
 
-// The level of an op is the number of the function of the weight update that
-// runs the op: 2 for U2. An op gets the lowest level of its readers. The loop
-// visits all readers of an op before the op, so their levels are final by then.
+// Moves ops to the latest possible level. The level of an op is the number of
+// the function of the weight update that runs the op: 2 for U2. The latest
+// possible level is the lowest level of the ops that read its results. The loop
+// visits these ops before the op, so their levels are final by then.
 void StageParts::delay(Block &block) {
   for (Operation &op : llvm::reverse(block.without_terminator())) {
     if (step.of(&op) != StepPart::Update || op.use_empty() ||

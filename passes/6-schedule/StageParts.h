@@ -82,9 +82,10 @@ public:
   explicit StageParts(mlir::Block &block);
 
   /// Returns the number of the part that runs `op`. A part is one function of a
-  /// pipeline stage. Part 0 is the forward pass, and part 1 is the backward
-  /// pass. The weight update has the parts 3 (U0), 4 (U1), and so on. If `op`
-  /// is a transfer of a value from stage 0 to stage 1, returns the part of
+  /// pipeline stage. Part 0 is the forward pass, and part 1 is the whole
+  /// backward pass: this class does not split off the gradients of the weights
+  /// (part 2). The weight update has the parts 3 (U0), 4 (U1), and so on. If
+  /// `op` is a transfer of a value from stage 0 to stage 1, returns the part of
   /// stage 0 that sends the value.
   int64_t of(mlir::Operation *op) const;
   /// Returns the number of the part (function) of the receiving stage that
@@ -100,9 +101,10 @@ private:
   /// stage 0 that reads the value can run in U1 at the earliest.
   void findEarliest(mlir::Block &block);
   /// Moves each op of the weight update from the earliest function that can run
-  /// the op (U0, U1 and so on) to the earliest function that needs the result.
-  /// Transfers between stages, ops that compute outputs of the model, and ops
-  /// without readers do not move.
+  /// the op (U0, U1 and so on) to the earliest function that reads its result.
+  /// Example: an op that could run in U0, but whose first reader runs in U2,
+  /// moves to U2. Transfers between stages, ops that compute outputs of the
+  /// model, and ops without readers do not move.
   void delay(mlir::Block &block);
   /// Moves each write of a parameter (such as a weight) behind all reads of the
   /// parameter in the weight update. If another stage reads the parameter in

@@ -163,11 +163,12 @@ struct VerifyScheduled
            << " does not compute";
   }
 
-  /// Checks that each write to a parameter has a copy to write to: a rank
-  /// stores one copy of a parameter for each sharding in which its stages read
-  /// it. A parameter that no stage reads, such as a sum for a later step, is
-  /// stored as it is written. Emits an error and fails at the first write
-  /// without a copy.
+  /// Checks that each write to a parameter has a target. A rank stores one copy
+  /// of a parameter for each sharding in which the stages of the rank read the
+  /// parameter. The rank must therefore have a copy in the sharding of the
+  /// write. A parameter that no stage reads, such as a sum for a later step, is
+  /// stored in the sharding of the write, so this write is valid. Emits an
+  /// error and fails at the first write without a target.
   LogicalResult checkWrites(const plan::ActionTable &table) {
     std::set<std::tuple<int, StringRef, std::string>> copies;
     std::set<StringRef> read;

@@ -154,9 +154,10 @@ private:
     return folder.write(file, {bytes.data(), bytes.size()});
   }
 
-  /// Stores three hashes in each program, and verifies the programs. Ranks
-  /// compare `plan_hash` at startup. It covers all programs, the kernels and
-  /// the runtime, so ranks of different bundles cannot run together.
+  /// Stores in each program the hash of the runtime (`build_id`), the hash of
+  /// the kernels, and `plan_hash`. Then verifies the programs. `plan_hash`
+  /// covers all programs, the kernels and the runtime. Ranks compare it at
+  /// startup, so that ranks of different bundles cannot run together.
   Status sealPrograms() {
     uint64_t runtimeHash = 0;
     PCC_RETURN_IF_ERROR(

@@ -97,7 +97,7 @@ private:
 
 /// Fuses a group of ops of a function into a kernel. The kernel is an op of the
 /// module, and its body has clones of the ops of the group. In the function,
-/// one `rank.launch` op replaces the ops of the group. It runs the kernel.
+/// one `rank.launch` op, which runs the kernel, replaces the ops of the group.
 class Outlining {
 public:
   /// Finds the operands and the results of the kernel that will compute the ops

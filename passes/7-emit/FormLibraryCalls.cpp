@@ -41,9 +41,11 @@ struct CallBody {
 } // namespace
 
 /// Finds the gradient of a bias that one library call can compute together with
-/// the matmul `contraction`. Rewrites the gradient as column sums of an
-/// operand, directly before `contraction`. The returned `result` is null if
-/// there is no such gradient, or if `epilogue` has a bias or an activation.
+/// the matmul `contraction`. Rewrites the gradient as column sums of an operand
+/// of the matmul, directly before the matmul. `epilogue` describes the ops
+/// after the matmul that the call computes. If it has a bias or an activation,
+/// or if there is no such gradient, the field `result` of the returned object
+/// is null.
 static BiasGradientEpilogue sumsBeside(Operation *contraction,
                                        const Epilogue &epilogue) {
   auto product = dyn_cast<graph::MatmulOp>(contraction);

@@ -93,12 +93,16 @@ void DecidedShardings::readOp(Operation *op) {
       readResult(result, name);
 }
 
-/// Records the sharding of `value` under `name`. If the only reader of `value`
-/// is a reshard (an op that changes the sharding), or if `value` is partial and
-/// only reshards read it, records the sharding after the first reshard.
-/// Otherwise, records the sharding of `value` itself. A weight always keeps its
-/// stored sharding. If the sharding to record is partial, only counts the value
-/// in `partial`.
+/// Records one of these shardings under `name`:
+///
+/// - If the only reader of `value` is a reshard (an op that changes the
+///   sharding), the sharding after this reshard.
+/// - If `value` is partial and only reshards read it, the sharding after the
+///   first of these reshards.
+/// - In all other cases, and for each weight, the sharding of `value` itself.
+///
+/// If the sharding to record is partial, records nothing and increments
+/// `partial`.
 void DecidedShardings::readResult(Value value, const std::string &name) {
   auto sharding = shardingOf(value);
   if (!sharding)

@@ -117,10 +117,10 @@ private:
   /// Sharding and stage of each value, by the value's name. An entry is nullopt
   /// if the module gives several shardings or stages for one name.
   std::map<std::string, std::optional<StagedSharding>> values;
-  /// Sharding in which an ONNX node reads an input, and stage of the node, by
-  /// the names of the node and of the input. The content is nullopt if MLIR ops
-  /// of the node contradict each other, or if the input is a weight that stages
-  /// store in different shardings.
+  /// Map from the names of an ONNX node and of one of its inputs to two facts:
+  /// the sharding in which the node reads the input, and the stage of the node.
+  /// The content is nullopt if MLIR ops of the node contradict each other, or
+  /// if the input is a weight that stages store in different shardings.
   std::map<std::pair<std::string, std::string>, std::optional<StagedSharding>>
       uses;
   /// Stage of each node, by name; nullopt if the node is on several stages.

@@ -117,9 +117,9 @@ Status Compilation::runPhases(Phase last) {
   return Status::success();
 }
 
-/// Does not show the diagnostics of the passes to the user. If the same phases
-/// fail later when advanceTo() runs them on the module itself, advanceTo()
-/// reports the error.
+/// Runs phase `first` and all later phases on `copy`. Does not show their
+/// diagnostics to the user. If a phase also fails later, when advanceTo() runs
+/// it on the module itself, advanceTo() reports the error.
 bool Compilation::canRunRest(ModuleOp copy, Phase first) {
   ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
   PassManager manager(&context);
@@ -208,11 +208,11 @@ Status Compilation::runGuarded(llvm::function_ref<Status()> body) {
   return internalError("pcc crashed: " + why);
 }
 
-/// The error names a file with which a developer can reproduce the defect. If
-/// the input is an edited .mlir file, it is this file. Otherwise, the function
-/// writes the module `before`, which is the state before the current phase, to
-/// a new file, and the error names the new file. If no phase has started, the
-/// error names the file of the model.
+/// Returns an error that names a file with which a developer can reproduce the
+/// defect. If the input is an edited or handwritten .mlir file, the error names
+/// the input. Otherwise, the function writes the module `before` (the state
+/// before the current phase) to a new file, and the error names this new file.
+/// If no phase has started, the error names the file of the model.
 Status Compilation::internalError(const std::string &what) {
   if (isUnsealed)
     return reportUnfitText(current, what, options, crashed)
@@ -250,11 +250,12 @@ static ImportOptions::Dropout dropoutOf(const TrainingOptions &training) {
   return training.dropout == "on" ? Dropout::Always : Dropout::Never;
 }
 
-/// Returns a function that tells whether --train-only and --freeze let pcc
-/// train a weight, by its name. The function is empty for inference, and
-/// without --loss, because the ONNX model then defines the training step. The
-/// returned function appends each name with which it is called to `asked`. It
-/// holds references to `training` and `asked`, which must outlive it.
+/// Returns a function that tells, for the name of a weight, whether
+/// --train-only and --freeze let pcc train the weight. Returns an empty
+/// function for inference. Also returns an empty function without --loss,
+/// because the ONNX model then defines the training step. The returned function
+/// appends each name with which it is called to `asked`. It holds references to
+/// `training` and `asked`, which must outlive it.
 static std::function<bool(StringRef)>
 trainedNames(const TrainingOptions &training, std::vector<std::string> &asked) {
   if (!training.train || training.loss.empty())

@@ -15,9 +15,10 @@
 namespace pcc {
 
 /// Compiles one model. Holds the model as an MLIR module, and runs the phases
-/// 1-import to 7-emit on it. A crash becomes an error that usually names a file
-/// to reproduce it. After a crash, the object must not be destroyed, because
-/// its data may be inconsistent (see withCompilation()).
+/// 1-import to 7-emit on it. A crash becomes an error, which usually names a
+/// file with which a developer can reproduce the crash. After a crash, the
+/// object must not be destroyed, because its data may be inconsistent (see
+/// withCompilation()).
 class Compilation {
 public:
   /// Creates the MLIR context with all dialects of pcc. Both arguments must
@@ -99,7 +100,7 @@ private:
   /// Changes the module so that each rank meets --memory-limit, if given.
   /// First, ranks keep no values from one microbatch to the next. If this is
   /// not enough, ranks hold shards of some weights (ZeRO). Returns exit code 6
-  /// if even shards of all weights are not enough.
+  /// if a rank needs too much memory even after all weights are sharded.
   Status fitMemory();
   /// Chooses how many bytes of activations each rank may keep for the backward
   /// pass, so that each rank needs at most the memory that the option
@@ -120,8 +121,9 @@ private:
   /// `last`. If the second compilation does not fail with the same exit code,
   /// returns `unplaced` unchanged.
   Status findPlace(const Status &unplaced, Phase last);
-  /// Returns `status`. If it is about an edited dump (exit code 3 or 6) and
-  /// names no place in the dump, adds the place of the module.
+  /// Returns `status`. If `status` is an error about an edited dump (exit code
+  /// 3 or 6) and names no line of the dump, adds the line and column of the
+  /// module.
   Status located(Status status) const;
   /// Runs one phase and measures its time. Writes the dump of the phase if
   /// --dump-ir is given.

@@ -89,8 +89,8 @@ static struct sigaction segmentationOfLlvm, abortOfLlvm;
 /// return. Otherwise, ends the process with an error message.
 ///
 /// If the process cannot get more memory, the reported reason is "out of
-/// memory": a library has used the null pointer of a failed allocation, or has
-/// given up.
+/// memory". It is then likely that an allocation in a library has failed, and
+/// that the library has used the null pointer or has called abort().
 static void onCrash(int signal, siginfo_t *, void *) {
   const bool isGuarded = llvm::CrashRecoveryContext::GetCurrent();
   const auto &handler = signal == SIGABRT ? abortOfLlvm : segmentationOfLlvm;

@@ -11,8 +11,9 @@ Diagnostics::Diagnostics(MLIRContext *context, const Listener &listener)
         return take(diagnostic);
       }) {}
 
-/// Returns a message of MLIR's parser without its advice to developers of MLIR
-/// tools. Returns any other message unchanged.
+/// Replaces a message of MLIR's parser that contains advice for developers of
+/// MLIR tools, such as to allow unregistered dialects. Returns any other
+/// message unchanged.
 static std::string inOurWords(const std::string &text) {
   if (StringRef(text).contains("allow-unregistered-dialect"))
     return "an op, attribute or type here is of a dialect that pcc does not "

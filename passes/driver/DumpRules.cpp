@@ -11,8 +11,9 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Largest number of ranks, and largest number of forward passes in one step:
-/// the number of pipeline stages times the number of microbatches.
+/// `mostRanks`: largest number of ranks. `mostForwards`: largest number of
+/// forward passes in one step, which is the number of pipeline stages times the
+/// number of microbatches.
 static constexpr int64_t mostRanks = 65536, mostForwards = 1 << 22;
 
 /// Returns the product of `a` and `b`, two non-negative numbers. Returns

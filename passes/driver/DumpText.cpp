@@ -11,8 +11,9 @@
 using namespace mlir;
 using namespace pcc;
 
-/// Returns the mesh of `module` with the axis pp, whose size is the number of
-/// pipeline positions. Returns null without a mesh.
+/// Returns the mesh of `module` with the pipeline axis pp in front. The size of
+/// pp is the number of pipeline ranks. Returns the mesh without pp if `module`
+/// has no stages, and null if `module` has no mesh.
 static dist::MeshAttr wholeMesh(ModuleOp module) {
   auto stage = module->getAttrOfType<dist::MeshAttr>(dist::meshName);
   auto stages = module->getAttrOfType<IntegerAttr>(pipe::stagesName);
@@ -26,8 +27,8 @@ static dist::MeshAttr wholeMesh(ModuleOp module) {
   return dist::MeshAttr::get(module.getContext(), mesh);
 }
 
-/// Gives `module` the mesh of wholeMesh(), and all its shardings the spelling
-/// of --shard.
+/// Sets the mesh of `module` to the result of wholeMesh(), and spells all
+/// shardings of `module` as in --shard.
 static void spellShardings(ModuleOp module) {
   dist::MeshAttr mesh = wholeMesh(module);
   if (!mesh)
@@ -180,9 +181,10 @@ private:
     return found == names.end() ? alias.str() : found->second;
   }
 
-  /// Returns the short form of `location`. If `location` is only the name of a
-  /// node, or an alias, this is `location` with the changes of moved().
-  /// Otherwise, it is an alias, which is defined at the end of the text.
+  /// Returns the text that replaces `location` in a line. If `location` is an
+  /// alias, or only the name of a node, the text is the result of moved().
+  /// Otherwise, the text is an alias, which is defined at the end of the text
+  /// of the module.
   std::string shortened(StringRef location) {
     std::string text = moved(location);
     if (location.starts_with("#") || isName(location))
@@ -199,8 +201,8 @@ private:
   /// For each of MLIR's aliases of locations, such as "#loc7": the text that
   /// replaces the alias.
   llvm::StringMap<std::string> names;
-  /// New aliases of locations that are not only the name of a node. The key is
-  /// the text of the location.
+  /// Maps the text of a location to the new alias that replaces it. Has no
+  /// entry for a location that is only the name of a node.
   llvm::StringMap<std::string> aliases;
   /// Lines that define the aliases that shortened() has made.
   std::string added;

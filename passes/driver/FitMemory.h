@@ -10,11 +10,12 @@
 namespace pcc {
 
 /// Makes each rank meet `rank.memory_limit`, if set. If a rank needs too much
-/// memory, sets `pipe.max_held_bytes` to 0, and if necessary lists weights to
-/// shard in `dist.divided` (ZeRO, Rajbhandari et al. 2020). The phases up to
-/// 3-place, and no later ones, must have run on `module`. `runRest` runs the
-/// later phases on a copy of the module, to find the memory that the ranks
-/// need. Returns exit code 6 if even shards of all weights are not enough.
+/// memory, sets `pipe.max_held_bytes` to 0. If this is not enough, also sets
+/// `dist.divided` to a list of weights to shard (ZeRO, Rajbhandari et al.
+/// 2020). The phases up to 3-place, and no later ones, must have run on
+/// `module`. `runRest` runs the later phases on a copy of the module, to find
+/// the memory that the ranks need. Returns exit code 6 if a rank needs too much
+/// memory even after all weights are sharded.
 Status fitMemory(mlir::ModuleOp module,
                  llvm::function_ref<bool(mlir::ModuleOp)> runRest,
                  const Listener &listener);

@@ -15,16 +15,18 @@ using namespace pcc;
 /// and measures the memory that the ranks need.
 static constexpr int mostTrials = 6;
 
-/// The search accepts an activation budget if less than 1/unusedShare of the
-/// memory limit, 1 %, remains unused.
+/// The search accepts an activation budget if less than limit / unusedShare of
+/// the memory remains unused, that is, less than 1 % of the memory limit.
 static constexpr int64_t unusedShare = 100;
 
 namespace {
 /// Chooses activation budgets with which each rank meets the memory limit. A
 /// budget is the number of bytes of activations that a rank keeps. The rank
 /// recomputes all other activations (activation checkpointing). Each trial
-/// compiles a plan, and adds the unused memory to the budget. A budget outside
-/// of the known bounds becomes their midpoint (bisection).
+/// compiles a plan, and adds the unused memory to the budget. The search keeps
+/// two bounds: the largest budget that fits, and the smallest budget that is
+/// too large. If the new budget is not between these bounds, their midpoint
+/// replaces it (bisection).
 class RecomputeFitter : MemoryTrials {
 public:
   RecomputeFitter(ModuleOp module, llvm::function_ref<bool(ModuleOp)> runRest,
@@ -129,10 +131,10 @@ private:
   }
 
   /// Stores `budgets` in the attribute `pipe.activation_bytes` of `module`.
-  /// Phase 6-schedule of the compiler reads this attribute. budgets[i] is the
-  /// number of bytes of activations that each rank of position i may keep for
-  /// the backward pass. The rank recomputes all other activations. A position
-  /// is a group of ranks that run the same pipeline stages.
+  /// Phase 6-schedule of the compiler reads this attribute. budgets[i] belongs
+  /// to the ranks with coordinate i on the pipeline axis. It is the number of
+  /// bytes of activations that each of these ranks may keep for the backward
+  /// pass. The rank recomputes all other activations.
   static void set(ModuleOp module, const std::vector<int64_t> &budgets) {
     module->setAttr(pipe::activationBytesName,
                     Builder(module.getContext()).getDenseI64ArrayAttr(budgets));

@@ -23,11 +23,11 @@ static int numLines(llvm::StringRef text) {
       lines, [](llvm::StringRef line) { return !line.trim().empty(); }));
 }
 
-/// The input may be a dump (.mlir file), which contains the values of --pp and
-/// --train, so that the command need not give these options. If the input is a
-/// .mlir file and the command has no --pp, the number of lines in the schedule
-/// file is taken as the size of the pipeline axis. Phase 6-schedule later
-/// compares this number with the size that the dump contains.
+/// If the input is a dump (.mlir file), the command need not give --pp and
+/// --train, because the dump contains the values of these options. If it does
+/// not give --pp, takes the number of lines in the schedule file as the size of
+/// the pipeline axis. Phase 6-schedule later compares this number with the size
+/// that the dump contains.
 Status pcc::readScheduleTable(CompileOptions &options) {
   const bool isText = llvm::sys::path::extension(options.model) == ".mlir";
   if (!options.hasScheduleFile() || (!options.training.train && !isText))

@@ -12,7 +12,8 @@ namespace pcc {
 
 /// Largest accepted depth of nested brackets, after aliases are replaced, and
 /// largest accepted number of successive minus signs. MLIR's parser is
-/// recursive, so more of them could overflow its stack.
+/// recursive, so a text with deeper brackets or more minus signs could overflow
+/// its stack.
 static constexpr int greatestDepth = 256;
 
 /// Largest accepted size of an alias. The size of an alias is 1 plus the sizes
@@ -40,8 +41,9 @@ static size_t skipOpaque(StringRef text, size_t at) {
 
 namespace {
 /// Scans the text of a .mlir file once and returns the first of these faults:
-///  - Brackets are nested more than 256 levels deep, in the text itself or in
-///    the text of an alias after all aliases in it are replaced.
+///  - Brackets are nested more than 256 levels deep: in the text of the file,
+///    or in the definition of an alias after all aliases in this definition
+///    are replaced.
 ///  - More than 256 minus signs follow each other.
 ///  - The size of an alias is greater than 65,536 (see `mostAliases`).
 class NestingScan {

@@ -18,9 +18,9 @@ namespace pcc::explain {
 /// mesh axis. Example: a matmul with "split dim 1 of 'w'" needs an all_gather
 /// of its other operand. The pointers point into `ExplainedCollective::cause`.
 struct EndpointDecision {
-  /// Producer or reader of the tensor that the collective reshards. A reader
-  /// can also be a sharding that the user asked for, by --shard or by an
-  /// annotation in the model. Not null in the result of
+  /// Producer or reader of the tensor that the collective reshards. Instead of
+  /// a reader, it can be the sharding that the user asked for, by --shard or by
+  /// an annotation in the model. Not null in the result of
   /// ExplainedCollective::decisions().
   const dist::Endpoint *place = nullptr;
   /// Way in which the sharding search computes the op `place` along a mesh axis
@@ -170,9 +170,9 @@ struct Explanation {
 };
 
 /// Builds the explanation of `module`, except Explanation::values. Phase
-/// 6-schedule must be the last phase of `module`. Predicts times from the
-/// latencies and bandwidths of `cluster`. Returns an error if `module` lacks an
-/// attribute that the explanation needs.
+/// 6-schedule must be the last phase that `module` has passed. Predicts times
+/// from the latencies and bandwidths of `cluster`. Returns an error if `module`
+/// lacks an attribute that the explanation needs.
 StatusOr<Explanation> explainModule(mlir::ModuleOp module,
                                     const plan::Cluster &cluster);
 

@@ -136,9 +136,10 @@ private:
     return json;
   }
 
-  /// Returns the collective `made` as JSON, with at most two reasons.
-  /// `decision` is the first reason, and `alternatives` are its rejected ways
-  /// to compute the op. `further_decisions` contains the second reason.
+  /// Returns the collective `made` as JSON. At most two decisions of the
+  /// sharding search have caused the collective. The field `decision` has the
+  /// first one, or null. `alternatives` lists the rejected ways to compute the
+  /// op of the first decision. `further_decisions` lists the second decision.
   Json write(const ExplainedCollective &made) const {
     Json json = emit::toJson(made.facts, made.stage);
     json["shape"] = made.shape;

@@ -39,10 +39,10 @@ namespace {
 /// with a count.
 class CountedMessages {
 public:
-  /// Adds a message about `op`. This object stores each different message once,
-  /// together with a count. The count is the number of calls of add() with this
-  /// message. A message also has a node: the ONNX node of the op in the first
-  /// of these calls. The remedy is that of the first call, too.
+  /// Adds a message about `op`. This object stores equal messages only once,
+  /// together with the number of calls of add() with this message. The message
+  /// has the remedy of the first of these calls, and the ONNX node of the op in
+  /// this call.
   void add(const std::string &message, Operation *op,
            std::optional<Remedy> remedy = {}) {
     auto [entry, isNew] = entries.insert({message, {}});
@@ -301,8 +301,9 @@ private:
 
   /// Adds the lints PCC-L002 to `lints`. Each lint belongs to one group of mesh
   /// axes from weightAxes(), and names all large weights that no axis of the
-  /// group splits. Example: a splits v, and no axis splits w. The lint of the
-  /// group {tp} names v and w. The lint of the group {a, b} names only w.
+  /// group splits. Example: the groups are {tp} and {a, b}. Axis a splits the
+  /// weight v, and no axis splits the weight w. The lint of {tp} names v and w.
+  /// The lint of {a, b} names only w.
   void findWholeWeights() {
     for (const auto &axes : weightAxes()) {
       const auto whole = wholeWeights(axes);
@@ -469,10 +470,11 @@ private:
         if (!cost)
           return;
         // `repeated` counts the flops of ops that all ranks along `axis`
-        // execute on the same data. Phase 5-localize adds ops without the
-        // attribute `dist.shardings`. It is unknown whether ranks repeat such
-        // an op. The flops of such an op count in `all` if an operand uses
-        // `axis`, and never in `repeated`.
+        // execute on the same data. `all` counts the flops of all ops, with one
+        // exception. An op that phase 5-localize has added has no attribute
+        // `dist.shardings`, so it is unknown whether ranks repeat it. It counts
+        // in `all` only if one of its operands or results uses `axis`, and
+        // never in `repeated`.
         const bool isDivided = isDividedBy(op, axis.name);
         if (isDivided || op->hasAttr(dist::shardingsName))
           all += cost.getFlops();
@@ -521,7 +523,8 @@ private:
     return stage ? stage.getInt() : pipe::stageOf(op);
   }
 
-  /// Returns the flops of each stage on one rank, for one run of each function.
+  /// Returns the flops of each stage on one rank. Counts each op once, even if
+  /// its function runs once per microbatch.
   std::vector<double> flopsOfStages() {
     const auto count = module->getAttrOfType<IntegerAttr>(pipe::stagesName);
     std::vector<double> flops(count ? count.getInt() : 0);

@@ -22,7 +22,7 @@ struct FoundLint {
   std::string message;
   /// Name of the first ONNX node that the lint is about; may be empty.
   std::string node;
-  /// Options that may mend it; absent if none is known.
+  /// Options with which the warning may disappear; absent if none are known.
   std::optional<Remedy> remedy = {};
 
   bool operator==(const FoundLint &) const = default;

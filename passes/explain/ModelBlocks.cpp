@@ -98,10 +98,11 @@ bool ModelBlocks::isComplete(int block) const {
 
 /// Assigns each op of `forward`, the forward function of one stage, to a block.
 /// In the last stage (`isLast`), ops after the last block, such as an output
-/// projection, belong to no block. These ops begin at an op that reads a weight
-/// without a block. The current block must have at least as many ops as the
-/// block before it. Neither this op nor an op that depends on it may read a
-/// weight of a block.
+/// projection, belong to no block. The first of these ops reads a weight that
+/// belongs to no block, under two conditions:
+///
+/// - The block before this op has at least as many ops as the preceding block.
+/// - Neither this op nor an op that depends on it reads a weight of a block.
 void ModelBlocks::addStage(func::FuncOp forward, bool isLast) {
   llvm::DenseSet<Operation *> feedsBlock, isRest;
   Block &body = forward.front();

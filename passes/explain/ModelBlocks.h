@@ -34,18 +34,20 @@ private:
   /// the block a new number if its name is new. Returns -1 if `text` contains
   /// no block.
   int numberOf(llvm::StringRef text);
-  /// Returns the largest number of a block on which `op` depends: the blocks of
-  /// the ops that compute its operands, and the blocks in the names of the
-  /// weights that it reads. If `readsNodes`, the block in the name of its ONNX
-  /// node takes the place of the weights. Returns -1 if there is none.
+  /// Returns the largest number of a block on which `op` depends; -1 if there
+  /// is none. The op depends on the blocks of the ops that compute its
+  /// operands. If `readsNodes` is false, it also depends on the blocks in the
+  /// names of the weights that it reads. If `readsNodes` is true, it also
+  /// depends on the block in the name of its ONNX node.
   int latestBlock(mlir::Operation &op);
 
   /// Returns whether a name of `op` itself contains a block: the name of a
   /// weight that `op` reads, or, if `readsNodes` is true, the name of its ONNX
   /// node.
   bool namesBlock(mlir::Operation &op) const;
-  /// Returns whether `block` has at least as many ops as the block before it.
-  /// Always true for the first block.
+  /// Returns whether block number `block` seems to be read completely: so far,
+  /// at least as many ops were read of it as of the block before it. Always
+  /// true for the first block.
   bool isComplete(int block) const;
   void addOp(mlir::Operation &op, int block);
 
@@ -60,7 +62,7 @@ private:
   bool readsNodes = false;
   /// Largest number of a block to which an op that was read so far belongs; -1
   /// if there is none. An op that receives a value from another pipeline stage
-  /// belongs to this block.
+  /// is counted as an op of this block.
   int reached = -1;
 };
 

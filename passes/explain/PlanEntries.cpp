@@ -12,10 +12,11 @@ using namespace pcc::explain;
 using runtime::bytesText;
 
 /// Returns a remark about the sharding that causes the collective `made`. If
-/// the search chose the sharding, names the received bytes of the best allowed
-/// alternative relative to the chosen one, such as "next best +32.0 KiB". If
-/// the user set the sharding, names the option, such as "for --shard
-/// 'y=[-,tp]'". Returns "" if there is no alternative.
+/// the search chose the sharding, compares it with the best allowed
+/// alternative. The remark states how many more or fewer bytes a rank would
+/// receive with the alternative, such as "next best +32.0 KiB". If the user set
+/// the sharding, the remark names the option, such as "for --shard 'y=[-,tp]'".
+/// Returns "" if there is no alternative.
 static std::string loserText(const ExplainedCollective &made) {
   const auto decisions = made.decisions();
   if (decisions.empty())
@@ -35,9 +36,10 @@ static std::string loserText(const ExplainedCollective &made) {
   return more ? "next best +" + bytesText(more) : "next best as dear";
 }
 
-/// Returns the entry of `group`, a list of equal collectives. Pipeline ranks
-/// may call them in different numbers. The bytes and seconds of the entry are
-/// those of a pipeline rank with the most calls.
+/// Returns the entry of `group`, a list of equal collectives. The ranks of one
+/// pipeline position (ranks that run the same stages) may call them more often
+/// than other ranks. The bytes and seconds of the entry are those of a rank
+/// with the most calls.
 static PlanEntry entryOf(const RepeatedCollective &group,
                          int64_t microbatches) {
   const ExplainedCollective &first = *group.all.front();

@@ -26,9 +26,10 @@ static std::string withoutNumbers(const std::string &text) {
 }
 
 /// Returns a key for `choice`, one way to compute an op. The keys of similar
-/// layers are equal: '#' replaces numbers in quoted names. Only the first
-/// character of `choice.refused` is in the key, because the rest can contain
-/// the name of a weight of one layer.
+/// layers are equal: '#' replaces numbers in quoted names. `choice.refused` is
+/// the reason why the search must not choose this way. Only the first character
+/// of the reason is in the key, because the rest can contain the name of a
+/// weight of one layer.
 static std::string keyOf(const dist::Choice &choice) {
   std::string key = withoutNumbers(choice.what) + choice.refused.substr(0, 1);
   for (const dist::PricedStep &step : choice.steps)

@@ -14,8 +14,9 @@ namespace pcc::explain {
 /// all-reduce because its weight is split. The all-reduces of all layers form
 /// one group.
 struct RepeatedCollective {
-  /// Collectives that differ only in numbers inside names, in program order.
-  /// The pointers point into the argument of findRepeatedCollectives().
+  /// Collectives of the group, in program order. Names in them differ only in
+  /// numbers, such as 'h.0.w' and 'h.1.w'. The pointers point into the argument
+  /// of findRepeatedCollectives().
   std::vector<const ExplainedCollective *> all;
   /// Number of collectives in the group. The list `all` contains the group. In
   /// most cases, an element of the list describes one collective. An element

@@ -90,10 +90,10 @@ struct ValueExplanation {
   std::vector<ValueUse> uses;
 };
 
-/// Returns one explanation for each input, output, weight or first op result
-/// whose name matches `pattern`, a name or a glob. The order is that of the
-/// program. `module` must be the IR directly after phase 4-shard, because the
-/// next phase erases reshards.
+/// Returns one explanation for each named value whose name matches `pattern`, a
+/// name or a glob. Named values are inputs, outputs, weights, and result 0 of
+/// each op. The order is that of the program. `module` must be the IR directly
+/// after phase 4-shard, because the next phase erases reshards.
 std::vector<ValueExplanation> explainValues(mlir::ModuleOp module,
                                             llvm::StringRef pattern);
 

@@ -199,9 +199,10 @@ Status Verification::compareExecuted(const ExecutedFiles &files) {
   return readExecuted(files);
 }
 
-/// Returns the first difference as an error. The order is: outputs of the
-/// executables, outputs of the simulated ranks, accuracy of the simulated ranks
-/// in the element types of the model.
+/// Returns the first difference as an error, or success if there is none.
+/// Differences are examined in this order: outputs of the executables, outputs
+/// of the simulated ranks, accuracy of the simulated ranks in the element types
+/// of the model.
 Status Verification::verdict() const {
   if (const VerifiedValue *output = found.executedDifference())
     return Status::error(ValuesDiffer, "output '" + output->name +

@@ -108,8 +108,9 @@ private:
   Findings found;
   /// Largest accepted difference of an element, by the name of the output or
   /// parameter. `noise` is for simulate(), and `ownNoise` for results rounded
-  /// to the element types of the model. If a comparison finds a difference,
-  /// measureNoise() fills the map, and the comparison is repeated.
+  /// to the element types of the model. Both maps are empty at first. If a
+  /// comparison finds a difference, measureNoise() fills the map of this
+  /// comparison, and the comparison is repeated.
   llvm::StringMap<double> noise, ownNoise;
   /// Entry i lists the shards of output i of the model, for all ranks and all
   /// microbatches. A shard is the part of the output that one rank computes.

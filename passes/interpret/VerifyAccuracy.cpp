@@ -27,8 +27,9 @@ static double errorOf(const HostTensor &expected, const HostTensor &got) {
 namespace {
 /// Measures the accuracy of a partitioned model. Executes each step three
 /// times: the unpartitioned model in f64, then both models with each op result
-/// rounded to its element type, such as bf16. The error of the partitioned
-/// model must not exceed accuracyOf().
+/// rounded to its element type, such as bf16. accuracyOf() computes the largest
+/// error that the partitioned model may have, from the error of the
+/// unpartitioned model with rounded op results.
 class AccuracyComparison {
 public:
   AccuracyComparison(ModuleOp whole, ModuleOp parts, const Inputs &inputs,

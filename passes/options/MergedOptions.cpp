@@ -32,8 +32,8 @@ static void mergeMesh(ModuleOp dump, CompileOptions &options) {
 
 /// Copies the options of the pipeline, such as the number of microbatches, from
 /// `dump` to `options`. Changes no option that `options` already has. If
-/// `options` has a schedule, does not copy the number of virtual stages either,
-/// because it belongs to the schedule of `dump`.
+/// `options` already has a schedule, also leaves out the number of virtual
+/// stages, because this number belongs to the schedule of `dump`.
 static void mergePipeline(ModuleOp dump, CompileOptions &options) {
   const auto countOf = [&](StringRef name) {
     return std::max<int64_t>(pipe::countOf(dump, name), 1);

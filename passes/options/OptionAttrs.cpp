@@ -104,9 +104,9 @@ static bool isAxisName(llvm::StringRef name) {
          (llvm::isAlpha(name.front()) || name.front() == '_');
 }
 
-/// Checks the names of the axes in --mesh. Also checks that the user gives none
-/// of the options --tp, --dp, --cp and --ep together with --mesh. Otherwise
-/// returns an error with exit code 2.
+/// Checks --mesh. Returns an error with exit code 2 if the name of an axis is
+/// malformed, reserved (pp or mb) or given twice. Returns the same exit code if
+/// the user gives --tp, --dp, --cp or --ep together with --mesh.
 static Status checkMesh(const CompileOptions &options) {
   if (options.mesh.empty())
     return Status::success();
@@ -178,8 +178,8 @@ static OptionTexts recordedTextsOf(const CompileOptions &options) {
   return texts;
 }
 
-/// Returns whether the user gives the axes of the mesh, and not only those of
-/// the pipeline.
+/// Returns whether the user gives an axis of the mesh of a pipeline stage, by
+/// --mesh, --dp, --cp, --tp or --ep. The option --pp does not count.
 static bool givesMesh(const CompileOptions &options) {
   return !options.mesh.empty() || options.axes.count("dp") ||
          options.axes.count("cp") || options.axes.count("tp") ||
@@ -337,8 +337,10 @@ static void recordHeldBytes(ModuleOp module, const CompileOptions &options) {
                     Builder(module.getContext()).getI64IntegerAttr(0));
 }
 
-/// Stores the values of the generic options, the training options and the
-/// precision in attributes of `module`.
+/// Stores values of options in attributes of `module`. Some options have a
+/// function of their own: --dtype, --ep, and the presets that divide experts or
+/// weights. The other options have the name of their attribute in
+/// optionTable(), for example --target.
 static void recordValues(ModuleOp module, const CompileOptions &options) {
   Builder builder(module.getContext());
   recordPrecision(module, options);
@@ -359,11 +361,12 @@ static void recordTexts(ModuleOp module, const OptionTexts &texts) {
   module->setAttr(optionsName, recorded.getDictionary(module.getContext()));
 }
 
-/// Checks that each axis dp, cp or tp that a --shard names exists: the user has
-/// given the option of this name, or the axis has more than one rank. Otherwise
-/// returns an error with exit code 6 that names the axes that exist. Checks
-/// nothing if the axes come from --mesh or from the mesh `annotated` of the
-/// ONNX model. Phase 4-shard checks those names.
+/// Checks that each axis dp, cp or tp that a --shard names exists. An axis
+/// exists if the user gives the option of its name, such as --tp, or if its
+/// size is greater than 1. Returns an error with exit code 6 that lists the
+/// existing axes if an axis does not exist. Checks nothing if the axes come
+/// from --mesh or from the mesh `annotated` of the ONNX model. Phase 4-shard
+/// checks the axis names in these cases.
 static Status checkShardAxes(const CompileOptions &options,
                              const dist::Mesh &annotated) {
   if (!options.mesh.empty() || (!givesMesh(options) && !annotated.axes.empty()))
@@ -406,11 +409,12 @@ Status pcc::recordOptions(ModuleOp module, const CompileOptions &options) {
   return Status::success();
 }
 
-/// Returns the value of the option `name`, such as "--tp", that an earlier call
-/// of pcc has used if the user did not give the option. The earlier call has
-/// written `module` to a file. For --microbatches and --virtual-stages, an
-/// attribute of `module` has the value. For --tp, --pp, --dp, --cp and --ep,
-/// the value is "1". For any other option, the result is empty.
+/// Returns the default value of the option `name`, such as "--tp", in the
+/// earlier call of pcc that wrote the dump `module`. The earlier call used this
+/// value if the user did not give the option. For --microbatches and
+/// --virtual-stages, an attribute of `module` has the value. For --tp, --pp,
+/// --dp, --cp and --ep, the value is "1". For any other option, the result is
+/// empty.
 static std::string defaultOf(ModuleOp module, StringRef name,
                              const CompileOptions &options) {
   StringRef attribute = name == "--microbatches"     ? pipe::microbatchesName
@@ -473,10 +477,10 @@ static Status findChanges(ModuleOp module, const CompileOptions &options,
   return Status::success();
 }
 
-/// Checks a --schedule that the user gives for a dump, from which pcc
-/// continues. Phase 3-place has already cut the model into stages. The schedule
-/// must have the same number of stages per pipeline rank, otherwise returns an
-/// error with exit code 2.
+/// Checks the pipeline schedule (--schedule) that the user gives when pcc
+/// continues from the dump `module`. Phase 3-place has already cut the model
+/// into stages, with a fixed number of stages per pipeline rank. Returns an
+/// error with exit code 2 if the schedule needs another number.
 static Status checkCutStages(ModuleOp module, const CompileOptions &given) {
   const int64_t needed = numVirtualStages(given);
   auto cut = module->getAttrOfType<IntegerAttr>(pipe::virtualStagesName);
@@ -520,8 +524,9 @@ static Status recordChanges(ModuleOp module, const CompileOptions &options,
   if (isChanged({"--pp", "--virtual-stages", "--schedule", "--microbatches",
                  "--stage-at"}))
     PCC_RETURN_IF_ERROR(recordPipeline(module, merged));
-  // Phase 2-prepare is the first phase that reads the training options. Before
-  // this phase, the attribute is as recorded, and may be overwritten.
+  // Phase 2-prepare is the first phase that reads the training options. If it
+  // has not run yet, no phase depends on their old values, and their attribute
+  // may be overwritten.
   if (passed < Phase::Prepare)
     recordTraining(module, merged);
   CompileOptions values = options;
@@ -604,9 +609,9 @@ Status pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
     return Status::error(
         CannotRead, "the dump does not name the model that it was made from");
   options.model = (root.getValue() + "/" + file.getValue()).str();
-  // The ONNX model may have annotations that assign its nodes and tensors to
-  // devices. With --configuration none, pcc ignores these annotations. Set this
-  // option, so that pcc imports the model for one device.
+  // The imported model must be unpartitioned. The ONNX file may have
+  // annotations that assign its nodes and tensors to devices. With
+  // --configuration none, the import ignores these annotations.
   options.configuration = "none";
   if (auto seed = module->getAttrOfType<IntegerAttr>(rank::randomWeightsName))
     options.randomWeights = seed.getInt();

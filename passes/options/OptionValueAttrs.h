@@ -17,8 +17,9 @@ mlir::Attribute attributeOf(const OptionRow &row, const CompileOptions &options,
 
 /// Stores `attribute`, a result of attributeOf(), in `options` as the value of
 /// the option `row`. If the option is a list of texts, appends to the list.
-/// Does nothing if `attribute` is null or does not fit, or if the option is no
-/// flag, text, real number or list of texts.
+/// Does nothing if `attribute` is null or its type does not fit the option.
+/// Also does nothing for an option that is no flag, text, real number or list
+/// of texts, for example an integer.
 void setFromAttribute(const OptionRow &row, mlir::Attribute attribute,
                       CompileOptions &options);
 

@@ -37,8 +37,9 @@ struct Reserve {
 };
 } // namespace
 
-/// The reserved memory; null if there is none, or if it has been freed. Several
-/// threads may run out of memory at the same time.
+/// The reserved memory; null if there is none, or if it has been freed for the
+/// report of an error. Atomic, because several threads may run out of memory at
+/// the same time.
 static std::atomic<Reserve *> reserve = nullptr;
 
 /// Returns the size of this process's address space in MiB; 0 if unknown.

@@ -14,8 +14,9 @@ namespace pcc::runtime {
 /// uses and, if it is limited (ulimit -v), how much the process may use.
 Status outOfMemory();
 
-/// Returns how much address space this process uses and, if it is limited
-/// (ulimit -v), how much it may use: the note of outOfMemory().
+/// Returns the text of the note of outOfMemory(). The text says how much
+/// address space this process uses. If the address space is limited (ulimit
+/// -v), the text also says how much of it this process may use.
 std::string describeMemory();
 
 /// Returns the error that reports that a thread or process could not be

@@ -47,9 +47,10 @@ bool raiseLimit(int resource, uint64_t needed, uint64_t wanted) {
 }
 
 /// Returns the error for a limit of this process that is lower than `needed`.
-/// `what` follows the number in the message, such as " open files". `limit` has
-/// the limit before any change. `command` is the shell's command that raises
-/// the limit, such as "ulimit -n".
+/// The message is, for example, "pcc needs 64 open files, but the limit is 32".
+/// In this example, `needed` is 64 and `what` is " open files". `limit` has the
+/// limit before any change. `command` is the shell's command that raises the
+/// limit, such as "ulimit -n".
 static Status tooLow(uint64_t needed, const std::string &what,
                      const rlimit &limit, const std::string &command) {
   return Status::error(InputOutput,
@@ -63,17 +64,17 @@ Status raiseLimits() {
   rlimit files{}, stacks{};
   getrlimit(RLIMIT_NOFILE, &files);
   getrlimit(RLIMIT_STACK, &stacks);
-  // pcc must open a directory to delete an unfinished result. With a lower
-  // limit on open files, an unfinished result could stay.
+  // To delete an unfinished result, pcc must open a directory. With a limit
+  // below 64 open files, this could fail, and the unfinished result would stay.
   constexpr uint64_t neededFiles = 64, mebibyte = 1 << 20;
   if (!raiseLimit(RLIMIT_NOFILE, neededFiles, neededFiles))
     return tooLow(neededFiles, " open files", files, "ulimit -n");
   if (!raiseLimit(RLIMIT_STACK, mebibyte, 8 * mebibyte))
     return tooLow(mebibyte, " bytes for the stack of a thread", stacks,
                   "ulimit -s");
-  // The C library has read the limit at the start of the process, as the
-  // default size of the stacks of new threads. Set this default to the raised
-  // limit.
+  // At the start of the process, the C library has made the stack limit
+  // (RLIMIT_STACK) the default size of the stacks of new threads. Set this
+  // default to the raised limit.
   rlimit stack{};
   pthread_attr_t attributes;
   if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY &&
@@ -85,8 +86,9 @@ Status raiseLimits() {
   return Status::success();
 }
 
-/// Returns whether `signal` would reach this process, which neither ignores it
-/// nor blocks it. `blocked` is the set of blocked signals.
+/// Returns whether `signal` would reach this process. This is the case if the
+/// process neither ignores nor blocks the signal. `blocked` is the set of
+/// blocked signals.
 static bool isEffective(int signal, const sigset_t &blocked) {
   struct sigaction action = {};
   return sigismember(&blocked, signal) == 0 &&

@@ -39,10 +39,12 @@ static Status cannotRead(const std::string &path, const std::string &why,
 }
 
 /// Returns the error of a system call that failed for the file at `path` and
-/// has set errno. The exit code is 7 if permission is denied (EACCES, EPERM),
-/// if reading fails (EIO), or if descriptors have run out (EMFILE, ENFILE), and
-/// 13 if memory has run out (ENOMEM). For any other errno, such as ENOENT (no
-/// such file), the exit code is `unusable`.
+/// has set errno. The exit code depends on errno:
+///
+/// - 7 if permission is denied (EACCES, EPERM), reading fails (EIO), or
+///   descriptors have run out (EMFILE, ENFILE)
+/// - 13 if memory has run out (ENOMEM)
+/// - `unusable` for any other errno, such as ENOENT (no such file)
 static Status systemError(const std::string &path, ExitCode unusable) {
   if (errno == ENOMEM)
     return cannotRead(path, "out of memory", NoDevice)

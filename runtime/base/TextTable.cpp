@@ -52,7 +52,8 @@ std::string markdownText(const TextTable &table) {
   return rowText(table.titles) + joinRows(body, rowText);
 }
 
-/// Quotes a cell for a file of comma-separated values if it needs quotes.
+/// Returns `cell` for a file of comma-separated values: in quotes if the cell
+/// has a comma, a quote or a line break, otherwise unchanged.
 static std::string quoted(const std::string &cell) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos)
     return cell;

@@ -63,9 +63,10 @@ struct CheckpointOptions {
 
 /// Saves the training state of a run as checkpoints. Each rank of the run
 /// creates one CheckpointWriter. All ranks must call open(), save() and
-/// finish() in the same order. The background thread sends no messages to other
-/// ranks, and so does not disturb the collectives of training.
-/// Exit codes:
+/// finish() in the same order. If CheckpointOptions::inBackground is true, a
+/// background thread writes the files. This thread sends no messages to other
+/// ranks, and so does not disturb the collectives of training. Exit codes of
+/// the functions:
 ///
 /// - 7: The checkpoint cannot be written.
 /// - 13: There is no memory for the copies that a background save needs.

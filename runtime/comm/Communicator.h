@@ -178,10 +178,11 @@ public:
   /// only. An entry lists the world ranks of the members. A rank may be in at
   /// most one entry. All ranks must call the function with equal `groups` and
   /// `edges`. Sets `created[i]` to this rank's object for group i, or to null
-  /// if this rank is not a member. Each edge has its own NCCL communicator.
+  /// if this rank is not a member.
   ///
-  /// A message may only go along an edge. For example, in the group {4, 5, 6}
-  /// the edge {0, 1} allows messages from world rank 4 to world rank 5.
+  /// In each group, a message may only go along one of the `edges`. For
+  /// example, in the group {4, 5, 6} the edge {0, 1} allows messages from world
+  /// rank 4 to world rank 5. Each edge has its own NCCL communicator.
   virtual Status createExchanges(const std::vector<std::vector<int>> &groups,
                                  std::span<const PeerEdge> edges,
                                  std::vector<std::unique_ptr<Group>> &created) {

@@ -238,10 +238,11 @@ Status FiniteCheck::endStep(const StepMetrics &metrics) {
       });
   if (isBad)
     return explain(verdicts);
-  // With a loss scale, a step with an infinite or NaN gradient norm is not bad,
-  // because it changes no weight. But its values are not intended either.
-  // Therefore learn from the step only if the loss and the norm of each rank
-  // are finite.
+  // With a loss scale, an infinite or NaN gradient norm is no error, because
+  // the step then changes no weight. But the infinities and NaN of such a step
+  // are not usual values, and later steps must still report them. Therefore
+  // call learn(), which records the usual kinds of values, only if the loss and
+  // the gradient norm of each rank are finite.
   if (std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict &verdict) {
         return std::isfinite(verdict.value);
       }))

@@ -55,9 +55,12 @@ public:
 
 private:
   /// Sort key of a Finding. The Finding with the smallest key is the origin.
-  /// The numbers are, from the first to the last: 1 if the value is only -inf
-  /// (else 0), source (input, weight, instruction), pass, microbatch, stage,
-  /// index within the stage, and rank.
+  /// The key consists of these numbers, the most significant one first:
+  ///
+  /// - 1 if all values of the Finding that are not finite are -inf, otherwise 0
+  /// - the source: an input, a weight or an instruction
+  /// - the pass, the microbatch, the stage, and the index within the stage
+  /// - the rank
   using Key = std::array<int64_t, 7>;
   /// A place at which a value that is not finite was seen.
   struct Finding {
@@ -79,11 +82,11 @@ private:
   /// Adds to `kinds`, a set of NonFinite bits, the kinds of values in `buffer`
   /// that are not finite: NaN, infinity or -infinity.
   Status look(int32_t buffer, int64_t microbatch, unsigned &kinds);
-  /// Searches the weights for values that are not finite. With `onlyTrained`,
-  /// searches only weights that training changes. In all other weights, only
-  /// NaN counts, because a constant mask may contain infinities. Sets `areBad`
-  /// to whether it has found one. Without `onlyTrained`, also calls note() for
-  /// each of these weights.
+  /// Searches the weights for values that are not finite, and sets `areBad` to
+  /// whether it has found any. If `onlyTrained` is true, searches only weights
+  /// that training changes. Otherwise searches all weights, and calls note()
+  /// for each weight with such a value. In a weight that training does not
+  /// change, only NaN counts, because a constant mask may contain infinities.
   Status lookAtWeights(bool onlyTrained, bool &areBad);
   /// Stores a Finding for a value that is not finite, unless the Finding stored
   /// so far has an equal or a smaller key. `place` contains five numbers of the

@@ -341,8 +341,9 @@ private:
     return agree(world, training->ending(), {"write", "report"});
   }
 
-  /// Writes times and memory of all ranks: to the file of --report, to that of
-  /// --measurements together with `timeline`, and as a table.
+  /// Collects the times and the memory of all ranks on rank 0. Rank 0 writes
+  /// them to the file of --report, and as a table. Rank 0 also writes them,
+  /// together with `timeline`, to the file of --measurements.
   Status writeTimes(const std::optional<Timeline> &timeline) {
     const bool isShown = !options.quiet || !options.format.empty();
     if (!isShown && options.report.empty() && options.measurements.empty())
@@ -358,8 +359,9 @@ private:
     return isShown ? showTable(ranks) : Status::success();
   }
 
-  /// Shows the table of all ranks: on stdout if the user asks for a format,
-  /// otherwise on stderr.
+  /// Shows the table of all ranks. Writes the table to stdout if the user asks
+  /// for a format. Otherwise passes it to `options.onTable` or, without this
+  /// callback, writes it to stderr.
   Status showTable(std::span<const RankReport> ranks) const {
     RankTable table = tabulate(ranks, opened.tables->stage_positions);
     table.samples = opened.tables->samples;

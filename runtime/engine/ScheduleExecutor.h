@@ -82,14 +82,17 @@ public:
   void observe(InstructionObserver seen) { observer = std::move(seen); }
 
   /// Executes one step, and blocks until the device has finished the step.
-  /// Calls `meanwhile`, if given, while a GPU computes, or after the
-  /// computation of CPUs. Logs the actions in `log`, except if the step
-  /// executes a CUDA graph that an earlier step has recorded.
+  /// Calls `meanwhile`, if given, while a GPU computes. On CPUs, calls
+  /// `meanwhile` after the computation. Logs the actions in `log`, except if
+  /// the step executes a CUDA graph that an earlier step has recorded.
   ///
-  /// Adds times of this host thread to `spent`: collectives to `wait`, waits
-  /// for messages of other pipeline stages to `idle`, other instructions and
-  /// the final wait for the device to `compute`. On a GPU, an instruction's
-  /// time is only the time to enqueue it.
+  /// Adds times of this host thread to the members of `spent`:
+  ///
+  /// - `wait`: collectives
+  /// - `idle`: waits for messages of other pipeline stages
+  /// - `compute`: all other instructions, and the final wait for the device
+  ///
+  /// On a GPU, the time of an instruction is only the time to enqueue it.
   Status runStep(const Mesh &mesh, const Coordinates &at, TimeSpent &spent,
                  StepLog &log, const std::function<Status()> &meanwhile = {});
 

@@ -183,8 +183,8 @@ Status TrainingRun::gatherPeakLive() {
                                dist::ReductionKind::Max, {"step", "metrics"});
 }
 
-/// Returns `number`, but a NaN without a sign for any NaN. The sign of a NaN
-/// has no meaning, and would be printed: "-nan".
+/// Returns `number`. Replaces a NaN with a minus sign by a NaN without it,
+/// because the sign has no meaning, and snprintf() would print "-nan".
 static double unsignedNan(double number) {
   return std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number;
 }
@@ -240,8 +240,9 @@ TrainingLine TrainingRun::lineOf(const StepMetrics &metrics,
   return line;
 }
 
-/// Passes a step that is not kept to `options.onTrainingLine` at most ten times
-/// per second. The next step replaces such a line on the terminal.
+/// On a terminal (`options.onTrainingLine`), shows every step with `isKept` =
+/// true. Shows other steps at most ten times per second, because the next step
+/// replaces their metrics on the terminal.
 void TrainingRun::show(const StepMetrics &metrics, double seconds,
                        bool isKept) {
   wasKept = isKept;
@@ -279,7 +280,8 @@ std::string TrainingRun::warningOf(const StepMetrics &metrics) {
 }
 
 /// Only rank 0 reports, and only if the program computes a loss. With
-/// --check-finite the error of the step replaces the warning.
+/// --check-finite, a value that is not finite ends the step with an error, so
+/// tell() prints no warning.
 void TrainingRun::tell(const StepMetrics &metrics, double seconds,
                        bool isLast) {
   if (world.rank() != 0 || !metrics.loss)
@@ -452,15 +454,16 @@ Status TrainingRun::prepare() {
   PCC_RETURN_IF_ERROR(speed.open(options, world));
   lastStep = position.step + options.steps;
   // If rank 0 shows the steps on a terminal, all ranks must exchange their peak
-  // memory. The other ranks may lack `onTrainingLine`, so tell them.
+  // memory. Other ranks may lack the callback `onTrainingLine`, so an
+  // all-reduce tells all ranks whether any rank has it.
   showsPeak = options.onTrainingLine ? 1 : 0;
   return world.all().allReduce(&showsPeak, &showsPeak, 1, ElementType::I32,
                                dist::ReductionKind::Max, {"load", "training"});
 }
 
-/// In each iteration, the ranks execute a step, print metrics, agree whether to
-/// stop, and save a checkpoint if one is due. If --check-finite finds a value
-/// that is not finite, the step is still shown. Training then ends without a
+/// Executes a step, shows its metrics, agrees with the other ranks whether to
+/// stop, and saves a checkpoint if one is due. If --check-finite finds a value
+/// that is not finite, still shows the step. Training then ends without a
 /// checkpoint.
 Status TrainingRun::runOne(RankReport &report, int64_t done, int &signal) {
   const bool isLast = done + 1 == options.steps;
@@ -483,8 +486,9 @@ Status TrainingRun::runOne(RankReport &report, int64_t done, int &signal) {
   return saveIfDue(signal != 0 || isLast);
 }
 
-/// Keeps the metrics of the last step on the terminal, or writes them to
-/// stdout, even if a request to stop has made this step the last one.
+/// A request to stop can make any step the last one. If runOne() has not shown
+/// this step for good (`wasKept`), run() shows it again after the loop. The
+/// metrics then stay on the terminal, or are written to stdout.
 Status TrainingRun::run(RankReport &report) {
   PCC_RETURN_IF_ERROR(prepare());
   world.setDeadline(options.timeout);

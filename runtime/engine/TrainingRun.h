@@ -88,9 +88,9 @@ public:
   /// skipped.
   ///
   /// Training continues with the first unused sample. If the number of samples
-  /// per step has changed, this sample may be in the middle of a step. The
-  /// batch must then be dim 0 of each input file that has the samples of
-  /// several steps. Otherwise the function returns an error with exit code 10.
+  /// per step has changed, this sample may be in the middle of a step. In each
+  /// input file that has the samples of several steps, dim 0 must then count
+  /// the samples. Otherwise the function returns an error with exit code 10.
   Status resume(const std::string &directory, std::vector<std::string> &notes);
   /// Executes one training step. The step uses the samples that follow the
   /// samples of the previous step. Adds the duration and the metrics of the
@@ -172,9 +172,9 @@ private:
   /// ranks, such as the rank that computes the loss. All ranks must call this
   /// function together.
   Status prepare();
-  /// Returns whether the step that has just ended is shown in any case: every
-  /// K-th step (--log-every), steps that save a checkpoint, and the last step.
-  /// Equal on all ranks.
+  /// Returns whether the metrics of the step that has just ended must be shown.
+  /// This is true for every K-th step (--log-every K), for a step that saves a
+  /// checkpoint, and for the last step. The result is equal on all ranks.
   bool isDue(bool isLast) const;
   /// Sets `peakBytes` to the largest peak memory of all ranks. Does nothing if
   /// no terminal shows this number, or if isDue() is false for the step. All

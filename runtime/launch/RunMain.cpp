@@ -54,12 +54,12 @@ static Status findRank(const Environment &environment,
 }
 
 /// Returns the number of child processes (one per rank) that this process must
-/// start. `pcc run` sets the number in the environment variable PCC_LAUNCH if
-/// the bundle has several ranks on GPUs. The function unsets the variable,
-/// because a child process must not start ranks. The result is 0 if the number
-/// is above 65,536, the largest number of ranks. Without the variable, the
-/// result is `worldSize` if the bundle has several ranks on GPUs and no
-/// launcher has started this process; otherwise 0.
+/// start; 0 if it must start none. If the environment variable PCC_LAUNCH is
+/// set, its value is the number. `pcc run` sets it if the bundle has several
+/// ranks on GPUs. A value above 65,536, the largest number of ranks, counts as
+/// 0. The function unsets the variable, because a child process must not start
+/// ranks. Without the variable, the number is `worldSize` if the bundle has
+/// several ranks on GPUs and no launcher has started this process; otherwise 0.
 static int ranksToLaunch(const std::string &bundle, int worldSize) {
   if (const char *count = std::getenv(kLaunchVariable)) {
     const long numRanks = std::strtol(count, nullptr, 10);

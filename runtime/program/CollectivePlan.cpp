@@ -307,10 +307,10 @@ CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
 
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const CollectiveGroup &group, int member) {
-  // A plan is computed from two layouts: the layout of the operand and the
-  // layout of the result. A layout describes how a tensor is divided over
-  // ranks. AllReduce and Broadcast do not change how a tensor is divided. Their
-  // layouts in `spec` are empty, so the plan is empty too.
+  // An AllReduce or a Broadcast needs no plan, because it does not change how a
+  // tensor is divided over ranks. Return an empty plan. For any other kind,
+  // compute the plan from the layouts (divisions over ranks) of the operand and
+  // of the result in `spec`.
   if (spec.kind == dist::CollectiveKind::AllReduce ||
       spec.kind == dist::CollectiveKind::Broadcast)
     return {};

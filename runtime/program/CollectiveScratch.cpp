@@ -181,12 +181,12 @@ static std::vector<int> distinctMembers(const CollectiveSpec &spec,
   return members;
 }
 
-/// Returns the most scratch that a member needs for a ReduceScatter whose
-/// operand the group does not divide. `at` contains the coordinates of the
-/// first member. All members send messages of equal size. Before it sends, a
-/// member packs each message that is not contiguous in its operand, except the
-/// message to itself. A member also receives its own shard of the result from
-/// every member.
+/// Returns the most scratch (temporary memory) that a member needs for a
+/// ReduceScatter whose operand the group does not divide. `at` contains the
+/// coordinates of the first member. All members send messages of equal size. A
+/// member has two uses for scratch. It first packs each message that is not
+/// contiguous in its operand, except the message to itself. It then receives
+/// one term of its result shard from every member, itself included.
 static int64_t scratchOfReduceScatter(const CollectiveSpec &spec,
                                       const Mesh &mesh, const Coordinates &at) {
   const std::vector<Coordinates> members = membersOf(spec.group, mesh, at);
@@ -235,9 +235,10 @@ static int64_t scratchOfAllGather(const CollectiveSpec &spec, const Mesh &mesh,
 }
 
 /// Returns the scratch of the member that needs the most, for the group whose
-/// first member has the coordinates `at`. For a regular collective, one plan or
-/// a formula is enough, and for an uneven all-to-all a few plans. For any other
-/// collective, the function plans the messages of every member.
+/// first member has the coordinates `at`. The scratch of a ReduceScatter or an
+/// AllGather usually follows from a formula. If all members need equal scratch,
+/// the function plans the messages of one member, and for an uneven all-to-all
+/// those of a few members. Otherwise, it plans the messages of every member.
 static int64_t scratchOfGroup(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at) {
   if (spec.kind == dist::CollectiveKind::ReduceScatter &&

@@ -35,11 +35,11 @@ struct InspectOptions {
   std::string shards = {};
 };
 
-/// Sets `text` to the description of a bundle. If only one rank is described,
-/// or if the text is JSON, it contains the index ranges that ranks hold of
-/// weights, inputs and outputs. Reads only bundle.json. Returns an error with
-/// exit code 11 if bundle.json cannot be read. The exit code is 2 if there is
-/// no rank `options.rank`, or if no tensor has a name that matches
+/// Sets `text` to the description of a bundle. The description contains the
+/// index ranges that ranks hold of weights, inputs and outputs if it is in
+/// JSON, or if it is about one rank only. Reads only bundle.json. Returns an
+/// error with exit code 11 if bundle.json cannot be read. The exit code is 2 if
+/// there is no rank `options.rank`, or if no tensor has a name that matches
 /// `options.shards`.
 Status inspectBundle(const InspectOptions &options, std::string &text);
 

@@ -55,10 +55,11 @@ std::string memoryTableText(const std::vector<ProgramGroup> &groups);
 std::string actionsText(const std::vector<ProgramGroup> &groups);
 
 /// Returns a table of the communication in one step, with one row for each set
-/// of mesh axes and each kind, such as all_gather over tp. The row has the
-/// calls and the received bytes of the rank that receives the most bytes of
-/// this row. The rows are sorted by bytes, largest first. The table has at most
-/// eight rows; a line below counts the omitted ones.
+/// of mesh axes and each kind, such as all_gather over tp. The calls and the
+/// received bytes in a row are those of one rank. In the row all_gather over
+/// tp, for example, this is the rank that receives the most bytes by
+/// all_gathers over tp. The rows are sorted by bytes, largest first. The table
+/// has at most eight rows; a line below counts the omitted ones.
 std::string communicationText(const nlohmann::ordered_json &bundle);
 
 } // namespace pcc::runtime

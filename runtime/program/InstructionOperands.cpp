@@ -95,9 +95,10 @@ static List computedBy(const program::KernelT &kernel) {
   return List(all.begin() + int64_t(numInputs), all.end());
 }
 
-/// Returns the buffer in which a collective writes values that it computes. The
-/// list is empty for a collective that only moves values, such as an
-/// all-gather, and for the first half of a split collective.
+/// Returns a list with the result buffer of a collective that computes values,
+/// such as the sums of an all-reduce. The list is empty for a collective that
+/// only moves values, such as an all-gather, and for the first half of a split
+/// collective.
 static List computedBy(const program::CollectiveT &collective) {
   const bool reduces =
       collective.kind == program::CollectiveKind::AllReduce ||

@@ -23,9 +23,10 @@ std::vector<int32_t> buffersOf(const program::InstructionT &instruction);
 ///
 /// - A collective may be split into a start and a finish. Only the finish has
 ///   the buffer of the result.
-/// - Two kernels compute the gradients of an attention. On a GPU, a library may
-///   run both in one call, instead of the second kernel. The second kernel
-///   therefore has the buffers of both.
+/// - Two kernels compute the gradients of an attention. On a GPU, one call of a
+///   library may replace both kernels, at the place of the second kernel. The
+///   list of the first kernel is therefore empty, and the list of the second
+///   kernel has the result buffers of both kernels.
 std::vector<int32_t>
 computedBuffersOf(const program::InstructionT &instruction);
 

@@ -326,14 +326,15 @@ static std::pair<int64_t, int64_t> stepsWithin(int64_t first, int64_t step,
           std::min(to, ceilDiv(first - lo + 1, -step))};
 }
 
-/// Appends the elements of a dim that the source holds and the target reads to
-/// `common`. The source holds the range `elements` of the dim. The target holds
-/// the range `indices` of `view`. A view maps its own indices to elements: the
-/// slice x[3:11] maps index i to element 3 + i. The function handles one piece
-/// (range of indices) of one block of the view. For example, each of 4 ranks
-/// needs 4 of 16 rows and one more row on each side. The view has one block of
-/// 6 indices per rank. Block 1 has the indices 6 to 11, which read the rows 3
-/// to 8. If the source holds the rows 4 to 7, the function appends these rows.
+/// Appends to `common` the elements of a dim that the source holds and that the
+/// target reads through `view`. A view maps its own indices to elements: the
+/// slice x[3:11] maps index i to element 3 + i. The source holds the elements
+/// in the range `elements`, and the target holds the view indices in the range
+/// `indices`. The function handles one piece (range of indices) of one block of
+/// the view. For example, each of 4 ranks needs 4 of 16 rows and one more row
+/// on each side. The view has one block of 6 indices per rank. Block 1 has the
+/// indices 6 to 11, which read the rows 3 to 8. If the source holds the rows 4
+/// to 7, the function appends these rows.
 static void appendSeen(const View &view, int64_t block, const ViewPiece &piece,
                        const Segment &indices, const Segment &elements,
                        std::vector<CommonRuns> &common) {
@@ -398,12 +399,13 @@ static std::vector<int64_t> stridesOf(const LocatedLayout &side) {
                               : side.strides;
 }
 
-/// Adds one dim to `copies`, which cover the first dims of a tensor as nested
-/// loops. `stretches` lists the elements of the new dim that source and target
-/// have in common. A stretch is one or more runs of the same length at a fixed
-/// distance. `sourceStride` and `targetStride` are the strides of the new dim,
-/// in elements. The result has one copy for each pair of a copy and a stretch:
-/// 2 `copies` and 5 `stretches` give 10 copies. Each copy gets two new
+/// Adds the next dim of a tensor to `copies`. The copies are nested loops over
+/// the dims before it. `stretches` lists the elements of the new dim that
+/// source and target have in common. A stretch is one or more runs of
+/// contiguous elements. All its runs have the same length and a fixed distance.
+/// `sourceStride` and `targetStride` are the strides of the new dim, in
+/// elements. The result has one copy for each pair of a copy and a stretch: 2
+/// `copies` and 5 `stretches` give 10 copies. Each of them has two new
 /// innermost loops: one over the runs, and inside it one over the elements of a
 /// run.
 static std::vector<StridedCopy>

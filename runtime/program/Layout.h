@@ -90,10 +90,11 @@ int64_t numElements(std::span<const int64_t> shape);
 /// ranks of `mesh`. Returns null, or a description of the fault. A valid layout
 /// has one entry per dim. The product of a dim's factors is the size of the
 /// dim. A factor may be split over sub-axes: mesh axes, or factors of mesh
-/// axes. The sub-axes do not overlap. For each sub-axis, pre · size divides the
-/// size of the mesh axis: pre = 2 and size = 4 fit into 16. The number of
-/// separate index ranges of a rank in a dim is limited. All sizes and numbers
-/// of parts fit into 64 bits.
+/// axes. The sub-axes do not overlap. The size of a mesh axis is a multiple of
+/// `pre · size` for each of its sub-axes, where `pre` is the product of the
+/// sizes before the sub-axis. For example, pre = 2 and size = 4 fit into 16.
+/// The number of separate index ranges of a rank in a dim is limited. All sizes
+/// and numbers of shards fit into 64 bits.
 const char *findLayoutFault(const Layout &layout, const Mesh &mesh,
                             std::span<const int64_t> shape);
 /// Checks the view of a dim of `size` elements. Returns null, or a description
@@ -122,15 +123,17 @@ struct LocatedLayout {
   std::vector<int64_t> strides = {};
 };
 
-/// Returns copies of all elements that both `source` and `target` hold: two
-/// shards of one tensor, each in its own memory. No element of the target is
-/// written twice. For example, if the source holds the elements [0, 12) of a
-/// vector, and the target holds [8, 16), the result is one copy of 4 elements,
-/// from index 8 of the source memory to index 0 of the target memory.
+/// Returns copies of all elements that both `source` and `target` hold.
+/// `source` and `target` are two shards of one tensor, each in its own memory.
+/// No element of the target is written twice. For example, if the source holds
+/// the elements [0, 12) of a vector, and the target holds [8, 16), the result
+/// is one copy of 4 elements, from index 8 of the source memory to index 0 of
+/// the target memory.
 ///
-/// A dim of `target` may have a view, a windowed read: with the slice x[3:11],
-/// a copy writes element 3 of x to index 0. No copy writes an index that reads
-/// no element, such as padding. The function ignores views of `source`.
+/// A dim of `target` may have a view, a windowed read. For example, if the view
+/// is the slice x[3:11], a copy writes element 3 of x to index 0 of the dim. An
+/// index of the view may read no element, for example if it is padding. No copy
+/// writes such an index. The function ignores views of `source`.
 std::vector<StridedCopy> intersect(const LocatedLayout &source,
                                    const LocatedLayout &target,
                                    const Mesh &mesh);

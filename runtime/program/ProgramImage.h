@@ -39,7 +39,8 @@ typedef struct PccKernelVariant {
 } PccKernelVariant;
 
 /// All GPU kernels of a program. Kernel n is the function `pcc_k_<numbers[n]>`,
-/// such as `pcc_k_7`. All addresses in its arguments are multiples of 16 bytes:
+/// such as `pcc_k_7`. There are three kinds of kernels, with different
+/// arguments. All addresses in the arguments are multiples of 16 bytes.
 ///
 /// - A kernel that computes tensors takes the buffers' addresses, then
 ///   integers.

@@ -28,7 +28,9 @@ struct Picture {
 };
 } // namespace
 
-/// Reads the runs of all dims, such as [[[0, 8]], [[0, 4], [8, 12]]].
+/// Converts the index ranges of all dims from JSON. For example, [[[0, 8]],
+/// [[0, 4], [8, 12]]] means the rows 0 to 7, and the columns 0 to 3 and 8 to
+/// 11.
 static std::vector<dist::Runs> runsOf(const Json &dims) {
   std::vector<dist::Runs> all;
   for (const Json &dim : dims) {
@@ -133,8 +135,9 @@ std::string shardsText(const Json &ranks) {
   for (; next < pictures.size(); ++next) {
     const std::string drawn = (next ? "\n" : "") + pictureText(pictures[next]);
     const bool isLast = next + 1 == pictures.size();
-    // Leave space for the table of restText(): 3 lines (an empty line, the
-    // titles, and a last line) and its rows.
+    // If this is not the last picture, leave space for the table of restText().
+    // The table needs 3 lines (an empty line, the titles, and a last line), and
+    // has room for at least `fewestRows` rows.
     const size_t reserved = isLast ? 0 : 3 + fewestRows;
     if (next && numLines(text) + numLines(drawn) + reserved > mostLines)
       break;

@@ -22,8 +22,9 @@ struct StepEstimate {
 ///       each rank: up to 573.9 KiB (364.9 KiB weights + 209.0 KiB arena)
 ///       each step: about 310 ms, 12 % idle; receives up to 176.0 KiB
 ///
-/// `bundle` has the fields of bundle.json. The second line is about a rank that
-/// needs the most memory. The type is that of most weights.
+/// `bundle` has the fields of bundle.json. The element type in the first line
+/// is that of most weights. The second line is about a rank that needs the most
+/// memory.
 std::string summaryText(const nlohmann::ordered_json &bundle,
                         const StepEstimate &step);
 

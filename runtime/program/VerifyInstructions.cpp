@@ -587,9 +587,9 @@ private:
   /// Returns whether `index` is valid for an optional buffer: -1 (no buffer),
   /// or the index of a buffer.
   bool isOptional(int32_t index) const { return index == -1 || find(index); }
-  /// Returns whether instructions may write the buffer with index `index`: it
-  /// is in the arena (memory of intermediate results) or part of a trainable
-  /// parameter.
+  /// Returns whether instructions may write the buffer with index `index`. True
+  /// if the buffer is in the arena (memory of intermediate results), or is part
+  /// of a trainable parameter.
   bool isWritable(int32_t index) const {
     const program::BufferT *buffer = find(index);
     return buffer && (buffer->memory == program::Memory::Arena ||

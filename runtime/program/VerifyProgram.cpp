@@ -550,9 +550,10 @@ private:
   /// waits for messages; its `function` must be -1. An action of any other kind
   /// executes a function, a list of instructions. `function` must be the index
   /// of a function, or -1 for no effect, and `sends` and `receives` must be
-  /// empty. During and after an action, the gradients must not need more bytes
-  /// than all values in use. Each message must also satisfy the conditions of
-  /// checkMessages().
+  /// empty. Each action records the bytes of the arena in use during and after
+  /// the action, and how many of them are gradients. The bytes of gradients
+  /// must not be negative or exceed the bytes in use. Each message must also
+  /// satisfy the conditions of checkMessages().
   std::string checkActions() {
     for (size_t i = 0; i < program.actions.size(); ++i) {
       const program::ActionT &action = *program.actions[i];

@@ -33,8 +33,8 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 /// file in the bundle may be a copy with another modification time. If
 /// `everything` is true, also compares the hash of the whole weight file, if
 /// `file` contains this hash. Returns an error with exit code 11 if the weight
-/// file does not exist, differs from `file`, or changes during the check, and
-/// otherwise the exit codes of MappedFile::open().
+/// file does not exist, differs from `file`, or changes during the check. Any
+/// other error has an exit code of MappedFile::open().
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything);
 

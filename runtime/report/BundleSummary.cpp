@@ -12,8 +12,8 @@ namespace pcc::runtime {
 using Json = nlohmann::ordered_json;
 
 namespace {
-/// Largest number of different shards of one weight that the summary lists, and
-/// a page of a report then shows.
+/// Largest number of different shards of one weight that the summary lists. A
+/// report page shows the listed shards.
 constexpr size_t mostParts = 16;
 /// If more than this number of ranks run one program, only the weight shards of
 /// the first 1024 of these ranks are listed.
@@ -83,7 +83,9 @@ private:
 };
 } // namespace
 
-/// Returns a copy of `inspected` without the lists that RankGroups replaces.
+/// Returns a copy of `inspected`, the JSON of `pcc inspect`, without the fields
+/// "ranks", "programs" and "seal", and without the ranks of each stage.
+/// RankGroups::writeTo() adds groups of ranks instead.
 static Json headOf(const Json &inspected) {
   Json head = Json::object();
   for (const auto &[key, value] : inspected.items())

@@ -9,17 +9,17 @@ namespace pcc::runtime {
 
 /// Returns a shorter form of `explained`, the JSON of `pcc explain --json`, for
 /// an HTML page. The result has the fields of `explained`, with two changes.
-/// The entries of "collectives" have only fields such as the kind, the bytes,
-/// the seconds and the stage, but no causes. The causes are in the new field
-/// "reasons".
+/// The entries of "collectives" keep only some fields, such as the kind, the
+/// bytes, the seconds and the stage. The causes of the collectives are in the
+/// new field "reasons" instead.
 ///
 /// "reasons" has one entry for all collectives that are equal except for their
 /// stage, their number of calls, and the numbers in names: 'h.0.fc' and
-/// 'h.1.fc' count as equal. An entry has the fields of its first collective,
-/// and these:
+/// 'h.1.fc' count as equal. An entry of "reasons" has the fields of the first
+/// of its collectives, and these:
 ///
 ///  - "calls": number of calls in a step, over all its collectives and stages
-///  - "stages": the stages that run them
+///  - "stages": the stages that run its collectives
 ///  - "nodes": names of their nodes, at most 8; "more_nodes" counts the others
 ///
 /// The entries are sorted by the seconds that they take in a step, longest

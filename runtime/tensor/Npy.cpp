@@ -91,7 +91,7 @@ private:
   bool skip(char one) { return skip(std::string_view(&one, 1)); }
 
   /// Parses a key and its value. Returns false if they are invalid, or if the
-  /// key is there twice.
+  /// key occurs twice.
   bool parseEntry() {
     std::optional<std::string> key = parseString();
     if (!key || !skip(':'))
@@ -103,8 +103,8 @@ private:
     return *key == "shape" && set(shape, parseShape());
   }
 
-  /// Sets `entry` to `value`. Returns false if the entry is there already, or
-  /// if there is no value.
+  /// Sets `entry` to `value`. Returns false if `entry` was already set, or if
+  /// `value` is std::nullopt.
   template <typename T>
   static bool set(std::optional<T> &entry, std::optional<T> value) {
     const bool isFirst = !entry;

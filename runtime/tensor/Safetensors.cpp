@@ -130,9 +130,9 @@ static std::string readEntries(std::string_view text,
   return {};
 }
 
-/// Checks that the tensors fill the `size` bytes after the header without gaps
-/// and overlaps. `entries` is sorted by offset. Returns a description of the
-/// first fault, or an empty string.
+/// Checks that the tensors fill the `size` bytes after the header, without a
+/// gap or an overlap. `entries` is sorted by offset. Returns a description of
+/// the first fault, or an empty string.
 static std::string findHole(const std::vector<SafetensorsEntry> &entries,
                             uint64_t size) {
   uint64_t end = 0;

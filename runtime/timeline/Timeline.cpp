@@ -11,8 +11,8 @@ std::string rowName(const Timeline &timeline, size_t row) {
                                      : "rank " + std::to_string(row);
 }
 
-/// Returns the seconds that `timed` and the actions in `row` have in common.
-/// The actions are in order of time and do not overlap.
+/// Returns for how many seconds of `timed` an action in `row` runs at the same
+/// time. The actions in `row` are in order of time and do not overlap.
 static double overlap(const TimedAction &timed,
                       const std::vector<TimedAction> &row) {
   auto next = std::partition_point(

@@ -14,8 +14,9 @@ namespace pcc::onnx_import {
 using llvm::StringRef;
 using llvm::Twine;
 
-/// Returns the end of an error message for the unknown name `word`: the most
-/// similar of the known `names`, such as "; nearest of 2: 'x', 'y'".
+/// Returns the end of an error message for the unknown name `word`: the three
+/// most similar of the known `names`, and the number of `names` if there are
+/// more than three. Example: "; nearest of 5: 'x', 'y', 'z'".
 static std::string nearest(const std::string &word,
                            const std::set<std::string> &names) {
   return nearestOf(word, {names.begin(), names.end()});

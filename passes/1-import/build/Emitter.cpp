@@ -206,8 +206,9 @@ Value Emitter::foldUniform(Operation *op) {
     if (!values.back())
       return {};
   }
-  // Each operand has equal elements, so the result has equal elements. Fold a
-  // clone of the op with scalar operands. Broadcast the scalar result.
+  // All elements of each operand are equal, so all elements of the result are
+  // equal. Fold a clone of the op with scalar operands, and broadcast the
+  // scalar result.
   Operation *small = builder.clone(*op);
   for (auto [operand, value] : llvm::zip_equal(small->getOpOperands(), values))
     operand.set(constant(cast<DenseElementsAttr>(value)));

@@ -12,8 +12,9 @@
 namespace pcc::onnx_import {
 
 /// Largest number of elements of a result that the import folds to a constant.
-/// A result with equal elements may be larger, because one element and a
-/// broadcast represent it. An initializer with more elements is a weight.
+/// A result whose elements are all equal may be larger, because the import
+/// represents it by a constant of one element and a broadcast. An initializer
+/// with more elements than this limit is a weight.
 inline constexpr int64_t foldLimit = 16384;
 
 /// Largest number of elements that a tensor may have. The number of elements is
@@ -267,9 +268,10 @@ private:
   /// the elements of an operand are unknown, if the result has more than
   /// `foldLimit` elements, or if MLIR's fold() of `op` gives no constant.
   mlir::Value foldKnown(mlir::Operation *op);
-  /// Folds an element-wise op if each operand has equal elements. Also folds an
-  /// op that only copies elements of operand 0, such as a gather, if operand 0
-  /// has equal elements. Returns a broadcast of a scalar constant, or null.
+  /// Folds an element-wise op if all elements of each operand are known to be
+  /// equal, as in [2, 2] + [3, 3]. Also folds an op that only copies elements
+  /// of operand 0, such as a gather, if all elements of operand 0 are known to
+  /// be equal. Returns a broadcast of a scalar constant, or null.
   mlir::Value foldUniform(mlir::Operation *op);
   /// Folds an And, Or or Select if one boolean operand is known to be all true
   /// or all false. For a Select, this operand is the condition. Returns the

@@ -68,7 +68,8 @@ Value TrainingInfoImport::write(const onnx::MetadataEntry &binding,
     return emitter.invalid("binds '" + asRef(binding.value) + "' to '" +
                            asRef(binding.key) +
                            "', which is of another type or shape");
-  // The verifier of `graph.set_parameter` requires `fill` or `trained`.
+  // The verifier of `graph.set_parameter` requires that the written parameter
+  // has the attribute `fill` or `trained`.
   if (!parameter.getFill())
     parameter.setTrained(true);
   SetParameterOp::create(emitter.getBuilder(), emitter.getLoc(),

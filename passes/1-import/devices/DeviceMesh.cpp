@@ -114,10 +114,11 @@ onnx_import::commonAxes(const std::vector<ShardLayout> &layouts,
       for (std::vector<int64_t> &part : partsOf(layout))
         if (std::find(parts.begin(), parts.end(), part) == parts.end())
           parts.push_back(std::move(part));
-  // Find the sizes of the mesh axes, minor axis first. Device d holds the part
-  // of a dim with the index part[d]. Each axis gets the largest size along
-  // which these indices grow by equal steps. For example, 0 0 1 1 grow by 0
-  // along a minor axis of size 2, and by 1 along a major axis of size 2.
+  // Find the sizes of the mesh axes, minor axis first. Each list `part` in
+  // `parts` describes the split of one factor of a tensor dim: device d holds
+  // the part with the index part[d]. An axis gets the largest size along which
+  // the indices of each list grow by equal steps. For example, 0 0 1 1 grow by
+  // 0 along a minor axis of size 2, and by 1 along a major axis of size 2.
   std::vector<int64_t> sizes;
   for (int64_t stride = 1; stride < numDevices; stride *= sizes.back()) {
     int64_t size = numDevices / stride;
@@ -192,11 +193,12 @@ static dist::SubAxes countedBy(const std::vector<int64_t> &part,
   return axes;
 }
 
-/// Chooses a mesh axis for each factor (such as 12 in 12 x 64) of the split
-/// dims of a tensor whose ONNX annotation lists no devices. Factor f is split
-/// into layout.counts[f] equal parts, over the only axis of `mesh` with this
-/// size: 4 parts on the mesh dp=2,tp=4 are a split over tp. A factor with one
-/// part is not split. Returns an error if no or several axes fit.
+/// Chooses mesh axes for a tensor whose ONNX annotation lists no devices. The
+/// split dims of the tensor are products of factors, such as 12 x 64, and
+/// factor f is split into layout.counts[f] equal parts. Returns for each factor
+/// the only axis of `mesh` whose size is this number of parts: 4 parts on the
+/// mesh dp=2,tp=4 are a split over tp. A factor with one part gets no axis.
+/// Returns an error if no axis or several axes have the size.
 static StatusOr<std::vector<dist::SubAxes>>
 axesBySize(const ShardLayout &layout, const dist::Mesh &mesh) {
   std::vector<dist::SubAxes> axes;

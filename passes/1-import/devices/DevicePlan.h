@@ -45,12 +45,12 @@ Status refuse(const onnx::Node &node, std::string_view tensor,
               const std::string &what);
 
 /// Chooses one device configuration (named set of devices) of an ONNX model.
-/// Also determines the pipeline stages, and the mesh of one stage. The number
-/// of a device is its rank. The configuration is the first one that exists in
-/// this list: the name in --configuration ("none" for no configuration), the
-/// name in the metadata entry `pcc.configuration`, the only name in the
-/// annotations, the only name whose number of devices equals the user's number
-/// of ranks.
+/// Also determines the pipeline stages, and the mesh of one stage. Device
+/// number i of the configuration is rank i of the compiled program. The
+/// configuration is the first one that exists in this list: the name in
+/// --configuration ("none" for no configuration), the name in the metadata
+/// entry `pcc.configuration`, the only name in the annotations, the only name
+/// whose number of devices equals the user's number of ranks.
 class DevicePlan {
 public:
   /// Creates an empty plan. `model` must outlive the plan.
@@ -85,10 +85,11 @@ public:
   const std::vector<AnnotatedNode> &annotated() const { return nodes; }
 
   /// Returns the mesh axes over which the tensor of the annotation `spec` is
-  /// split: one list for each factor of its split dims (such as 12 in 12 x 64),
-  /// major to minor. The list annotated() must have the node with `spec`.
-  /// Returns an error if no axes fit. The caller must prepend a subject to the
-  /// error message.
+  /// split: one list of axes, major first, for each factor that the annotation
+  /// gives for a split dim. Example: a dim of size 768 = 12 · 64 has the
+  /// factors 12 and 64, so it has two lists. The node with `spec` must be in
+  /// the list annotated(). Returns an error if no axes of the mesh fit. The
+  /// error message begins without a subject, which the caller must prepend.
   StatusOr<std::vector<dist::SubAxes>>
   axesOf(const onnx::ShardingSpec &spec) const;
 

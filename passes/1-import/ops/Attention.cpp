@@ -147,8 +147,9 @@ private:
 
   /// Restricts `mask` to keys near the query. The attribute `name` is the
   /// window size w; a negative w hides no keys. The query of token p attends
-  /// only to keys k for which `predicate` of k and p + sign · w is true. Both p
-  /// and k are token indices that count from the first past key.
+  /// only to keys k for which `predicate` of k and p + sign · w is true. For
+  /// the left window, this means k ≥ p − w. Both p and k are token indices that
+  /// count from the first past key.
   void addWindow(StringRef name, Predicate predicate, int64_t sign) {
     int64_t size = std::min(n.integer(name, -1), maxElements);
     if (size < 0 || n.failed())
@@ -253,7 +254,7 @@ private:
   Value query, key, value, mask;
   /// `threeDims` tells whether the query tensor, operand 0, has rank 3 instead
   /// of 4. If `causal` is true, query i attends only to the keys 0 to i +
-  /// keys() - queries(). `mask` may hide some of these keys.
+  /// keys() - queries(), without those keys that `mask` hides.
   bool threeDims = false, causal = false;
   /// Number of past keys: the keys in operand 4, which come before the new
   /// keys.

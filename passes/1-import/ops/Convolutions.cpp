@@ -61,9 +61,10 @@ static Value conv(NodeImport &n) {
 }
 
 /// Sets `window.pads` of a ConvTranspose so that each spatial dim of the result
-/// has the size in `output`. If the sum of a dim's pads is odd, the high pad is
-/// larger for SAME_UPPER, and the low pad otherwise. If the result is too
-/// small, adds the missing number to `extra` (ONNX's output_padding).
+/// has the size in `output`. If the sum of a dim's pads is odd, the larger pad
+/// is the high one with auto_pad SAME_UPPER, and the low one otherwise. If a
+/// dim of the result is too small even without pads, adds the number of missing
+/// elements to its entry of `extra` (ONNX's output_padding).
 static void padForOutput(NodeImport &n, WindowSpec &window,
                          ArrayRef<int64_t> spatial, ArrayRef<int64_t> output,
                          SmallVectorImpl<int64_t> &extra) {

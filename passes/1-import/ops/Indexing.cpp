@@ -153,9 +153,10 @@ static std::optional<SmallVector<IndexVector>> outerIndices(NodeImport &n,
   return vectors;
 }
 
-/// Creates the result of a GatherND node whose index tuples form a grid:
-/// result[i, j] = data[r[i], c[j]]. `vectors` are r and c from outerIndices().
-/// The result ends in the dims of `data` for which there is no vector.
+/// Creates the result of a GatherND node whose index tuples form a grid, such
+/// as result[i, j] = data[r[i], c[j]]. `vectors` are the index vectors from
+/// outerIndices(), r and c in this example. The last dims of the result are the
+/// dims of `data` for which there is no vector.
 static Value gatherOuter(NodeImport &n, Value data, Value indices,
                          ArrayRef<IndexVector> vectors) {
   SmallVector<int64_t> lined(shapeOf(indices).size() - 1, 1), whole;

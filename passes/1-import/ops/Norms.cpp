@@ -297,7 +297,8 @@ static Value localResponseNormalization(NodeImport &n) {
   int64_t size = n.integer("size", 0), rank = shapeOf(x).size();
   if (n.failed() || size < 1 || size > 1024 || rank < 2)
     return n.invalid("sums over " + Twine(size) + " channels");
-  // ONNX: for an even `size`, the window has one more channel above than below.
+  // If `size` is even, the window has one more channel after the channel of x
+  // than before it, as ONNX requires.
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   low[1] = (size - 1) / 2;
   high[1] = size - 1 - low[1];

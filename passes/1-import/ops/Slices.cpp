@@ -37,7 +37,8 @@ static DimSlice clampRange(int64_t start, int64_t end, int64_t step,
   return {count ? start : 0, count, step};
 }
 
-/// Imports Slice. Before opset 10 starts and ends were attributes.
+/// Imports Slice. Before opset 10, the starts and the ends were attributes and
+/// not operands.
 static Value slice(NodeImport &n) {
   Value x = n.operand(0);
   auto starts = n.integersOf("starts", 1), ends = n.integersOf("ends", 2),
@@ -119,7 +120,8 @@ static std::optional<PadMode> padMode(StringRef word) {
       .Default(std::nullopt);
 }
 
-/// Imports Pad. Before opset 11 the pads and the fill value were attributes.
+/// Imports Pad. Before opset 11, the pads and the fill value were attributes
+/// and not operands.
 static Value pad(NodeImport &n) {
   Value x = n.operand(0);
   auto pads = n.integersOf(n.opset() < 2 ? "paddings" : "pads", 1);

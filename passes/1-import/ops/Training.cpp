@@ -63,8 +63,8 @@ using Formula = SmallVector<Value, 3> (*)(Update &);
 } // namespace
 
 /// Creates the ops for one step of ONNX's Momentum, standard or nesterov.
-/// Returns the new tensor and the new momentum. In the first step, the weight
-/// of the gradient is 1 instead of `beta`.
+/// Returns the new tensor and the new momentum. In the first step, the gradient
+/// is multiplied by 1 instead of `beta`.
 static SmallVector<Value, 3> momentum(Update &u) {
   NodeImport &n = u.n;
   const std::string mode = n.text("mode", "");

@@ -261,9 +261,10 @@ struct RegionCheck {
   }
 
 private:
-  /// Returns whether all elements of the sum `op` in the region of the check
-  /// provably have the property `what`. of(x, p) tells the same of the operand
-  /// x and the property p. Assumes that masks hold neither +infinity nor NaN.
+  /// Returns whether all elements of the sum `op` provably have the property
+  /// `what` in the region of the check. of(x, p) must return whether all
+  /// elements of the operand x in this region provably have the property p.
+  /// Assumes that masks hold neither +infinity nor NaN.
   static bool isSum(Operation *op, Is what,
                     llvm::function_ref<bool(Value, Is)> of) {
     Value a = op->getOperand(0), b = op->getOperand(1);

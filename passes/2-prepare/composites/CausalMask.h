@@ -26,10 +26,12 @@ struct CausalMask {
   bool keepsOthers = false;
 };
 
-/// Tries to prove the facts of CausalMask. A float mask is added to the scores,
-/// and -infinity hides a key. If `keepsOthers` is proved, numbers of at most
-/// -65504 (lowest f16 number) also hide a key, because each query sees a key.
-/// Both facts are false if the last two dims differ in size or are less than 2.
+/// Tries to prove the facts of CausalMask. An element of a boolean mask hides a
+/// key if it is false. A float mask is added to the scores. An element of a
+/// float mask hides a key if it is -infinity. If `keepsOthers` is proved, each
+/// query sees a key, so an element of at most -65504 (the lowest f16 number)
+/// also hides a key. Both facts are false if the mask has fewer than two dims,
+/// or if its last two dims differ in size or are smaller than 2.
 CausalMask readCausalMask(mlir::Value mask);
 
 } // namespace pcc::prepare

@@ -37,8 +37,9 @@ static constexpr double absorbing = -1e30;
 static constexpr double vanishing = -1e9;
 
 namespace {
-/// Mask that the model applies to attention scores. A mask has one of two
-/// forms:
+/// Mask that the model applies to attention scores, by one of two ops. `keep`
+/// is the boolean condition of the select. The select keeps a score where
+/// `keep` equals `kept` (true or false), and replaces it by `fill` elsewhere:
 ///
 ///   sum      result = scores + addend                    (`keep` is null)
 ///   select   result = (keep == kept) ? scores : fill     (`addend` is null)
@@ -120,11 +121,12 @@ static Value beforeWidening(Value value) {
 
 static std::optional<Scores> readScores(Value value, int depth);
 
-/// Describes masked attention scores. An op of the model applies `mask` to the
-/// scores `value` and computes `result`. The returned object describes `value`,
-/// with `mask` added as the first entry of `masks`. Returns nullopt if `value`
-/// and `result` have different shapes, or if readScores() finds no matmul of
-/// query and key from `value`. `depth` is the limit of this search.
+/// Describes `result`, which an op of the model computes from the attention
+/// scores `value` and from `mask`. The returned object is the description of
+/// `value`, with `mask` inserted as the first entry of `masks`. Returns nullopt
+/// if `value` and `result` have different shapes, or if readScores() finds no
+/// matmul of query and key that leads to `value`. `depth` is the largest number
+/// of ops that readScores() follows.
 static std::optional<Scores> masked(Value value, Value result, Mask mask,
                                     int depth) {
   if (shapeOf(value) != shapeOf(result))
@@ -135,10 +137,10 @@ static std::optional<Scores> masked(Value value, Value result, Mask mask,
   return scores;
 }
 
-/// Describes masked scores: the result of the select `op`, which replaces some
-/// attention scores by a constant number of at most -1e9. Returns nullopt for
-/// any other `op`, or if readScores() finds no matmul of query and key. `depth`
-/// limits this search.
+/// Describes the result of the select `op`, which replaces some attention
+/// scores by a constant number of at most -1e9. Returns nullopt for any other
+/// `op`, or if readScores() finds no matmul of query and key that leads to the
+/// scores. `depth` is the largest number of ops that readScores() follows.
 static std::optional<Scores> readSelect(SelectOp op, int depth) {
   for (bool kept : {true, false}) {
     auto fill = uniformValue(kept ? op.getOnFalse() : op.getOnTrue());
@@ -153,9 +155,10 @@ static std::optional<Scores> readSelect(SelectOp op, int depth) {
 
 /// Describes the result of max(scores, c), which `op` computes from attention
 /// scores and a constant c of at most -1e30. The maximum replaces each score of
-/// -infinity by c. The returned object describes `scores`, with `clipped` =
-/// true. Returns nullopt for any other `op`, or if readScores() finds no matmul
-/// of query and key from `scores`. `depth` is the limit of this search.
+/// -infinity by c. The returned object is the description of `scores`, with
+/// `clipped` = true. Returns nullopt for any other `op`, or if readScores()
+/// finds no matmul of query and key that leads to `scores`. `depth` is the
+/// largest number of ops that readScores() follows.
 static std::optional<Scores> readClip(MaxOp op, int depth) {
   Value value = otherOperand(op, [](Value bound) {
     return uniformValue(bound).value_or(0) <= absorbing;

@@ -224,8 +224,9 @@ static Value biasedLayerNorm(AddOp op, PatternRewriter &rewriter) {
 }
 
 /// Returns x if the model computes cast(norm(cast(x))) with a norm in f32, and
-/// x has a narrower float type. `op` is the outer cast. Returns null for other
-/// ops, if `norm` has several uses, or if its scale is not 1.
+/// x has a narrower float type. `op` is the outer cast, and `norm` is the norm
+/// op. Returns null for other ops, if the result of `norm` has several uses, or
+/// if the scale of `norm` is not 1.
 template <typename Norm> static Value narrowInput(CastOp op, Norm norm) {
   auto widened =
       norm && norm->hasOneUse() ? definedBy<CastOp>(norm.getInput()) : CastOp();

@@ -39,9 +39,11 @@ static bool visitElements(DenseElementsAttr dense,
   return true;
 }
 
-/// Finds out how many keys a constant attention mask can hide from a query.
-/// `rowSize` is the number of keys. The last dim of the mask has this size or
-/// 1. Returns Unknown for constants of more than 2^24 elements.
+/// Returns HideNothing if the constant attention mask `op` hides no key, and
+/// KeepOne if each of its rows (queries) has a key that it does not hide.
+/// Otherwise returns Unknown. `rowSize` is the number of keys. The last dim of
+/// the mask has this size or 1; KeepOne requires this size. Also returns
+/// Unknown for constants of more than 2^24 elements.
 static RowMasking rowMaskingOfConstant(ConstantOp op, int64_t rowSize) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   auto shape = shapeOf(op.getResult());

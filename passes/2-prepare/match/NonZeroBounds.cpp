@@ -131,9 +131,11 @@ static bool areDistinct(Value value, int64_t dim) {
 }
 
 /// Returns an upper bound on the true elements along dim `query.dim` of a
-/// comparison. The bound is 1 if `op` compares, by equality, one repeated
-/// element with provably different elements along this dim. Otherwise, the
-/// bound is the size of the dim.
+/// comparison. The bound is 1 if `op` tests for equality, one operand repeats
+/// one element along this dim, and the elements of the other operand along this
+/// dim are provably different. Example: along dim 1, [[3], [5]] == [[3, 4, 5]]
+/// has at most one true element per row. Otherwise, the bound is the size of
+/// the dim.
 static int64_t countEqual(Operation *op, const Query &query) {
   auto compare = cast<CompareOp>(op);
   if (compare.getPredicate() != Predicate::Equal)
@@ -231,9 +233,9 @@ static int64_t countEinsum(Operation *op, const Query &query) {
 }
 
 /// Returns an upper bound on the non-zero elements along dim `query.dim` of a
-/// matmul [m, k] · [k, n]. Along m, it is k times the bound of the left
-/// operand, and along n, k times that of the right operand. Along a batch dim,
-/// it is the size of the dim.
+/// matmul [m, k] · [k, n]. Along m, the bound is k times the bound of the left
+/// operand along m. Along n, the bound is k times the bound of the right
+/// operand along n. Along a batch dim, the bound is the size of the dim.
 static int64_t countMatmul(Operation *op, const Query &query) {
   auto matmul = cast<MatmulOp>(op);
   const int64_t fromEnd =

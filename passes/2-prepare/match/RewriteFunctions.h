@@ -53,9 +53,9 @@ inline mlir::Type elementTypeOf(mlir::Value value) {
   return graph::tensorType(value).getElementType();
 }
 
-/// Returns the number that all elements of `value` equal. `value` must be a
-/// constant, or a reshape or broadcast of a constant. For booleans the number
-/// is 0 or 1. Returns nullopt for other values.
+/// If all elements of `value` are equal to one number, returns this number: 0
+/// or 1 for booleans. `value` must be a constant, or a reshape or broadcast of
+/// a constant. Returns nullopt for other values, and if the elements differ.
 std::optional<double> uniformValue(mlir::Value value);
 
 /// Returns whether all elements of `value` are equal to `number`. The function
@@ -69,9 +69,9 @@ mlir::Value makeScalar(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Type elementType, double number);
 
 /// Tests the operands of a binary op with `accepts`, the right operand first.
-/// Returns the operand beside the first accepted one, or null if none is
-/// accepted. If `accepts` is true for constants, mul(x, 0.5) and mul(0.5, x)
-/// give x.
+/// If `accepts` returns true for one operand, returns the other operand.
+/// Returns null if `accepts` returns false for both. Example: if `accepts`
+/// returns true for constants, mul(x, 0.5) and mul(0.5, x) give x.
 mlir::Value otherOperand(mlir::Operation *op,
                          llvm::function_ref<bool(mlir::Value)> accepts);
 

@@ -10,7 +10,7 @@ namespace pcc::prepare {
 /// Merges equal ops in `block` (common subexpression elimination), and returns
 /// the number of erased ops. Unlike MLIR's CSE pass, ignores discardable
 /// attributes, such as `graph.name`. Does not erase terminators, ops with
-/// memory effects, and ops whose sharding the user fixes (`graph.pinned`).
+/// memory effects, or ops whose sharding the user fixes (`graph.pinned`).
 int64_t eliminateCommonSubexpressions(mlir::Block &block);
 
 } // namespace pcc::prepare

@@ -13,10 +13,14 @@
 
 namespace pcc::prepare {
 
-/// Returns whether phase 2-prepare may fold `op`. Returns false for constants,
-/// terminators, broadcasts to a larger tensor of rank 2 or more (a large
-/// constant), and float casts that may round. `pcc verify` computes in f64 and
-/// needs the digits that such a cast removes.
+/// Returns whether phase 2-prepare may fold `op`. Returns false for constants
+/// and terminators, and in two more cases:
+///
+/// - A broadcast to a larger tensor of rank 2 or more: the fold would create a
+///   large constant.
+/// - A cast to a float type that cannot represent all numbers of the operand's
+///   float type, such as f32 to bf16. `pcc verify` computes in f64, and needs
+///   the digits that such a cast removes.
 bool isFoldWanted(mlir::Operation *op);
 
 /// Adds a pattern to `patterns`. The pattern folds ops. To fold an op means to
@@ -38,8 +42,9 @@ void addElementWiseSimplifications(mlir::RewritePatternSet &patterns);
 /// absorbs a transpose or a broadcast of its operands.
 void addLayoutSimplifications(mlir::RewritePatternSet &patterns);
 /// Adds a rewrite that removes a reshape which splits dim 0, such as [8, 5] to
-/// [2, 4, 5]. The ops before this reshape then compute the split shape, up to
-/// an earlier reshape or a constant. The rewrite never adds a reshape.
+/// [2, 4, 5]. The ops that compute the input of the reshape then compute the
+/// split shape themselves. The rewrite changes these ops from the reshape back
+/// to an earlier reshape or a constant. The rewrite never adds a reshape.
 void addSplitSimplifications(mlir::RewritePatternSet &patterns);
 /// Adds rewrites of gathers that read one vector x[r, i[r]] from each row r of
 /// a tensor x. The rewrites remove the row numbers r from the indices, and make

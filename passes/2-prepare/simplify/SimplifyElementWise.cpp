@@ -167,7 +167,7 @@ namespace {
 /// Removes broadcasts from the operands of element-wise ops, which broadcast
 /// operands themselves. add(broadcast(x), y) becomes add(x, y). If all operands
 /// are broadcast, add(broadcast(x), broadcast(y)) becomes broadcast(add(x, y)).
-/// A constant with equal elements counts as a broadcast of a scalar.
+/// A constant whose elements are all equal counts as a broadcast of a scalar.
 struct AbsorbBroadcasts : RewritePattern {
   explicit AbsorbBroadcasts(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}

@@ -75,8 +75,9 @@ public:
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands(op->getOperands());
     // In a product of two matrices, such as [8, 3] · [3, 5], only the left
-    // operand has the dim of size 8. The clone computes [2, 4, 3] · [3, 5]. For
-    // all other ops, apply() handles each operand.
+    // operand has the dim of size 8, so only this operand is split. The clone
+    // computes [2, 4, 3] · [3, 5]. For all other ops, call apply() for each
+    // operand.
     bool isPlainProduct = isa<MatmulOp>(op) && rank == 2;
     for (size_t i = 0; i < (isPlainProduct ? 1 : operands.size()); ++i)
       operands[i] = apply(operands[i], rewriter);

@@ -28,9 +28,10 @@ struct LearningRateSchedule {
   /// goes from 1 to `final` along a line (Linear) or half a cosine wave
   /// (Cosine).
   enum Kind { Constant, Linear, Cosine } kind = Constant;
-  /// Number of warmup steps, step in which the decay ends (counted from 0), and
-  /// factor after the decay. No setting may be negative. Linear and Cosine need
-  /// `steps` > `warmup`. Constant has no decay.
+  /// `warmup` is the number of warmup steps. `steps` is the step in which the
+  /// decay ends, counted from 0. `final` is the factor after the decay. All
+  /// three must be 0 or more. Linear and Cosine need `steps` > `warmup`.
+  /// Constant has no decay.
   double warmup = 0, steps = 0, final = 0;
 };
 

@@ -101,9 +101,10 @@ public:
 
 private:
   /// Builds the loss of each label: -log(p[label]), where p is the softmax of
-  /// the scores. The setting `label_smoothing` (Szegedy et al. 2016) mixes in
-  /// the mean over all classes. The setting `z_loss` (Chowdhery et al. 2022)
-  /// adds a multiple of (log of the sum of exp(score))².
+  /// the scores. If the setting `label_smoothing` (Szegedy et al. 2016) is s,
+  /// the loss is (1 - s) · -log(p[label]), plus s times the mean of -log(p)
+  /// over all classes. The setting `z_loss` (Chowdhery et al. 2022) is a
+  /// factor: z_loss · (log of the sum of exp(score))² is added to the loss.
   Value perLabel() {
     const double smoothing = settingOr(expression, "label_smoothing", 0),
                  zLoss = settingOr(expression, "z_loss", 0);

@@ -15,10 +15,11 @@ struct LossSetting {
   bool isWhole = false;
 };
 
-/// Loss function. The loss is a scalar: the mean of one number per label over
-/// the whole batch. The number is -log(probability of the class) for
-/// cross_entropy and (output - label)² for mse. Invariant: microbatches and
-/// shards of the batch do not change the loss.
+/// Loss function. The loss is a scalar: the mean of one number per label, over
+/// all labels of the batch that are not ignored. The number is -log(probability
+/// of the class) for cross_entropy and (output - label)² for mse. Invariant:
+/// the division of the batch into microbatches and shards does not change the
+/// loss.
 struct Loss {
   /// Name of the function in `--loss`, such as "cross_entropy".
   llvm::StringRef name;

@@ -72,9 +72,10 @@ static Attribute onlyReader(Operation &op) {
   return only;
 }
 
-// Sets `graph.updates` = @w on each op without gradients whose readers all have
-// `graph.updates` = @w. An example is the product of w and the weight decay.
-// The loop runs in reverse, because the readers need the attribute first.
+// Sets `graph.updates` = @w on an op if it depends on no gradient, and if all
+// its readers have `graph.updates` = @w. An example is the product of w and the
+// weight decay. The loop runs in reverse, because the readers need the
+// attribute first.
 void TrainingInfoUpdate::markOperands() {
   for (Operation &op : llvm::reverse(model.front()))
     if (op.getNumOperands() > 0 && !weights.contains(&op) &&
@@ -85,8 +86,9 @@ void TrainingInfoUpdate::markOperands() {
 }
 
 // Sets `graph.updates` = @w on ops that only the update of the weight w needs.
-// Sets `state_of` on optimizer state of w: parameters of the type of w whose
-// new value depends on the gradient of w and on no other gradient.
+// Sets `state_of` = @w on the optimizer state of w. Optimizer state of w is
+// each other parameter that has the type of w, and whose new value depends on
+// the gradient of w and on no other gradient.
 void TrainingInfoUpdate::mark() {
   SymbolTable symbols(model->getParentOfType<ModuleOp>());
   for (auto &[op, names] : weights)

@@ -237,8 +237,8 @@ private:
   /// Returns a tensor with the numbers 0, 1, …, length - 1 along dim `dim`. The
   /// tensor has six dims, and all dims except `dim` have size 1. It can
   /// therefore be broadcast to the scores [batch, key heads, ranks, query heads
-  /// per key head, queries, keys]. If `dim` is 2, each rank has the number of
-  /// its own index in dim 2.
+  /// per key head, queries, keys]. If `dim` is 2, the dim is split over the
+  /// ranks, so each rank holds one number: its index in the ring.
   Value index(int64_t length, int64_t dim) {
     dist::DimSharding split;
     if (dim == 2)
@@ -322,9 +322,10 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// Returns `value` times `factor`. Unless the elements are f64, adds `value`
-  /// times the error of `factor` when it is rounded to f32. `pcc verify`
-  /// computes in f64, and would otherwise find this error.
+  /// Returns `value` times `factor`. If the elements are narrower than f64, the
+  /// constant `factor` is rounded to f32. In this case, also adds `value` times
+  /// the rounding error. `pcc verify` executes the ops in f64, and would
+  /// otherwise report this error.
   Value scaled(Value value, double factor) {
     Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
     const double rest = factor - static_cast<float>(factor);

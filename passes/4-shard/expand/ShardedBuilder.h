@@ -58,7 +58,8 @@ private:
   mlir::Value resized(mlir::Operation *op, mlir::Value value, int64_t dim);
   /// Returns the sharding in which new ops read `value`. For an operand of the
   /// replaced op, it is the sharding in which the replaced op needs the
-  /// operand. Otherwise it is the sharding in the IR, or replicated.
+  /// operand. For any other value, it is the sharding in the IR. If the IR has
+  /// none, every rank holds the whole value.
   dist::Sharding shardingOf(mlir::Value value) const;
   /// Sets the pipeline stage of the new op `op`, and infers its sharding from
   /// its operands. If an operand is a partial sum, `op` asks for the complete

@@ -76,8 +76,8 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
       return seeds.isBefore(parts.front().axis, other.axis);
     });
   size_t at = place - axes.begin(), used = 0;
-  // With the first sub-axis, the ranks may outnumber the elements: 5 ranks may
-  // split 3 elements. With each further sub-axis, they may not.
+  // The first sub-axis may give more ranks than the loop dim has elements: 5
+  // ranks may split 3 elements. A further sub-axis must not.
   for (const dist::SubAxis &part : parts) {
     int64_t before = dist::numParts(axes), after = before * part.size;
     bool isFull = before >= size || (used > 0 && after > size);
@@ -90,18 +90,18 @@ static size_t fill(ShardedOp &op, ArrayRef<dist::SubAxis> parts, int factor,
 }
 
 /// Returns ways to split the loop dim `factor` of `op` over `parts`, the
-/// sub-axes of one mesh axis. User-set shardings in `seeds` add ways: over some
-/// sub-axes only, over more ranks than elements, or in another order of mesh
-/// axes.
+/// sub-axes of one mesh axis. A user-set sharding in `seeds` can add three
+/// kinds of ways: over only some of the sub-axes, over more ranks than
+/// elements, or with another order of the mesh axes that split the dim.
 static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
                                            ArrayRef<dist::SubAxis> parts,
                                            int factor, const Seeds &seeds) {
   SmallVector<FillMode, 4> fillings{{}};
   const int64_t size = op.rule->factors[factor].size;
-  // A user-set sharding may name a sub-axis. For example, tp:(1)2 divides the
-  // axis tp of size 4 into tp:(1)2 and tp:(2)2. Add ways that use only the
-  // elements of `parts` between two such borders: only those of tp:(1)2, or
-  // only those of tp:(2)2.
+  // A user-set sharding may name a sub-axis. For example, tp:(1)2 cuts the axis
+  // tp of size 4 into tp:(1)2 and tp:(2)2. `cuts` has these cuts as indices
+  // into `parts`. For each two cuts, add a way that uses only the sub-axes in
+  // `parts` between them: only tp:(1)2, or only tp:(2)2.
   SmallVector<size_t, 4> cuts{0};
   for (auto [i, part] : llvm::enumerate(parts))
     if (seeds.cutsAt(part.axis, part.end()))
@@ -141,10 +141,11 @@ static bool areNeighbours(const RefinedRule &rule, int major, int minor) {
       });
 }
 
-/// Returns the loop dims of an op that can take the rest of a mesh axis if
-/// `first` has too few elements. They are the loop dims that `strategies` may
-/// split, without `first`. If `mixesDims` is false, a returned loop dim comes
-/// directly after `first` in a dim of a tensor, such as 64 in 12 · 64.
+/// Returns the loop dims of an op that the remaining sub-axes of a mesh axis
+/// can split if the loop dim `first` has too few elements for all sub-axes.
+/// These are the loop dims that `strategies` may split, without `first`. If
+/// `mixesDims` is false, they are only the loop dims that come directly after
+/// `first` in a dim of a tensor, such as 64 after 12 in 12 · 64.
 static SmallVector<int> factorsBehind(const RefinedRule &rule, int first,
                                       ArrayRef<Strategy> strategies,
                                       bool mixesDims) {
@@ -183,9 +184,10 @@ static void addRest(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
   }
 }
 
-/// Appends a copy of `op` in which sub-axes of one mesh axis (`parts`) split
-/// only the loop dim `factor`. If sub-axes remain, also appends copies in which
-/// they split loop dims in `others`. Appends none if no sub-axis fits.
+/// Appends a copy of `op` in which only the loop dim `factor` is split over
+/// sub-axes of one mesh axis (`parts`), as many as fit. If not all sub-axes
+/// fit, also appends copies in which the remaining sub-axes split loop dims in
+/// `others`. Appends nothing if not even the first sub-axis fits.
 static void addSplits(const ShardedOp &op, ArrayRef<dist::SubAxis> parts,
                       int factor, FillMode how, ArrayRef<int> others,
                       ArrayRef<Strategy> strategies, const Seeds &seeds,
@@ -286,11 +288,15 @@ factorsLike(const RefinedRule &rule, ArrayRef<int> dim,
   return pairs;
 }
 
-/// Returns a copy of `op` in which the first result is split over the axes in
-/// `decided` as in the user-set sharding `seed`. Other axes of `seed` split
-/// nothing. The axis `mb`, and axes that `seed` does not use, split the same
-/// loop dims as in `op`. If the op has no results, the function changes the
-/// splits of the first operand instead.
+/// Returns a copy of `op` with other splits of the first result:
+///
+/// - The sub-axes in `decided` that the user-set sharding `seed` uses split the
+///   result as in `seed`. All other sub-axes in `seed` split nothing.
+/// - The axis `mb`, and axes that `seed` does not use, split the same loop dims
+///   as in `op`.
+///
+/// If the op has no results, the function changes the splits of the first
+/// operand instead.
 static ShardedOp splitLike(const ShardedOp &op, const dist::Sharding &seed,
                            const dist::SubAxes &decided) {
   ShardedOp next(op);

@@ -10,9 +10,11 @@ using namespace pcc;
 using namespace pcc::shard;
 using graph::FactorKind;
 
-/// Returns the number of elements of the largest shard of the loop dim of kind
-/// Inner. Ranks that split such a loop dim exchange values while `op` runs. If
-/// `op` has several loop dims of this kind, returns the product of the numbers.
+/// Returns the number of elements of the largest shard of the loop dim of `op`
+/// that has the kind FactorKind::Inner. Ranks that split such a loop dim
+/// exchange intermediate results while `op` runs, such as the row maxima of a
+/// softmax. If `op` has several such loop dims, returns the product of the
+/// numbers.
 static int64_t largestPart(const ShardedOp &op) {
   int64_t size = 1;
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))
@@ -21,9 +23,10 @@ static int64_t largestPart(const ShardedOp &op) {
   return size;
 }
 
-/// Appends a dim to the tensor that `reshard` describes. Each rank along `axes`
-/// has `perPart` elements of the new dim before the reshard, and all elements
-/// after it.
+/// Appends a dim to the tensor that `reshard` describes. The dim has `perPart`
+/// elements for each rank along `axes`. Before the reshard, each rank has only
+/// its own `perPart` elements. After the reshard, each rank has all elements of
+/// the dim.
 static void addParts(InnerReshard &reshard, int64_t perPart,
                      const dist::SubAxes &axes) {
   int64_t parts = dist::numParts(axes);
@@ -32,10 +35,11 @@ static void addParts(InnerReshard &reshard, int64_t perPart,
   reshard.from.dims.push_back({{{parts, axes}, {perPart, {}}}});
 }
 
-/// Returns the collective that combines the tensor `value` over `axes` while
-/// `op` runs, such as the row maxima of a softmax. The collective is an
-/// all-gather if `value` has the kind Inner, and an all-reduce if it has any
-/// other kind, such as Max.
+/// Returns the collective that combines an intermediate tensor over `axes`
+/// while `op` runs, such as the row maxima of a softmax. `value` describes the
+/// tensor. The collective is an all-gather if `value.kind` is
+/// FactorKind::Inner. Otherwise `value.kind` is a reduction, such as Max, and
+/// the collective is an all-reduce.
 static InnerReshard reshardOf(const ShardedOp &op,
                               const graph::ShardingRule::InnerValue &value,
                               const dist::SubAxes &axes) {
@@ -77,8 +81,10 @@ plan::Cost pcc::shard::innerCost(const ShardedOp &op,
   return cost;
 }
 
-/// Returns the number of elements of `value` on one rank, without the dims
-/// before dim `begin`. `sharding` is the sharding of `value`.
+/// Returns the number of elements of one rank's shard of `value`, counted over
+/// the dims from `begin` on. `sharding` is the sharding of `value`. For
+/// example, if the shard has the shape [2, 8, 64] and `begin` is 1, the result
+/// is 8 · 64 = 512.
 static double localElements(const dist::Sharding &sharding, Value value,
                             size_t begin = 0) {
   double elements = 1;
@@ -88,9 +94,9 @@ static double localElements(const dist::Sharding &sharding, Value value,
   return elements;
 }
 
-/// Returns the bytes that the scores, keys and values of an attention need on
-/// one rank. Counts all elements with the size of the keys' elements. Returns 0
-/// for any other op.
+/// If `op` is an attention, returns the bytes that its scores, keys and values
+/// need on one rank. Every element counts with the element size of the keys.
+/// Returns 0 for any other op.
 double pcc::shard::workspaceBytes(const ShardedOp &op) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op.op);
   if (!attention)

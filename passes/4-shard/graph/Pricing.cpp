@@ -52,9 +52,9 @@ plan::Cost pcc::shard::priceOf(plan::ReshardPlanner &planner,
   return cost;
 }
 
-/// Returns the share of the work of `op` on the rank with the largest part. If
-/// 4 ranks split 6 elements, the largest part is 2 elements, and the share is
-/// 1/3.
+/// Returns the largest share that a rank has in the work of `op`, from 0 to 1.
+/// If 4 ranks split 6 elements, the largest part is 2 elements, so the largest
+/// share is 1/3.
 static double largestShare(const ShardedOp &op) {
   double share = 1;
   for (auto [factor, axes] : llvm::zip_equal(op.rule->factors, op.axes))

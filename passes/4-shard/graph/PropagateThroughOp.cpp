@@ -23,10 +23,14 @@ static bool isFree(const ShardedOp &op, const dist::SubAxes &axes) {
 /// Splits a loop dim (Shardy's factor) of `op` over `axes`. `covering` lists
 /// adjacent loop dims, which together form one factor of a tensor dim. The
 /// function splits the first of them, the major one. Does nothing in these
-/// cases: this loop dim is already split, another loop dim of `op` is split
-/// over one of the axes, the split needs communication inside of the op, or
-/// `covering` has several loop dims and the size of the first one is no
-/// multiple of the number of ranks along `axes`.
+/// cases:
+///
+/// - This loop dim is already split.
+/// - Another loop dim of `op` is split over an axis that overlaps `axes`.
+/// - This loop dim has the kind Whole (must not be split) or Inner (a split
+///   needs communication inside of the op).
+/// - `covering` has several loop dims, and the size of the first one is no
+///   multiple of the number of ranks along `axes`.
 static void give(ShardedOp &op, ArrayRef<int> covering,
                  const dist::SubAxes &axes) {
   const auto &major = op.rule->factors[covering.front()];
@@ -70,9 +74,11 @@ static void followTensor(ShardedOp &op,
     followDim(op, dim, split);
 }
 
-/// Marks the results of `op` as partial sums along each axis along which an
-/// operand is a partial sum. Considers only operands in which `op` is linear
-/// (`partialThrough`). `operands` are the shardings of the operands.
+/// Marks the results of `op` as partial sums (one summand per rank) along each
+/// axis along which an operand is a partial sum. Considers only the operands in
+/// ShardingRule::partialThrough, in which `op` is linear. For example,
+/// transpose(a + b) = transpose(a) + transpose(b). `operands` are the shardings
+/// of the operands.
 static void passPartials(ShardedOp &op, ArrayRef<dist::Sharding> operands) {
   for (int operand : op.rule->partialThrough)
     for (const dist::Partial &partial : operands[operand].partials)

@@ -38,10 +38,11 @@ static bool mayRefine(const graph::ShardingRule::RuleFactor &factor) {
   return factor.kind != graph::FactorKind::Whole && !factor.mustBeContiguous;
 }
 
-/// Returns the sizes into which `boundaries` divide a loop dim. `begin` is the
-/// product of the sizes of the loop dims before it, and `end` is `begin` times
-/// its own size. From 2 to 24, the boundary 6 gives 3 and 4. Boundaries that do
-/// not divide evenly are ignored.
+/// Returns the sizes into which `boundaries` divide one loop dim of a tensor
+/// dim. `begin` is the product of the sizes of the loop dims before it, and
+/// `end` is `begin` times its own size. For example, a loop dim of size 12 with
+/// `begin` 2 has `end` 24. The boundary 6 divides this loop dim into the sizes
+/// 6 / 2 = 3 and 24 / 6 = 4. Boundaries that do not divide evenly are ignored.
 static SmallVector<int64_t> cut(int64_t begin, int64_t end,
                                 ArrayRef<int64_t> boundaries) {
   SmallVector<int64_t> sizes;
@@ -57,8 +58,8 @@ static SmallVector<int64_t> cut(int64_t begin, int64_t end,
 
 /// Divides loop dims (Shardy's factors) of `dim` so that one begins at each of
 /// `boundaries`, where possible. A boundary is the product of the sizes of the
-/// loop dims before it. The boundary 8 turns 4, 6 into 4, 2, 3. Returns whether
-/// any loop dim was divided.
+/// loop dims before it. For example, the boundary 8 turns the loop dims 4, 6
+/// into 4, 2, 3, because 4 · 2 = 8. Returns whether any loop dim was divided.
 static bool refineDim(RefinedRule &rule, const DimFactors &dim,
                       ArrayRef<int64_t> boundaries) {
   bool changed = false;
@@ -119,8 +120,9 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
   for (auto [i, factor] : llvm::enumerate(from))
     for (auto [j, other] : llvm::enumerate(to)) {
       graph::FactorKind kind = user.factors[other].kind;
-      // A loop dim of kind Whole or Inner in the user may cover several loop
-      // dims of the producer. It gets the tag of the last one that has a tag.
+      // In the user, a loop dim of the FactorKind Whole or Inner may cover
+      // several loop dims of the producer. It gets the tag of the last of these
+      // that has a tag.
       bool uncut =
           kind == graph::FactorKind::Whole || kind == graph::FactorKind::Inner;
       bool within = begins[i] >= ends[j] && begins[i] < ends[j + 1];
@@ -133,9 +135,9 @@ static void takeTags(const RefinedRule &producer, ArrayRef<FactorTag> known,
 
 /// Copies the tag Sequence from a user of a value to the producer of the value.
 /// `from` are the loop dims that form one dim of the value in the producer, and
-/// `to` are those that form this dim in the user. Loop dims in `from` get the
-/// tag if an equal loop dim in `to` has it. Loop dims in `from` that already
-/// have a tag keep it.
+/// `to` are those that form this dim in the user. A loop dim in `from` without
+/// a tag gets the tag Sequence if a loop dim in `to` has this tag, the same
+/// size, and the same product of the sizes of the loop dims before it.
 static void takeSequence(const RefinedRule &producer,
                          MutableArrayRef<FactorTag> tags,
                          const DimFactors &from, const RefinedRule &user,
@@ -205,8 +207,8 @@ bool ShardedGraph::refine(int64_t sequenceParts, int64_t microbatches) {
     return changed;
   };
   // Visit all ops forward and backward until no loop dim changes, because a
-  // division spreads to producers and users. `readsAndWrites` has pairs of ops
-  // that read and write one weight.
+  // division spreads to producers and users. `readsAndWrites` has pairs of an
+  // op that reads a weight and an op that writes the same weight.
   for (bool changed = true; changed;) {
     changed = false;
     for (auto [read, write] : readsAndWrites)
@@ -239,11 +241,11 @@ int64_t ShardedGraph::numSequenceOps() const {
   return count;
 }
 
-/// Returns the loop dim of `dim`, a dim of tokens, that ranks may split. If the
-/// tokens are cut into stripes (contiguous ranges) and `numParts` ranks share
-/// each stripe, `dim` begins with the loop dims [stripes, tokens of a stripe],
-/// and the function returns the second one. Otherwise it returns the first loop
-/// dim.
+/// Returns the loop dim of `dim`, a dim of tokens, that ranks may split. In
+/// striped attention, the tokens are cut into stripes (contiguous ranges), and
+/// `numParts` ranks share each stripe. `dim` then begins with the loop dims
+/// [stripes, tokens of a stripe], such as [4, 4] for 16 tokens, and the
+/// function returns the second one. Otherwise it returns the first loop dim.
 static int sequenceFactor(const RefinedRule &rule, const DimFactors &dim,
                           int64_t numParts) {
   if (dim.size() < 2 || numParts == 1)
@@ -329,8 +331,9 @@ void ShardedGraph::tagBatchAndSequence(int64_t sequenceParts) {
     }
     tagHeads(user);
   }
-  // Masks and position embeddings may depend on no argument. They get the tag
-  // Sequence from their users.
+  // The loop above copies tags from the function arguments to the ops that
+  // depend on them. Masks and position embeddings may depend on no argument.
+  // They get the tag Sequence from their users.
   for (unsigned user = ops.size(); user-- > numArguments;)
     for (const OperandEdge &edge : operands[user]) {
       const auto &from = ops[edge.producer].rule->results[edge.result];

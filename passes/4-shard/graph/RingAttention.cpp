@@ -43,10 +43,11 @@ bool pcc::shard::ringPacksKeysAndValues(const ShardedOp &op) {
                       [&](int factor) { return op.axes[factor].empty(); });
 }
 
-/// Returns one move of keys or values to the neighbor rank, as a reshard.
-/// `shape` is [batch, heads, tokens, width]. The tokens consist of `stripes`
-/// contiguous ranges, and `axes` split each range. The reshard has [batch,
-/// heads, stripes, tokens, width].
+/// Returns one move of keys or values to the previous rank, as a reshard of a
+/// tensor of rank 5. `shape` is the shape of the keys or values: [batch, heads,
+/// tokens, width]. The tokens form `stripes` contiguous ranges of equal length
+/// (stripes), and the mesh axes `axes` split each stripe. The tensor of the
+/// reshard has the shape [batch, heads, stripes, tokens per stripe, width].
 static InnerReshard oneStep(dist::Sharding sharding, dist::Shape shape,
                             int64_t stripes, const dist::SubAxes &axes,
                             int64_t bytes) {
@@ -78,7 +79,8 @@ SmallVector<InnerReshard, 2> pcc::shard::ringReshards(const ShardedOp &op) {
                    stripesOf(op), axes, graph::elementBytes(type));
   };
   SmallVector<InnerReshard, 2> step{messageOf(1), messageOf(2)};
-  // Keys and values are joined along their last dim. Widths of 64 and 32 become
+  // Keys and values are sent as one tensor, concatenated along the last dim.
+  // For example, if a key has 64 elements and a value has 32, the last dim has
   // 96.
   if (ringPacksKeysAndValues(op)) {
     step[0].shape[4] += step[1].shape[4];

@@ -129,8 +129,8 @@ static LogicalResult checkSame(const Seed &asked, const Seed &seed,
          << ": the model asks for '" << asked.text << "'" << code();
 }
 
-/// If a function output has the name of the op result that it returns, a
-/// --shard for this name applies to the output only, not to the op result.
+/// A function output and the op result that it returns may have the same name.
+/// A --shard for this name then applies only to the output.
 LogicalResult Seeds::resolveText(func::FuncOp function, const dist::Mesh &mesh,
                                  StringRef text) {
   auto [name, spec] = text.rsplit('=');
@@ -247,9 +247,10 @@ LogicalResult Seeds::collectFactsFrom(const Seed &seed, Value value) {
   return success();
 }
 
-/// Returns whether ranks split the batch so that they cannot share one
-/// microbatch evenly. The first factor in `dim` is the number of samples. With
-/// 2 microbatches and 2 ranks, [6@dp] is uneven: 3 samples per microbatch.
+/// Returns whether the ranks that split the batch dim `dim` cannot share one
+/// microbatch evenly. The first factor of `dim` is the number of samples. For
+/// example, [6@dp] is uneven for 2 microbatches and dp=2: a microbatch has 3
+/// samples for 2 ranks.
 static bool isUnevenIn(const dist::DimSharding &dim, int64_t microbatches) {
   if (dim.factors.empty() || dim.factors.front().axes.empty())
     return false;
@@ -261,9 +262,9 @@ static bool isUnevenIn(const dist::DimSharding &dim, int64_t microbatches) {
 void Seeds::cutBatch(const ShardedGraph &graph, int64_t microbatches) {
   for (unsigned i = 0; i < graph.ops.size(); ++i) {
     const graph::ShardingRule &rule = *graph.ops[i].rule;
-    // Skip nodes whose sharding the user did not set, and writes of weights,
-    // which have no batch dim. A sink (function result) has no results either.
-    // Keep it.
+    // Skip nodes whose sharding the user did not set. Also skip nodes that
+    // write a weight: they have no result and no batch dim. A sink (node of a
+    // function result) has no result either, but may have a batch dim.
     if (!graph.seedOf(i) || (rule.results.empty() && !graph.isSink(i)))
       continue;
     Seed &seed = graph.isSink(i) ? outputs[graph.sinkIndex(i)]

@@ -13,8 +13,8 @@ namespace pcc::shard {
 
 class ShardedGraph;
 
-/// Sharding of one value that the user sets by --shard or the model by an
-/// annotation, with its text.
+/// Sharding of one value, and the text that sets it. Either the user sets the
+/// sharding by --shard, or the model sets it by an annotation.
 struct Seed {
   dist::Sharding sharding;
   /// Text of --shard or of the annotation: NAME=[…]. An MLIR attribute owns the
@@ -39,9 +39,13 @@ struct Seed {
 class Seeds {
 public:
   /// Collects all shardings that the user set in `function` by --shard or
-  /// annotations. Emits an error and fails if one names an unknown value,
-  /// cannot be parsed, or does not fit `mesh` or the shape. Also fails if two
-  /// contradict each other or divide an axis in ways that do not fit together.
+  /// annotations. Emits an error and fails in these cases:
+  ///
+  /// - A sharding names an unknown value, cannot be parsed, or does not fit
+  ///   `mesh` or the shape of its value.
+  /// - Two shardings of one value contradict each other.
+  /// - Two shardings cut a mesh axis into sub-axes that do not fit together,
+  ///   such as x:(1)2 and x:(1)3.
   static mlir::FailureOr<Seeds> resolve(mlir::func::FuncOp function,
                                         const dist::Mesh &mesh);
 
@@ -65,10 +69,12 @@ public:
     return it == outputs.end() ? nullptr : &it->second;
   }
 
-  /// Cuts the mesh axis `axis` into sub-axes of prime sizes, major first. Each
+  /// Cuts the mesh axis `axis` into sub-axes of prime sizes, major first. For
+  /// example, an axis x of size 12 becomes x:(1)2, x:(2)2 and x:(4)3. In
+  /// x:(4)3, the size is 3, and 4 is the product of the sizes before. Each
   /// sub-axis that the user names in a sharding, and each sub-axis that divides
-  /// experts, is a product of returned sub-axes. In x:(2)3, the size is 3, and
-  /// 2 is the product of the sizes before.
+  /// experts, is a product of returned sub-axes. If the user names x:(1)3, the
+  /// result is therefore x:(1)3, x:(3)2 and x:(6)2.
   dist::SubAxes partsOf(const dist::Axis &axis) const;
 
   /// Returns whether a sub-axis of the mesh axis `axis` begins or ends at
@@ -130,8 +136,8 @@ private:
   /// over more ranks than they have elements.
   std::set<int64_t> overfull;
   /// Pairs (major, minor) of axes that split one dim, or one factor of a dim,
-  /// in some user-set sharding. [8@tp+dp] gives (tp, dp), (tp, tp) and (dp,
-  /// dp).
+  /// in some user-set sharding. For example, [8@tp+dp] gives (tp, dp). It also
+  /// gives a pair of each axis with itself: (tp, tp) and (dp, dp).
   std::set<std::pair<std::string, std::string>> order;
   /// For each mesh axis: the numbers at which its sub-axes begin or end. x:(2)4
   /// has size 4, begins at 2 and ends at 2 · 4 = 8. Includes the whole axis,

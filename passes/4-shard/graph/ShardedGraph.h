@@ -137,8 +137,9 @@ private:
   /// Adds a node for a function argument. The node gets the sharding that the
   /// user set for the argument, if any.
   void addSource(mlir::Value argument);
-  /// Adds a node for `op`, and a pin node if the user sets the sharding of its
-  /// result. If `op` has no operands, its own node gets this sharding.
+  /// Adds a node for `op`. If the user sets the sharding of the result of `op`,
+  /// also adds a pin node with this sharding. An op without operands needs no
+  /// pin node: its own node gets the sharding.
   void addOp(mlir::Operation *op);
   /// Adds a pin: a node that reads `value` and returns it in the sharding
   /// `seed`. Users of `value` that are added later read the pin.
@@ -150,11 +151,11 @@ private:
   void connect(unsigned user, mlir::ValueRange operands);
   /// Fills `seededReads`.
   void findSeededReads();
-  /// Returns the sharding, set by the user, that the node of `op` gets without
-  /// an extra pin node; null if there is none. For an op without operands, this
-  /// is the sharding of its result. For a `graph.set_parameter`, it is the
-  /// sharding of the `graph.get_parameter` of the same parameter on the same
-  /// pipeline stage.
+  /// Returns the user-set sharding that addOp() stores in the node of `op`
+  /// itself, and not in a pin node. Returns null if there is none. For an op
+  /// without operands, this is the sharding that the user set for its result.
+  /// For a `graph.set_parameter`, it is the sharding that the user set for the
+  /// `graph.get_parameter` of the parameter on the same pipeline stage.
   const Seed *leafSeedOf(mlir::Operation *op) const;
   /// Fills `readsAndWrites`, the pairs of nodes that read and write the same
   /// parameter.

@@ -87,8 +87,8 @@ bool ShardedOp::uses(const graph::ShardingRule::Window &window) const {
                        [&](int factor) { return !axes[factor].empty(); }));
 }
 
-/// Returns the sharding of the operand dim that `window` describes. The `view`
-/// of the sharding lists the operand elements that each rank needs. For a
+/// Returns the sharding of the operand dim that `window` describes. The member
+/// `view` of the result lists the operand elements that each rank needs. For a
 /// convolution, these elements include elements of neighbor ranks (halo).
 dist::DimSharding
 ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
@@ -113,8 +113,9 @@ ShardedOp::windowSharding(const graph::ShardingRule::Window &window) const {
   view.blocks = split.numParts();
   view.length = (split.localSize() - 1) * step + window.extent;
   view.pitch = split.localSize() * step;
-  // No rank reads elements from index `view.limit` on. Without this limit, the
-  // last rank would read elements that only its padded result rows need.
+  // No rank reads an element with an index of `view.limit` or more. Without
+  // this limit, the last rank would also read elements that are needed only to
+  // compute the padding of its result shard.
   view.limit = std::max<int64_t>(
       0, std::min(dimSize, source + (split.size - 1) * step + window.extent));
   view.pieces = {{0, view.length, source, 1}};

@@ -21,7 +21,8 @@ namespace pcc::shard {
 ///   Expert     experts (only with the option `--ep`)    tp, dp, cp
 ///   None       anything else, such as hidden features   tp
 ///
-/// Next to experts, dp and cp may split other dims, too (ExpertDims.h).
+/// In ops that compute experts, or that prepare or combine values for them, dp
+/// and cp may also split dims of other kinds (ExpertDims.h).
 enum class FactorTag : uint8_t { None, Batch, Stripe, Sequence, Head, Expert };
 
 /// A way in which an op can use one more sub-axis of the mesh.
@@ -164,24 +165,26 @@ private:
 /// kind Whole.
 llvm::SmallVector<Strategy> strategiesOf(const ShardedOp &op);
 
-/// Returns copies of `op` that use one more mesh axis, in all ways that `may`
-/// allows. `parts` are the sub-axes of the mesh axis, of prime sizes, major
-/// first. If a loop dim has too few elements for all sub-axes, the remaining
-/// sub-axes may split another loop dim. If `mixesDims` is false, this must be
-/// the next loop dim of the same tensor dim, such as 64 after 12 in a dim of
+/// Returns copies of `op` that use one more mesh axis, in all ways whose
+/// Strategy (such as Split) `may` accepts. `parts` are the sub-axes of the mesh
+/// axis, of prime sizes, major first. If a loop dim has too few elements for
+/// all sub-axes, the remaining sub-axes may split another loop dim. If
+/// `mixesDims` is false, the other loop dim must come directly after the first
+/// one in a tensor dim. For example, 64 comes after 12 in a dim of
 /// 768 = 12 · 64.
 llvm::SmallVector<ShardedOp, 0>
 candidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
              const Seeds &seeds, llvm::function_ref<bool(const Strategy &)> may,
              bool mixesDims = true);
 
-/// Returns copies of `op` in which the axes in `decided` split the first result
-/// as in `seed`, the sharding that the user set (without a result: the first
-/// operand). `decided` contains the axes assigned so far and the next axis.
-/// `parts` are the sub-axes of the next axis. If `seed` does not use this axis,
-/// also returns copies in which `parts` split one more loop dim: a loop dim
-/// that `seed` leaves open (any loop dim for the axis `mb`), and only if `may`
-/// allows the split.
+/// Returns copies of `op`, whose result the user has sharded as in `seed`. In
+/// each copy, the axes in `decided` split the first result as in `seed` (the
+/// first operand, if the op has no result). `decided` contains the axes
+/// assigned so far and the next axis. `parts` are the sub-axes of the next
+/// axis. If `seed` does not use the next axis, also returns copies in which
+/// `parts` split one more loop dim. `may` must accept this split, and `seed`
+/// must leave the tensor dim of this loop dim open. For the axis `mb`, the
+/// tensor dim need not be open.
 llvm::SmallVector<ShardedOp, 0>
 pinnedCandidatesOf(const ShardedOp &op, llvm::ArrayRef<dist::SubAxis> parts,
                    const dist::Sharding &seed, const dist::SubAxes &decided,

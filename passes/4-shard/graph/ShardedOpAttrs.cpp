@@ -26,10 +26,10 @@ static SmallVector<int64_t> windowsOf(const ShardedOp &op) {
   return windows;
 }
 
-/// Sets `op.usesAllWindows` from the attribute `dist.windows`, the list of
-/// windows that the op uses. A window is the range of an operand's dim that the
-/// op reads. Fails if the attribute differs from the list of windows for which
-/// ShardedOp::uses() then returns true.
+/// Sets `op.usesAllWindows` to whether the attribute `dist.windows` lists all
+/// windows of the op's rule. A window is the range of an operand's dim that the
+/// op reads. Then fails if ShardedOp::uses() returns true for other windows
+/// than those in the attribute.
 static LogicalResult readWindows(ShardedOp &op) {
   auto windows = op.op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName);
   ArrayRef<int64_t> recorded =
@@ -69,8 +69,9 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   return recorded;
 }
 
-/// Sorts `op.through` together with `op.throughOperand`, and merges neighboring
-/// sub-axes of one mesh axis. Equal splits then store equal attributes.
+/// Sorts `op.through` (sub-axes along which operands are partial sums) together
+/// with `op.throughOperand`, and merges neighboring sub-axes of one mesh axis.
+/// Equal splits then store equal attributes.
 static void sortThrough(ShardedOp &op) {
   std::vector<std::pair<dist::Partial, int>> entries;
   for (auto [axis, operand] : llvm::zip_equal(op.through, op.throughOperand))

@@ -19,9 +19,10 @@ int64_t pcc::shard::stripesFor(int64_t numTokens, int64_t numParts) {
   return 1;
 }
 
-/// Returns the loop dims of the token dims of queries and keys, as indices into
-/// `rule.factors`. Returns std::nullopt if `op` is no causal attention, or has
-/// different numbers of queries and keys. `op` may be null.
+/// Returns two lists of loop dims, as indices into `rule.factors`: those of the
+/// tensor dim that counts the queries of the attention `op`, and those of the
+/// tensor dim that counts its keys. Returns std::nullopt if `op` is no causal
+/// attention, or has different numbers of queries and keys. `op` may be null.
 static std::optional<std::pair<ArrayRef<int>, ArrayRef<int>>>
 tokensOf(Operation *op, const RefinedRule &rule) {
   auto attention = dyn_cast_or_null<graph::AttentionOp>(op);

@@ -24,8 +24,9 @@
 namespace pcc::shard {
 
 /// Returns the number of stripes (contiguous ranges of tokens) for a sequence
-/// of `numTokens` tokens: the larger of 4 and 2 for which `numParts` ranks can
-/// share each stripe evenly, or else 1.
+/// of `numTokens` tokens. The result is 4 if `numParts` ranks can share each of
+/// 4 stripes evenly. Otherwise it is 2 if they can share each of 2 stripes
+/// evenly, else 1.
 int64_t stripesFor(int64_t numTokens, int64_t numParts);
 
 /// Cuts the token dims of a causal attention in `rule` into stripes (contiguous

@@ -10,8 +10,9 @@ namespace pcc::shard {
 /// Replaces reductions over the batch dim that depend only on model inputs and
 /// constants, such as the number of labels in a loss. Each replacement is a
 /// clone that reads the whole batch and runs once for all microbatches.
-/// `dist.once_per_step` marks the clones. Erases unused ops, so the caller must
-/// call Seeds::resolve again.
+/// `dist.once_per_step` marks the clones. Erases ops that are then unused.
+/// `seeds` may refer to erased ops, so the caller must call Seeds::resolve
+/// again.
 void separateWholeBatchReductions(mlir::func::FuncOp function,
                                   const Seeds &seeds);
 

@@ -28,9 +28,10 @@ static bool comesTooLate(const dist::SubAxes &axes,
   });
 }
 
-/// Returns whether the batch factors of `dim`, such as 2·2, are split in an
-/// order that BatchOrder forbids, such as [2|2@dp]. `dim` lists loop dims of
-/// `op`, major first. `tags` has one tag for each loop dim of `op`.
+/// Returns whether mesh axes split the batch factors of a tensor dim in an
+/// order that BatchOrder forbids. For example, dp splits only the minor factor
+/// of the batch 4 = 2·2. `dim` lists the loop dims of `op` that form the tensor
+/// dim, major first. `tags` has one tag for each loop dim of `op`.
 static bool splitsOutOfOrder(const ShardedOp &op, ArrayRef<FactorTag> tags,
                              ArrayRef<int> dim) {
   bool isUnfilled = false;

@@ -48,8 +48,8 @@ static bool isSelection(Value value) {
 /// Returns the loop dims of `op` along which a router may have chosen experts:
 /// the dim of a softmax, topk or arg_reduce. If the indices from a topk or
 /// arg_reduce are an operand of a one_hot, scatter or comparison, returns the
-/// dim that these indices count. An example is the dim `experts` in a one_hot
-/// [tokens, experts].
+/// dim to which these indices refer. An example is the dim `experts` of a
+/// one_hot with the result [tokens, experts].
 static SmallVector<int> routedFactors(const ShardedOp &op) {
   SmallVector<int> routed;
   auto add = [&](const graph::ShardingRule::TensorFactors &tensor,
@@ -225,8 +225,9 @@ static std::optional<plan::ExpertTraffic> trafficOf(const ShardedGraph &graph,
 
 /// Removes the ops that compute gates from `inside`, the nodes of the expert
 /// region. Gates are the weights in a sum of expert outputs. They are operand 0
-/// of node `sum`. Follows producers from there, up to nodes outside of `inside`
-/// and up to the weighted sums of earlier expert layers.
+/// of node `sum`. Goes from the gates to their producers, and on to the
+/// producers of these. Stops at nodes outside of `inside`, and at the weighted
+/// sums of earlier expert layers.
 void ExpertRegion::leaveGates(const ShardedGraph &graph, unsigned sum) {
   SmallVector<unsigned> open;
   for (const ShardedGraph::OperandEdge &edge : graph.operands[sum])

@@ -35,11 +35,11 @@ public:
   /// outputs) are outside if ranks then exchange fewer bytes.
   bool contains(unsigned op) const { return inside.test(op); }
 
-  /// Returns the bytes of the tensor that node `index` must split along its
-  /// expert dim, if the node does not split this dim over `axis`, although
-  /// there are enough experts. Otherwise returns 0. `before` is the sharding of
-  /// the node before the search assigns `axis`, and `after` is the sharding
-  /// with `axis`.
+  /// Returns a penalty if node `index` should split its expert dim over `axis`
+  /// but does not: the bytes of the tensor that the node must split along this
+  /// dim. Returns 0 if the node splits the dim over `axis`, or if there are too
+  /// few experts. `before` is the sharding of the node before the search
+  /// assigns `axis`, and `after` is the sharding with `axis`.
   double undividedBytes(unsigned index, const ShardedOp &before,
                         const ShardedOp &after,
                         const dist::SubAxis &axis) const;

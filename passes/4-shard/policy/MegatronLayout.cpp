@@ -86,12 +86,12 @@ MegatronLayout::stateOf(const ShardedGraph &graph, unsigned index,
   return isLookup(graph.ops[index].op) ? ValueState::Stream : most;
 }
 
-/// Appends loop dims of node `index` to `required[index]`. `tp` must split one
-/// of them. If `isRows` is true, they are the rows of the weight: the dims over
-/// which the op sums. Otherwise, they are the columns: the parallel dims of the
-/// weight. The weight of an embedding lookup is its table, operand 0. A lookup
-/// counts as a sum over the rows of the table, because each rank returns 0 for
-/// rows that it lacks.
+/// Appends loop dims of node `index` to `required[index]`: `tp` must split one
+/// of them. If `isRows` is true, these are the rows of the node's weight, that
+/// is, the dims over which the op sums. Otherwise, they are the columns: the
+/// parallel dims of the weight. The weight of an embedding lookup is its table,
+/// operand 0. A lookup counts as a sum over the rows of the table, because each
+/// rank returns 0 for rows that it lacks.
 void MegatronLayout::requireWeightSplit(const ShardedGraph &graph,
                                         unsigned index, bool isRows) {
   const ShardedOp &op = graph.ops[index];

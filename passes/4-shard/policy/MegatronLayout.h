@@ -29,9 +29,10 @@ public:
                 const dist::SubAxis &part) const;
 
 private:
-  /// Way in which the last contraction that leads to a value splits its large
-  /// weight. An op without a large weight passes on the largest state of its
-  /// operands, where Table < Stream < Open.
+  /// State of a value: whether the last contraction or embedding lookup before
+  /// the value splits its large weight by rows or by columns. A result of any
+  /// other op has the largest state of the op's operands, where Table < Stream
+  /// < Open.
   enum class ValueState : uint8_t {
     /// The value depends on no contraction and on no lookup: a mask or a table
     /// of token positions, for example.

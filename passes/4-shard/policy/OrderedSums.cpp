@@ -88,11 +88,12 @@ private:
 };
 } // namespace
 
-/// Returns the loop dims of the original rule of an op that count at least two
-/// samples, alone or together with the elements of each sample. For example,
-/// `rule` cuts a loop dim of 128 elements in two, 8 samples · 16 tokens. The
-/// loop dims with the tag Batch must come first in such a product: a loop dim
-/// of 16 tokens · 8 samples is not returned.
+/// Returns the loop dims of an op that count at least two samples, alone or
+/// together with the elements of each sample. `rule` has cut the loop dims of
+/// the op into smaller ones, and `tags` are the tags of the smaller ones. For
+/// example, a loop dim of 128 elements is cut into 8 samples (tag Batch) · 16
+/// tokens. The samples must come first: a loop dim of 16 tokens · 8 samples is
+/// not returned.
 static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
                                                ArrayRef<FactorTag> tags) {
   SmallVector<BatchFactor> found;
@@ -115,8 +116,8 @@ static SmallVector<BatchFactor> batchFactorsOf(const RefinedRule &rule,
 }
 
 namespace {
-/// Replaces one op by ops whose result has the same bits for any number of
-/// ranks that divide the batch. The caller must call exactly one of
+/// Replaces one op by ops whose result has the same bits on any number of ranks
+/// that can divide the batch evenly. The caller must call exactly one of
 /// orderProduct, orderReduction and productPerSample. Each of them erases the
 /// op.
 class SumRewrite {
@@ -183,11 +184,12 @@ private:
   /// Einsum letter of the dim that counts the blocks (groups of samples).
   static constexpr char blockLetter = 'A';
 
-  /// Returns the einsum letters of one tensor, one for each dim of the result
-  /// of `taken`. Loop dim i has the letter 'B' + i. The loop dim that counts
-  /// samples has the letter A for its blocks (groups of samples), followed by
-  /// its own letter if a block has several elements. For example, the loop dims
-  /// 0 and 1 have the letters "ABC" if loop dim 0 has 4 blocks of 3 samples.
+  /// Returns the einsum letters of one operand or result with the loop dims
+  /// `dims`. Loop dim i has the letter 'B' + i. The loop dim that counts
+  /// samples has the letter 'A' for its blocks (groups of samples), followed by
+  /// its own letter if a block has several elements. For example, loop dim 0
+  /// counts 12 samples in 4 blocks of 3. A tensor with the loop dims 0 and 1
+  /// then has the letters "ABC".
   std::string lettersOf(const ShardingRule::TensorFactors &dims) const {
     std::string letters;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -200,10 +202,11 @@ private:
     return letters;
   }
 
-  /// Returns operand `value`, reshaped to one dim per loop dim in `dims`. The
-  /// loop dim that counts samples becomes blocks (groups of samples), and
-  /// elements of a block if there are several. The dims must match the letters
-  /// of lettersOf.
+  /// Returns operand `value`, reshaped to one dim per letter of
+  /// lettersOf(dims). `dims` are the loop dims of `value`. Each loop dim
+  /// becomes one dim. Exception: the loop dim that counts samples becomes a dim
+  /// of blocks (groups of samples), followed by a dim of the elements of a
+  /// block if there are several.
   Value taken(Value value, const ShardingRule::TensorFactors &dims) {
     SmallVector<int64_t> shape;
     for (const ShardingRule::DimFactors &dim : dims)
@@ -295,9 +298,10 @@ public:
         divisions *= axis.size;
   }
 
-  /// Collects a rewrite for each op that needs one, and then applies all
-  /// rewrites, because a rewrite erases its op. `seeds` contains the shardings
-  /// that the user asked for. Fails if `collect` fails for an op.
+  /// Collects a rewrite for each op that needs one. Applies the rewrites only
+  /// after all ops have been examined, because a rewrite erases its op. `seeds`
+  /// contains the shardings that the user asked for. Fails if `collect` fails
+  /// for an op.
   LogicalResult run(const Seeds &seeds) {
     ShardedGraph graph(function, seeds);
     graph.refine();

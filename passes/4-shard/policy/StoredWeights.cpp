@@ -23,8 +23,8 @@ static bool isNarrowing(Operation *op) {
                      graph::tensorType(cast).getElementTypeBitWidth();
 }
 
-/// Returns whether all readers of the result of node `op` of the graph cast it
-/// to a narrower type or belong to the optimizer update.
+/// Returns whether each reader of the result of node `op` of the graph is a
+/// cast to a narrower type, or belongs to the optimizer update.
 static bool isReadNarrow(const ShardedGraph &graph, unsigned op) {
   return llvm::all_of(graph.users[op][0],
                       [&](const ShardedGraph::OperandEdge &edge) {

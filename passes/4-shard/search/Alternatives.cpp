@@ -25,9 +25,10 @@ static bool isOf(const dist::SubAxis &part, const dist::Axis &axis) {
   return part.axis == axis.name;
 }
 
-/// Returns a copy of `op` that does not use the mesh axis `axis`. If no other
-/// axis splits the copy, its flag `usesAllWindows` (each rank receives only the
-/// elements in its window of an operand) becomes false.
+/// Returns a copy of `op` that does not use the mesh axis `axis`. The flag
+/// `usesAllWindows` says that each rank receives only the operand elements that
+/// it needs, for every windowed read of the op, such as a slice. If no other
+/// axis splits the copy, its flag becomes false.
 static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
   ShardedOp base(op);
   bool isSplit = false;
@@ -45,10 +46,10 @@ static ShardedOp withoutAxis(const ShardedOp &op, const dist::Axis &axis) {
 }
 
 /// Sorts the list of axes of each loop dim of `op` that `axis` splits. `own` is
-/// the same op with the split that the search selected. If `own` splits the
-/// loop dim over the same axes, they get the order that they have in `own`.
-/// Otherwise they get the order of the mesh, with the sub-axes of one mesh axis
-/// from major to minor.
+/// the same op with the split that the search selected. If the list for this
+/// loop dim in `own` has the same axes, takes the order of that list. Otherwise
+/// takes the order of the mesh, with the sub-axes of one mesh axis from major
+/// to minor.
 static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
                   const dist::Mesh &mesh) {
   for (auto [axes, as] : llvm::zip_equal(op.axes, own.axes)) {
@@ -65,8 +66,9 @@ static void order(ShardedOp &op, const ShardedOp &own, const dist::Axis &axis,
 
 /// Returns whether `candidate`, a way of splitting node `index`, reads an
 /// operand as a partial sum along `axis`, although no operand is computed as a
-/// partial sum. One rank would then have to use the tensor, and the other ranks
-/// zeros, as their summands. This is never useful.
+/// partial sum. To make a partial sum of a complete tensor, one rank would keep
+/// the tensor as its addend, and the other ranks would take zeros. This is
+/// never useful.
 static bool makesPartial(const ShardedGraph &graph, unsigned index,
                          const ShardedOp &candidate, const dist::Axis &axis) {
   if (!dist::holdsAxis(candidate.through, axis.name))
@@ -134,7 +136,8 @@ Alternatives::takenBeside(const ShardedGraph::OperandEdge &edge,
   return llvm::to_vector(llvm::make_second_range(placed));
 }
 
-/// There are three cases:
+/// Adds to `choice` the cost of a reshard of the operand to `to`, the sharding
+/// in which the op needs the operand. There are three cases:
 ///
 /// - The operand is a weight or a constant that only this op reads. It is
 ///   stored in the sharding `to`. No reshard is necessary, and the operand
@@ -375,8 +378,9 @@ std::string Alternatives::refusal(unsigned index, const ShardedOp &base,
 // Decisions
 //===----------------------------------------------------------------------===//
 
-/// Returns the sort key of an alternative, smallest first. Alternatives that
-/// the search may choose come before refused ones.
+/// Returns the key by which alternatives are sorted in ascending order.
+/// Alternatives that the search may choose come before refused ones, and faster
+/// alternatives before slower ones.
 static auto rankOf(const dist::Choice &choice) {
   return std::tuple(!choice.refused.empty(), choice.picoseconds,
                     choice.receivedBytes(), choice.calls(), choice.memoryBytes,
@@ -407,7 +411,9 @@ dist::Decision Alternatives::decisionOf(unsigned index, const dist::Axis &axis,
     seen.push_back(std::move(placements));
     std::string refused = refusal(index, base, candidate, axis);
     // `pcc explain` lists refused candidates with the reason. It leaves out a
-    // candidate in which `axis` splits a dim that it must never split.
+    // candidate in which `axis` splits a dim that it must never split, such as
+    // `dp` a dim other than the batch. refusal() marks these candidates by this
+    // text.
     if (StringRef(refused).ends_with("splits nothing else"))
       continue;
     if (auto choice = price(index, candidate)) {

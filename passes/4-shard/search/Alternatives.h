@@ -53,9 +53,10 @@ private:
   /// operands. Returns false if one of them is impossible.
   bool priceOperands(unsigned index, const ShardedOp &candidate,
                      dist::Choice &choice);
-  /// Adds to the costs in `choice` the reshard of one operand to the sharding
-  /// `to`. `own` lists the shardings in which earlier operands of the op read
-  /// the same value. Returns false if the reshard is impossible.
+  /// Adds to the costs in `choice` the reshard to the sharding `to` of the
+  /// operand that `edge` describes. `own` lists the shardings in which earlier
+  /// operands of the op read the same value. Returns false if the reshard is
+  /// impossible.
   bool priceOperand(const ShardedGraph::OperandEdge &edge,
                     const dist::Sharding &to, llvm::ArrayRef<OwnForm> own,
                     dist::Choice &choice);

@@ -13,8 +13,8 @@ using namespace pcc;
 using namespace pcc::shard;
 
 /// Returns the round, counted from 0, in which the search assigns the mesh axis
-/// of `assignment`. A sharding that the user set, such as [tp p1], may set the
-/// round. The default is 0.
+/// of `assignment`. A sharding that the user set may set the round, as Shardy's
+/// priorities do: [tp p1] sets round 1 for tp. The default is 0.
 static int priorityOf(const AxisAssignment &assignment, const Seeds &seeds) {
   return seeds.priorityOf(assignment.parts.front().axis);
 }
@@ -63,9 +63,10 @@ static void addStorage(const dist::Mesh &mesh, const Seeds &seeds,
 }
 
 /// Returns the orders of `assignments` to try. The first one is the given
-/// order. The other orders exchange only axes with a name other than `dp`,
-/// `mb`, `cp` and `tp`, and only axes of the same round (priorityOf). If there
-/// are more than three of these axes, returns only the given order.
+/// order. The other orders permute the assignments of axes with a name other
+/// than `dp`, `mb`, `cp` and `tp`. Each of these assignments stays in its round
+/// (priorityOf). If there are more than three of them, returns only the given
+/// order.
 static std::vector<std::vector<AxisAssignment>>
 ordersOf(std::vector<AxisAssignment> assignments, const Seeds &seeds) {
   std::vector<size_t> places;
@@ -145,9 +146,11 @@ assignInBestOrder(ShardedGraph &graph,
 /// the operand and one possible split of the op that reads the operand.
 static constexpr double mostPairs = 1 << 15;
 
-/// Returns `orders`, followed by variants. In a variant, each axis with a name
-/// other than `dp`, `mb`, `cp` and `tp` has one step for each of its sub-axes
-/// of prime size. An order in which this changes nothing has no variant.
+/// Returns `orders`, followed by variants. An order usually has one step for
+/// each axis. In its variant, each axis with a name other than `dp`, `mb`, `cp`
+/// and `tp` has one step for each of its sub-axes of prime size. For example,
+/// an axis of size 4 has two steps. An order without an axis that can be
+/// divided in this way has no variant.
 static std::vector<std::vector<AxisAssignment>>
 withParts(std::vector<std::vector<AxisAssignment>> orders) {
   for (size_t i = 0, count = orders.size(); i < count; ++i) {

@@ -8,12 +8,12 @@
 
 namespace pcc::shard {
 
-/// Decides which dims of each op of `graph` each mesh axis splits, and stores
-/// in `graph` the cheapest sharding that the search finds. `seeds` are the
-/// shardings that the user sets. `experts` has the sub-axes that split expert
-/// dims, if there are any. Emits an error and fails if no sharding of the graph
-/// agrees with `seeds`, if a reshard is impossible, or if the batch cannot be
-/// cut into microbatches.
+/// Decides for each op of `graph` and each mesh axis which dims of the op the
+/// axis splits. Stores in `graph` the cheapest sharding that the search finds.
+/// `seeds` are the shardings that the user sets. `experts` has the sub-axes
+/// that split expert dims, if there are any. Emits an error and fails if no
+/// sharding of the graph agrees with `seeds`, if a reshard is impossible, or if
+/// the batch cannot be cut into microbatches.
 mlir::LogicalResult assignMeshAxes(ShardedGraph &graph, const Seeds &seeds,
                                    const dist::SubAxes &experts,
                                    plan::ReshardPlanner &planner);

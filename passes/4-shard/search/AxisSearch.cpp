@@ -26,9 +26,9 @@ using namespace pcc::shard;
 /// cheapest.
 static constexpr size_t tableLimit = size_t(1) << 20;
 
-/// Limit on the sets of shardings that the search considers for one value.
-/// Ranks may keep a value in several shardings for different users. Sets of one
-/// or two shardings are always considered.
+/// Largest number of sets of shardings that the search considers for one value.
+/// A set contains the shardings in which ranks keep the value at the same time,
+/// for different users. Sets of one or two shardings are always considered.
 static constexpr size_t mostForms = 256;
 
 /// Largest AxisSearch::work() for which assignAxesJointly assigns all mesh axes
@@ -212,10 +212,11 @@ private:
     /// are multiplied by this number.
     double frequency = 1;
     std::vector<dist::Sharding> forms;
-    /// Input of plan::addSharedValue for this value. `producedForm` and
-    /// `wantedForm` have, for each candidate split of the producer and of the
-    /// users, the index of the value's sharding in `forms`. `reform` has the
-    /// costs of reshards between all `forms`.
+    /// Input of plan::addSharedValue for this value. Shardings are numbered by
+    /// their index in `forms`. `producedForm` has the number of the value's
+    /// sharding for each candidate split of the producer. `wantedForm` has the
+    /// same for each candidate split of one user. `reform` has the costs of
+    /// reshards between all `forms`.
     plan::SharedValue shared;
   };
 
@@ -426,9 +427,9 @@ pcc::shard::assignAxis(ShardedGraph &graph, const AxisAssignment &wanted,
   }
   plan::Cost cost = together->solve();
   if (knowsExperts(assignment.role)) {
-    // In a large graph, the search `together` may miss the cheapest plan.
-    // Search again, with fewer candidate splits for the ops around the experts.
-    // Take the new plan, unless the plan of `together` is cheaper.
+    // In a large graph, the first search (`together`) may miss the cheapest
+    // plan. Search again, with fewer candidate splits for the ops around the
+    // experts. Use the second plan, unless the first plan is cheaper.
     AxisAssignment other = assignment;
     other.movesTokens = false;
     AxisSearch named(graph, {{other}}, before, seeds, planner);

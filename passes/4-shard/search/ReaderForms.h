@@ -29,12 +29,13 @@ public:
     /// First operand, in the order of ShardedGraph::users, that needs the value
     /// in `sharding`.
     Place first;
-    /// First operand of another node than `first.user` that needs the value in
-    /// `sharding`; std::nullopt if there is none.
+    /// First operand that needs the value in `sharding` and belongs to another
+    /// node than `first`; std::nullopt if only the node `first.user` needs the
+    /// value in `sharding`.
     std::optional<Place> next;
 
-    /// Returns the first operand of another node than `user` that needs the
-    /// value in `sharding`; std::nullopt if there is none.
+    /// Returns the first operand that needs the value in `sharding` and does
+    /// not belong to the node `user`; std::nullopt if there is none.
     std::optional<Place> firstBeside(unsigned user) const {
       return first.user != user ? first : next;
     }

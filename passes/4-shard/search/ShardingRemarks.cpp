@@ -148,9 +148,10 @@ static int64_t numHeads(const ShardedOp &op) {
   return heads;
 }
 
-/// Returns the end of a sentence about the sizes of `axis` that divide `heads`:
-/// "tp=2 and tp=4 do". The text names the nearest size below and the nearest
-/// size above that of `axis`, which itself does not divide `heads`.
+/// Returns the end of a remark that the size of `axis` does not divide the
+/// number `heads` of attention heads. The text names the nearest smaller size
+/// and the nearest larger size that divide `heads`. For example, for tp=3 and 8
+/// heads, the text is "tp=2 and tp=4 do".
 static std::string dividing(int64_t heads, const dist::Axis &axis) {
   int64_t below = std::min(axis.size, heads), above = axis.size;
   while (heads % below != 0)

@@ -13,7 +13,7 @@ using namespace pcc::shard;
 
 /// Returns the tag of the dim that a mesh axis for the parallelism `role` is
 /// meant to split: Batch (samples) for data parallelism, Sequence (tokens) for
-/// context parallelism, or None.
+/// context parallelism, and None for any other role.
 static FactorTag tagOfRole(AxisRole role) {
   switch (role) {
   case AxisRole::Sequence:
@@ -97,8 +97,10 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
   if (assignment.role == AxisRole::Storage)
     return divideStored(index, assignment, states);
   ArrayRef<dist::SubAxis> parts(assignment.parts);
-  // Extend the sub-axis of this mesh axis in `decided` by `parts`. `decided`
-  // has one sub-axis for each axis assigned completely or in part.
+  // `decided` has one sub-axis for each mesh axis that is assigned completely
+  // or in part. Replace the sub-axis of this mesh axis by one that includes
+  // `parts`. Example: tp=4 is assigned in two steps of size 2. Its sub-axis
+  // then has the size 2 after the first step, and 4 after the second.
   llvm::erase_if(decided, [&](const dist::SubAxis &axis) {
     return axis.axis == parts.front().axis;
   });
@@ -119,10 +121,10 @@ void StrategySpace::assign(unsigned index, const AxisAssignment &assignment,
       return !batchOrder.isKept(index, op);
     });
     addBeforeSequenceAxes(index, assignment, taken);
-    // An axis is meant to split one dim, such as `dp` the batch. split[i] is
-    // the number of its sub-axes that split this dim in candidate taken[i].
-    // Candidates with fewer such sub-axes than the maximum `most` get a
-    // penalty.
+    // An axis such as `dp` is meant to split one dim, such as the batch.
+    // split[i] is the number of sub-axes of the axis that split this dim in
+    // candidate taken[i]. `most` is the largest of these numbers. A candidate
+    // with a smaller number gets a penalty.
     SmallVector<int> split(taken.size());
     if (mustSplit || mustSplitInput)
       llvm::transform(taken, split.begin(), [&](const ShardedOp &op) {
@@ -244,10 +246,12 @@ void StrategySpace::addBeforeSequenceAxes(
     }
 }
 
-/// Returns true if the parallelism of the axis splits dims with this tag in
-/// every op (isTagOfRole), such as the batch for dp. In the ops around divided
-/// experts, the axis may also split the dims in the table at
-/// AxisAssignment::movesTokens.
+/// Returns true in two cases:
+///
+/// - The axis is meant to split dims with the tag `tag` in every op
+///   (isTagOfRole), such as the batch for dp.
+/// - The node is one of the ops around divided experts (ExpertRegion), and the
+///   table at AxisAssignment::movesTokens lists the dim for this axis.
 bool StrategySpace::mayTakeNearExperts(unsigned index, FactorTag tag,
                                        const AxisAssignment &assignment) const {
   if (isTagOfRole(tag, assignment.role))
@@ -330,9 +334,11 @@ bool pcc::shard::mayTake(const ShardedGraph &graph, unsigned index,
   const ShardedOp &op = graph.ops[index];
   if (strategy.kind == Strategy::Through)
     // With the strategy Through, the op reads a partial sum, and its result is
-    // a partial sum. Along `mb`, the op must be one that may read the sum of
-    // one microbatch. A transfer to another pipeline stage may pass a partial
-    // sum only along a data-parallel axis, or in the optimizer update.
+    // a partial sum. Along the microbatch axis `mb`, the op must accept a sum
+    // over one microbatch in place of the whole batch. Along other axes, only
+    // transfers to another pipeline stage are restricted. A transfer may pass
+    // on a partial sum only along a data-parallel axis, or in the optimizer
+    // update.
     return inTime ? graph.readsSumsInTime(index)
                   : !isTransfer(op) || role == AxisRole::Batch ||
                         graph.runsOncePerStep(index);
@@ -373,9 +379,12 @@ double StrategySpace::penaltyOf(unsigned index, const ShardedOp &before,
          (megatron.isBroken(index, after, part) ? 1 : 0);
 }
 
-/// Two kinds of arguments need no split although they have a batch. For `dp`,
-/// these are the arguments whose sharding the user set. For `mb`, these are the
-/// arguments that some op reads with the whole batch at once.
+/// Returns false for two kinds of arguments that have a batch dim:
+///
+/// - If `part` belongs to the microbatch axis `mb`: arguments of which some op
+///   reads the whole batch at once.
+/// - If `part` belongs to another axis, such as `dp`: arguments whose sharding
+///   the user set.
 bool StrategySpace::mustSplitBatch(unsigned index,
                                    const dist::SubAxis &part) const {
   if (!graph.isArgument(index) || (graph.seedOf(index) && !isInTime(part)) ||

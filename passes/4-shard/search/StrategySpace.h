@@ -38,14 +38,16 @@ struct AxisAssignment {
   /// Parallelism for which the axis is used, such as data or tensor
   /// parallelism. It decides which dims the axis may split.
   AxisRole role;
-  /// Selects the dims that an axis may split in the ops around divided experts
-  /// (ExpertRegion), in addition to its own dim (batch or sequence). The axis
-  /// is `dp`, `cp` or `mb` (the time axis, which counts microbatches):
+  /// Selects the dims that the axis may split in the expert region
+  /// (ExpertRegion, the ops around divided experts), in addition to its own
+  /// dim. The own dim is the batch for `dp` and `mb` (microbatches), and the
+  /// sequence for `cp`. The table tells whether ranks along the axis hold
+  /// different experts or the same experts:
   ///
-  ///   movesTokens   axis that divides experts   any other axis
-  ///   true          all dims                    of activations, all dims but
-  ///                                             expert dims; of weights, none
-  ///   false         expert dims                 none
+  ///   movesTokens   different experts   same experts
+  ///   true          all dims            of activations, all dims but expert
+  ///                                     dims; of weights, none
+  ///   false         expert dims         none
   bool movesTokens = true;
   /// Whether two sub-axes of the axis may split different dims of an op, such
   /// as rows and columns of a weight. If false, two sub-axes may still split
@@ -112,8 +114,9 @@ private:
   /// `states` already, keeps only the one with the smaller penalty.
   static void add(SearchState state, States &states);
   /// Replaces each candidate split of node `index` in `states` by its
-  /// extensions over the axis of `assignment`. Adds the axis to `decided`,
-  /// unless the assignment is for ZeRO or FSDP (AxisRole::Storage).
+  /// extensions over the axis of `assignment`. `decided` lists the axes that
+  /// earlier assignments have decided, completely or in part. Adds the axis to
+  /// this list, unless the assignment is for ZeRO or FSDP (AxisRole::Storage).
   void assign(unsigned index, const AxisAssignment &assignment,
               dist::SubAxes &decided, States &states) const;
   /// Extends the candidate splits `states` of node `index` by an axis for ZeRO
@@ -131,37 +134,43 @@ private:
   void followStored(unsigned index, const AxisAssignment &assignment,
                     States &states) const;
   /// Returns whether node `index` may use `strategy` for the axis of
-  /// `assignment`. Checks the parallelism of the axis (shard::mayTake),
-  /// `--reproducible` (keepsOrder), divided storage (ZeRO, FSDP), and divided
-  /// experts (mayTakeNearExperts).
+  /// `assignment`. Checks the rules for the parallelism of the axis
+  /// (shard::mayTake), for `--reproducible` (keepsOrder), for tensors that are
+  /// stored divided among ranks (ZeRO, FSDP), and for divided experts
+  /// (mayTakeNearExperts).
   bool mayTake(unsigned index, const Strategy &strategy,
                const AxisAssignment &assignment) const;
-  /// Returns whether `strategy` keeps the order of sums over the batch that
-  /// `--reproducible` fixes. Always true without this option, and for tensor
-  /// parallelism (`role`).
+  /// Returns whether `strategy` keeps the order in which the elements of a sum
+  /// over the batch are added. The option `--reproducible` fixes this order.
+  /// For example, a split of a summed batch dim over ranks may change it.
+  /// Always true without the option, and if `role` is AxisRole::Tensor.
   bool keepsOrder(unsigned index, const Strategy &strategy,
                   AxisRole role) const;
   /// Returns whether the axis of `assignment` may split a dim with the tag
   /// `tag` of node `index` (see AxisAssignment::movesTokens). Valid only if
   /// experts are divided among ranks. `assignment.role` must be one of the four
-  /// with `Experts` in their names.
+  /// AxisRoles with `Experts` in their names, such as BatchAndExperts.
   bool mayTakeNearExperts(unsigned index, FactorTag tag,
                           const AxisAssignment &assignment) const;
-  /// Appends copies of candidates that split attention heads over `cp` and the
-  /// axis of `assignment`, with `cp` last. The reshard before the attention is
-  /// then often cheaper, because it moves data over `cp` only.
+  /// For each candidate that splits attention heads over `cp` and the axis of
+  /// `assignment`, appends a copy in which `cp` is the last of these axes. For
+  /// example, the heads of a candidate are split over [cp, tp], and the heads
+  /// of the copy over [tp, cp]. The reshard before the attention is then often
+  /// cheaper, because it moves data over `cp` only.
   void
   addBeforeSequenceAxes(unsigned index, const AxisAssignment &assignment,
                         llvm::SmallVectorImpl<ShardedOp> &candidates) const;
-  /// Returns whether the axis of `assignment` must split a certain dim of node
-  /// `index`, if the node has this dim: the batch dim for `dp` and `mb`, and
-  /// the sequence dim or the heads for `cp` (SequenceOps). Returns false for
-  /// ops around divided experts.
+  /// Returns whether the axis of `assignment` must split its own dim of node
+  /// `index`, if the node has this dim. The own dim is the batch for `dp` and
+  /// `mb`, and the sequence or the attention heads for `cp`. For `cp`, the
+  /// result is true only if the node is in SequenceOps. Returns false for ops
+  /// around divided experts.
   bool mustSplitRoleDim(unsigned index, const AxisAssignment &assignment) const;
-  /// Counts the sub-axes in `assignment.parts` that split a dim of `op` with
-  /// the tag of the parallelism, such as Batch for `dp`. Returns 0 for `tp` and
-  /// for axes with other names, which have no tag. Without `--reproducible`,
-  /// counts only the first sub-axis, so the result is 0 or 1.
+  /// Returns the number of sub-axes in `assignment.parts` that split a dim of
+  /// `op` with the tag of the parallelism, such as Batch for `dp`. Without
+  /// `--reproducible`, considers only the first sub-axis of the list, so the
+  /// result is 0 or 1. Returns 0 for `tp` and for axes with names other than
+  /// `dp`, `cp` and `mb`, because these axes have no tag.
   int numRoleParts(unsigned index, const ShardedOp &op,
                    const AxisAssignment &assignment) const;
   /// Returns a penalty if `part`, a sub-axis for the parallelism `role`, leaves

@@ -152,8 +152,9 @@ Status BundleFolder::remove(std::string_view name) {
                : Status::success();
 }
 
-/// Repeats the check of create(), because the user may have stored a file in
-/// the older bundle since then. The rename would erase this file.
+/// Before the rename, checks again, as create() did, that an older bundle
+/// contains only files that pcc wrote. The user may have stored another file in
+/// it since create(), and the rename would erase this file.
 Status BundleFolder::finish() {
   PCC_RETURN_IF_ERROR(checkReplaceable(bundle));
   return temporary.finish();

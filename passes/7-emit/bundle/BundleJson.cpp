@@ -46,8 +46,9 @@ struct StoredView {
     }
   }
 
-  /// Index in the program of each dim in bundle.json: dim i of bundle.json is
-  /// dim `order[i]` in the program.
+  /// Map from the dims of the weight in bundle.json to its dims in the program:
+  /// dim i of bundle.json is dim `order[i]` in the program. Example: {1, 0} for
+  /// a matrix that the program transposes.
   std::vector<size_t> order;
 
 private:
@@ -191,7 +192,8 @@ private:
   }
 
   /// Returns a JSON list with the name, type, shape and layout (sharding) of
-  /// each weight in `program`. Leaves out optimizer state, which is `filled`.
+  /// each weight in `program`. Leaves out parameters whose elements all begin
+  /// with one value (`filled`), such as optimizer state.
   Json parametersJson(const program::ProgramT &program) const {
     Json list = Json::array();
     for (const auto &parameter : program.parameters) {

@@ -29,9 +29,10 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
   RankedTensorType operand = graph::tensorType(collective.getInput());
   CollectiveFacts entry;
   entry.isMost = !collective.getRows().empty();
-  // The operands `rows` are run-time masks that select the rows (such as
-  // tokens) for each rank. The ranks of a group can get different rows, as in
-  // an all_to_all.
+  // The operands `rows` of a collective are run-time masks that select the rows
+  // (such as tokens) that each rank gets. The ranks of a group can then get
+  // different rows, as in an all_to_all. Describe the collective as an
+  // all_to_all.
   const auto kind =
       entry.isMost ? dist::CollectiveKind::AllToAll : collective.getKind();
   entry.kind = dist::toString(kind);
@@ -52,11 +53,11 @@ static CollectiveFacts factsOf(const ModelFacts &facts,
 }
 
 /// Adds `collective` to the list `entries`. `entry` describes `collective`. If
-/// the list has an element with an equal description that names an ONNX node,
-/// appends `collective` to the field `ops` of this element. Example: two
-/// all-reduces of one node over the same axis, of 64 bytes each, share an
-/// element. Otherwise, appends `entry` as a new element. Sets `count` to the
-/// number of collectives in `ops`.
+/// `entry` names an ONNX node, and the list has an element with an equal
+/// description, appends `collective` to the field `ops` of this element.
+/// Example: two all-reduces of one node over the same axis, of 64 bytes each,
+/// share an element. Otherwise, appends `entry` as a new element. Sets the
+/// field `count` of the element to the number of collectives in `ops`.
 static void addEntry(std::vector<CollectiveFacts> &entries,
                      CollectiveFacts entry, dist::CollectiveOp collective) {
   auto same = llvm::find_if(entries, [&](const CollectiveFacts &other) {
@@ -99,8 +100,8 @@ static std::pair<int, int> spacingOf(const ModelFacts &facts, int group) {
 
 /// Interpolates between measured seconds if `cluster` has them. Otherwise
 /// returns latency + received bytes / bandwidth of the network with the
-/// smallest span, such as NVLink, that connects the ranks of a group. Uses the
-/// group of rank 0 for all groups.
+/// smallest span, such as NVLink, that connects the ranks of a group. Assumes
+/// that the ranks of every group are spaced like those of the group of rank 0.
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
   const int group = facts.groupOf(collective);

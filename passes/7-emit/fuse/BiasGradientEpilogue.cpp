@@ -14,7 +14,8 @@ static RankedTensorType typeOf(Value value) { return graph::tensorType(value); }
 /// Returns those operands of the matmul `product` for which cuBLASLt can
 /// compute column sums in the same call as the product. These are operands with
 /// two dims whose first dim the matmul contracts, such as both operands of xᵀ ·
-/// y. The flag is true for the left operand, and false for the right operand.
+/// y. Each operand has a flag: true for the left operand, and false for the
+/// right operand.
 static SmallVector<std::pair<Value, bool>, 2>
 contractedRows(graph::MatmulOp product) {
   SmallVector<std::pair<Value, bool>, 2> factors;

@@ -318,9 +318,10 @@ private:
   /// several times.
   static bool isWorthRepeating(Operation *op, const KernelGroup &group) {
     ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
-    // If the last dim of the result of `op` is 1, `op` does not depend on the
-    // index of the innermost loop. LLVM is expected to move `op` out of this
-    // loop. With at least 16 iterations, the cost of `op` is then small.
+    // If the last dim of the result of `op` has size 1, `op` does not depend on
+    // the index of the innermost loop. LLVM is expected to move `op` out of
+    // this loop. If the loop has at least 16 iterations, the cost of `op` is
+    // then small compared with the loop.
     bool isPerLine = !shape.empty() && shape.back() == 1 &&
                      !group.shape.empty() && group.shape.back() >= 16;
     if (!isExpensive(op) || isPerLine)
@@ -352,9 +353,10 @@ private:
   bool leadsBack(Operation *op, int number) const {
     SmallVector<Operation *> work;
     llvm::SmallPtrSet<Operation *, 32> seen;
-    // The search can stop at ops after the span of the group (see `spans`),
-    // because no path leads from such an op back to the group. `turn` is the
-    // number of the last op of the span. Ops after it have smaller numbers.
+    // The group lies in one span (range of successive ops, see `spans`). No
+    // path leads from an op after the span back to the group, so the search can
+    // stop there. `turn` is the number of the last op of the span. Ops are
+    // numbered from the end of the block, so later ops have smaller numbers.
     const size_t turn = spans[spanOf(number)];
     auto mayLeadBack = [&](Operation *at) { return turnOf.at(at) >= turn; };
     auto visitUsers = [&](Operation *from, int except) {

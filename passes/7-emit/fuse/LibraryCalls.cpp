@@ -143,8 +143,9 @@ static bool isOfTraining(Operation *op) {
 }
 
 /// Returns whether the result of the matmul or convolution `op` must be rounded
-/// to bf16 or f16 before the next op. In training, a kernel may recompute the
-/// next op (activation checkpointing) and must give equal bits.
+/// to bf16 or f16 before the next op. This is so in training: the backward pass
+/// may recompute the next op from the stored, rounded result (activation
+/// checkpointing), and must get the same bits as the forward pass.
 static bool roundsBetween(Operation *op) {
   const Type element = graph::tensorType(op->getResult(0)).getElementType();
   return isOfTraining(op) && (element.isBF16() || element.isF16());
@@ -251,10 +252,10 @@ private:
 
   /// Returns whether `value` and `sum` are an accumulated gradient before and
   /// after the addition of one microbatch. `value` is then an argument of the
-  /// stage function, `sum` is a result of the same function, and both share one
-  /// buffer. If `value` is an argument in the body of a rank.library_call op,
-  /// the body must return `sum`, and the function makes the same check for the
-  /// operand and the result of the op.
+  /// stage function, `sum` is a result of this stage function, and both share
+  /// one buffer. If `value` is an argument in the body of a rank.library_call,
+  /// the body must return `sum`. The condition must then hold for the operand
+  /// and the result of the rank.library_call.
   static bool isSumSoFar(Value value, Value sum) {
     auto argument = dyn_cast<BlockArgument>(value);
     auto call =
@@ -352,9 +353,9 @@ private:
     }
   }
 
-  /// Appends Silu, value · sigmoid(value), to the epilogue. The sigmoid must be
-  /// read only by the product, and `value` only by both ops. Otherwise returns
-  /// false and appends nothing.
+  /// Appends Silu, value · sigmoid(value), to the epilogue. The readers of
+  /// `value` must be one sigmoid and one product, and the product must be the
+  /// only reader of the sigmoid. Otherwise returns false and appends nothing.
   bool takeSilu(Value value) {
     if (!value.hasNUses(2))
       return false;

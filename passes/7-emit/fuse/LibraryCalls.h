@@ -86,10 +86,10 @@ struct Epilogue {
   /// `result` is the result of the matmul or convolution. Otherwise, `result`
   /// is the result of the last op in `ops`.
   mlir::Value result;
-  /// Offset and strides in `result` of the elements of the matmul or
-  /// convolution. Example: the matmul has shape [2, 3], and `result` is its
-  /// transpose. Element [i, j] of the matmul is at i + 2 j, so the strides are
-  /// [1, 2].
+  /// Positions in `result` at which the elements of the matmul or convolution
+  /// are stored, as an offset and strides. Example: the matmul has shape [2,
+  /// 3], and `result` is its transpose. Element [i, j] of the matmul is at i +
+  /// 2 j, so the strides are [1, 2].
   StridedView stored;
 };
 
@@ -121,8 +121,9 @@ struct OperandView {
 
 /// Returns how a matmul can read `operand` with strides, without the
 /// transposes, slices and reshapes before it. Returns
-/// OperandView::plain(operand) if this is impossible, or if a fused kernel can
-/// transpose at no cost.
+/// OperandView::plain(operand) if this is impossible, or if a fused kernel
+/// computes the tensor before these ops. This kernel can execute the ops too,
+/// at no cost.
 OperandView viewOperand(mlir::Value operand);
 
 /// Returns whether a fused kernel, rather than a library call, reads `value`.

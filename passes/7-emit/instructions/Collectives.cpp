@@ -78,10 +78,10 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   RankedTensorType type = graph::tensorType(op.getResult());
   const auto &before = op.getFrom().getSharding();
   const auto &after = op.getTo().getSharding();
-  // Find the sub-axes over which the result is partial, but not the operand. A
-  // list stores adjacent sub-axes as one, such as x for the halves x:(1)2 and
-  // x:(2)2. A set difference would therefore not remove one half from x, but
-  // plan::subtract() does.
+  // Find the sub-axes over which the result is partial and the operand is not.
+  // A list of sub-axes stores adjacent sub-axes as one, such as x for the
+  // halves x:(1)2 and x:(2)2. A set difference would therefore not remove one
+  // half from x, but plan::subtract() does.
   const auto added =
       plan::subtract(dist::partialAxes(after), dist::partialAxes(before));
   if (!added)
@@ -89,9 +89,10 @@ static bool buildMask(dist::CollectiveOp op, InstructionWriter &writer) {
   program::FillT fill;
   fill.buffer = writer.bufferOf(op.getResult());
   fill.element = neutralElement(type, reductionOf(after));
-  // The result is the first half of its buffer. The rank with coordinate 0
-  // along the axes `added` copies the value to this half. All other ranks copy
-  // it to the unused second half.
+  // The buffer has space for two tensors, and the first one is the result. The
+  // rank with coordinate 0 along the sub-axes `added` copies the value to the
+  // first tensor. All other ranks copy the value to the second tensor, which is
+  // not used. The first tensor then keeps the neutral element.
   program::CopyT copy;
   copy.source = writer.bufferOf(op.getInput());
   copy.target = writer.buffers.widenedBuffer(op.getResult(), 2);
@@ -155,9 +156,9 @@ static program::CollectiveT makeCollective(dist::CollectiveOp collective,
   return made;
 }
 
-/// Returns whether CPUs can execute `collective`, but GPUs cannot. True for a
-/// transfer of only the rows that run-time masks select, and for a reduction of
-/// 16-bit integers, which NCCL lacks.
+/// Returns whether CPUs can execute `collective`, but GPUs cannot. There are
+/// two such collectives: one that transfers only the rows that masks select at
+/// run time, and a reduction of 16-bit integers, which NCCL lacks.
 static bool isOnlyForHosts(dist::CollectiveOp collective) {
   return !collective.getRows().empty() ||
          (dist::reduces(collective.getKind()) &&

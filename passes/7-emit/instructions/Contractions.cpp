@@ -153,18 +153,19 @@ private:
     return isa<FloatType>(typeOf(2).getElementType());
   }
 
-  /// Returns whether two dims of a tensor can be merged into one dim. `outer`
-  /// and `inner` are their letters in the equation. `tensor` is 0 for the lhs,
-  /// 1 for the rhs, 2 for the result.
+  /// Returns whether two dims of a tensor can be merged into one dim: the
+  /// stride of the outer dim must be the stride times the size of the inner
+  /// dim. `outer` and `inner` are the letters of the dims in the equation.
+  /// `tensor` is 0 for the lhs, 1 for the rhs, 2 for the result.
   bool runsOn(int tensor, char outer, char inner) {
     return strideOf(tensor, outer) == strideOf(tensor, inner) * sizes[inner];
   }
 
   /// Records the dim of the matrix product to which `letter` belongs: batch,
   /// row, column or summed. Only the last row letter and the last column letter
-  /// stay row and column. The earlier ones become batch dims. Returns false for
-  /// a letter that only one operand has, and that the result lacks, such as b
-  /// in ab,c->ac, unless its size is 1.
+  /// stay row and column. The earlier ones become batch dims. Returns false if
+  /// only one operand has `letter`, the result lacks it, and its size is not 1.
+  /// An example is b in ab,c->ac.
   bool assign(char letter) {
     const bool inA = has(0, letter), inB = has(1, letter), inC = has(2, letter);
     if (!inC) {

@@ -32,8 +32,9 @@ static std::unique_ptr<program::ScalarT> makeScalar(rank::OffsetAttr offset,
   return scalar;
 }
 
-/// Returns the names of the graph ops that the kernel computes, in their order
-/// and each once, such as "add, relu". Constants are left out.
+/// Returns the names of the graph ops that the kernel computes, such as "add,
+/// relu". Each name occurs once, at the place of the first op with this name.
+/// Constants are left out.
 static std::string opsOf(rank::KernelOp kernel) {
   llvm::SetVector<StringRef> names;
   for (Operation &op : kernel.getBody().front().without_terminator())

@@ -166,9 +166,10 @@ public:
   }
 
   /// Emits the softmax weight P of key `t` for the query at `row`, and the
-  /// gradient of the query-key dot product. This gradient is
-  /// slope · P · (dP − mean). dP is the result of product(), and slope is
-  /// Score::slope. `gradient` is the gradient of the attention's result.
+  /// gradient of the query-key dot product. This gradient is slope · P ·
+  /// (dP − mean). dP is the gradient of P (product()), mean is `numbers.mean`,
+  /// and slope is Score::slope. `gradient` is the gradient of the attention's
+  /// result.
   std::pair<Value, Value> centred(Value gradient, ArrayRef<Index> row,
                                   const Index &t,
                                   const RowStatistics &numbers) {

@@ -101,9 +101,10 @@ private:
     return passes[op] = pass;
   }
 
-  /// Sets `firstColumn`, `first`, `end` and `w.outer` for group number
-  /// `iteration` of neighboring columns. overColumns() later sets the last
-  /// entry of `w.outer`, the column.
+  /// Sets `firstColumn`, `first` and `end` for group number `iteration` of
+  /// neighboring columns. Also sets `w.outer`, the multi-index along the dims
+  /// that are not reduced. Its last entry is first the index of the group.
+  /// overColumns() later replaces it by the index of the column.
   void enter(const Index &iteration) {
     const int64_t size = w.rows.shape.back();
     SmallVector<int64_t> tiles = w.rows.outerShape();

@@ -114,17 +114,19 @@ static Index reflected(KernelWriter &w, PadMode mode, const Index &index,
   else {
     int64_t period =
         mode == PadMode::Wrap ? size : std::max<int64_t>(1, 2 * size - 2);
-    // The padded operand repeats after `period` elements. RemUIOp needs a
-    // dividend that is not negative, so add enough periods for the smallest
-    // index.
+    // The padded operand repeats after `period` elements, so compute `at`
+    // modulo `period`. RemUIOp needs a dividend that is not negative. Therefore
+    // first add `away` periods to `at`, enough for the smallest index.
     int64_t away = (std::max<int64_t>(0, -range.low) + period - 1) / period;
     Value shifted = s.add(at, s.integer(i64, away * period));
     at = arith::RemUIOp::create(w.builder, w.loc, shifted,
                                 s.integer(i64, period));
     // In mode reflect, a period consists of the operand, and then its inner
-    // elements in reverse order. For the operand [a, b, c], a period is
-    // [a, b, c, b]. If `at` is larger than `last`, use the mirrored index. In
-    // mode wrap, `at` is never larger than `last`.
+    // elements in reverse order. For the operand [a, b, c], it is [a, b, c, b].
+    // `at` is an index in the period, and `last` is the index of the last
+    // operand element, here 2. If `at` is larger than `last`, use the mirrored
+    // index `period` − `at`: index 1 for `at` = 3. In mode wrap, `at` is never
+    // larger than `last`.
     Value mirrored = s.sub(s.integer(i64, period), at);
     Value inside = s.compare(arith::CmpIPredicate::sle, at, last);
     at = s.select(inside, at, mirrored);

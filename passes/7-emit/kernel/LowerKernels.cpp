@@ -75,8 +75,9 @@ struct BodyWriter {
   }
 
   /// Emits iteration number `iteration` of the parallel outermost loops of a
-  /// kernel without reductions. The iteration stores all elements with equal
-  /// indices along the parallel dims, by loops over the other dims.
+  /// kernel without reductions. The number determines the indices along the
+  /// dims of these loops. The iteration stores all result elements with these
+  /// indices, by loops over the other dims.
   void writeElements(const Index &iteration) {
     int64_t numOuter = 0;
     for (int64_t group : ArrayRef(plan.groups).take_front(plan.numParallel))

@@ -135,9 +135,9 @@ static bool treatsAlike(RankedTensorType type, ArrayRef<int64_t> shape,
 }
 
 /// Returns whether one loop of `kernel` can cover the dims `dim` and `dim` + 1
-/// of `shape`. False if an op needs the index along each dim, such as a
-/// transpose or an iota. Results of reductions, softmaxes and norms are not
-/// checked.
+/// of `shape`. Returns false if an op, such as a transpose or an iota, needs
+/// separate indices along the two dims. Does not check the shapes of the
+/// results of reductions, softmaxes and norms.
 static bool canMerge(rank::KernelOp kernel, ArrayRef<int64_t> shape,
                      int64_t dim) {
   auto alike = [&](Value value) {

@@ -25,7 +25,7 @@
 
 namespace pcc::emit {
 
-/// Kind of an op: the operand elements on which one element of its result
+/// Kind of an op. It tells on which operand elements one element of the result
 /// depends. Ops of the kind Row are fused only into kernels that loop over rows
 /// (elements reduced together). Ops of the kind None are not fused, except
 /// attention.
@@ -67,10 +67,10 @@ struct RowSpace {
   /// Returns the number of rows (sets of elements that are reduced together): 8
   /// · 16 = 128 for a reduction of [8, 16, 32] over dim 2.
   int64_t outerSize() const;
-  /// Returns whether the last dim is not reduced and has at least 8 elements
-  /// (one vector register). Vector instructions can then reduce several
-  /// neighboring columns at once, such as in the sum of a [500, 64] tensor over
-  /// dim 0.
+  /// Returns whether the last dim of the tensor is not reduced and has at least
+  /// 8 elements (one vector register). Vector instructions can then reduce
+  /// several neighboring columns at once, such as in the sum of a [500, 64]
+  /// tensor over dim 0.
   bool isByColumns() const;
 
   bool operator==(const RowSpace &) const = default;
@@ -133,10 +133,11 @@ struct KernelPlan {
 KernelPlan planOf(rank::KernelOp kernel);
 
 /// Returns one attribute `#rank.offset` for each number that a kernel needs as
-/// an argument to compute `op`. Only dist.global_index ops need numbers: the
-/// start of the rank's shard along each factor of the dim that mesh axes split.
-/// A dim of 192 = 3 · 64 elements that is split only within the 64 needs one
-/// number.
+/// an argument to compute `op`. Only dist.global_index ops need numbers. The
+/// sharding divides the dim of the op into factors. Each factor that mesh axes
+/// split needs one number: the index in this factor at which the rank's shard
+/// starts. Example: the dim has 192 = 3 · 64 elements, and tp splits the factor
+/// 64. The op needs one number.
 llvm::SmallVector<mlir::Attribute> offsetsOf(mlir::Operation *op);
 
 } // namespace pcc::emit

@@ -41,9 +41,10 @@ std::vector<ElementTypes> pcc::emit::randomKernelsOf(ModuleOp module) {
 
 namespace {
 /// Arguments, of type i64, of a kernel that generates random elements of a
-/// weight. Their order is that of the fields of runtime::RandomScalars. Source
-/// indices refer to the whole weight, and target indices to the memory that the
-/// kernel fills. The loops over the elements come last, outermost loop first.
+/// weight. Their order is that of the fields of runtime::RandomScalars. Each
+/// element has two indices: the source index is its index in the whole weight,
+/// and the target index is its index in the memory that the kernel fills. The
+/// loops over the elements come last, outermost loop first.
 struct Scalars {
   Value key, sourceOffset, targetOffset;
   struct ElementLoop {

@@ -260,8 +260,9 @@ static Value shiftedExp(KernelWriter &w, Value input, Value top,
 
 /// Emits two values of the softmax or log_softmax `op` for the current row,
 /// into `w.statistics[op]`. First comes m, the maximum of the row. Second comes
-/// 1 / Σ e^(x − m), or log(Σ e^(x − m)) for a log_softmax. A softmax adds a
-/// pointer to a stack buffer with the terms of the sum, if they fit.
+/// 1 / Σ e^(x − m), or log(Σ e^(x − m)) for a log_softmax. A softmax appends a
+/// third value, unless the row is too large for the stack: a pointer to a stack
+/// buffer with the terms of the sum.
 static void softmaxRow(KernelWriter &w, Operation *op) {
   Value input = op->getOperand(0);
   w.keepRow(input);

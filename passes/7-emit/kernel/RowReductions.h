@@ -11,7 +11,8 @@ namespace pcc::emit {
 /// Emits the computation of one row (elements reduced together) of `kernel`,
 /// which contains reductions. `iteration` is the number of the row, counted
 /// from 0. Stores the results to `outputs`, one pointer per result of `kernel`.
-/// Sets `w.rows`, `w.outer` and `w.statistics`.
+/// Also sets the members of `w` that describe the row: `rows` (reduced shape),
+/// `outer` (indices of the row) and `statistics` (results of the reductions).
 void writeRow(KernelWriter &w, rank::KernelOp kernel, const KernelPlan &plan,
               llvm::ArrayRef<mlir::Value> outputs, const Index &iteration);
 

@@ -40,8 +40,8 @@ public:
   virtual ~RowThreads() = default;
 
   /// Emits a loop in which each thread visits its own elements of a row. `body`
-  /// receives the indices of an element along the reduced dims. The
-  /// loop-carried values begin with `carried`. Returns their final values in
+  /// receives the indices of an element along the reduced dims. `carried` are
+  /// the initial values of the loop-carried values. Returns the final values of
   /// the current thread.
   virtual llvm::SmallVector<mlir::Value>
   forEach(KernelWriter &w, mlir::ValueRange carried, NestBody body) = 0;

@@ -175,9 +175,10 @@ Value ScalarBuilder::rounded(Value value, Type element) {
                            : value;
 }
 
-/// Emits the conversion of a float to the integer type `to`. Rounds towards
-/// zero to the nearest i64; NaN becomes 0. A narrower type takes the low bits
-/// of the i64: 300.5 becomes the i8 44.
+/// Emits the conversion of a float to the integer type `to`. First drops the
+/// fraction, which gives an i64. A float outside of the range of i64 becomes
+/// the smallest or largest i64, and NaN becomes 0. If `to` has fewer bits, the
+/// result has the low bits of the i64: 300.5 becomes the i8 44.
 static Value truncateFloat(ScalarBuilder &s, Value value, Type to) {
   using P = arith::CmpFPredicate;
   constexpr double limit = 9223372036854775808.0;

@@ -56,11 +56,11 @@ std::optional<StridedView> StridedView::reshaped(ArrayRef<int64_t> to) const {
   size_t next = to.size();
   while (!from.empty()) {
     auto [left, stride] = from.pop_back_val();
-    // Form one group from the last dims that are in no group yet, such as 2 · 3
-    // of this view and 6 of `to`. `ownSize` is the product of the dims of this
-    // view that the group has so far. `left` is `ownSize` divided by the
-    // product of the dims of `to` that the group has so far. The group is
-    // complete if `left` is 1.
+    // Form one group from the last dims that are in no group yet. `ownSize` is
+    // the product of the dims of this view in the group. `left` is `ownSize`
+    // divided by the product of the dims of `to` in the group. The group is
+    // complete if `left` is 1. Example: this view has the dims 2 and 3, and
+    // `to` has the dim 6. `left` is first 3, then 2 · 3 = 6, then 6 / 6 = 1.
     int64_t ownSize = left;
     while (left > 1) {
       const int64_t size = to[--next];

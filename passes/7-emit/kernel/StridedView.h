@@ -45,10 +45,12 @@ struct StridedView {
 /// execution order. Each op is the only use of the value that it reads.
 llvm::SmallVector<mlir::Operation *> layoutOpsAfter(mlir::Value value);
 
-/// Returns the offset and the strides of the elements of `value` in the result
-/// of `ops`, with the shape of `value`. `ops` is a chain of transposes,
-/// reshapes and element-wise ops that begins at `value`. Returns std::nullopt
-/// if strides cannot describe the layout.
+/// Returns the places where the result of `ops` stores the elements of `value`,
+/// as a view of this result with the shape of `value`. `ops` is a chain of
+/// transposes, reshapes and element-wise ops that begins at `value`. For
+/// example, if `ops` transposes [2, 3] to [3, 2], the view has the offset 0 and
+/// the strides [1, 2]. Returns std::nullopt if strides cannot describe the
+/// places.
 std::optional<StridedView> storedView(mlir::Value value,
                                       llvm::ArrayRef<mlir::Operation *> ops);
 

@@ -185,9 +185,10 @@ public:
   llvm::SmallVector<mlir::Value> loop(int64_t extent, mlir::ValueRange carried,
                                       LoopBody body);
   /// Emits a loop nest over the multi-indices of `shape`. Loop i covers
-  /// `groups[i]` neighboring dims, and loop 0 is the outermost. `body` receives
-  /// one index per dim. `carried` are the initial loop-carried values. Returns
-  /// their final values.
+  /// `groups[i]` neighboring dims, and loop 0 is the outermost. For example,
+  /// `shape` [8, 4, 6] and `groups` [1, 2] give a loop of 8 iterations around a
+  /// loop of 4 · 6 = 24 iterations. `body` receives one index per dim.
+  /// `carried` are the initial loop-carried values. Returns their final values.
   llvm::SmallVector<mlir::Value> loops(llvm::ArrayRef<int64_t> shape,
                                        llvm::ArrayRef<int64_t> groups,
                                        mlir::ValueRange carried, NestBody body);

@@ -26,8 +26,9 @@ std::string rankMain(const std::string &folder, const std::string &target);
 /// Links `objects` and the runtime into the rank executable `output`, with lld
 /// in this process. The executable is also a shared library, which a process
 /// can load with dlopen(). `objects` must lie in the folder of `output`. Equal
-/// inputs give equal bytes. Exit codes: 7 if `output` cannot be written, 13 if
-/// a library, memory or open files are missing, otherwise 1.
+/// inputs give equal bytes. Exit codes: 7 if `output` cannot be written; 13 if
+/// a library is not installed, memory runs out, or the limit on open files is
+/// reached; otherwise 1.
 Status linkRank(const std::string &folder, const std::string &target,
                 const std::vector<std::string> &objects,
                 const std::string &output);

@@ -52,10 +52,11 @@ struct AttentionLowering {
                : ReshapeOp::create(builder, loc, type, value).getResult();
   }
 
-  /// Returns the product of `rows` [B, H, S, d] and `right` [B, K, d, n]. If
-  /// `transpose` is true, `right` is [B, K, n, d]. H / K neighboring query
-  /// heads share a key head. One matmul multiplies the stacked rows of these
-  /// heads, so `right` need not be copied for each query head.
+  /// Returns the product of `rows` [B, H, S, d] and `right` [B, K, d, n] for H
+  /// query heads and K key heads. If `transpose` is true, `right` is [B, K, n,
+  /// d]. H / K neighboring query heads share a key head. One matmul multiplies
+  /// the stacked rows of these heads, so `right` need not be copied for each
+  /// query head.
   Value product(Value rows, Value right, bool transpose) {
     int64_t depth = tensorType(rows).getDimSize(3),
             columns = transpose ? keys : width;

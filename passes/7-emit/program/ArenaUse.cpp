@@ -46,9 +46,10 @@ int64_t ArenaUse::peakOf(llvm::ArrayRef<Piece> pieces) {
   return peak;
 }
 
-/// A step runs a function, and many steps run the same function with equal
+/// Each step runs one function. Many steps run the same function with equal
 /// lists of pieces (bytes in use from one instant to another). The peak of each
-/// different list is computed only once, and is stored in `peaks`.
+/// different pair of function and list is computed only once, and is stored in
+/// `peaks`.
 std::vector<ArenaUse::StepBytes> ArenaUse::compute() const {
   std::vector<StepBytes> result(index.size());
   std::map<std::pair<mlir::Operation *, std::vector<Piece>>, int64_t> peaks;

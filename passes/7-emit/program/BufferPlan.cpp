@@ -153,13 +153,15 @@ ArrayRef<graph::GetParameterOp> BufferPlan::readsOf(int32_t parameter,
   return entry->second[parameter];
 }
 
-/// Returns the storage of the old value, so that an update of a parameter
-/// happens in place, if all conditions hold:
+/// Returns the storage of the old value of a parameter if `value` is the new
+/// value and may overwrite the old one. Otherwise returns -1. `value` may
+/// overwrite the old value if all conditions hold:
 ///
 /// - An element-wise kernel computes `value`.
 /// - A graph.set_parameter writes `value` to the parameter. All other ops that
 ///   read `value` are kernel launches.
-/// - No op reads the old value after the launch that computes `value`.
+/// - The old value is read in the block that computes `value`, with the type of
+///   `value`, and no op reads it after the launch that computes `value`.
 int BufferPlan::storageOfUpdated(Value value) {
   Operation *launch = value.getDefiningOp();
   FlatSymbolRefAttr symbol = launchedBy(launch);
@@ -186,11 +188,12 @@ int BufferPlan::storageOfUpdated(Value value) {
   return isElementWise(kernel) ? storage : -1;
 }
 
-/// An early reduction is a gradient reduction that belongs to the optimizer
-/// update, but already runs in the backward function that computes the
-/// gradient. The result of an early all_reduce always overwrites the operand.
-/// The result of an early reduce_scatter gets a new storage, which is live from
-/// the backward function to the update.
+/// Returns the storage of the result of `collective`, which may be an early
+/// reduction. An early reduction is a gradient reduction that belongs to the
+/// optimizer update, but already runs in the backward function that computes
+/// the gradient. The result of an early all_reduce always overwrites the
+/// operand. The result of an early reduce_scatter gets a new storage, which is
+/// live from the backward function to the update.
 int BufferPlan::storageForMoved(dist::CollectiveOp collective,
                                 func::FuncOp function) {
   Value input = collective.getInput();
@@ -254,8 +257,8 @@ static bool isCutByMicrobatch(const Port &port) {
   return runtime::isCutByMicrobatch(port.sharding);
 }
 
-/// The storage is live during the whole step, because the sum over microbatches
-/// is complete only after the last microbatch.
+/// Creates the storage of a sum over microbatches. The storage is live during
+/// the whole step, because the sum is complete only after the last microbatch.
 int BufferPlan::accumulatorFor(BlockArgument argument) {
   const int storage = newStorage(argument);
   storages[storage].isWhole = true;
@@ -507,9 +510,9 @@ void BufferPlan::writeUse() {
   }
 }
 
-/// The size of the result is 0 if the storage is not in the arena, such as the
-/// storage of a weight. The size is also 0 if no instruction and no message
-/// uses the storage.
+/// Returns the size and the live ranges of the storage number `index`. The size
+/// is 0 if the storage is not in the arena, such as the storage of a weight.
+/// The size is also 0 if no instruction and no message uses the storage.
 plan::ArenaBuffer BufferPlan::wantedBy(int index) const {
   const ValueStorage &storage = storages[index];
   const auto outlives = outliving.find(index);

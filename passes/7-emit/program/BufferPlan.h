@@ -127,9 +127,9 @@ public:
   int64_t gradientBytes() const;
   /// Chooses the offset of each buffer in the arena (memory of intermediate
   /// values). Also sets `accumulators` and the arena sizes of the program, and
-  /// the bytes that each of its actions uses. Must be called after all
-  /// instructions and actions have been created. Returns an error
-  /// message if buffers in use at the same time overlap, else an empty string.
+  /// the bytes that each action of the program uses. Must be called after all
+  /// instructions and actions have been created. Returns an error message if
+  /// buffers in use at the same time overlap, else an empty string.
   std::string place();
 
   /// Returns the bytes of all constants of the program. The offset of a
@@ -221,10 +221,9 @@ private:
   /// `parameter` is the index of the parameter in the list parameters().
   llvm::ArrayRef<graph::GetParameterOp> readsOf(int32_t parameter,
                                                 mlir::Block *block);
-  /// Returns the index of the storage (range of bytes) that holds the old value
-  /// of a weight or optimizer state. `value` is the new value, and may
-  /// overwrite the old value. Returns -1 if `value` must not overwrite an old
-  /// value.
+  /// If `value` is the new value of a weight or optimizer state and may
+  /// overwrite the old value, returns the index of the storage (range of bytes)
+  /// of the old value. Otherwise returns -1.
   int storageOfUpdated(mlir::Value value);
   /// Returns the index of the storage (range of bytes) of a parameter. A
   /// parameter is a weight or an optimizer state. `parameter` is the index of

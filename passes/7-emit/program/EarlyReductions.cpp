@@ -69,9 +69,12 @@ private:
   }
 
   /// Appends `collective`, an op of a backward function, to `found` if it can
-  /// start during the backward pass. An op of this function must compute the
-  /// input. The function must only return the result (isForUpdate()), or only
-  /// add it to a returned sum over microbatches (isForSum()).
+  /// start during the backward pass. An op of the same function must compute
+  /// the operand of `collective`. With one microbatch, the function must use
+  /// the result of `collective` only for the values that the function returns
+  /// (isForUpdate()). With several microbatches, the function must only add the
+  /// result of `collective` to a sum over microbatches, and return the sum
+  /// (isForSum()).
   void collectOfBackward(dist::CollectiveOp collective, Value gradient) {
     std::vector<Operation *> readers;
     if (collective.getInput().getDefiningOp() &&
@@ -112,9 +115,9 @@ private:
     return argument ? pipe::heldBy(argument) : collective.getInput();
   }
 
-  /// Returns whether `collective` can start in the last run of the backward
-  /// function that computes `gradient`. `collective` is an op of `function`,
-  /// which must be an optimizer update. No other op may read the complete
+  /// Returns whether `collective`, an op of `function`, can start in the last
+  /// run of the backward function that computes `gradient`. Returns false if
+  /// `function` is no optimizer update, or if another op reads the complete
   /// gradient.
   bool isOfUpdate(dist::CollectiveOp collective, Value gradient,
                   func::FuncOp function) {
@@ -144,11 +147,11 @@ private:
     return value;
   }
 
-  /// Returns whether the function uses `value` only for its results: each
-  /// reader of `value` is a `return` op, or an op whose results only `return`
-  /// ops read. No reader may be a collective or a send. Reshapes do not count
-  /// as readers; their readers do. Appends the readers that are not `return`
-  /// ops to `readers`.
+  /// Returns whether the function needs `value` only for the values that the
+  /// function returns. Each reader of `value` must be a `return` op, or an op
+  /// whose results only `return` ops read. No reader may be a collective or a
+  /// send. Reshapes do not count as readers; their readers do. Appends the
+  /// readers that are not `return` ops to `readers`.
   static bool isForUpdate(Value value, std::vector<Operation *> &readers) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       if (isa<graph::ReshapeOp>(user))
@@ -173,9 +176,10 @@ private:
     });
   }
 
-  /// Returns whether the only reader of `value` adds it to a sum over
-  /// microbatches that is only returned (isLastSum()). Looks through reshapes
-  /// of `value`. If the result is true, appends the add to `readers`.
+  /// Returns whether the only op that reads `value`, directly or through
+  /// reshapes, is an addition for which isLastSum() returns true. The addition
+  /// adds `value` to a sum over microbatches, which the function returns. If
+  /// the result is true, appends the addition to `readers`.
   static bool isForSum(Value value, std::vector<Operation *> &readers) {
     value = lastReshape(value);
     if (!value.hasOneUse() || !isLastSum(*value.user_begin()))
@@ -197,10 +201,10 @@ private:
   }
 
   /// Returns whether `gradient` is complete after the last run of the backward
-  /// function `maker`. With several microbatches, `gradient` must be a sum that
-  /// each run of `maker` takes from the previous run and continues. Also
-  /// returns false if any other argument than `reader`, an argument of the
-  /// optimizer update, gets the complete value.
+  /// function `maker`, and only `reader` gets the complete value. `reader` is
+  /// an argument of the optimizer update. With several microbatches, `gradient`
+  /// must be a sum: each run of `maker` adds the gradient of one microbatch to
+  /// the sum that the previous run has returned.
   bool isWhole(Value gradient, BlockArgument reader, func::FuncOp maker) {
     bool isSum = facts.microbatches == 1;
     for (BlockArgument taker : takers[gradient])

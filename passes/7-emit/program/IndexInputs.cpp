@@ -61,10 +61,14 @@ public:
   }
 
 private:
-  /// Traces a value back across kernels and functions. A kernel argument comes
-  /// from an operand of the launch `place.caller`; returns null without a
-  /// launch. A function argument may take a result of another function. The
-  /// result of a launch comes from a value that the kernel yields.
+  /// Traces a value back across kernels and functions, until none of these
+  /// cases applies:
+  ///
+  /// - An argument of a kernel: goes on with the operand of the launch
+  ///   `place.caller`. Returns null if there is no launch.
+  /// - An argument of a function that takes a result of another function: goes
+  ///   on with this result.
+  /// - A result of a launch: goes on with the value that the kernel yields.
   TracedValue makerOf(TracedValue place) const {
     while (true) {
       auto argument = dyn_cast<BlockArgument>(place.value);

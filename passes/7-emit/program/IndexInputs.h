@@ -16,8 +16,8 @@ struct IndexInput {
   /// whose elements are indices.
   mlir::BlockArgument input;
   /// Exclusive upper bound of the indices, such as the number of rows of an
-  /// embedding table. If the input holds tuples of indices, the smallest of the
-  /// indexed dims.
+  /// embedding table. If the input holds tuples of indices, this is the size of
+  /// the smallest dim that they index.
   int64_t size;
 };
 

@@ -120,11 +120,11 @@ int32_t MicrobatchLiveness::count() const {
   return slots;
 }
 
-/// A step that starts messages or waits for messages has one instant. A step
-/// that runs a function has one instant per instruction. In the first step of
-/// `span`, the value is live from its first use on. In the last step of `span`,
-/// the value is live up to its last use. In all other steps, it is live at all
-/// instants.
+/// Instants number the points in time of a program. A step that starts messages
+/// or waits for messages has one instant. A step that runs a function has one
+/// instant per instruction. In the first step of `span`, the value is live from
+/// its first use on. In the last step of `span`, the value is live up to its
+/// last use. In all other steps, it is live at all instants.
 Instants MicrobatchLiveness::heldAt(size_t step, const Span &span,
                                     const InstantLine &line,
                                     const Instants &touched) const {

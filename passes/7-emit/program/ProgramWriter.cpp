@@ -280,12 +280,11 @@ private:
     }
   }
 
-  /// Returns the reduction of a gradient whose result `op` reads. Considers
-  /// only the reductions in the list `pending`. For these reductions, the
-  /// program contains the start instruction, but not yet the finish
-  /// instruction. If `op` reads the results of several of them, returns the
-  /// reduction that started last. Returns null if `op` reads none of the
-  /// results.
+  /// Returns the entry of `pending` whose result `op` reads. An entry is a
+  /// gradient reduction for which the program contains the start instruction,
+  /// but not yet the finish instruction. If `op` reads the results of several
+  /// entries, returns the reduction that started last. Returns null if `op`
+  /// reads none of the results.
   PendingReduction *pendingFor(Operation &op) {
     for (PendingReduction &reduction : llvm::reverse(pending))
       if (llvm::is_contained(reduction.early->readers, &op))
@@ -382,10 +381,10 @@ private:
   }
 
   /// Writes the actions of one step: runs of stage functions, and the messages
-  /// between them. All ranks with these stages execute the same actions. A
-  /// buffer has slots, each for one microbatch at a time, and the microbatch of
-  /// an action selects the slot. The optimizer update runs once per step and
-  /// uses the slots of the last microbatch.
+  /// between stages. All ranks that execute this program run the same actions.
+  /// A buffer has slots, each of which holds the tensor of one microbatch at a
+  /// time. The microbatch of an action selects the slot. The optimizer update
+  /// runs once per step, and uses the slots of the last microbatch.
   void writeActions() {
     for (const plan::ProgramStep &step : facts.pipeline.positions[position]) {
       auto &action =

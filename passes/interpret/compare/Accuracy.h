@@ -47,8 +47,8 @@ double accuracyOf(mlir::Value value, double errorOfOneRank);
 bool hasNarrowFloats(mlir::ModuleOp module);
 
 /// Returns a text about the first element whose error is too large. There must
-/// be one. Unlike the indices and the elements, both relative errors in the
-/// text are the largest of all elements:
+/// be one. The indices, the rank and the two numbers after them in the text are
+/// those of this element. Both relative errors are the largest of all elements:
 ///
 ///   differs at [0, 3] on rank 1: expected 0.5, got 0.25 (relative error 0.5),
 ///   where one rank has a relative error of 1e-07

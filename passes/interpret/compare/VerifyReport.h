@@ -20,9 +20,10 @@ struct Findings {
   /// and one for each parameter after the last step.
   std::vector<VerifiedValue> outputs;
   /// Comparisons of the compiled executables with the unpartitioned model;
-  /// empty until the executables have been executed. One for each model output.
-  /// In training, these are the outputs of the last step, and the written
-  /// parameters.
+  /// empty until the executables have been executed. For inference, there is
+  /// one entry for each model output. For training, there is one entry for each
+  /// output of the last step, and one for each parameter that the training has
+  /// written.
   std::vector<VerifiedValue> executed;
   /// Relative errors, against the unpartitioned model in f64, of two runs: the
   /// partitioned model on the simulated ranks, and the unpartitioned model on

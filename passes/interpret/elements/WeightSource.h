@@ -30,8 +30,8 @@ private:
   mlir::ModuleOp module;
   /// Directory to which the paths of weight files are relative.
   std::string root;
-  /// Seed of the random number generator. A weight that is in no file, and for
-  /// which the module contains no constant, gets random elements.
+  /// Seed of the random number generator. A weight gets random elements if it
+  /// has neither a file nor a fill value.
   uint64_t seed = 0;
 };
 

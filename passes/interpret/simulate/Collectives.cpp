@@ -113,10 +113,11 @@ public:
     return masks.empty() || groupOfRank[rank] == groupOfRank[other];
   }
 
-  /// Returns whether the collective moves an element between `owner`, whose
-  /// shard contains it, and `other`. `ownerPlace` and `otherPlace` are
-  /// row-major indices of the element in the tensors of these ranks. If the
-  /// masks of the ranks disagree, stores a message in `fault`.
+  /// Returns whether the collective moves an element between the ranks `owner`
+  /// and `other`. The shard of `owner` contains the element. `ownerPlace` and
+  /// `otherPlace` are row-major indices of the element in the tensors of these
+  /// ranks. If the masks of the ranks disagree about the row of the element,
+  /// stores a message in `fault`.
   bool counts(int64_t owner, int64_t ownerPlace, int64_t other,
               int64_t otherPlace) {
     if (masks.empty() || owner == other)
@@ -297,11 +298,11 @@ private:
   }
 
   /// Computes the result on `rank` of a collective without a reduction, such as
-  /// an all_gather. Copies each element from a rank that holds it, the nearest
-  /// one of sourcesOf(). In a Slice or Mask collective, copies only from the
-  /// operand of `rank`. A Mask collective also calls mask(). If row masks
-  /// exclude an element, the function does not copy the element, but still sets
-  /// its flag in `filled` and subtracts it from `missing`.
+  /// an all_gather. Copies each element from the nearest rank of sourcesOf()
+  /// that holds it. In a Slice or Mask collective, copies only from the operand
+  /// of `rank`. A Mask collective also calls mask(). If row masks exclude an
+  /// element, the function does not copy the element, but still sets its flag
+  /// in `filled` and subtracts it from `missing`.
   void move(int64_t rank, HostTensor &result) {
     bool isLocal = op.getKind() == CollectiveKind::Slice ||
                    op.getKind() == CollectiveKind::Mask;
@@ -327,11 +328,11 @@ private:
   }
 
   /// Completes the result of a Mask collective on `rank`. This collective turns
-  /// a tensor that several ranks hold into summands: the first rank keeps the
-  /// tensor, and the other ranks get zeros. Before the call, `result` must be
-  /// the operand of `rank`. The first rank has the coordinate 0 along the mesh
-  /// axes of the sum. If the reduction is no sum, its neutral element replaces
-  /// 0, such as 1 for a product.
+  /// a tensor that several ranks hold into summands: one rank keeps the tensor,
+  /// and the other ranks get zeros. The tensor is kept by the rank with the
+  /// coordinate 0 along the mesh axes of the sum. If the reduction is no sum,
+  /// the other ranks get its neutral element instead of zeros, such as 1 for a
+  /// product. Before the call, `result` must be the operand of `rank`.
   void mask(int64_t rank, HostTensor &result) {
     auto added = partialsOnlyIn(to, from);
     if (added.empty() ||

@@ -100,9 +100,9 @@ private:
   /// Executes a collective on all ranks by calling evaluateCollective().
   Results runCollective(mlir::Operation *op);
   /// Executes a dist.global_index. Element i of the result on a rank is the
-  /// global index along one dim for the local index i. An element for padding
-  /// is the size of the dim. Example: for a dim of size 3, the results on two
-  /// ranks are {0, 1} and {2, 3}.
+  /// global index along one dim for the local index i. If the local index i is
+  /// padding, element i is the size of the dim. Example: for a dim of size 3,
+  /// the results on two ranks are {0, 1} and {2, 3}. Here, 3 marks padding.
   Results globalIndex(mlir::Operation *op);
   /// Executes a pipe.send: passes its operand on all ranks to the callback
   /// BoundaryHooks::send.

@@ -44,9 +44,9 @@ public:
 
 private:
   /// Multiplies each element of `tensor` by 1 + e or 1 − e at random. The
-  /// number e is the largest relative error of one rounding: 2^-53 in f64. If
-  /// the simulation rounds to the types of the model, e is that of `type`, such
-  /// as 2^-8 for bf16.
+  /// number e is the largest relative error of one rounding. If the simulation
+  /// rounds to the types of the model, e depends on the element type in `type`,
+  /// such as 2^-8 for bf16. If the simulation computes in f64, e is 2^-53.
   void change(mlir::Type type, graph::HostTensor &tensor);
 
   graph::Numerics numerics;

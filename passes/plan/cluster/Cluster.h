@@ -108,7 +108,7 @@ struct Cluster {
   const Link &linkFor(int stride, int size) const;
 
   /// Returns the predicted seconds of `calls` calls of the collective `kind` in
-  /// a group of `size` ranks. For the kind "transfer", these are messages
+  /// a group of `size` ranks. If `kind` is "transfer", a call is a message
   /// between pipeline stages. `bytes` is the sum that one rank receives in all
   /// calls. `stride` is the difference between the numbers of neighboring ranks
   /// of the group.

@@ -50,8 +50,9 @@ private:
                             "line " + std::to_string(node.source().begin.line) +
                                 " of the cluster file: " + text);
   }
-  /// Returns the number at `node`. If it is no number or negative, records an
-  /// error and returns 0. `name` is the field's name for the message.
+  /// Returns the number at `node`. If `node` is not a number, or if the number
+  /// is negative, records an error and returns 0. `name` is the field's name
+  /// for the message.
   double number(const std::string &name, const toml::node &node);
   /// Returns the integer at `node`. If it is no positive integer, records an
   /// error and returns 1.
@@ -119,10 +120,10 @@ const toml::table *ClusterReader::table(const std::string &name,
   return node.as_table();
 }
 
-/// Returns the points (x, y) in `node`, such as [[65536, 28], [1048576, 41]],
-/// with x times `xUnit` and y times `yUnit`. Records an error if the list is
-/// empty or malformed, if a number is negative or a y is 0, or if x does not
-/// ascend.
+/// Returns the points (x, y) of the list `node`, such as [[65536, 28],
+/// [1048576, 41]]. Multiplies each x by `xUnit` and each y by `yUnit`. Records
+/// an error if the list is empty or malformed, if a number is negative or a y
+/// is 0, or if the x values do not ascend.
 Curve ClusterReader::curve(const std::string &name, const toml::node &node,
                            double xUnit, double yUnit) {
   Curve points;
@@ -266,8 +267,9 @@ void ClusterReader::readCollectives(const std::string &name,
   }
 }
 
-/// Returns whether the dot at index `dot` of `line` has digits at both sides,
-/// as in 12.5, and no further dot touches these digits, as in the key 1.2.3.
+/// Returns whether the dot at index `dot` of `line` has digits on both sides,
+/// as in 12.5, and no further dot touches these digits, as in the key 1.2.3. At
+/// the end of the line, the dot needs digits only before it.
 static bool isDecimalPoint(std::string_view line, size_t dot) {
   constexpr std::string_view digits = "0123456789_";
   const size_t before =
@@ -276,14 +278,17 @@ static bool isDecimalPoint(std::string_view line, size_t dot) {
   const auto isDot = [&](size_t at) {
     return at < line.size() && line[at] == '.';
   };
-  // Both are true if there is no digit on that side.
+  // `beginsWithDot` is true if no digit comes directly before the dot, as in
+  // `=.5`. `endsWithDot` is true if another character than a digit comes
+  // directly after the dot, as in `a.b`.
   const bool beginsWithDot = before + 1 == dot, endsWithDot = after == dot + 1;
   return !beginsWithDot && !endsWithDot && !isDot(before) && !isDot(after);
 }
 
 /// Returns the number of the first line with more than 1,000 dots that are no
-/// decimal points; 0 if there is none. For a key such as a.b.c, the parser makes
-/// a nested table for each dot. Too many nested tables would overflow the stack.
+/// decimal points; 0 if there is none. For a key such as a.b.c, the parser
+/// makes a nested table for each dot. Too many nested tables would overflow the
+/// stack.
 static size_t findDeepKey(std::string_view text) {
   constexpr ptrdiff_t most = 1000;
   for (size_t line = 1; !text.empty(); ++line) {

@@ -165,9 +165,10 @@ public:
   uint64_t total() const { return end; }
 
 private:
-  /// Takes the last `size` bytes of the arena, which grows, and returns their
-  /// offset. The bytes include a free block at the end of the arena, if there
-  /// is one. This block must have fewer than `size` bytes.
+  /// Makes the arena larger, takes its last `size` bytes, and returns their
+  /// offset. If the arena ends with a free block, this block is a part of the
+  /// taken bytes, so the arena grows by fewer than `size` bytes. The free block
+  /// must have fewer than `size` bytes.
   uint64_t grow(uint64_t size) {
     uint64_t begin = end;
     if (!byOffset.empty())

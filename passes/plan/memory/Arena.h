@@ -36,8 +36,8 @@ struct ArenaBuffer {
   size_t last = 0;
   /// Bytes of the buffer. A buffer of size 0 gets the offset 0.
   uint64_t size = 0;
-  /// Alignment of the offset, a power of two. The arena itself must have the
-  /// largest alignment of its buffers.
+  /// Alignment in bytes of the buffer's offset in the arena, a power of two.
+  /// The arena itself must have the largest alignment of its buffers.
   uint64_t alignment = 64;
   /// Parts of the buffer that are alive at different times, such as one range
   /// of bytes per microbatch. If empty, the whole buffer is alive from `first`
@@ -60,8 +60,9 @@ struct ArenaPlan {
 
 /// Assigns each buffer an offset in the arena, and searches for a small arena.
 /// Two buffers may share bytes that are never alive in both buffers at once.
-/// `effort` is about the largest number of comparisons of two buffers; 10^8
-/// take about 0.2 s. The result does not depend on the speed of the machine.
+/// The search ends at the latest after about `effort` comparisons of two
+/// buffers. 10^8 comparisons take about 0.2 s. Since `effort` is a count and
+/// not a time, the result does not depend on the speed of the machine.
 ArenaPlan planArena(const std::vector<ArenaBuffer> &buffers,
                     uint64_t effort = 100'000'000);
 

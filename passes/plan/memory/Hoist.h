@@ -64,8 +64,8 @@ struct Hoisting {
 /// - The op computes the same results in all microbatches.
 /// - The op is no view, and its result is no weight or constant (`isView`).
 /// - The op communicates, or its results are not larger than its operands.
-/// - All held results together fit in `maxHeldBytes`. If they do not fit, later
-///   ops have precedence.
+/// - The results fit in `maxHeldBytes`, together with the held results of the
+///   ops after this op.
 Hoisting
 chooseHoisting(const std::vector<StageOp> &ops,
                int64_t maxHeldBytes = std::numeric_limits<int64_t>::max());

@@ -141,9 +141,9 @@ TradeOff cheapestTradeOff(const StageGraph &stage, const std::vector<int> &ops,
   return CutNetwork(stage, ops, isGiven).cheapest(price);
 }
 
-/// Returns a price of a kept byte, in flops, at which one byte costs more than
-/// the recomputation of all `ops`. At this price, the cheapest choice of kept
-/// values keeps the fewest bytes.
+/// Returns a price of a kept byte, in flops. The price is so high that one kept
+/// byte costs more than the recomputation of all `ops`. At this price, the
+/// cheapest choice of kept values keeps the fewest bytes.
 static double highestPrice(const StageGraph &stage,
                            const std::vector<int> &ops) {
   double flops = 0;

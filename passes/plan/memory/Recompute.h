@@ -132,10 +132,11 @@ int mostInFlight(const ActionTable &table, int stage);
 // Parts of the above
 //===----------------------------------------------------------------------===//
 
-/// Decides which values are kept and which ops are recomputed. A value that the
-/// backward pass or a recomputed op reads is kept if `mayKeep` allows it or if
-/// its op must not run twice. If not, its op is recomputed. Values without an
-/// op, such as weights, are always in memory.
+/// Decides which values are kept and which ops are recomputed. Considers only
+/// values that the backward pass or a recomputed op reads. Value i is kept if
+/// mayKeep[i] is true, or if the op that computes it must not run twice.
+/// Otherwise this op is recomputed. Values that no op computes, such as
+/// weights, are always in memory.
 Recomputation complete(const StageGraph &stage,
                        const std::vector<bool> &mayKeep);
 

@@ -94,10 +94,11 @@ private:
     }
   }
 
-  /// Numbers the instants of the backward pass, at each of which one op runs.
-  /// Recomputed op i runs right before backward op time[i]. Sets `instantOfOp`,
-  /// `instantOfBackward`, `length`, and the last instant `lastRead` at which an
-  /// op reads each value.
+  /// Numbers the instants of the backward pass from 0. One op runs at each
+  /// instant. Recomputed op i runs right before backward op time[i]. Sets
+  /// `instantOfOp` (instant of each recomputed op), `instantOfBackward`
+  /// (instant of each backward op), `length` (number of instants), and
+  /// `lastRead` (last instant at which an op reads each value).
   void findInstants() {
     std::vector<std::vector<size_t>> before(stage.backwardBytes.size());
     for (size_t i = 0; i < stage.ops.size(); ++i)
@@ -123,9 +124,10 @@ private:
           note(operand, instantOfOp[i]);
   }
 
-  /// Adds the memory of one forward value during the backward pass to
-  /// `profile`, which is relative to the bytes of all kept values. A kept value
-  /// is freed after its last read. A recomputed value lives from its
+  /// Adds the memory of `value`, a result of the forward op `op`, to `profile`.
+  /// `profile` has the memory at each instant of the backward pass, minus the
+  /// bytes of all kept values. A kept value is freed after its last read, and
+  /// is negative in `profile` from then on. A recomputed value lives from its
   /// recomputation to its last read.
   void addValue(MemoryProfile &profile, int op, int value) const {
     const int64_t bytes = stage.values[value].bytes;

@@ -21,8 +21,8 @@ public:
 
   /// Divides the ops that are not early (the list `chain`) into segments
   /// (ranges of consecutive ops) so that the fewest bytes cross from one
-  /// segment to the next. A segment is a single op, or its results have at most
-  /// 1 / numParts of the bytes of all results.
+  /// segment to the next. The results of a segment have at most 1 / numParts of
+  /// the bytes of all results together, unless the segment is a single op.
   void cut(size_t numParts);
 
   /// Returns for each value whether it crosses from one segment (range of
@@ -121,9 +121,9 @@ void Segments::findCrossings() {
 }
 
 /// Divides the list of ops `chain` into ranges of consecutive ops so that the
-/// fewest bytes cross between neighboring ranges (dynamic programming). A range
-/// is a single op, or its results have at most `mostBytes` bytes. Returns for
-/// each range the index after its last op.
+/// fewest bytes cross between neighboring ranges (dynamic programming). The
+/// results of a range have at most `mostBytes` bytes together, unless the range
+/// is a single op. Returns for each range the index after its last op.
 std::vector<size_t> Segments::cheapestEnds(double mostBytes) const {
   // least[i]: fewest bytes that cross between ranges of the first i ops.
   std::vector<double> least(chain.size() + 1, 0);
@@ -266,10 +266,10 @@ public:
   }
 
 private:
-  /// Change of a segment (range of ops) from the list of kept values number
-  /// `level + 1` to list number `level`, which keeps more bytes and recomputes
-  /// fewer flops. `flopsPerByte` is the number of saved flops per additional
-  /// kept byte.
+  /// Change of the trade-off of a segment (range of ops): number `level` takes
+  /// the place of number `level + 1`. The new trade-off keeps more bytes and
+  /// recomputes fewer flops. `flopsPerByte` is the number of saved flops per
+  /// additional kept byte.
   struct LevelStep {
     double flopsPerByte;
     size_t stage, segment, level;
@@ -316,11 +316,15 @@ private:
     recomputations[step.stage] = std::move(before);
   }
 
-  /// Returns the kept values and recomputed ops of stage `stage`. A value that
-  /// the backward pass or a recomputed op reads is kept in three cases: the
-  /// value crosses segments (`crossing`), the chosen trade-off of its segment
-  /// (range of ops) keeps the value, or the op that computes the value must not
-  /// run twice. Otherwise the op is recomputed.
+  /// Returns the kept values and recomputed ops of stage `stage`. Considers
+  /// each value that the backward pass or a recomputed op reads. The value is
+  /// kept in the following three cases. In all other cases, its op is
+  /// recomputed.
+  ///
+  /// - The value crosses from one segment (range of ops) to another
+  ///   (`crossing`).
+  /// - The chosen trade-off of its segment keeps the value.
+  /// - The op that computes the value must not run twice.
   Recomputation completed(size_t stage) const {
     std::vector<bool> mayKeep = crossing[stage];
     for (size_t segment = 0; segment < levels[stage].size(); ++segment)

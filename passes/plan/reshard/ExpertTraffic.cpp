@@ -31,8 +31,8 @@ bool paysToRouteFirst(const ExpertTraffic &traffic) {
   // Consider one token, its rank, and another rank r. `gates` is the number of
   // bytes that routing sends in any case: one gate for each expert of rank r,
   // and one byte that says whether the token is routed to rank r. `back` is the
-  // mean number of bytes of results that rank r sends back. It assumes that all
-  // chosen experts are on different ranks, and none is on the token's rank.
+  // mean number of bytes of results that rank r sends back, if all chosen
+  // experts are on different ranks, and none is on the token's rank.
   const double gates = double(expertsOfRank(traffic)) * traffic.gateBytes + 1;
   const double others = double(traffic.ranks - 1);
   const double back =

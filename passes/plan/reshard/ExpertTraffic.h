@@ -32,9 +32,10 @@ struct ExpertTraffic {
 double chanceOfNone(const ExpertTraffic &traffic);
 
 /// Returns whether to route tokens only to the ranks of their chosen experts,
-/// rather than gather all tokens on all ranks. Routing must save more token
-/// bytes, and also more result bytes, than it adds for gate values. Returns
-/// false for a single rank or a single expert.
+/// rather than gather all tokens on all ranks. Routing adds gate values. It
+/// must save more token bytes than the gate values have, and it must also save
+/// more result bytes than the gate values have. Returns false for a single rank
+/// or a single expert.
 bool paysToRouteFirst(const ExpertTraffic &traffic);
 
 } // namespace pcc::plan

@@ -293,9 +293,9 @@ std::vector<bool> Movement::membership(const std::vector<int> &group) const {
 /// move along it. If so, digits[i] must split a dim under `from`, and no dim
 /// under `to`. Otherwise, digits[i] must split a dim under both shardings.
 bool Movement::isGather(const std::vector<bool> &inGroup) const {
-  // A digit whose flag is false may even split two different dims under `from`
-  // and `to`, because no element moves along it. Therefore do not compare the
-  // two dims.
+  // If inGroup[i] is false, no element moves along digits[i]. The dim that
+  // digits[i] splits under `from` may then even differ from the dim under `to`.
+  // Therefore do not compare fromDim[i] with toDim[i].
   for (size_t i = 0; i < digits.size(); ++i)
     if ((toDim[i] >= 0) == inGroup[i] || fromDim[i] < 0)
       return false;

@@ -81,9 +81,9 @@ public:
   dist::CollectiveKind classify(const std::vector<int> &group);
 
   /// Returns the parts of mesh axes along which ranks communicate in one
-  /// collective of the kind `kind`. `group` must be the result of
-  /// `communicated`. A Permute also needs the parts that split a dim only under
-  /// `to`.
+  /// collective of the kind `kind`. These are the parts in `group`, which must
+  /// be the result of `communicated`. For a Permute, also adds the parts that
+  /// split a dim under `to` but no dim under `from`.
   dist::SubAxes groupAxes(dist::CollectiveKind kind,
                           const std::vector<int> &group) const;
 
@@ -171,8 +171,8 @@ private:
   std::vector<MovedDim> dims;
 };
 
-/// Returns the cheapest plan without a reduction that changes a tensor from
-/// `from` to `to`, such as a slice and an all-gather. The shardings must have
+/// Returns the cheapest plan that changes a tensor from `from` to `to` without
+/// a reduction, such as a slice and an all-gather. The shardings must have
 /// equal partial axes. Sets `error` of the result if there is no plan.
 ReshardPlan planMovement(const dist::Sharding &from, const dist::Sharding &to,
                          const dist::Shape &shape, int64_t elementBytes,

@@ -43,11 +43,12 @@ static DimSharding splitFurther(DimSharding dim, int64_t size,
 }
 
 /// Returns `dim`, a dim of `size` elements, without its split over `axes`. If
-/// possible, returns the split after an all-gather over `axes`, whose shards
-/// may be strided: [8@x+y] without x gives [2|4@y]. If the shards would have
-/// different sizes, returns a split into contiguous shards instead. Drops an
-/// axis that does not fit together with `axes`, such as halves and thirds of
-/// one mesh axis.
+/// possible, the result is the split that remains after an all-gather over
+/// `axes`. Its shards may be strided: an all-gather over x changes [8@x+y] to
+/// [2|4@y]. If these shards would differ in size, the result is a split of the
+/// dim into contiguous shards over the other axes. This split lacks each
+/// sub-axis from which `axes` cannot be subtracted: for example, it is a half
+/// of a mesh axis, and `axes` contains a third of this mesh axis.
 static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
                                  const SubAxes &axes) {
   if (std::optional<DimSharding> rest = withoutAxes(dim, axes))
@@ -66,7 +67,7 @@ namespace {
 /// `reduced`. Ranks along these axes hold partial tensors under `from`, but not
 /// under `to`. A candidate plan has some of these steps in this order: a slice,
 /// a reduce_scatter over some or all axes in `reduced`, an all_reduce over the
-/// rest, and a movement without a reduction.
+/// other axes in `reduced`, and collectives without a reduction.
 class ReductionPlanner {
 public:
   ReductionPlanner(const Sharding &from, const Sharding &to, SubAxes reduced,
@@ -151,10 +152,11 @@ private:
     return result;
   }
 
-  /// Makes one plan, and keeps it in `best` if it is cheaper: a slice to
-  /// `start`, a reduce_scatter over `axes` to `scattered`, an all_reduce over
-  /// the rest of `reduced`, and a movement to `to`. Makes no plan if the
-  /// reduce_scatter is not possible.
+  /// Makes one plan, and keeps it in `best` if it is cheaper than `best`. The
+  /// plan has these steps: a slice to `start`, a reduce_scatter over `axes` to
+  /// `scattered`, an all_reduce over the other axes in `reduced`, and
+  /// collectives without a reduction that change the sharding to `to`. Makes no
+  /// plan if the reduce_scatter is not possible.
   void offer(const Sharding &start, Sharding scattered, const SubAxes &axes) {
     scattered = dropPartials(std::move(scattered), axes);
     if (!axes.empty() &&
@@ -174,9 +176,10 @@ private:
       best = std::move(plan);
   }
 
-  /// Appends a ReduceScatter or AllReduce over `axes` to `plan`. Among n ranks,
-  /// a rank receives (n - 1) / n of the bytes of its shard, and twice as many
-  /// in an AllReduce.
+  /// Appends a ReduceScatter or AllReduce over `axes` to `plan`. Let the rank's
+  /// operand have b bytes, and let n be the number of ranks along `axes`. The
+  /// rank then receives b (n - 1) / n bytes in a ReduceScatter, and twice as
+  /// many in an AllReduce.
   void appendReduction(ReshardPlan &plan, CollectiveKind kind,
                        const SubAxes &axes, const Sharding &before,
                        const Sharding &after) const {

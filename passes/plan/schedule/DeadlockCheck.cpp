@@ -83,9 +83,10 @@ private:
   void advance(int position, std::vector<int> &awake);
   void post(int position, const ProgramStep &step, std::vector<int> &awake);
   void compare(int from, int to);
-  /// Tries to execute the Wait step `step` of the pipeline rank `position`.
-  /// Returns false if one of its sends or receives is not delivered yet.
-  /// Records an error for a message that `position` has not posted.
+  /// Tries to execute `step`, a step in which the pipeline rank `position`
+  /// waits for sends and receives. Returns false if one of these messages is
+  /// not delivered yet. Records an error for a message that `position` has not
+  /// posted.
   bool await(int position, const ProgramStep &step);
   bool isThrough(int position, const Message &message, bool isSend);
   void checkAction(int position, const Action &action);

@@ -244,11 +244,11 @@ void MessageInserter::postReceives() {
 
 /// Sets Route::released of each message: the index of the sender's action
 /// before which the sender waits until the message is delivered. For message k
-/// of a transfer, this is the action that computes message k + 2 of the
-/// transfer. If this action comes in `order` before the receiver posts (begins)
-/// the receive of message k, a wait could deadlock. Then takes the action of
-/// message k + 3, and so on. If there is no such action, the sender waits after
-/// its last action.
+/// of a transfer, this is the sender's action that computes message k + 2 of
+/// the same transfer. If `order` lists this action before the action at which
+/// the receiver posts (begins) the receive of message k, a wait could deadlock.
+/// The function then takes the action that computes message k + 3, and so on.
+/// If there is no such action, the sender waits after its last action.
 void MessageInserter::releaseSends() {
   std::vector<std::vector<Route *>> ofTransfer(transfers.size());
   for (Route &route : routes)

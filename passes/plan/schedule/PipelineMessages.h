@@ -14,9 +14,11 @@
 
 namespace pcc::plan {
 
-/// Kind of a value that one stage passes to another: an activation (from F to
-/// F, forward), a gradient (from B or I to B or I, backward or input gradient),
-/// or a value of the optimizer update (such as from U0 to U1).
+/// Kind of a value that one stage passes to another: an activation, a gradient,
+/// or a value of the optimizer update. The action F (forward) produces and uses
+/// activations. The actions B (backward) and I (input gradient) produce and use
+/// gradients. A value of the update goes from one update action to the next,
+/// such as from U0 of one stage to U1 of another.
 enum class TransferKind : uint8_t { Forward, Backward, Update };
 
 /// Returns whether an action produces or uses values of the given kind:
@@ -52,10 +54,11 @@ struct Transfer {
   int part = 0;
 };
 
-/// The kind of the values that an action sends to other stages. The optimizer
-/// update of a stage can consist of several actions, U0, U1, and so on. For
-/// such an action, `part` is its number. For any other action, `part` is 0. For
-/// example, U1 has the kind Update and the part 1.
+/// Kind of the values that an action sends to other stages, and number of the
+/// action within the optimizer update. The update of a stage can consist of
+/// several actions, U0, U1, and so on. For these actions, `part` is the number
+/// after U. For any other action, `part` is 0. For example, U1 has the kind
+/// Update and the part 1.
 struct SendPart {
   TransferKind kind = TransferKind::Forward;
   int part = 0;
@@ -130,8 +133,10 @@ struct PipelineProgram {
 
 /// Inserts sends and receives into `table`, which checkSchedule() must accept.
 /// Returns programs without deadlocks. A receive is posted `early` actions
-/// before its value is used, or earlier to keep the order of the sends. Errors
-/// have exit code 6, such as a value that no action uses.
+/// before the action that uses the value. It is posted even earlier if the
+/// receives from one sender would otherwise not have the order of the sends.
+/// Returns an error with exit code 6 if `transfers` do not fit `table`, for
+/// example if no action uses a value.
 StatusOr<PipelineProgram> insertMessages(const ActionTable &table,
                                          const std::vector<Transfer> &transfers,
                                          int early = 1);

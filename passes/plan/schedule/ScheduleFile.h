@@ -24,8 +24,10 @@ struct ScheduleShape {
 
 /// Parses the CSV file of --schedule, in the format of PyTorch's pipeline
 /// schedules: one line per pipeline rank, such as 0F0,0F1,0B0. Keeps only
-/// forward and backward actions. Splits each B of a stage that has an I (input
-/// gradient). Errors have exit code 6, also if `shape` does not fit.
+/// forward and backward actions. If a stage has an I (input gradient), splits
+/// each B (backward) of the stage into I and W (weight gradient). Returns an
+/// error with exit code 6 if the file is invalid, or if the schedule does not
+/// have the numbers in `shape`.
 StatusOr<ActionTable> readSchedule(std::string_view text,
                                    const ScheduleShape &shape);
 

@@ -71,7 +71,7 @@ struct ChunkOrder {
   /// Appends the backward action of step number `step` to `row`. The backward
   /// pass runs the stages of a pipeline rank in descending order. Appends
   /// nothing if the step has a microbatch that does not exist, because the last
-  /// group is not full.
+  /// group of microbatches is not full.
   void addBackward(Row &row, int step) const {
     const int last = view.virtualStages - 1;
     if (microbatch(step) < view.numMicrobatches)
@@ -182,8 +182,8 @@ Row zbH1(const PositionView &view) {
 }
 
 /// Generates the actions of one pipeline rank in the zero-bubble schedule ZB-V.
-/// build() always runs through the order for at least 2p - 1 microbatches, for
-/// p ranks. If the step has fewer microbatches, add() omits the actions of
+/// For p ranks, build() always generates the order of at least 2p - 1
+/// microbatches. If the step has fewer microbatches, add() omits the actions of
 /// microbatches that do not exist.
 class ZbVRow {
 public:

@@ -164,8 +164,8 @@ std::string Simulation::missing(const Action &action) {
 
 /// Simulates the schedule until no pipeline rank can run another action. For
 /// each rank that waits forever, appends a text to `stuck`, such as "position 1
-/// at 1F3 waits for 0F3": stage 1 waits for F (forward) of stage 0 in
-/// microbatch 3.
+/// at 1F3 waits for 0F3". Here pipeline rank 1 cannot run F (forward) of stage
+/// 1 for microbatch 3, because F of stage 0 for this microbatch has not run.
 Timeline Simulation::run() {
   for (bool moved = true; moved;) {
     moved = false;

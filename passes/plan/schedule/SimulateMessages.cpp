@@ -25,7 +25,7 @@ struct Delivery {
 /// Messages from one pipeline rank to another, in the order of their sends.
 /// They travel one at a time. `next` is the index in `posted` of the first
 /// message without an arrival time. `free` is the arrival time of the message
-/// before it, or 0.
+/// before posted[next], or 0 if there is none.
 struct Lane {
   std::vector<Message> posted;
   size_t next = 0;

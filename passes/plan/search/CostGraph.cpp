@@ -78,10 +78,11 @@ public:
     }
   }
 
-  /// Fills `made` with sets of shardings and `costs` with the costs of their
-  /// reshards. The sets must be sorted by size, because `minimise` selects the
-  /// first of two sets with equal total costs. Sets of n >= 3 shardings are
-  /// added only if `made` then has at most `maxValues` sets.
+  /// Fills `made` with sets of shardings, and `costs` with the costs of their
+  /// reshards. Smaller sets must come first, because `minimise` selects the
+  /// first of two sets with equal total costs. If the sets of n >= 3 shardings
+  /// would make `made` longer than `maxValues`, leaves out these sets and all
+  /// larger ones.
   void enumerate(size_t maxValues) {
     for (uint32_t from : produced)
       add({from}, {});

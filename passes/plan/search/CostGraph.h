@@ -207,8 +207,9 @@ struct SharedForms {
 /// Adds the costs of the reshards of the tensor `value` to `graph`. With
 /// several users, a new variable selects a set of shardings, and a common
 /// reshard counts once. Leaves out sets that cost `bound` or more. Also leaves
-/// out large sets: sets of n >= 3 shardings if there would then be more than
-/// `maxValues` sets. The cheapest solution may need a set that was left out.
+/// out large sets: sets of n or more shardings (n >= 3) if there are more than
+/// `maxValues` sets of at most n shardings. The cheapest solution may need a
+/// set that was left out.
 SharedForms addSharedValue(CostGraph &graph, const SharedValue &value,
                            const Cost &bound = Cost::forbidden(),
                            size_t maxValues = 256);

@@ -36,10 +36,14 @@ public:
 
 private:
   /// Returns weights that are not chosen yet and together save at least
-  /// needs[position] bytes on each rank with pipeline rank `position`. If there
-  /// are not enough, returns all that save bytes. The heuristic is greedy: it
-  /// visits the largest savings first, and returns the found solution that
-  /// saves the fewest bytes.
+  /// needs[position] bytes on each rank with pipeline rank `position`. If all
+  /// these weights together save less, returns all that save bytes. Returns
+  /// none if no bytes are needed.
+  ///
+  /// The heuristic is greedy. It visits the largest savings first. A weight is
+  /// collected if the collected weights still save too little with it.
+  /// Otherwise, the collected weights and this weight are a solution. The
+  /// function returns the solution that saves the fewest bytes.
   std::vector<size_t> coverOf(size_t position) const {
     std::vector<size_t> order, taken, best;
     for (size_t i = 0; i < weights.size(); ++i)

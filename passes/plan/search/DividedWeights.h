@@ -24,8 +24,8 @@ using Savings = std::vector<int64_t>;
 /// ascending order (greedy heuristic, Csirik et al. 1991). weights[i][p] is the
 /// number of bytes that weight i saves on each rank with index p along the
 /// pipeline axis. The chosen weights must together save needs[p] bytes on each
-/// of these ranks. If all weights save too little, returns all that save bytes
-/// on these ranks.
+/// of these ranks. If all weights together save less than needs[p], the result
+/// contains all weights that save bytes on these ranks.
 std::vector<size_t> chooseDividedWeights(const std::vector<Savings> &weights,
                                          const std::vector<int64_t> &needs);
 

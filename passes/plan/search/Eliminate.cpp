@@ -183,8 +183,9 @@ std::vector<std::vector<Cost>> Eliminator::leastCosts() const {
 }
 
 /// Drops values with which every assignment costs `bound` or more, as
-/// leastCosts() proves. Repeats this, because fewer values can raise the lower
-/// bounds. Sets `isPossible` to false if a variable has no value left.
+/// leastCosts() proves. Repeats this until no value is dropped, because fewer
+/// values can raise the lower bounds. Sets `isPossible` to false if a variable
+/// has no value left.
 void Eliminator::keepCheap(const Cost &bound) {
   for (bool changed = !bound.isForbidden(); changed;) {
     changed = false;

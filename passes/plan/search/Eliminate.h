@@ -42,9 +42,11 @@ struct Assignment {
 };
 
 /// Returns values of all variables of `graph` with the least total cost. Drops
-/// values that cannot lead to a cost below `bound`. If all new cost tables
-/// would exceed `tableLimit` entries, fixes a variable to an estimated value,
-/// and `exact` is false. The result is deterministic.
+/// values that cannot lead to a cost below `bound`. Eliminates one variable
+/// after another, and makes a cost table for each. If the table of each
+/// remaining variable would have more than `tableLimit` entries, fixes one
+/// variable to an estimated value instead, and sets `exact` to false. The
+/// result is deterministic.
 Assignment minimise(const CostGraph &graph, size_t tableLimit = size_t(1) << 20,
                     const Cost &bound = Cost::forbidden());
 

@@ -29,9 +29,10 @@ struct ReshardSource {
 } // namespace
 
 /// Returns the reshards that make shardings of a value in the order `sequence`,
-/// and the sum of their costs. Each reshard starts from the cheapest source:
-/// the value itself (costs in reform[0]) or a sharding i that is already made
-/// (costs in reform[i + 1]; not a source if empty).
+/// and the sum of their costs. Each reshard starts from the cheapest source. A
+/// source is the value itself (costs in reform[0]) or a sharding i that an
+/// earlier reshard has made (costs in reform[i + 1]). If reform[i + 1] is
+/// empty, sharding i is no source.
 static ReshardOrder
 priceOrder(const std::vector<std::vector<plan::Cost>> &reform,
            const std::vector<size_t> &sequence) {

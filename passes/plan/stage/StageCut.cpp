@@ -130,10 +130,11 @@ void StageCutter::buildLimits(double memoryLimit, double flopsLimit) {
   }
 }
 
-/// Lowers limits[stage][i], the largest end of the stage if it begins at item
-/// i. The end is at most the next item after i that must begin a stage. It is
-/// also at most the first item from i on that `minStage` and `maxStage` exclude
-/// from this stage.
+/// Lowers limits[stage][i], the largest end (index of the first item after the
+/// stage) of a stage that begins at item i. The stage must end before the next
+/// item after i at which a stage must begin. It must also end before the first
+/// item, from item i on, that must not be on this stage (`minStage`,
+/// `maxStage`).
 void StageCutter::limitByItems(size_t stage) {
   std::vector<char> pinned(numItems + 1, 0);
   for (size_t pin : request.pinned)
@@ -165,9 +166,9 @@ size_t StageCutter::endWithin(size_t start, double bound) const {
 }
 
 /// Returns the smallest index of an item at which stage number `stage` may
-/// begin. The items from this index on take at most `bound` seconds times the
-/// number of remaining stages. If no stage remains, returns the number of
-/// items.
+/// begin. This stage and all later stages must hold the items from this index
+/// on, and each of these stages takes at most `bound` seconds. Returns the
+/// number of items if `stage` is the number of stages.
 size_t StageCutter::earliestStart(size_t stage, double bound) const {
   if (stage == numStages)
     return numItems;
@@ -221,9 +222,10 @@ double StageCutter::leastFeasible(double low, double high) {
 /// cut. If there is one and `begin` is not null, sets (*begin)[k] to the first
 /// item of stage k.
 double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
-  // Dynamic program. bytes[i]: fewest bytes across boundaries if the visited
-  // stages hold exactly the first i items; infinity if this is impossible or
-  // leaves too many items for later stages.
+  // Dynamic program over the stages. bytes[i] is the fewest bytes across
+  // boundaries if the visited stages hold exactly the first i items. It is
+  // infinity if this is impossible, or if too many items are left for the later
+  // stages. `next` has the same numbers with one more stage.
   std::vector<double> bytes(numItems + 1, infinity), next(numItems + 1);
   std::vector<std::vector<size_t>> cameFrom(numStages, std::vector<size_t>());
   std::vector<size_t> offsets(numStages, 0);
@@ -231,9 +233,11 @@ double StageCutter::fewestBytes(double bound, std::vector<size_t> *begin) {
   size_t low = 0, high = 0;
   for (size_t stage = 0; stage < numStages; ++stage) {
     // Visit the possible ends of the stage (index of the first item after it)
-    // in ascending order. `starts` has the items at which the stage can begin,
-    // with the fewest bytes on top. A Start whose largest end `limit` is below
-    // the visited end is not needed again.
+    // in ascending order. The priority queue `starts` has the items at which
+    // the stage can begin. On top is the item with the fewest bytes across
+    // boundaries. `limit` is the largest end of a stage that begins at this
+    // item. Once the visited end is above `limit`, the item is not needed
+    // again.
     struct Start {
       double bytes;
       size_t item, limit;

@@ -67,7 +67,7 @@ struct FlightState {
   ///
   /// A log contains the time of the latest poll, but no times of earlier polls.
   /// If this state describes a time before the end of the log, this value is
-  /// therefore the begin or the end of an entry.
+  /// therefore a time at which an entry began or ended.
   double moved = 0;
 };
 

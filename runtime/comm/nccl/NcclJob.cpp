@@ -333,7 +333,8 @@ Status NcclJob::findWord() {
   return gpu.waitFor(gpu.stream());
 }
 
-// Sends 4 arbitrary bytes from rank 0 to rank 1 of the lane.
+// Sends 4 arbitrary bytes from rank 0 to rank 1 of the lane, because NCCL
+// connects two ranks only at their first message.
 Status NcclJob::connectEdge(const NcclLane &lane, int self) {
   PCC_RETURN_IF_ERROR(findWord());
   const ncclResult_t result =

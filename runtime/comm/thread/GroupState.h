@@ -93,9 +93,10 @@ public:
   /// equal on all members. During the wait, calls `advance` repeatedly, which
   /// transfers the pending messages of this rank.
   ///
-  /// Returns true if all members have called enter(). Returns false, also in
-  /// all later calls, if the run is aborted or the deadline of a waiting member
-  /// passes first. `deadline` is the deadline of member `index`.
+  /// Returns true if all members have called enter(). Returns false if the run
+  /// is aborted, or if the deadline of a waiting member passes, before all
+  /// members have called enter(). All later calls of enter() then return false,
+  /// too. `deadline` is the deadline of member `index`.
   bool enter(int index, uint64_t step, const MemberCall &call,
              Clock::time_point deadline, const std::function<void()> &advance);
   /// Ends a collective for member `index`. Blocks until all members have called

@@ -96,12 +96,13 @@ private:
     return {plain.dims(), type, memory::format_tag::any};
   }
 
-  /// Returns oneDNN's description of the filter. `in` and `out` are the numbers
-  /// of channels. The shape of the filter, followed by the spatial dims, is:
+  /// Returns oneDNN's description of the filter. The dims of the filter before
+  /// its spatial dims are, where `in` and `out` are the numbers of input and
+  /// output channels:
   ///
-  ///   for oneDNN                     [groups, out / groups, in / groups]
-  ///   in the program                 [out, in / groups]
-  ///   in the program, if transposed [in, out / groups]
+  ///   for oneDNN                      [groups, out / groups, in / groups]
+  ///   in the program                  [out, in / groups]
+  ///   in the program, if transposed   [in, out / groups]
   ///
   /// With one group, oneDNN expects no dim `groups`. The strides in the
   /// description let oneDNN read the program's filter without a copy.

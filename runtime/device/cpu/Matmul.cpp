@@ -412,10 +412,14 @@ private:
 /// Computes a batch of matrix products with elements of type f16 or bf16. The
 /// class WidenedProduct computes each product in f32, and rounds the result.
 ///
-/// One thread computes each product if there are at least as many products as
-/// threads. One thread also computes each product if `problem.oneByOne` is
-/// true: each product must then have the same bits for every batch size. In all
-/// other cases, all threads may compute one product together.
+/// In two cases, the products are divided over the threads, and each product is
+/// computed by one thread:
+///
+/// - There are at least as many products as threads.
+/// - `problem.oneByOne` is true: each product must have the same bits for every
+///   batch size.
+///
+/// In all other cases, all threads may compute one product together.
 class WidenedMatmul : public Operation {
 public:
   WidenedMatmul(CpuResources &resources, const LoadContext &context,

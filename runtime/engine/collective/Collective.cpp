@@ -29,9 +29,9 @@ public:
 /// An asynchronous all-reduce on the host. Each member reduces one share of the
 /// elements. For example, with 10 elements and 4 members, member 0 reduces
 /// elements 0 to 2, and member 3 reduces element 9. start() begins to send each
-/// share of `in` to the member that reduces the share. finish() waits for this
-/// member's share from all other members, reduces it, and exchanges the
-/// results. `in` and `out` may be the same buffer.
+/// share of the operand to the member that reduces the share. finish() waits
+/// for this member's share from all other members, reduces it, and exchanges
+/// the results. The operand and the result may be the same buffer.
 class SplitAllReduce : public CollectiveOperation, public SplitCollective {
 public:
   SplitAllReduce(const LoadContext &context,
@@ -130,8 +130,9 @@ private:
   Ticket ticket = 0;
 };
 
-/// A broadcast by a single call of the communicator. The root first copies its
-/// `in` to `out`.
+/// A broadcast by a single call of the communicator. The call works in the
+/// buffer of the result. The root therefore first copies its operand to its
+/// result, unless both are the same buffer.
 class Broadcast : public CollectiveOperation {
 public:
   using CollectiveOperation::CollectiveOperation;
@@ -209,18 +210,18 @@ public:
 
 private:
   /// Returns the address at which this rank receives the operands of all
-  /// members, one after another. The address is that of `out` if the elements
-  /// of `out` have exactly this order. For example, `out` is a row-major
-  /// matrix, and each member has some of its rows. Otherwise the address is
-  /// that of scratch (temporary memory), and unpack() later copies the elements
-  /// to `out`.
+  /// members, one after another. The address is that of the result if the
+  /// elements of the result have exactly this order. For example, the result is
+  /// a row-major matrix, and each member has some of its rows. Otherwise the
+  /// address is that of scratch (temporary memory), and unpack() later copies
+  /// the elements to the result.
   char *allOf(const Addresses &at) const {
     return plan.gathersDirectly ? at.out : at.scratch;
   }
 
   /// Copies the received operands of all members from scratch (temporary
-  /// memory) to `out`. Does nothing if this rank has received the operands
-  /// directly in `out`. `at` has the addresses of scratch and `out`.
+  /// memory) to the result. Does nothing if this rank has received the operands
+  /// directly in the result. `at` has the addresses of scratch and the result.
   Status unpack(const Addresses &at) const {
     if (!plan.gathersDirectly)
       for (size_t member = 0; member < plan.unpack.size(); ++member)
@@ -232,10 +233,11 @@ private:
 };
 
 /// A change of layout. A layout says which elements of a tensor each member
-/// holds. Each member sends at most one message to each other member. The
-/// sender copies the elements of a message to scratch (temporary memory) first
-/// if they are not contiguous in `in`. The receiver receives in scratch if they
-/// are not contiguous in `out`, and then copies them to `out`.
+/// holds. Each member sends at most one message to each other member. If the
+/// elements of a message are not contiguous in the sender's operand, the sender
+/// first copies them to scratch (temporary memory). If they are not contiguous
+/// in the receiver's result, the receiver receives them in scratch, and then
+/// copies them to the result.
 ///
 /// This class executes AllToAll, Permute and Exchange, and an AllGather if two
 /// members hold the same elements.

@@ -8,8 +8,8 @@
 
 namespace pcc::runtime {
 
-/// A collective that executes a plan: the copies and messages that turn the
-/// layout of `in` into the layout of `out` on this rank.
+/// A collective that executes a plan: the copies and messages by which this
+/// rank sends its operand `in` to other ranks, and fills its result `out`.
 class PlannedCollective : public CollectiveOperation {
 public:
   /// Creates the operation that executes the collective `instruction`. `made`

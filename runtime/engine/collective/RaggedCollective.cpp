@@ -141,11 +141,11 @@ protected:
   std::vector<const char *> addends;
 };
 
-/// A ragged all-gather. `out` gets all rows of this rank, and some rows of the
-/// other members. A row is a block of elements, such as one token. Masks select
-/// the rows of the other members at run time. The selected rows of a member are
-/// received one after another, without gaps. spread() then moves each row to
-/// its index in `out`.
+/// A ragged all-gather. The result gets all rows of this rank, and some rows of
+/// the other members. A row is a block of elements, such as one token. Masks
+/// select the rows of the other members at run time. The selected rows of a
+/// member are received one after another, without gaps. spread() then moves
+/// each row to its index in the result.
 ///
 /// For example, member 1 has rows 0 to 3, and sends rows 1 and 3 to this rank.
 /// Each cell of the picture is the memory of one row. A number is the row in
@@ -251,11 +251,12 @@ public:
   }
 
 private:
-  /// Computes row number `i` of the result, and writes the row to `out`. A row
-  /// is a block of elements, such as one token. The row is the sum of this
+  /// Computes row number `i` of the result, and writes the row to the result. A
+  /// row is a block of elements, such as one token. The row is the sum of this
   /// rank's values and the values that other members have sent for the row.
   /// `masks` tells which members have sent values for the row. `at` has the
-  /// addresses of the operand and of the result. Sums of f16 and bf16 are computed in f32.
+  /// addresses of the operand and of the result. Sums of f16 and bf16 are
+  /// computed in f32.
   ///
   /// Each call reads the next received row of each of these members. The
   /// function must therefore be called for all rows in order, beginning with

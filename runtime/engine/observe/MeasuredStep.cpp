@@ -14,7 +14,8 @@ namespace pcc::runtime {
 
 using Json = nlohmann::json;
 
-/// Number that stands for a kernel where other events have an ActionKind.
+/// Kind of an event that is the run of a kernel. The kind of any other event is
+/// a value of the enum ActionKind, which is never negative.
 static constexpr int kernelKind = -1;
 
 /// Converts a value of the enum program::ActionKind to a value of the enum

@@ -171,7 +171,9 @@ static std::string closingLine(const RankTable &table) {
   return line + "\n";
 }
 
-/// Returns all fields of a row, with seconds and bytes.
+/// Returns all fields of a row as a JSON object. Durations are in seconds, and
+/// sizes in bytes. The fields compute, collectives and idle are shares of the
+/// time.
 static nlohmann::ordered_json jsonOf(const RankRow &row) {
   return {{"ranks", rangeText(row.first, row.last)},
           {"stages", rangeText(row.firstStage, row.lastStage)},

@@ -20,7 +20,8 @@ struct StepSpread {
   double median = 0, min = 0, max = 0, p90 = 0, p99 = 0, deviation = 0;
 };
 
-/// Returns the distribution of `seconds`. All fields are 0 if it is empty.
+/// Returns the distribution of `seconds`. All fields are 0 if `seconds` is
+/// empty.
 StepSpread spreadOf(std::vector<double> seconds);
 
 /// One row of the table: ranks `first` to `last`, which run the stages
@@ -31,9 +32,9 @@ struct RankRow {
   /// In the row of the whole run, each step has one duration, that of its
   /// slowest rank.
   StepSpread step = {};
-  /// Shares of the time of the timed steps that a rank spends in computations
-  /// and in collectives, on average over the ranks of the row. The rest is idle
-  /// time, such as waits for other stages.
+  /// Fractions, from 0 to 1, of the total duration of the timed steps on all
+  /// ranks of the row: the fraction in computations and the fraction in
+  /// collectives. The rest is idle time, such as waits for other stages.
   double compute = 0, collectives = 0;
   /// Most bytes that a rank of the row allocates for weights, for the state of
   /// the optimizer and for intermediate values, and the largest resident set

@@ -24,9 +24,11 @@ struct PageEntry {
   /// Values that the help and the completion for shells list for the option,
   /// such as {"cpu", "cuda"}.
   std::vector<std::string> words = {};
-  /// Character that separates several values in one argument, or '\0'.
+  /// Character that separates the values of an option that takes a list, such
+  /// as the comma in "a,b"; '\0' if the option takes no list.
   char separator = '\0';
-  /// Whether the entry is an argument, which has no name on the command line.
+  /// Whether the entry is a positional argument, such as BUNDLE in "pcc run
+  /// BUNDLE", and not an option or a command.
   bool isArgument = false;
   /// Whether the argument may be given several times.
   bool isRepeated = false;

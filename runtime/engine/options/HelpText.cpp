@@ -121,9 +121,9 @@ std::string listOf(const std::vector<PageEntry> &entries, size_t width) {
   return text;
 }
 
-/// Returns the text of a section of --help: its title, which begins with a
-/// lower-case letter here, and its entries. Returns an empty string if the
-/// section has no entries.
+/// Returns the text of a section of --help: its title and its entries. The
+/// first letter of the title becomes a lower-case letter: "Commands" gives the
+/// line "commands:". Returns an empty string if the section has no entries.
 static std::string sectionText(const PageSection &section, size_t width) {
   if (section.entries.empty())
     return "";

@@ -79,9 +79,10 @@ struct RunOptions {
   std::string tokens;
   /// Number of training steps.
   int64_t steps = 1;
-  /// Number K of --log-every: the metrics of every K-th step are shown, and
-  /// those of the last step, of steps that save a checkpoint, and of steps with
-  /// a value that is not finite. The file `metrics` gets all steps.
+  /// Number K of --log-every. The runtime shows the metrics of every K-th step,
+  /// of the last step, of steps that save a checkpoint, and of steps that cause
+  /// a warning, such as the first step with a NaN loss. The file `metrics` gets
+  /// the metrics of all steps.
   int64_t logEvery = 1;
   /// Whether the results of all instructions are searched for values that are
   /// not finite (--check-finite), to name the origin of a bad loss.

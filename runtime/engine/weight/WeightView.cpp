@@ -113,10 +113,10 @@ bool WeightView::reshapeStrides(const std::vector<int64_t> &wanted) {
   return true;
 }
 
-/// Reads all elements of the tensor after the transforms so far, not only the
-/// elements of this rank's shard. Writes the elements to the new array `owned`,
-/// in row-major order and without gaps. Afterwards this object reads this array
-/// instead of the weight file or the random generator.
+/// Writes the result of the transforms so far to the new array `owned`, in
+/// row-major order and without gaps. The array has all elements of the tensor,
+/// not only the elements of this rank's shard. Afterwards this object reads
+/// this array instead of the weight file or the random generator.
 void WeightView::materialize() {
   const Mesh mesh;
   const Coordinates at;

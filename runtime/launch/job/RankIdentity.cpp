@@ -220,14 +220,15 @@ static Status contradiction(const Claim &first, const Claim &second) {
                second.identity.launcher + ")");
 }
 
-/// Finds the rank and the number of ranks in the variables of the launchers.
-/// Several launchers of the table kLaunchers may have set both numbers. The
-/// numbers must then be equal, and the first launcher of the table counts.
-/// Variables of Hydra that srun has set are skipped. srun is not in the table.
-/// The variables of srun count only if no launcher of the table has set both
-/// numbers. If srun has not set both numbers either, `identity` becomes
-/// std::nullopt. Returns an error for contradictory or invalid values, or if
-/// only one of PCC_RANK and PCC_WORLD_SIZE is set.
+/// Finds the rank and the number of ranks in the environment variables of the
+/// launchers. Several launchers of the table kLaunchers may have set both
+/// numbers. The numbers must then be equal, and the first launcher of the table
+/// counts. Skips the variables of Hydra if srun has set them (isOfSlurm()).
+///
+/// srun is not in the table. The variables of srun count only if no launcher of
+/// the table has set both numbers. If srun has not set both numbers either,
+/// `identity` becomes std::nullopt. Returns an error for contradictory or
+/// invalid values, or if only one of PCC_RANK and PCC_WORLD_SIZE is set.
 Status findIdentity(const Environment &environment,
                     std::optional<RankIdentity> &identity) {
   identity.reset();

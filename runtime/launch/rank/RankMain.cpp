@@ -107,8 +107,9 @@ public:
   /// activities of the ranks on this host. For example: "rank 3: step 12,
   /// action 1B0, for 9.0 s". Action 1B0 is stage 1, backward, microbatch 0.
   /// Adds no text if the ranks share no folder with these activities. `lost` is
-  /// the rank whose process has ended too early, if this has caused the error.
-  /// Otherwise, the text names the rank that blocks this rank.
+  /// the rank whose process has ended too early, if this has caused the error,
+  /// and otherwise std::nullopt. If `lost` is std::nullopt, the text names the
+  /// rank that blocks this rank.
   Status explain(const Status &status, std::optional<int> lost) const {
     return status.code() == PeerLost && !folder.empty()
                ? explainLoss(status, readFlights(folder),

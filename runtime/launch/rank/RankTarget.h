@@ -59,9 +59,11 @@ struct RankBackend {
 /// `place`. After an error, `place.rendezvous` may be open, and the caller can
 /// use it to send the error to the other ranks. Blocks until all ranks have
 /// started. Each wait lasts about `start.options.loadTimeout` seconds at most.
-/// If a rank is late, returns an error on GPUs. On CPUs, MPI_Init cannot be
-/// interrupted, so another thread calls `start.giveUp`, which ends the process.
-/// On GPUs, the same happens if a call of CUDA or NCCL hangs.
+///
+/// - On GPUs, returns an error if a rank is late. If a call of CUDA or NCCL
+///   hangs, another thread calls `start.giveUp`, which ends the process.
+/// - On CPUs, another thread calls `start.giveUp` if a rank is late, because
+///   MPI_Init cannot be interrupted.
 Status openTarget(const RankStart &start, RankBackend &place);
 
 } // namespace pcc::runtime

@@ -58,13 +58,17 @@ struct Address {
 Status readAddress(const std::string &text, Address &address);
 
 /// Sets `address` to the address at which rank 0 listens. All ranks of a job
-/// compute the same address. The first source that is present counts:
-/// PCC_RENDEZVOUS, MASTER_ADDR and MASTER_PORT, variables of mpirun, variables
-/// of srun. Except for PCC_RENDEZVOUS, ranks on a single host use an abstract
-/// Unix socket. Otherwise, they use TCP. With torchrun, the port is 61440 +
-/// MASTER_PORT % 4096, because torchrun may listen at MASTER_PORT. TCP needs
-/// the secret PCC_JOB_TOKEN. Returns exit code 12 if there is no source or a
-/// value is invalid.
+/// compute the same address. The first source that is present determines it:
+///
+/// 1. PCC_RENDEZVOUS, which contains the address itself.
+/// 2. MASTER_ADDR and MASTER_PORT. With torchrun, the TCP port is 61440 +
+///    MASTER_PORT % 4096, because torchrun may listen at MASTER_PORT.
+/// 3. The variables of Open MPI, if mpirun has started this process.
+/// 4. The variables of Slurm, if srun has started this process.
+///
+/// In cases 2 to 4, the address is an abstract Unix socket if all ranks are on
+/// one host, and a TCP address otherwise. TCP needs the secret PCC_JOB_TOKEN.
+/// Returns exit code 12 if no source is present or a value is invalid.
 Status findAddress(const Environment &environment, const RankIdentity &identity,
                    Address &address);
 

@@ -8,12 +8,15 @@
 
 namespace pcc::runtime {
 
-/// Time for which a rank waits in its search for rank 0 before it begins
-/// another connection attempt. This time applies if the rank can begin no new
-/// attempt, because all addresses are tried or kMostAttempts attempts are in
-/// progress. It also applies if all attempts have failed, or if rank 0 has
-/// closed the connection before it has admitted the rank. After a new attempt,
-/// the rank waits longer: kPatience or kPatienceWithStrangers.
+/// Time for which a rank pauses its search for rank 0 in three cases:
+///
+/// - The rank can begin no new connection attempt now, because all addresses
+///   are tried, or because kMostAttempts attempts are in progress.
+/// - All attempts have failed.
+/// - Rank 0 has closed the connection before it has admitted the rank.
+///
+/// After a new attempt, the rank waits longer: kPatience or
+/// kPatienceWithStrangers.
 static constexpr std::chrono::milliseconds kPause(20);
 /// Time for which a rank waits for an answer of rank 0 before the rank begins
 /// another connection attempt. The previous attempt goes on. The time is less

@@ -65,9 +65,9 @@ bool holdsMessages(const std::string &folder, int worldSize) {
 
 Status checkSpace(const std::string &launcher, const std::string &folder,
                   int worldSize, bool withMessages) {
-  // mpirun (Open MPI 4.1) creates files in `folder`. The table shows the
-  // measured size of these files, without the messages between the ranks. The
-  // formula, 9 MiB plus 128 KiB per rank, gives more:
+  // mpirun (Open MPI 4.1) creates files in `folder`. The table shows their
+  // measured total size, without the files for messages between the ranks.
+  // Reserve a little more by the formula 9 MiB + 128 KiB per rank:
   //
   //   ranks   measured    formula
   //   2       8,440 KiB   9,472 KiB

@@ -17,8 +17,9 @@ namespace pcc::runtime {
 Status allowOpenFiles(const std::string &launcher, int worldSize);
 
 /// Returns an error with exit code 7 if the limit of a file's size (ulimit -f)
-/// is too low for the files of mpirun. Below the limit, mpirun waits forever or
-/// crashes. The error message begins with `launcher`, such as "mpirun".
+/// is too low for the files of mpirun. With such a limit, mpirun would wait
+/// forever or crash. The error message begins with `launcher`, such as
+/// "mpirun".
 Status checkFileSizeLimit(const std::string &launcher);
 
 /// Returns whether `folder` has enough space for the messages between

@@ -198,11 +198,13 @@ private:
 
   /// Copies the ranks' output to the stdout of this process. If the write
   /// fails, asks the ranks to stop. Returns whether the launcher, which starts
-  /// the ranks, must be killed because one of these times has passed:
+  /// the ranks, must be killed for one of these reasons:
   ///
-  /// - request.loadTimeout seconds, and no rank has started;
-  /// - request.loadTimeout seconds since all ranks ended;
-  /// - kGrace (4 s) since a signal to this process, and no rank is running.
+  /// - No rank has started within request.loadTimeout seconds.
+  /// - The launcher has not ended within request.loadTimeout seconds after the
+  ///   end of the last rank.
+  /// - No rank is running, and the launcher has not ended within kGrace (4 s)
+  ///   after a signal to this process (see isStuckAfterSignal()).
   ///
   /// Always returns false if the ranks may be on several hosts.
   bool advance() {

@@ -70,9 +70,10 @@ public:
   int size() const { return int(images.size()); }
 
 private:
-  /// Executes the tasks of one rank until the team ends. The thread of the rank
-  /// calls this function first. `world` is the object through which the rank
-  /// communicates with the other ranks; world.rank() is the number of the rank.
+  /// Executes the tasks of one rank until the team ends or a task fails. This
+  /// function is the body of the rank's thread. `world` is the object through
+  /// which the rank communicates with the other ranks; world.rank() is the
+  /// number of the rank.
   Status serve(World &world);
   /// Opens the device of a rank. A GPU can be used only if the team has one
   /// rank.

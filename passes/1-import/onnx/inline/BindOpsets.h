@@ -9,9 +9,9 @@
 namespace pcc::onnx {
 
 /// Sets Node::opset of all nodes of `model`. The opset versions of a function
-/// take precedence over those of the model. A node that calls a function keeps
-/// 0. Returns the error CannotRead if a domain has no version, or if an
-/// attribute outside of a function refers to a function parameter.
+/// take precedence over those of the model. Node::opset of a node that calls a
+/// function stays 0. Returns the error CannotRead if a domain has no version,
+/// or if an attribute outside of a function refers to a function parameter.
 Status bindOpsets(Model &model, const FunctionTable &table);
 
 } // namespace pcc::onnx

@@ -105,10 +105,10 @@ void CallInliner::bindInputs() {
         i < call.inputs.size() ? call.inputs[i] : std::string_view();
 }
 
-/// Maps each output of the function to a result of the call in the map `names`.
-/// An output that is already in the map, such as a in f(a) => (a), goes to the
-/// list `forwarded` instead. make() adds an Identity node for each entry of
-/// this list.
+/// Adds an entry to the map `names` for each output of the function. The entry
+/// maps the name of the output to the name of the call's result. An output that
+/// already has an entry, such as a in f(a) => (a), goes to the list `forwarded`
+/// instead. make() adds an Identity node for each element of this list.
 void CallInliner::bindOutputs() {
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const std::string_view inside = function.outputs[i];
@@ -185,9 +185,10 @@ void CallInliner::bindAttributes(Node &node) {
 }
 
 /// Gives new names to the values and the nodes of `graph`, a subgraph of a
-/// copied node. The inputs and the initializers of `graph` come first. For each
-/// of them, the map `names` gets the new name under the old name. The nodes
-/// come second, because renameNode() looks up their operands in the map.
+/// copied node. Renames the inputs and the initializers of `graph` first, and
+/// adds an entry to the map `names` for each, from the old name to the new one.
+/// The nodes come second, because renameNode() looks up their operands in the
+/// map.
 void CallInliner::renameGraph(Graph &graph) {
   // Names that the inputs of the graph had before the renaming. An initializer
   // may have the name of an input; it is then the default value of the input.

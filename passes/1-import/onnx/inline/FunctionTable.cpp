@@ -57,8 +57,8 @@ private:
   const int depth;
   std::vector<const Function *> path;
   /// For each visited function: the number of functions in its deepest nesting
-  /// of calls, which includes the function itself. For example, the number is 1
-  /// if the function calls no other function.
+  /// of calls, which includes the function itself. For example, if f calls g,
+  /// and g calls no function, the number is 2 for f and 1 for g.
   std::unordered_map<const Function *, int> height;
 };
 

@@ -116,9 +116,10 @@ public:
   explicit OperandTypes(const OpSchema &schema) : schema(schema) {}
 
   /// Checks the element type of the operand with the index `operand`. `kind` is
-  /// the operand's type in the op's definition, such as "T?". Operands with the
-  /// same type variable, such as T, must have the same type. The sign "~" after
-  /// T lifts this restriction. Returns "", or the end of an error message.
+  /// the operand's type in the op's definition, which may end with the sign
+  /// "?", "*" or "~", such as "T?". Operands with the same type variable, such
+  /// as T, must have the same element type. An operand whose `kind` ends with
+  /// "~" is exempt from this rule. Returns "", or the end of an error message.
   std::string check(std::string_view kind, DataType type, size_t operand) {
     const bool isFree = kind.ends_with('~');
     if (isFree || kind.ends_with('?') || kind.ends_with('*'))
@@ -138,9 +139,9 @@ public:
 
 private:
   /// Returns the element types that an operand may have, separated by commas.
-  /// `kind` is the operand's type in the op's definition: an element type, a
-  /// type variable such as "T", or "-". Returns "" if the types are not
-  /// restricted.
+  /// `kind` is the operand's type in the op's definition: an element type such
+  /// as "int64", a type variable such as "T", or "-" for any type. Returns ""
+  /// if the types are not restricted.
   std::string_view allowedTypes(std::string_view kind) const {
     for (std::string_view list = schema.constraints; !list.empty();) {
       std::string_view types = nextEntry(list, ' ');

@@ -15,10 +15,11 @@ struct OpSchema {
   std::string_view domain; ///< "" for the standard domain
   std::string_view op;
   int64_t since; ///< first opset version in which the op has this definition
-  /// Types of the operands, separated by spaces: an element type such as int64,
-  /// a type variable such as T, or "-" if not a tensor. The sign "?" after a
-  /// type marks an optional operand. The sign "*" stands for any number of
-  /// operands of one type, and "~" for any number of operands of any types.
+  /// Types of the operands, separated by spaces. A type is an element type such
+  /// as int64, a type variable such as T, or "-" for a type that is not a
+  /// tensor. A sign can follow the type. "T?" is an optional operand, "T*" is
+  /// any number of operands of one type, and "T~" is any number of operands of
+  /// any types.
   std::string_view operands;
   std::string_view results;    ///< types of the results, as in `operands`
   std::string_view attributes; ///< names of all attributes

@@ -49,9 +49,11 @@ struct Annotation {
 };
 
 /// Writes to `out` a copy of the file from which `model` was read, with
-/// `annotation` added. Removes the device configuration and the metadata of the
-/// file that have the same name or key. Also removes the nodes' annotations for
-/// `annotation.configuration`. The caller must check `out` for errors.
+/// `annotation` added. Leaves out the parts of the file that `annotation`
+/// replaces: the device configuration with the name
+/// `annotation.configuration.name`, the nodes' annotations for this
+/// configuration, and metadata with a key that `annotation` sets. The caller
+/// must check `out` for errors.
 void writeAnnotated(const Model &model, const Annotation &annotation,
                     std::ostream &out);
 

@@ -25,8 +25,8 @@ namespace pcc::emit {
 
 /// Joins launches in `block` that apply equal element-wise ops to different
 /// tensors. Returns how many launches this saves. `find` takes ownership of a
-/// new kernel, and returns it or an equal kernel of the module. If launches
-/// were joined, sort `block` with topologicalOrder().
+/// new kernel, and returns it or an equal kernel of the module. If the result
+/// is not 0, the caller must sort the ops of `block` with topologicalOrder().
 size_t joinLaunches(mlir::Block &block,
                     llvm::function_ref<rank::KernelOp(rank::KernelOp)> find);
 

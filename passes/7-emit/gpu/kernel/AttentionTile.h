@@ -113,10 +113,12 @@ protected:
   void fetch(mlir::Value tensor, const Index &first,
              const SharedMatrix &matrix);
 
-  /// Returns the query and the key of score `sum` (0 to 3) of this thread in a
-  /// 16 x 8 matrix of scores, numbered as in WarpProduct::Sums. Column 0
-  /// belongs to key `firstOther` + `column`. In the kernel for the gradients of
-  /// keys and values, the columns are queries.
+  /// Returns the query and the key of one attention score. This thread holds
+  /// four scores of a 16 x 8 matrix of scores. `sum` (0 to 3) is the number of
+  /// the score among them, in the order of WarpProduct::Sums. The first column
+  /// of the matrix belongs to the key with the number `firstOther` + `column`,
+  /// and each further column to the next key. In the kernel for the gradients
+  /// of keys and values, the columns belong to queries instead.
   ScorePlace scorePlace(const Index &firstOther, int64_t column, int64_t sum);
   /// Emits the attention score of the query and the key in `at`, and its
   /// derivative by their dot product `product`. Applies the scale, then the

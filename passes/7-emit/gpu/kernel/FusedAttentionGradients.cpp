@@ -48,10 +48,11 @@ protected:
         ofKeys(allocate(plan.pitchOfRows(plan.depth))),
         ofValues(allocate(plan.pitchOfRows(plan.width))) {}
 
-  /// This thread's elements of three matrices of queries by keys. `scores` are
-  /// the attention scores. `slopes` are the derivatives of the scores by the
-  /// dot products. `products` are the gradients of the softmax weights. In the
-  /// kernel for the gradients of keys and values, rows are keys.
+  /// This thread's elements of three matrices, in which a row is a query and a
+  /// column is a key. `scores` has the attention scores. `slopes` has the
+  /// derivatives of the scores by the dot products. `products` has the
+  /// gradients of the softmax weights. In the kernel for the gradients of keys
+  /// and values, a row is a key and a column is a query.
   struct ChunkProducts {
     std::vector<Sums> scores, slopes, products;
   };
@@ -218,9 +219,11 @@ private:
     }
   }
 
-  /// Emits the addition of at most 16 keys to `softmax` and to `sum` = Σ P ·
-  /// dP. P is exp(score − top), and dP is the gradient of the softmax weight.
-  /// Each of the four threads that share a query sums over its own keys only.
+  /// Emits the code that adds the terms of at most 16 keys to the totals in
+  /// `softmax`, and to `sum` = Σ P · dP. P is exp(score − top), and dP is the
+  /// gradient of the softmax weight. `part` has the scores and the dP of the
+  /// keys. Each of the four threads that share a query sums over its own keys
+  /// only.
   void addChunk(const ChunkProducts &part, OnlineSoftmax &softmax,
                 Halves &sum) {
     ScalarBuilder s = w.scalar();

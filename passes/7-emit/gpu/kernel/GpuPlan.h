@@ -34,11 +34,12 @@ struct GpuPlan {
   /// over dim 1 reduces 8 rows of 32 elements.
   KernelPlan loops;
   /// Number of neighboring elements that a thread computes together. The number
-  /// is 16 bytes divided by the size of the narrowest element type of at least
-  /// 16 bits, halved until it divides `groupSize`. Example for bf16: 16 bytes
-  /// are 8 elements, and 8 is halved to 4 for a `groupSize` of 12. The number
-  /// is 1 in a kernel that computes attention, reduces columns, or transposes
-  /// through shared memory.
+  /// is 16 bytes divided by the size of the narrowest element type of the
+  /// kernel's operands and results, without types of less than 16 bits. It is
+  /// halved until it divides `groupSize`. Example for bf16: 16 bytes are 8
+  /// elements, and 8 is halved to 4 for a `groupSize` of 12. The number is 1 in
+  /// a kernel that computes attention, reduces columns, or transposes through
+  /// shared memory.
   int64_t vector = 1;
   /// Number of iterations of the kernel's innermost loop. This loop can cover
   /// several neighboring dims of a tensor. Example: if the innermost loop

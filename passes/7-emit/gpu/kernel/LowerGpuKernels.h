@@ -12,8 +12,9 @@ namespace pcc::emit {
 /// dialects. Returns null on failure. No MLIR pass may call this function,
 /// because it loads dialects. Kernel n becomes the function `pcc_k_<n>`. The
 /// rank.kernel ops have the first numbers, and the kernels of randomKernelsOf()
-/// (random weights) follow. The functions have these parameters, with pointers
-/// aligned to 16 bytes:
+/// (random weights) follow. A rank.kernel with the attribute `in_parts` is a
+/// multi-tensor kernel, which updates many weights in one launch. The functions
+/// have these parameters, with pointers aligned to 16 bytes:
 ///
 ///   rank.kernel             types of signatureOf()
 ///   rank.kernel, in_parts   runtime::TensorTable, pointers to shared operands

@@ -43,13 +43,15 @@ public:
 
 private:
   /// Emits iteration `number` of the loop over a row. Each thread computes
-  /// `GpuPlan::vector` elements by `body`, or skips the iteration if no
-  /// elements are left. Takes and returns the loop-carried values.
+  /// `GpuPlan::vector` elements by `body`. A thread for which no elements are
+  /// left skips the iteration. `carried` and the result are the loop-carried
+  /// values before and after the iteration.
   llvm::SmallVector<mlir::Value> round(KernelWriter &w, const Index &number,
                                        mlir::ValueRange carried, NestBody body);
-  /// Emits `body` for each element of group `chunk` of the row:
-  /// `GpuPlan::vector` neighboring elements. `number` is the index of the
-  /// iteration. Takes and returns the loop-carried values.
+  /// Emits `body` for the `GpuPlan::vector` neighboring elements that this
+  /// thread computes in iteration `number`. The row is divided into groups of
+  /// this size, and `chunk` is the index of the group. `carried` and the result
+  /// are the loop-carried values before and after the iteration.
   llvm::SmallVector<mlir::Value> turn(KernelWriter &w, const Index &number,
                                       const Index &chunk,
                                       mlir::ValueRange carried, NestBody body);
@@ -61,9 +63,10 @@ private:
   Index member, number;
   /// Whether this thread stores results, an i1. Null if all threads store them.
   mlir::Value isWanted;
-  /// Element of the row for which turn() emits code: its multi-index along the
-  /// reduced dims, and the number of elements that this thread computes before
-  /// it. `current` is empty if turn() is not running.
+  /// Element of the row for which turn() emits code. `current` is the
+  /// multi-index of the element along the reduced dims. It is empty if turn()
+  /// is not running. `currentSlot` is the number of elements of the row that
+  /// this thread computes before the element.
   MultiIndex current;
   Index currentSlot;
 };

@@ -108,10 +108,10 @@ private:
     return w.indices.add(w.indices.scale(row, tilePitch), column);
   }
 
-  /// Emits `body` for each of this thread's elements of the block's tile of 32
-  /// x 32 elements. `placeOf` maps a row of the tile to the multi-index of the
-  /// thread's element in the results. Skips elements beyond the end of the
-  /// results.
+  /// Emits `body` for each element that this thread processes in the tile of 32
+  /// x 32 elements of its block. The thread has at most one element in a row of
+  /// the tile. `placeOf` maps the index of the row to the multi-index of this
+  /// element in the results. Skips elements beyond the end of the results.
   void overTile(llvm::function_ref<MultiIndex(const Index &)> placeOf,
                 llvm::function_ref<void(ArrayRef<Index>, const Index &)> body) {
     const int64_t rowsAtOnce = plan.threads / tileSize;

@@ -197,16 +197,17 @@ static Value lowerPart(KernelWriter &w, Value value, Value upper) {
   return upperPart(w, w.scalar().sub(value, number));
 }
 
-/// Emits a product of f32 matrices as three tf32 products on tensor cores
-/// (3xTF32 of CUTLASS). A tensor core truncates its sums (Ootomo and Yokota
-/// 2022, arXiv:2203.03341). It must therefore not add the products to the
-/// possibly large `sums`. An ordinary f32 addition does this.
+/// Emits `sums` + left · right for f32 matrices. Three tf32 products on tensor
+/// cores replace the f32 product (3xTF32 of CUTLASS). A tensor core truncates
+/// each sum instead of rounding it (Ootomo and Yokota 2022, arXiv:2203.03341).
+/// The tensor cores therefore add up only the three products. Ordinary f32
+/// additions add the result to `sums`, which may be large.
 WarpProduct::Sums WarpProduct::addWide(ArrayRef<Value> sums, const Left &left,
                                        const Pair &right) const {
-  // The instruction expects columns and rows q and q + 4 from thread t, where q
-  // is t % 4. Thread t passes columns and rows 2 q and 2 q + 1. The sum is
-  // still correct, because the columns and the rows are permuted in the same
-  // way.
+  // From thread t, the instruction expects columns q and q + 4 of the left
+  // operand and rows q and q + 4 of the right operand, where q is t % 4. Thread
+  // t passes columns and rows 2 q and 2 q + 1 instead. The sum is still
+  // correct, because columns and rows are permuted in the same way.
   const Values a{left.top[0], left.bottom[0], left.top[1], left.bottom[1]},
       b(right.begin(), right.end());
   Values aUpper, aLower, bUpper, bLower;

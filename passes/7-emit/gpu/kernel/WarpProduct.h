@@ -96,8 +96,9 @@ public:
 
   /// Emits the load of a right operand with `count` (a multiple of 8) rows and
   /// 8 columns. The operand is the transpose of 8 rows of `matrix`: column j
-  /// has the first `count` elements of row `row` + j. Entry i of the list has
-  /// rows 8 i + k and 8 i + k + 1 of column t / 4. Here, t is the thread in its
+  /// has the first `count` elements of row `row` + j. The returned list has the
+  /// elements for this thread. Entry i has two elements of column t / 4: those
+  /// in rows 8 i + k and 8 i + k + 1. Here, t is the index of the thread in its
   /// warp, and k is 2 (t % 4).
   std::vector<Pair> rightFromRows(const SharedMatrix &matrix, int64_t row,
                                   int64_t count) const;
@@ -143,14 +144,14 @@ private:
   struct Steps {
     int64_t start, inside, across;
   };
-  /// Emits the load of a right operand with `count` rows and 8 columns from
-  /// `matrix`. `count` must be a multiple of 8. The returned list has the
-  /// format of rightFromRows().
+  /// Emits the load of a right operand with `count` rows and 8 columns. `count`
+  /// must be a multiple of 8. `steps` tells where the elements of the operand
+  /// are in `matrix`. The returned list has the format of rightFromRows().
   std::vector<Pair> load(const SharedMatrix &matrix, const Steps &steps,
                          int64_t count) const;
   /// Emits the load of the two f32 elements that this thread holds of an 8 x 8
-  /// right operand. The operand begins at element `start` of `matrix`.
-  /// `steps.start` is not used.
+  /// right operand. The operand begins at element `start` of `matrix`, and has
+  /// the strides in `steps`. Ignores `steps.start`.
   Pair loadPair(const SharedMatrix &matrix, const Steps &steps,
                 int64_t start) const;
   /// Emits one ldmatrix instruction, which loads `count` (1, 2 or 4) blocks of

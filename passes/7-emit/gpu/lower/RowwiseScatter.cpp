@@ -94,9 +94,9 @@ public:
     if (kind == ScatterKind::Set)
       return taken();
     // Estimate the costs of three ways to combine the updates of each row of
-    // `data`: the number of operations, divided by the number of row indices in
-    // `places`. In byPairs and byOrder, the addend `numRows` is the cost of
-    // lastOfRow(), which finds the last update of each row.
+    // `data`. A cost is the number of operations per row index in `places`. In
+    // byPairs and byOrder, the addend `numRows` is the cost of lastOfRow(),
+    // which finds the last update of each row.
     const int64_t byRow = numRows * width,
                   byPairs = numUpdates * width + numRows,
                   byOrder =
@@ -138,11 +138,12 @@ private:
                     {dim});
   }
 
-  /// Returns the combined updates of n rows, as a tensor [outer, n, inner]. A
-  /// row without updates gets the neutral element (0 for a sum). `at` gets an
-  /// AllPairs object and must return the indices of the n rows as a result of
-  /// this object: eachPosition(n) for the rows 0 to n − 1, or each(t) for the
-  /// row indices in a tensor t.
+  /// Returns, for each of n rows of the data, the combination of all updates of
+  /// the row, as a tensor [outer, n, inner]. For a row without updates, this is
+  /// the neutral element (0 for a sum). The callback `at` selects the n rows:
+  /// it receives an AllPairs object, and returns a result of one of its
+  /// methods. For example, eachPosition(n) selects the rows 0 to n − 1, and
+  /// each(t) selects the rows whose indices are in the tensor t.
   Value together(function_ref<Value(AllPairs &)> at) {
     AllPairs pairs(b, shapeOf(updates)[2]);
     auto [reduction, neutral] = combinationOf(kind);

@@ -19,8 +19,9 @@ namespace pcc::emit {
 
 /// Splits each reduction over long rows (sets of elements reduced together) in
 /// `function` into two reductions. Partial sums and products of bf16 and f16
-/// are f32. Ranks compute equal bits for equal rows: the size of the parts of a
-/// row must not depend on the number of rows.
+/// are f32. The size of the parts of a row must not depend on the number of
+/// rows. Ranks with different numbers of rows thus compute equal bits for equal
+/// rows.
 void splitLongReductions(mlir::func::FuncOp function);
 
 } // namespace pcc::emit

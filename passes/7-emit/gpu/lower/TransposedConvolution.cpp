@@ -138,10 +138,11 @@ private:
     isThere = isThere ? b.make<AndOp>(isThere, holds) : holds;
   }
 
-  /// Updates `place` and `isThere` for spatial dim `dim`. Output p and filter
-  /// element k use input element (p + padding − k · dilation) / stride. If this
-  /// input element does not exist, `isThere` becomes false. Must be called for
-  /// each dim, from the first to the last.
+  /// Updates `place` and `isThere` for spatial dim `dim`. In the sum for output
+  /// element p, filter element k is multiplied by the input element with the
+  /// index (p + padding − k · dilation) / stride. If this number is not an
+  /// integer or is outside the input, `isThere` becomes false. Must be called
+  /// for each dim, from the first to the last.
   void appendInput(int64_t dim) {
     const int64_t numDims = op.getStrides().size(),
                   size = spatial(op.getInput())[dim];
