@@ -211,7 +211,7 @@ struct VerifyScheduled
       return failure();
     for (const std::string &claim : plan::checkSchedule(*table))
       return getOperation().emitError()
-             << "phase '6-schedule' made a wrong table: " << claim;
+             << "the actions are no valid schedule: " << claim;
     if (failed(checkFunctions(*table)) || failed(checkWrites(*table)))
       return failure();
     auto lowered = plan::insertMessages(*table, *transfers);

@@ -516,7 +516,9 @@ static Status recordChanges(ModuleOp module, const CompileOptions &options,
   PCC_RETURN_IF_ERROR(checkTf32(module, options));
   const dist::Mesh mesh = meshOf(merged, dist::Mesh());
   PCC_RETURN_IF_ERROR(checkPresets(options, mesh));
-  if (isChanged({"--tp", "--dp", "--cp", "--ep", "--mesh", "--microbatches"}))
+  // The mesh of a dump also has the axis pp, which phase 3-place adds again.
+  if (isChanged({"--tp", "--dp", "--cp", "--ep", "--mesh", "--microbatches",
+                 "--pp", "--virtual-stages"}))
     module->setAttr(dist::meshName,
                     dist::MeshAttr::get(module.getContext(), mesh));
   if (isChanged({"--preset"}))

@@ -183,7 +183,8 @@ def _size(number: float) -> str:
 
 def _summary(facts: dict[str, Any]) -> str:
     """Returns the number of ranks, the mesh, the target and the memory of a rank that needs the most."""
-    kinds = {"weight_bytes": "weights", "gradient_bytes": "gradients", "state_bytes": "optimizer state", "arena_bytes": "arena"}
+    # Gradients are a part of the arena.
+    kinds = {"weight_bytes": "weights", "state_bytes": "optimizer state", "arena_bytes": "arena"}
     most = max(facts["ranks"], key=lambda rank: sum(rank[kind] for kind in kinds))
     memory = " + ".join(f"{_size(most[kind])} {name}" for kind, name in kinds.items() if most[kind])
     mesh = " × ".join(f"{axis} {size}" for axis, size in facts["mesh"].items())

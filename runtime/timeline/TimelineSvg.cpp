@@ -15,9 +15,9 @@ namespace {
 /// Sizes in pixels.
 constexpr double leastLeft = 64, right = 150, top = 44, barHeight = 20,
                  messageHeight = 6, memoryHeight = 30, rowGap = 8,
-                 footHeight = 56, baseline = 6, digitWidth = 6.2,
-                 leastBoxWidth = 15, leastTickWidth = 80, leastPlotWidth = 720,
-                 mostPlotWidth = 6000;
+                 footHeight = 56, legendHeight = 18, baseline = 6,
+                 digitWidth = 6.2, leastBoxWidth = 15, leastTickWidth = 80,
+                 leastPlotWidth = 720, mostPlotWidth = 6000;
 
 /// Fill color, text color and legend text of a kind of box.
 struct BoxStyle {
@@ -149,7 +149,8 @@ public:
         scale(timeline.makespan > 0 ? plotWidth / timeline.makespan : 0),
         rowHeight(rowHeightOf(timeline)),
         foot(top + rowHeight * static_cast<double>(timeline.positions.size())),
-        svg(left + plotWidth + right, foot + footHeight) {}
+        svg(left + plotWidth + right,
+            foot + footHeight + (timeline.memory.empty() ? 0 : legendHeight)) {}
 
   std::string draw(std::string_view title);
 
@@ -196,8 +197,8 @@ private:
   /// 2, 5 or 10 times a power of ten.
   void addAxis();
   /// Draws the legend: a colored square and a text for each box style that
-  /// occurs in the drawing, for idle time, and for each kind of memory if the
-  /// timeline has memory.
+  /// occurs in the drawing, and for idle time. If the timeline has memory, a
+  /// second line explains each kind of memory.
   void addLegend();
   /// Writes `text` to the right of the area that shows the actions. `bottom` is
   /// the y coordinate of the lower edge of the line of text.
@@ -344,10 +345,10 @@ void TimelineDrawing::addAxis() {
 }
 
 void TimelineDrawing::addLegend() {
-  double at = left;
+  double at = left, y = foot + 30;
   auto add = [&](std::string_view colour, std::string_view meaning) {
-    svg.addRectangle({at, foot + 30, 12, 12}, colour);
-    svg.addText(at + 16, foot + 40, meaning);
+    svg.addRectangle({at, y, 12, 12}, colour);
+    svg.addText(at + 16, y + 10, meaning);
     at += 34 + digitWidth * static_cast<double>(meaning.size());
   };
   for (size_t style : stylesUsed)
@@ -355,6 +356,8 @@ void TimelineDrawing::addLegend() {
   add(idleColour, "idle");
   if (timeline.memory.empty())
     return;
+  at = left;
+  y += legendHeight;
   for (const MemoryLayer &layer : memoryLayers)
     add(layer.colour, layer.meaning);
   add(freeColour, freeMeaning);

@@ -14,7 +14,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
 SPAN = re.compile(r"`([^`\n]+)`")
 VARIES = [
     (re.compile(r"\d[\d.]* ?(?:ns|us|µs|ms|s|min)(?![\w/])"), "# s"),
-    (re.compile(r"\d[\d.]*(?= ?(?:%|samples/s|tokens/s))"), "#"),
+    (re.compile(r"\d[\d.]*[kM]?(?= ?(?:%|samples/s|tokens/s))"), "#"),
     (re.compile(r"\b\d(?:\.\d+)?e-\d+"), "#"),
     (re.compile(r"(?<=slowest is rank )\d+"), "#"),
 ]

@@ -41,15 +41,15 @@ std::string tool::commandLine(const std::string &name, int argc,
   return line;
 }
 
-/// If `quiet` is true and stderr is no terminal, the listener has no callbacks.
-/// This is valid, because the default callbacks do nothing.
+/// If `quiet` is true, the listener has no callbacks of its own. This is valid,
+/// because the default callbacks do nothing.
 Listener tool::terminalListener(bool quiet) {
   Listener listener;
   if (!quiet)
     listener.onNote = [](const std::string &note) { printNote(note); };
   if (!quiet)
     listener.onResult = printResult;
-  if (showsProgress())
+  if (!quiet && showsProgress())
     listener.onPhase = [](Phase phase) {
       showProgress(std::string(folderOf(phase)) + ": " +
                    std::string(meaningOf(phase)));
@@ -131,7 +131,16 @@ int tool::compileCommand(int argc, const char *const *argv) {
   if (auto code = finishEarly(parseCompile(argc, argv, options)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
-  const Status status = compile(options, terminalListener(options.quiet));
+  std::error_code error;
+  if (std::filesystem::exists(options.model + "/bundle.json", error))
+    return reportStatus(
+        Status::error(CannotRead, "'" + options.model + "' is a bundle",
+                      {"pcc run " + shellWord(options.model) + " runs it"}));
+  Listener listener = terminalListener(options.quiet);
+  // A module on stdout must not begin behind a line of progress.
+  if (options.bundle == "-")
+    listener.onPhase = [](Phase) {};
+  const Status status = compile(options, listener);
   if (const std::string next = nextCommand(options);
       status.ok() && !options.quiet && !next.empty())
     printResult("  next: " + next);

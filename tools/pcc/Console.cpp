@@ -37,7 +37,9 @@ bool tool::showsProgress() {
 bool tool::isStdoutTerminal() { return isatty(STDOUT_FILENO); }
 
 void tool::showProgress(const std::string &what) {
-  fprintf(stderr, "\r\033[K%s", printable(what).c_str());
+  // A longer line would leave its beginning behind, one row above.
+  const std::string line = printable(what).substr(0, runtime::textWidth() - 1);
+  fprintf(stderr, "\r\033[K%s", line.c_str());
   progressShown = true;
 }
 
@@ -90,7 +92,9 @@ int tool::reportStatus(const Status &status) {
   clearProgress();
   if (status.ok())
     return Done;
-  fprintf(stderr, "pcc: error: %s\n", oneLine(status.message()).c_str());
+  const bool hasColor = isatty(STDERR_FILENO) && !refusesColor();
+  fprintf(stderr, "pcc: %serror:%s %s\n", hasColor ? "\033[1;31m" : "",
+          hasColor ? "\033[0m" : "", oneLine(status.message()).c_str());
   for (const std::string &note : status.notes())
     fprintf(stderr, "note: %s\n", oneLine(note).c_str());
   return status.code();
@@ -147,6 +151,7 @@ std::optional<int> tool::finishEarly(const ParsedArguments &reading) {
 }
 
 Status tool::printText(const std::string &text) {
+  clearProgress();
   Status status = runtime::writeAll(STDOUT_FILENO, text, "stdout");
   if (status.failed() && errno == EPIPE) {
     // Ends as every command of a shell's pipeline does.

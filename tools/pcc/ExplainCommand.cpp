@@ -1,5 +1,6 @@
 //===- ExplainCommand.cpp - pcc explain: reasons of all collectives -------===//
 
+#include "runtime/base/NumberCheck.h"
 #include "status/PrintableText.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
@@ -43,7 +44,11 @@ void tool::declareExplain(CLI::App &app, ExplainRequest &request) {
                  "show this many of the dearest collectives and cuts (default "
                  "4)")
       ->option_text("N")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(
+          [](const std::string &text) {
+            return runtime::checkWholeNumber(text, 1, INT32_MAX);
+          },
+          ""))
       ->excludes(json)
       ->excludes(verbose);
 }

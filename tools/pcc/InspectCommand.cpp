@@ -1,5 +1,6 @@
 //===- InspectCommand.cpp - pcc inspect: description of a bundle ----------===//
 
+#include "runtime/base/NumberCheck.h"
 #include "runtime/program/Inspect.h"
 #include "status/PrintableText.h"
 #include "tools/pcc/CompileCommand.h"
@@ -20,7 +21,12 @@ static void declare(CLI::App &app, runtime::InspectOptions &options) {
       "pcc inspect model.pcc --schedule > table.csv");
   app.add_option("BUNDLE", options.bundle, "a directory that pcc has written")
       ->required();
-  auto *rank = app.add_option("--rank", options.rank, "show this rank only");
+  auto *rank = app.add_option("--rank", options.rank, "show this rank only")
+                   ->check(CLI::Validator(
+                       [](const std::string &text) {
+                         return runtime::checkWholeNumber(text, 0);
+                       },
+                       ""));
   auto *json =
       app.add_flag("--json", options.json, "print JSON; sizes in bytes");
   auto *schedule = app.add_flag(

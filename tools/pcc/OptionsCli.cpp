@@ -45,8 +45,12 @@ splitShape(const std::string &option, const std::string &text) {
   std::vector<int64_t> shape;
   for (size_t begin = equals + 1; begin < text.size();) {
     size_t end = std::min(text.find('x', begin), text.size());
-    shape.push_back(
-        splitNumber(option, "n=" + text.substr(begin, end - begin)).second);
+    const std::string size = text.substr(begin, end - begin);
+    if (!runtime::checkWholeNumber(size, 1).empty())
+      throw CLI::ValidationError(
+          option,
+          "needs NAME=8x32 with sizes of at least 1, got '" + text + "'");
+    shape.push_back(std::stoll(size));
     begin = end + 1;
   }
   return {text.substr(0, equals), shape};

@@ -2,6 +2,7 @@
 
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/InheritedState.h"
+#include "runtime/base/QuantityText.h"
 #include "runtime/base/ScopedFolder.h"
 #include "runtime/report/ReportPage.h"
 #include "runtime/report/ReportSources.h"
@@ -106,5 +107,10 @@ int tool::reportCommand(int argc, const char *const *argv) {
   if (request.follows)
     return reportStatus(follow(request));
   runtime::ScopedFolder::removeAllOnSignals();
-  return reportStatus(writeOnce(request, std::nullopt));
+  const Status status = writeOnce(request, std::nullopt);
+  if (status.ok())
+    printResult(request.output + ": " +
+                runtime::countText(int64_t(request.files.size()), "file") +
+                " as a page");
+  return reportStatus(status);
 }

@@ -1,5 +1,6 @@
 //===- RunCommand.cpp - pcc run: runs all ranks of a bundle ---------------===//
 
+#include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/engine/options/RunOptionsCli.h"
 #include "runtime/launch/RunBundle.h"
 #include "tools/pcc/CompileCommand.h"
@@ -65,6 +66,19 @@ argumentsOfRanks(int argc, const char *const *argv, const std::string &bundle) {
   return arguments;
 }
 
+/// Prints which checkpoint and which page a successful run has written.
+static void tellWritten(const RunRequest &request) {
+  std::vector<std::string> checkpoints;
+  const std::string &folder = request.options.save;
+  if (!folder.empty() && runtime::listCheckpoints(folder, checkpoints).ok() &&
+      !checkpoints.empty())
+    printResult("saved " + folder + "/" + checkpoints.front() +
+                "; pcc checkpoint export " + shellWord(folder) +
+                " -o FILE writes its weights");
+  if (!request.html.empty())
+    printResult(request.html + ": the run as a page");
+}
+
 /// Shows progress on a terminal, except with `--quiet`, and training steps as
 /// lines for people instead of those for scripts.
 int tool::runCommand(int argc, const char *const *argv) {
@@ -81,8 +95,11 @@ int tool::runCommand(int argc, const char *const *argv) {
   request.command = commandLine("pcc run", argc, argv);
   std::vector<std::string> arguments =
       argumentsOfRanks(argc, argv, request.bundle);
-  if (!request.html.empty())
-    return reportStatus(runWithPage(request, arguments));
-  return reportStatus(
-      runtime::runBundle(request.bundle, request.options, arguments));
+  const Status status =
+      request.html.empty()
+          ? runtime::runBundle(request.bundle, request.options, arguments)
+          : runWithPage(request, arguments);
+  if (status.ok() && !request.options.quiet)
+    tellWritten(request);
+  return reportStatus(status);
 }

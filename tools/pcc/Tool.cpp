@@ -37,7 +37,10 @@ static std::string similarCommand(int argc, char **argv) {
 
 /// Returns whether the interface documents a command that this build does not
 /// implement.
-static bool isLater(const std::string &name) { return name == "plan"; }
+static bool isLater(const std::string &name) {
+  return name == "plan" || name == "generate" || name == "bench" ||
+         name == "calibrate";
+}
 
 // If the first argument is not the name of a command, it is a model to compile.
 int pccMain(int argc, char **argv) {

@@ -117,6 +117,22 @@ findDividedValue(const CLI::App &app, int argc, const char *const *argv) {
   return std::nullopt;
 }
 
+/// Returns the error of a word NAME=VALUE that follows the value of an option
+/// of this form, such as seq=32 of `--dim batch=8 seq=32`. Returns std::nullopt
+/// if there is none.
+static std::optional<std::string>
+findMissingOption(const CLI::App &app, int argc, const char *const *argv) {
+  for (int i = 3; i < argc; ++i) {
+    const std::string name = argv[i - 2], before = argv[i - 1], word = argv[i];
+    if (name.starts_with("--") && findOption(app, name) &&
+        before.find('=') != before.npos && word.find('=') != word.npos &&
+        word[0] != '-')
+      return "'" + word + "' is not part of " + name + " " + before +
+             "; did you mean " + name + " " + word + "?";
+  }
+  return std::nullopt;
+}
+
 /// Returns the error of a first word that is no subcommand of `app`, which has
 /// subcommands; std::nullopt if the word is one.
 static std::optional<std::string>
@@ -142,6 +158,9 @@ static std::string valueCountText(const CLI::App &app,
     return text;
   const int most = option->get_items_expected_max();
   const size_t got = option->count();
+  if (most == 1 && got > 1)
+    return name + ": takes one value, but is given " + std::to_string(got) +
+           " times";
   return name + ": takes " +
          (most == 1 ? "one value" : std::to_string(most) + " values") +
          ", got " + (got == 0 ? "none" : std::to_string(got));
@@ -170,7 +189,9 @@ std::string tool::usageErrorText(const CLI::App &app,
   case CLI::ExitCodes::RequiredError:
     if (auto command = findUnknownSubcommand(app, argc, argv))
       return *command;
-    return findUnknownOption(app, argc, argv).value_or(text);
+    if (auto unknown = findUnknownOption(app, argc, argv))
+      return *unknown;
+    return findMissingOption(app, argc, argv).value_or(text);
   case CLI::ExitCodes::ArgumentMismatch:
     return valueCountText(app, text);
   default:

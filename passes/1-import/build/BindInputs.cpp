@@ -39,6 +39,7 @@ public:
     for (const onnx::ValueInfo &info : graph.inputs)
       if (!weights.count(info.name))
         binding.inputs.push_back({&info, {}, {}});
+    findLongest(graph);
   }
 
   StatusOr<InputBinding> run() {
@@ -196,12 +197,27 @@ private:
     return failUnbound(unboundDims, unboundInputs);
   }
 
+  /// Sets `longest` to at most the number of rows of each table that a Gather
+  /// reads: one of them may have a row per position of a sequence. Tables with
+  /// few rows have other uses, such as one row per type of a token.
+  void findLongest(const onnx::Graph &graph) {
+    constexpr int64_t fewRows = 16;
+    std::set<std::string_view> read;
+    for (const onnx::Node &node : graph.nodes)
+      if (node.opType == "Gather" && !node.inputs.empty())
+        read.insert(node.inputs[0]);
+    for (const onnx::Tensor &tensor : graph.initializers)
+      if (tensor.dims.size() == 2 && tensor.dims[0] >= fewRows &&
+          read.count(tensor.name))
+        longest = std::min(longest, tensor.dims[0]);
+  }
+
   /// Returns a plausible size for the dim `name`, for the example command in an
   /// error message.
-  static int64_t exampleSize(StringRef name) {
+  int64_t exampleSize(StringRef name) const {
     std::string lower = name.lower();
     if (StringRef(lower).contains("seq") || StringRef(lower).contains("len"))
-      return 128;
+      return longest;
     return StringRef(lower).contains("batch") ? 8 : 1;
   }
 
@@ -257,6 +273,8 @@ private:
 
   const ImportOptions &options;
   InputBinding binding;
+  /// Example of the length of a sequence, for error messages.
+  int64_t longest = 128;
 };
 } // namespace
 

@@ -43,8 +43,12 @@ ArrayRef<int64_t> shapeOf(Value value) {
 }
 
 Value Emitter::fail(ExitCode code, const Twine &message) {
+  return fail(Status::error(code, message.str()));
+}
+
+Value Emitter::fail(const Status &status) {
   if (error.ok())
-    error = Status::error(code, message.str());
+    error = status;
   return {};
 }
 

@@ -98,6 +98,8 @@ public:
   /// Returns null in all cases. A caller that creates an op can therefore end
   /// with `return fail(code, message)`.
   mlir::Value fail(ExitCode code, const llvm::Twine &message);
+  /// Does the same with the error `status`, which may have notes.
+  mlir::Value fail(const Status &status);
 
   //===--------------------------------------------------------------------===//
   // Any op

@@ -184,14 +184,14 @@ DenseElementsAttr Weights::elementsOf(const onnx::Tensor &tensor,
     return elementsFromBytes(type, asRef(tensor.raw));
   auto reference = data.resolve(model, tensor);
   if (!reference) {
-    emitter.fail(reference.status().code(), reference.status().message());
+    emitter.fail(reference.status());
     return {};
   }
   DenseElementsAttr elements;
   Status status = readElements(data.root(), *reference, type, elements);
   if (status.ok())
     return elements;
-  emitter.fail(status.code(), status.message());
+  emitter.fail(status);
   return {};
 }
 
@@ -223,8 +223,7 @@ Value Weights::makeParameter(const onnx::Tensor &tensor, RankedTensorType type,
                              Emitter &emitter) {
   auto reference = data.resolve(model, tensor);
   if (!reference)
-    return emitter.fail(reference.status().code(),
-                        reference.status().message());
+    return emitter.fail(reference.status());
   auto file =
       StringAttr::get(context, reference->present ? reference->path : "");
   auto weight = WeightAttr::get(context, file, reference->offset,

@@ -195,7 +195,8 @@ ExternalData::File ExternalData::find(std::string_view location) const {
   file.reference.present = false;
   if (!options.allowAbsent)
     file.error = Status::error(CannotRead,
-                               "file " + quoted(location) + " does not exist");
+                               "file " + quoted(location) + " does not exist",
+                               {"--random-weights SEED compiles without it"});
   return file;
 }
 

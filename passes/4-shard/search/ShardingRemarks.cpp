@@ -80,7 +80,34 @@ static void countUnruled(const ShardedOp &op, OpCounts &unruled) {
   unruled.add(op.op->getName().getStringRef().str(), op.op);
 }
 
+/// Emits a remark if the axis dp has more ranks than a microbatch has samples.
+static void remarkOnSamples(func::FuncOp function) {
+  const dist::Mesh mesh = dist::meshOf(function->getParentOfType<ModuleOp>());
+  const int64_t ranks = mesh.sizeOf("dp"),
+                microbatches =
+                    std::max<int64_t>(mesh.sizeOf(dist::timeAxis), 1);
+  for (BlockArgument input : function.getArguments()) {
+    auto dim = function.getArgAttrOfType<IntegerAttr>(input.getArgNumber(),
+                                                      graph::batchDimName);
+    if (!dim)
+      continue;
+    const int64_t samples = graph::tensorType(input).getDimSize(
+                                static_cast<unsigned>(dim.getInt())) /
+                            microbatches;
+    if (samples < 1 || samples >= ranks)
+      continue;
+    emitRemark(UnknownLoc::get(function.getContext()))
+        << "dp=" << ranks << " is more than the " << samples
+        << (samples == 1 ? " sample" : " samples") << " of a "
+        << (microbatches > 1 ? "microbatch" : "batch")
+        << ": some ranks compute nothing, or the same as others; dp=" << samples
+        << " is enough";
+    return;
+  }
+}
+
 void pcc::shard::remarkOnShardings(func::FuncOp function) {
+  remarkOnSamples(function);
   OpCounts uneven, unruled;
   for (Operation &op : function.front().without_terminator())
     if (auto recorded = readShardedOp(&op)) {

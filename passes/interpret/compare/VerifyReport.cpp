@@ -2,10 +2,12 @@
 
 #include "passes/interpret/compare/VerifyReport.h"
 #include "runtime/base/AtomicFile.h"
+#include "runtime/base/QuantityText.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace pcc;
@@ -126,10 +128,28 @@ static json::Object toJson(const Findings &findings) {
   return object;
 }
 
+/// Returns a text such as "relative error 1e-15 in 'logits', 2 outputs", about
+/// the entry of `values` with the largest error and the number of entries,
+/// which `noun` names.
+static std::string worstText(llvm::ArrayRef<VerifiedValue> values,
+                             const char *noun) {
+  if (values.empty())
+    return "nothing to compare";
+  const VerifiedValue &worst = *std::max_element(
+      values.begin(), values.end(),
+      [](const VerifiedValue &a, const VerifiedValue &b) {
+        return a.comparison.maxError() < b.comparison.maxError();
+      });
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << "relative error " << llvm::format("%.2g", worst.comparison.maxError())
+      << " in '" << worst.name << "', "
+      << runtime::countText(int64_t(values.size()), noun);
+  return text;
+}
+
 std::string interpret::describeErrors(const Findings &findings) {
-  double error = 0, ofRanks = 0, ofOneRank = 0;
-  for (const VerifiedValue &value : findings.outputs)
-    error = std::max(error, value.comparison.maxError());
+  double ofRanks = 0, ofOneRank = 0;
   for (const AccurateValue &value : findings.ownTypes) {
     ofRanks = std::max(ofRanks, value.ranks.comparison.maxError());
     ofOneRank = std::max(ofOneRank, value.errorOfOneRank);
@@ -139,12 +159,15 @@ std::string interpret::describeErrors(const Findings &findings) {
   stream << "equal in "
          << (findings.numerics == graph::Numerics::Exact ? "f64"
                                                          : "the model's types")
-         << " (relative error " << llvm::format("%.2g", error) << ")";
+         << " (" << worstText(findings.outputs, "output") << ")";
   if (!findings.ownTypes.empty())
     stream << " and as accurate as one rank in the model's types (relative "
               "errors "
            << llvm::format("%.2g", ofRanks) << " and "
            << llvm::format("%.2g", ofOneRank) << ")";
+  if (!findings.executed.empty())
+    stream << "; the executables are equal, too ("
+           << worstText(findings.executed, "value") << ")";
   return text;
 }
 

@@ -60,8 +60,8 @@ struct Findings {
 /// simulated ranks and 0.01 on one rank. Call it only for `findings` without a
 /// wrong value, because the text says that all values are equal. Example:
 ///
-///   equal in f64 (relative error 2e-16) and as accurate as one rank in the
-///   model's types (relative errors 0.02 and 0.01)
+///   equal in f64 (relative error 2e-16 in 'y', 1 output) and as accurate as
+///   one rank in the model's types (relative errors 0.02 and 0.01)
 std::string describeErrors(const Findings &findings);
 
 /// Writes `findings` as JSON to the file `path`. Does nothing if `path` is

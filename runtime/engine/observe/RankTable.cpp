@@ -7,9 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 namespace pcc::runtime {
@@ -129,8 +127,8 @@ static std::vector<std::string> cellsOf(const RankRow &row,
           secondsText(row.step.min),
           secondsText(row.step.max),
           shareText(row.compute),
-          shareText(row.collectives),
           shareText(row.idle()),
+          shareText(row.collectives),
           memoryText(row.weights),
           memoryText(row.state),
           memoryText(row.arena),
@@ -141,7 +139,7 @@ static std::vector<std::string> cellsOf(const RankRow &row,
 /// row about all ranks.
 static TextTable textTable(const RankTable &table) {
   TextTable text{{"ranks", "stages", "step (median)", "min", "max", "compute",
-                  "collectives", "idle", "weights", "state", "arena", "peak"},
+                  "idle", "collectives", "weights", "state", "arena", "peak"},
                  {}};
   for (const RankRow &row : table.rows)
     text.rows.push_back(cellsOf(row, rangeText(row.first, row.last)));
@@ -162,10 +160,7 @@ static std::string closingLine(const RankTable &table) {
             secondsText(step.p90) + ", p99 " + secondsText(step.p99) + ")";
   else
     line += " (one step)";
-  std::array<char, 48> speed;
-  std::snprintf(speed.data(), speed.size(), ", %.3g samples/s",
-                table.samplesPerSecond());
-  line += speed.data();
+  line += ", " + roundText(table.samplesPerSecond()) + " samples/s";
   if (table.whole.last > 0)
     line += ", slowest is rank " + std::to_string(table.whole.slowest);
   return line + "\n";

@@ -34,7 +34,7 @@ struct RankRow {
   StepSpread step = {};
   /// Fractions, from 0 to 1, of the total duration of the timed steps on all
   /// ranks of the row: the fraction in computations and the fraction in
-  /// collectives. The rest is idle time, such as waits for other stages.
+  /// collectives.
   double compute = 0, collectives = 0;
   /// Most bytes that a rank of the row allocates for weights, for the state of
   /// the optimizer and for intermediate values, and the largest resident set
@@ -44,7 +44,9 @@ struct RankRow {
   /// the longest total time of all timed steps.
   int slowest = 0;
 
-  double idle() const { return std::max(0.0, 1 - compute - collectives); }
+  /// The fraction without computation: collectives, and waits for other stages.
+  /// Pictures of the step show the same idle time.
+  double idle() const { return std::max(0.0, 1 - compute); }
 };
 
 /// Times and memory of a run: one row for each group of ranks that run the same

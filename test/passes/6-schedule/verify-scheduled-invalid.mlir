@@ -34,7 +34,7 @@ module attributes {pipe.stages = 1 : i64} {
 
 // -----
 
-// expected-error @below {{phase '6-schedule' made a wrong table}}
+// expected-error @below {{the actions are no valid schedule}}
 module attributes {pipe.stages = 1 : i64, pipe.microbatches = 2 : i64} {
   pipe.actions 0 stages [0] ["0F0"]
 }

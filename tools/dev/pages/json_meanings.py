@@ -309,7 +309,7 @@ TABLE_ROWS = [
     ("ranks[].deviation_seconds", "seconds", "standard deviation of the sample"),
     ("ranks[].compute", "", "share of the time in instructions other than collectives, on average over the ranks"),
     ("ranks[].collectives", "", "share in collectives"),
-    ("ranks[].idle", "", "the rest, such as waits for messages of other stages"),
+    ("ranks[].idle", "", "the time without computation: collectives, and waits for messages of other stages"),
     ("ranks[].weight_bytes", "bytes", "most bytes of weights of one rank"),
     ("ranks[].state_bytes", "bytes", "the same of the state of the optimizer"),
     ("ranks[].arena_bytes", "bytes", "the same of the arena"),

@@ -65,7 +65,7 @@ TEST(RankTableTest, GroupsRanksOfAStage) {
   EXPECT_EQ(table.rows[1].weights, 1024);
   EXPECT_DOUBLE_EQ(table.rows[1].compute, 0.5);
   EXPECT_DOUBLE_EQ(table.rows[1].collectives, 0.25);
-  EXPECT_DOUBLE_EQ(table.rows[1].idle(), 0.25);
+  EXPECT_DOUBLE_EQ(table.rows[1].idle(), 0.5);
   EXPECT_EQ(table.whole.step.median, 4);
   EXPECT_EQ(table.whole.slowest, 2);
 }
@@ -102,22 +102,22 @@ TEST(RankTableTest, TakesTheSlowestRankOfEachStepForTheRun) {
 TEST(RankTableTest, PrintsATableForPeople) {
   const std::vector<RankReport> ranks = {reportOf({0.1}), reportOf({0.2})};
   EXPECT_EQ(rankTableText(tabulate(ranks, positions(2)), ""),
-            "ranks  stages  step (median)     min     max  compute  collectives"
-            "  idle  weights  state    arena     peak\n"
-            "0           0         100 ms  100 ms  100 ms     50 %         25 %"
-            "  25 %  1.0 KiB      -  2.0 KiB  1.0 MiB\n"
-            "1           1         200 ms  200 ms  200 ms     50 %         25 %"
-            "  25 %  1.0 KiB      -  2.0 KiB  1.0 MiB\n"
-            "all       0-1         200 ms  200 ms  200 ms     50 %         25 %"
-            "  25 %  1.0 KiB      -  2.0 KiB  1.0 MiB\n"
-            "step 200 ms (one step), 5 samples/s, slowest is rank 1\n");
+            "ranks  stages  step (median)     min     max  compute  idle"
+            "  collectives  weights  state    arena     peak\n"
+            "0           0         100 ms  100 ms  100 ms     50 %  50 %"
+            "         25 %  1.0 KiB      -  2.0 KiB  1.0 MiB\n"
+            "1           1         200 ms  200 ms  200 ms     50 %  50 %"
+            "         25 %  1.0 KiB      -  2.0 KiB  1.0 MiB\n"
+            "all       0-1         200 ms  200 ms  200 ms     50 %  50 %"
+            "         25 %  1.0 KiB      -  2.0 KiB  1.0 MiB\n"
+            "step 200 ms (one step), 5.00 samples/s, slowest is rank 1\n");
 }
 
 TEST(RankTableTest, TellsTheSpreadOfSeveralSteps) {
   const std::vector<RankReport> ranks = {reportOf({0.1, 0.2, 0.3})};
   const std::string text = rankTableText(tabulate(ranks, positions(1)), "");
   EXPECT_NE(text.find("step 200 ms +- 100 ms (median of 3 steps, p90 300 ms, "
-                      "p99 300 ms), 5 samples/s\n"),
+                      "p99 300 ms), 5.00 samples/s\n"),
             std::string::npos)
       << text;
   EXPECT_EQ(text.find("all"), std::string::npos);
