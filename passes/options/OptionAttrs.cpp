@@ -591,9 +591,9 @@ Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
 }
 
 /// Returns the sizes in `text`, the recorded value of the option --shape or
-/// --dim. The value of --shape has the letter x after each size. For example,
-/// the text "4x16x" gives the sizes 4 and 16. The value of --dim is one size
-/// without the letter x. For example, the text "8" gives the size 8.
+/// --dim. The value of --shape has the letter x between two sizes: the text
+/// "4x16" gives the sizes 4 and 16. The value of --dim is one size: the text
+/// "8" gives the size 8.
 static std::vector<int64_t> parseSizes(StringRef text) {
   std::vector<int64_t> sizes;
   SmallVector<StringRef> parts;

@@ -13,8 +13,7 @@ namespace pcc {
 
 /// Map from option names to values as text, such as "--tp" to "2". The key of
 /// --dim and --shape also has a name: --dim batch=8 gives "--dim batch" and
-/// "8", and --shape ids=8x32 gives "--shape ids" and "8x32x", with an x after
-/// each size.
+/// "8", and --shape ids=8x32 gives "--shape ids" and "8x32".
 using OptionTexts = std::map<std::string, std::string>;
 
 /// Adds the value of the option `row` to `texts`, if the user gives the option.

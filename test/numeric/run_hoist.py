@@ -146,7 +146,7 @@ def check_small(index, code):
         if done != ["0UNSHARD", "0F0", "0F1"]:
             raise pcc.Failure(f"does {done}")
         got, _, err = pcc.call("run", bundle, *given, "--output", folder, "--comm", "thread")
-        if got != code or code and '"index"' not in err:
+        if got != code or code and "'index'" not in err:
             raise pcc.Failure(f"exit code {got} for index {index}: {err}")
         if code:
             return

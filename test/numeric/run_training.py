@@ -126,7 +126,7 @@ def outside(plan):
             bad[1, BATCH - 1, 1] = value
             np.save(path, bad)
             code, _, err = pcc.call("run", bundle, "--data", data, "--steps", STEPS, "--comm", "thread")
-            if code != 10 or f'index {value} in "{name}" is outside' not in err or f"has indices {lowest}..36" not in err:
+            if code != 10 or f"index {value} in '{name}' is outside" not in err or f"has indices {lowest}..36" not in err:
                 raise pcc.Failure(f"{name} {value}: exit code {code}: {err.strip()[-300:]}")
             np.save(path, good)
 

@@ -29,7 +29,8 @@ class Descriptions(unittest.TestCase):
     def test_a_bundle_tells_ranks_and_memory(self):
         self.assertRegex(repr(self.bundle), r"^Bundle\(4 ranks: pp 2 × tp 2, cpu, \d+\.\d KiB weights \+ \d+\.\d KiB arena a rank, '.*'\)$")
         trainer = pcc.compile(self.model, dims=models.DIMS, train=True, loss="cross_entropy(logits, labels)")
-        self.assertRegex(repr(trainer), r"^Bundle\(1 rank, cpu, .* weights \+ .* gradients \+ .* arena a rank, ")
+        self.assertRegex(repr(trainer), r"^Bundle\(1 rank, cpu, .* weights \+ .* optimizer state \+ .* arena a rank, ")
+        self.assertNotIn("gradients", repr(trainer))
         with trainer.train() as session:
             self.assertTrue(repr(session).startswith("Session(open, no step yet, Bundle("), session)
             loss = session.step({**self.inputs, "labels": self.inputs["input_ids"]})["loss"]

@@ -48,7 +48,7 @@ class Errors(unittest.TestCase):
                 (lambda: pcc.compile(self.model, tensor_parallel=2), "compile() has no option 'tensor_parallel'; did you mean 'tp'?",
                  ["help(pcc.compile) lists the options"]),
                 (lambda: pcc.explain(self.model, dimm={}), "explain() has no option 'dimm'; did you mean 'dims'?", None),
-                (lambda: pcc.compile(self.model), None, ['for example: dims={"batch": 8, "seq": 128}']),
+                (lambda: pcc.compile(self.model), None, ['for example: dims={"batch": 8, "seq": 32}']),
                 (lambda: self.bundle.run({}), None, ['give it with run({"input_ids": …}), or random_inputs=SEED']),
                 (lambda: self.bundle.run({}, comm="mpi"), None, ['give it with run({"input_ids": …}), or random_inputs=SEED']),
                 (lambda: self.bundle.run({}, reepeat=2), "run() has no option 'reepeat'; did you mean 'repeat'?",

@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include <bit>
 #include <set>
 
 namespace pcc::onnx_import {
@@ -217,7 +218,7 @@ private:
   int64_t exampleSize(StringRef name) const {
     std::string lower = name.lower();
     if (StringRef(lower).contains("seq") || StringRef(lower).contains("len"))
-      return longest;
+      return int64_t(std::bit_floor(uint64_t(longest)));
     return StringRef(lower).contains("batch") ? 8 : 1;
   }
 
