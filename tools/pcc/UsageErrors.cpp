@@ -180,7 +180,7 @@ std::optional<std::string> tool::findSingleHyphen(const CLI::App &app, int argc,
 std::string tool::usageErrorText(const CLI::App &app,
                                  const CLI::ParseError &error, int argc,
                                  const char *const *argv) {
-  const std::string text = inLowerCase(error.what());
+  std::string text = inLowerCase(error.what());
   if (auto divided = findDividedValue(app, argc, argv))
     return *divided;
   // CLI11 tells first what is missing, but a mistyped word is the cause.
