@@ -42,9 +42,9 @@ struct PricedStep {
   /// Number of bytes that one rank receives in this communication. If the
   /// numbers differ between ranks, the largest number.
   int64_t receivedBytes = 0;
-  /// True if two operands need this reshard, but the ranks run it only once.
-  /// The estimated costs of an op (struct Choice) do not include such a
-  /// reshard.
+  /// Whether another op needs the same reshard, too. The ranks then run it only
+  /// once, whatever this op chooses, and the estimated costs of this op (struct
+  /// Choice) do not include it.
   bool isShared = false;
 
   bool operator==(const PricedStep &) const = default;
@@ -75,15 +75,13 @@ struct Choice {
 
   /// Returns the number of bytes that one rank receives: the sum over all
   /// communications in `steps` that are not shared (PricedStep::isShared). A
-  /// communication is shared if two operands need it, but the ranks run it only
-  /// once. Example: the ops A and B both need an all_gather of the tensor x.
-  /// The ranks run the all_gather for B in any case, so it adds no bytes to A.
+  /// communication is shared if another op needs it, too. Example: the ops A
+  /// and B both need an all_gather of the tensor x. Whatever A chooses, the
+  /// ranks run the all_gather for B, so it adds no bytes to A. In the same way,
+  /// it adds no bytes to B.
   int64_t receivedBytes() const;
   /// Returns the number of communications in `steps` that are not shared
-  /// (PricedStep::isShared). A communication is shared if two operands need it,
-  /// but the ranks run it only once. Example: the ops A and B both need an
-  /// all_gather of the tensor x. The ranks run the all_gather for B in any
-  /// case, so calls() does not count it for A.
+  /// (PricedStep::isShared), see receivedBytes().
   int64_t calls() const;
   bool operator==(const Choice &) const = default;
 };

@@ -76,9 +76,9 @@ private:
   /// Builds the mean of `value` over the normalized dims.
   Value mean(Value value) { return b.reduce(ReduceKind::Mean, value, row); }
 
-  /// Sets `normalised` to the normalized operand, without scale and bias.
-  /// `factor` is 1 / deviation, where the deviation is the standard deviation
-  /// for layer_norm and the root mean square for rms_norm.
+  /// Sets `normalised` to the normalized operand, without scale and bias. Also
+  /// sets `factor` to 1 / deviation, where the deviation is the standard
+  /// deviation for layer_norm and the root mean square for rms_norm.
   void normalise() {
     Value x = b.widen(op.getInput());
     Value centred = isCentred ? b.sub(x, mean(x)) : x;

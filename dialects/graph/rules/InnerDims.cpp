@@ -140,9 +140,10 @@ ShardingRule ArgReduceOp::getShardingRule() {
   return rule;
 }
 
-/// Makes the dim of topk an Inner factor (loop index). If ranks split the dim,
-/// they all-gather the k best values of each rank. They also sum the indices:
-/// each rank adds 0 for the values that other ranks hold.
+/// Makes the dim of topk a loop dim of kind Inner. If ranks split the dim, they
+/// all-gather the k best values of each rank. They also sum the indices of the
+/// k best of all values: a rank contributes the index of a value that it holds,
+/// and 0 for the others.
 ShardingRule TopKOp::getShardingRule() {
   ShardingRule rule;
   int64_t dim = getDim(), k = getK();

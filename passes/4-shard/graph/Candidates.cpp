@@ -100,8 +100,9 @@ static SmallVector<FillMode, 4> fillingsOf(const ShardedOp &op,
   const int64_t size = op.rule->factors[factor].size;
   // A user-set sharding may name a sub-axis. For example, tp:(1)2 cuts the axis
   // tp of size 4 into tp:(1)2 and tp:(2)2. `cuts` has these cuts as indices
-  // into `parts`. For each two cuts, add a way that uses only the sub-axes in
-  // `parts` between them: only tp:(1)2, or only tp:(2)2.
+  // into `parts`, and the ends of the axis: 0, 1 and 2 in the example. Each
+  // pair of them gives a filling that uses only the sub-axes between them: only
+  // tp:(1)2, or only tp:(2)2. The filling with all of `parts` is there already.
   SmallVector<size_t, 4> cuts{0};
   for (auto [i, part] : llvm::enumerate(parts))
     if (seeds.cutsAt(part.axis, part.end()))

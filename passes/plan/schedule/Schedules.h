@@ -112,10 +112,11 @@ struct StageUpdate {
   int part;
 };
 
-/// Appends actions of the optimizer update to the rows of the pipeline ranks
-/// that run their stages, sorted by StageUpdate::part and then by stage. For
-/// example, two stages 0 and 2 on one rank, with two parts of the update each,
-/// give 0U0, 2U0, 0U1, 2U1.
+/// Appends the optimizer updates `updates` to `table`. The update of a stage
+/// becomes an action in the row of the pipeline rank that runs this stage. The
+/// actions of a row are sorted by StageUpdate::part and then by stage: two
+/// stages 0 and 2 on one rank, with two parts of the update each, give 0U0,
+/// 2U0, 0U1, 2U1.
 void appendUpdates(ActionTable &table, std::vector<StageUpdate> updates);
 
 } // namespace pcc::plan

@@ -120,8 +120,8 @@ private:
   static constexpr int64_t radix = 16;
 
   /// Returns the number of iterations of the loop in combinedInOrder(): the
-  /// logarithm of `numUpdates` to base `radix`, rounded up. In the worst case,
-  /// all updates apply to one row.
+  /// logarithm of `numUpdates` to base `radix`, rounded up. This is enough even
+  /// if all updates apply to one row.
   int64_t numRounds() const {
     int64_t rounds = 0;
     for (int64_t reach = 1; reach < numUpdates; reach *= radix)
