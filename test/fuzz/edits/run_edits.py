@@ -69,9 +69,11 @@ def dumps(folder, only):
     return found
 
 
-def fault(dump, kind, line, path):
-    """Returns what is wrong with how pcc treats the edited dump at `path`, or None, and the exit codes."""
-    computes = kind in {k.__name__ for k in edit.COMPUTES}
+def fault(dump, kind, line, text, path):
+    """Returns what is wrong with how pcc treats the edited dump `text` at `path`, or None, and the exit codes."""
+    # Another name of a weight that is read is another operand.
+    reads_other = kind == "name" and "graph.get_parameter @" in text.split("\n")[line]
+    computes = reads_other or kind in {k.__name__ for k in edit.COMPUTES}
     bundle = os.path.join(os.path.dirname(path), "edited.pcc")
     code, _, said = pcc.call(path, "-q", "-o", bundle, timeout=SECONDS)
     if code not in (0, 3, 6):
@@ -111,7 +113,7 @@ def main():
                 with open(path, "w") as file:
                     file.write(text)
                 try:
-                    problem, end = fault(dump, kind, line, path)
+                    problem, end = fault(dump, kind, line, text, path)
                 except pcc.Failure as failure:
                     problem, end = str(failure), "late"
                 if problem:
