@@ -6,6 +6,7 @@
 #include "passes/driver/Compilation.h"
 #include "passes/driver/ScheduleTable.h"
 #include "passes/options/OptionAttrs.h"
+#include "passes/options/OptionChecks.h"
 
 using namespace pcc;
 

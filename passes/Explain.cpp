@@ -10,6 +10,7 @@
 #include "passes/driver/ScheduleTable.h"
 #include "passes/explain/Explanation.h"
 #include "passes/options/OptionAttrs.h"
+#include "passes/options/OptionChecks.h"
 #include "status/Suggestions.h"
 
 using namespace pcc;

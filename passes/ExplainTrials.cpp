@@ -3,7 +3,7 @@
 #include "passes/ExplainTrials.h"
 #include "passes/Compile.h"
 #include "passes/driver/Compilation.h"
-#include "passes/options/OptionAttrs.h"
+#include "passes/options/OptionChecks.h"
 
 using namespace pcc;
 

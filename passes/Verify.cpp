@@ -8,6 +8,7 @@
 #include "passes/driver/ScheduleTable.h"
 #include "passes/interpret/Verification.h"
 #include "passes/options/OptionAttrs.h"
+#include "passes/options/OptionChecks.h"
 
 using namespace pcc;
 using interpret::Verification;

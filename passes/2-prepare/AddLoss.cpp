@@ -9,6 +9,7 @@
 #include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/training/Losses.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
+#include "runtime/base/QuantityText.h"
 #include "status/Suggestions.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Format.h"
@@ -50,9 +51,9 @@ public:
       return refuse("no loss is called '" + expression->name + "'" +
                     nearestOf(expression->name, lossNames()));
     if (expression->values.size() != 2)
-      return refuse("'" + expression->name + "' takes an output and labels, " +
-                    "got " + Twine(expression->values.size()) +
-                    (expression->values.size() == 1 ? " value" : " values"));
+      return refuse(
+          "'" + expression->name + "' takes an output and labels, " + "got " +
+          runtime::countText(int64_t(expression->values.size()), "value"));
     for (auto &[name, value] : expression->settings)
       if (!checkSetting(*loss, name, value))
         return {};

@@ -239,10 +239,8 @@ struct Differentiate : pcc::prepare::impl::DifferentiateBase<Differentiate> {
       elements += cast<RankedTensorType>(parameter.getType()).getNumElements();
     }
     emitRemark(UnknownLoc::get(&getContext()))
-        << "trains "
-        << (count == all ? "all " + std::to_string(count)
-                         : std::to_string(count) + " of " + std::to_string(all))
-        << (all == 1 ? " weight (" : " weights (")
+        << "trains " << (count == all ? "all " : std::to_string(count) + " of ")
+        << runtime::countText(int64_t(all), "weight") << " ("
         << runtime::countText(elements, "parameter") << ")"
         << (count == all ? "" : ": " + names)
         << (count == all || count <= mostNamed

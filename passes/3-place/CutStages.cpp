@@ -7,6 +7,7 @@
 #include "mlir/IR/Builders.h"
 #include "passes/3-place/BackwardStages.h"
 #include "passes/3-place/Passes.h"
+#include "runtime/base/QuantityText.h"
 #include "status/Suggestions.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
@@ -186,11 +187,10 @@ private:
       return success();
     Location nowhere = UnknownLoc::get(function.getContext());
     if (static_cast<int>(stageAt.size()) != numStages - 1)
-      return emitError(nowhere)
-             << numStages
-             << (numStages == 1 ? " stage needs " : " stages need ")
-             << numStages - 1 << (numStages == 2 ? " cut, got " : " cuts, got ")
-             << stageAt.size();
+      return emitError(nowhere) << runtime::countText(numStages, "stage")
+                                << (numStages == 1 ? " needs " : " need ")
+                                << runtime::countText(numStages - 1, "cut")
+                                << ", got " << stageAt.size();
     for (StringAttr name : stageAt.getAsRange<StringAttr>()) {
       auto cut = chain.findCut(name);
       const bool isAfterLast = cut == chain.links().size();

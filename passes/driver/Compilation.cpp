@@ -23,6 +23,7 @@
 #include "passes/options/TrainingOptionAttrs.h"
 #include "runtime/base/Exhaustion.h"
 #include "runtime/base/ScopedFolder.h"
+#include "status/ShellWord.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -62,6 +63,9 @@ Compilation::Compilation(const CompileOptions &options, const Listener &outside)
 }
 
 Status Compilation::load() {
+  if (llvm::sys::fs::exists(options.model + "/bundle.json"))
+    return Status::error(CannotRead, "'" + options.model + "' is a bundle",
+                         {"pcc run " + shellWord(options.model) + " runs it"});
   bool isText = llvm::sys::path::extension(options.model) == ".mlir";
   current = Phase::Import;
   report.begin(current);

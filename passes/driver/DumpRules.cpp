@@ -42,21 +42,17 @@ static LogicalResult checkPipelineAxis(ModuleOp module) {
   return success();
 }
 
-/// Checks that the names of the mesh axes are unique. With several
-/// microbatches, the mesh must have the axis `mb`. This axis must be the first
-/// one after pp, and its size must be the number of microbatches.
+/// Checks the axis `mb` of the mesh. With several microbatches, the mesh must
+/// have this axis. It must be the first one after pp, and its size must be the
+/// number of microbatches.
 static LogicalResult checkAxes(ModuleOp module, const dist::Mesh &mesh) {
   const int64_t microbatches = pipe::countOf(module, pipe::microbatchesName);
   for (auto [i, axis] : llvm::enumerate(mesh.axes)) {
-    if (mesh.indexOf(axis.name) != static_cast<int>(i))
-      return module.emitOpError("has a mesh with two axes '")
-             << axis.name << "'";
     if (axis.name == dist::timeAxis && (i > 0 || axis.size != microbatches))
       return module.emitOpError("has a mesh with the axis '")
              << axis.name << "' of size " << axis.size
              << ", which stands for microbatches: it must be the first axis, "
-                "of "
-                "size "
+                "of size "
              << microbatches;
   }
   if (module->hasAttr(pipe::microbatchesName) && microbatches > 1 &&

@@ -17,12 +17,6 @@ namespace pcc {
 /// error with exit code 2 or 6 if an option does not fit the model.
 Status recordOptions(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Checks the options that can be checked before pcc reads the model. Returns
-/// an error with exit code 2 if an option is wrong or contradicts another
-/// option. Returns an error with exit code 6 if pcc cannot do what the options
-/// request.
-Status checkOptions(const CompileOptions &options);
-
 /// Prepares a module from an .mlir file. Stores `options` in a module that no
 /// phase has processed. For a dump (a module after a phase), checks that
 /// `options` agree with the dump. Returns an error with exit code 2 or 6 if an

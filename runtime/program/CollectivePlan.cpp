@@ -58,8 +58,7 @@ bool isContiguousTarget(const std::vector<StridedCopy> &copies) {
 
 CollectiveGroup::CollectiveGroup(const CollectiveSpec &spec, const Mesh &mesh,
                                  const Coordinates &at)
-    : members(membersOf(spec.group, mesh, at)),
-      ranges(spec.from, spec.to, mesh, members) {
+    : members(membersOf(spec.group, mesh, at)) {
   for (const Coordinates &member : members) {
     pieces.push_back(pieceNumber(spec.from, mesh, member));
     auto [shard, isNew] = shards.try_emplace(pieces.back());
@@ -70,6 +69,11 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec &spec, const Mesh &mesh,
     places.push_back(shard->second.holders.size());
     shard->second.holders.push_back(int(places.size()) - 1);
   }
+  const bool isGather = spec.kind == dist::CollectiveKind::AllGather;
+  if (isGather ? shards.size() < members.size()
+               : spec.kind != dist::CollectiveKind::Slice &&
+                     spec.kind != dist::CollectiveKind::ReduceScatter)
+    ranges.emplace(spec.from, spec.to, mesh, members);
 }
 
 namespace {
@@ -105,7 +109,7 @@ public:
   ///   redistribute(): every member receives each shard that it lacks from only
   ///   one member.
   CollectivePlan gather() {
-    if (group.shards.size() != group.members.size())
+    if (group.ranges)
       return redistribute();
     const int64_t size = numElements(localShape(spec.from));
     plan.gathers = plan.gathersDirectly = true;
@@ -153,11 +157,11 @@ public:
   CollectivePlan redistribute() {
     const int64_t own = group.pieces[me];
     const bool isEmpty = group.shards.at(own).isEmpty;
-    for (const int member : group.ranges.readersOf(me))
+    for (const int member : group.ranges->readersOf(me))
       if (member != me && !isEmpty && sourceFor(member, own) == me)
         addSend(member, between(me, member));
     std::set<int> sources;
-    for (const int holder : group.ranges.holdersFor(me))
+    for (const int holder : group.ranges->holdersFor(me))
       if (!group.shards.at(group.pieces[holder]).isEmpty)
         sources.insert(sourceFor(me, group.pieces[holder]));
     for (const int source : sources) {
@@ -299,20 +303,24 @@ private:
 };
 } // namespace
 
+/// Returns whether a collective leaves the division of its tensor over ranks as
+/// it is, so that it needs no plan.
+static bool keepsShards(dist::CollectiveKind kind) {
+  return kind == dist::CollectiveKind::AllReduce ||
+         kind == dist::CollectiveKind::Broadcast;
+}
+
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const Coordinates &at) {
+  if (keepsShards(spec.kind))
+    return {};
   return planCollective(spec, mesh, CollectiveGroup(spec, mesh, at),
                         int(coordinateOf(spec.group, mesh, at)));
 }
 
 CollectivePlan planCollective(const CollectiveSpec &spec, const Mesh &mesh,
                               const CollectiveGroup &group, int member) {
-  // An AllReduce or a Broadcast needs no plan, because it does not change how a
-  // tensor is divided over ranks. Return an empty plan. For any other kind,
-  // compute the plan from the layouts (divisions over ranks) of the operand and
-  // of the result in `spec`.
-  if (spec.kind == dist::CollectiveKind::AllReduce ||
-      spec.kind == dist::CollectiveKind::Broadcast)
+  if (keepsShards(spec.kind))
     return {};
   Planner planner(spec, mesh, group, member);
   switch (spec.kind) {

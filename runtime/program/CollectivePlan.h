@@ -186,8 +186,10 @@ struct CollectiveGroup {
   };
   /// All shards by their numbers.
   std::map<int64_t, Shard> shards;
-  /// Which members have what others need.
-  ShardRanges ranges;
+  /// Which members have elements that others need. Exists only if a member may
+  /// have some of the elements that another one needs, and not all or none: not
+  /// for a Slice, a ReduceScatter, or an AllGather of different shards.
+  std::optional<ShardRanges> ranges;
 };
 
 /// Returns the number of elements that all copies move.

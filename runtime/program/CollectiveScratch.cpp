@@ -211,7 +211,7 @@ static int64_t scratchOfReduceScatter(const CollectiveSpec &spec,
 static int64_t scratchOfAllGather(const CollectiveSpec &spec, const Mesh &mesh,
                                   const Coordinates &at) {
   const CollectiveGroup group(spec, mesh, at);
-  if (group.shards.size() == group.members.size())
+  if (!group.ranges)
     return planCollective(spec, mesh, group, 0).scratchElements;
   std::map<size_t, int64_t> shardsByHolders;
   for (const auto &[number, shard] : group.shards)

@@ -101,14 +101,13 @@ static size_t mostDividedDim(const Layout &layout) {
 static std::vector<DimRange> rangesOf(const Layout &layout, size_t dim,
                                       const Mesh &mesh,
                                       const std::vector<Coordinates> &members) {
+  if (layout.dims.empty())
+    return std::vector<DimRange>(members.size(), {0, 1});
+  const Layout line{.dims = {layout.dims[dim]}};
+  const std::optional<View> &view = layout.dims[dim].view;
   std::vector<DimRange> ranges;
   for (const Coordinates &member : members) {
-    if (layout.dims.empty()) {
-      ranges.push_back({0, 1});
-      continue;
-    }
-    const auto segments = localPart(layout, mesh, member).dims[dim];
-    const std::optional<View> &view = layout.dims[dim].view;
+    const auto segments = localPart(line, mesh, member).dims[0];
     ranges.push_back(view ? rangeRead(*view, segments) : rangeOf(segments));
   }
   return ranges;

@@ -185,7 +185,7 @@ CASES["an old NCCL"] = lambda: misfit("nccl=22503", 13, "libnccl.so.2 is of vers
 CASES["another cuBLASLt"] = lambda: misfit("blas=120800", 13, "libcublasLt.so.13 is of version 12, not 13")
 for name, p in (("libcuda.so.1", "one"), ("libcublasLt.so.13", "one"), ("libnccl.so.2", "pp")):
     CASES[f"damaged {name}"] = lambda name=name, p=p: damaged(name, p)
-CASES["a peer that NCCL misses"] = lambda: misfit("remote-at=10", 14, "send failed: a peer is gone", plan="pp")
+CASES["a peer that NCCL misses"] = lambda: misfit("remote-at=10", 14, "(send|receive) failed: a peer is gone", plan="pp")
 CASES["an abort that hangs"] = lambda: lost("dp,tp", signal.SIGKILL, "rank 1 was lost: it was ended by signal 9", 5, "stuck-abort=1")
 CASES["a launch that fails"] = lambda: misfit("fail-at=5", 1, "cuLaunchKernel failed: CUDA_ERROR_LAUNCH_FAILED")
 

@@ -50,7 +50,7 @@ LAYERS = [
     *rooms("passes/1-import", {
         "build": "onnx onnx/model onnx/inline", "devices": "build onnx/model", "ops": "build"}, DIALECTS, r"runtime/base/.*"),
     *rooms("passes/2-prepare", {"match": "", "composites": "match", "simplify": "match", "training": ""}, DIALECTS),
-    *rooms("passes/4-shard", {"graph": "", "policy": "graph", "search": "graph policy", "expand": "graph"}, DIALECTS, PLAN),
+    *rooms("passes/4-shard", {"graph": "", "policy": "graph", "search": "graph policy", "expand": "graph"}, DIALECTS, PLAN, r"runtime/base/QuantityText\.h"),
     *rooms("passes/7-emit", {
         "kernel": "", "lower": "", "link": "", "fuse": "kernel", "program": "kernel", "bundle": "program",
         "gpu/kernel": "kernel", "gpu/lower": "kernel", "gpu/fuse": "fuse kernel gpu/kernel",

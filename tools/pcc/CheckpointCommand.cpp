@@ -1,5 +1,6 @@
 //===- CheckpointCommand.cpp - pcc checkpoint: export of trained weights --===//
 
+#include "runtime/base/QuantityText.h"
 #include "runtime/base/ScopedFolder.h"
 #include "runtime/checkpoint/TrainedWeights.h"
 #include "tools/pcc/CompileCommand.h"
@@ -95,8 +96,7 @@ static Status exportCheckpoint(const ExportOptions &options) {
   const size_t count = trained.list().size();
   if (!options.quiet)
     printResult(output + ": " + (isModel ? "the model with " : "") +
-                std::to_string(count) + " trained " +
-                (count == 1 ? "weight" : "weights") + " of " +
+                runtime::countText(int64_t(count), "trained weight") + " of " +
                 trained.folder());
   return Status::success();
 }

@@ -2,31 +2,17 @@
 
 #include "tools/pcc/CompileCommand.h"
 #include "runtime/base/ScopedFolder.h"
+#include "status/ShellWord.h"
 #include "tools/pcc/Console.h"
 #include "tools/pcc/OptionsCli.h"
 #include "tools/pcc/UnimplementedOptions.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <iomanip>
 #include <sstream>
 
 using namespace pcc;
 using namespace pcc::tool;
-
-std::string tool::shellWord(const std::string &word) {
-  const bool isPlain =
-      !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-        return isalnum(static_cast<unsigned char>(c)) ||
-               std::string_view("_-./=,:+@").find(c) != std::string_view::npos;
-      });
-  if (isPlain)
-    return word;
-  std::string text = "'";
-  for (char c : word)
-    text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
 
 std::string tool::commandLine(const std::string &name, int argc,
                               const char *const *argv) {
@@ -131,11 +117,6 @@ int tool::compileCommand(int argc, const char *const *argv) {
   if (auto code = finishEarly(parseCompile(argc, argv, options)))
     return *code;
   runtime::ScopedFolder::removeAllOnSignals();
-  std::error_code error;
-  if (std::filesystem::exists(options.model + "/bundle.json", error))
-    return reportStatus(
-        Status::error(CannotRead, "'" + options.model + "' is a bundle",
-                      {"pcc run " + shellWord(options.model) + " runs it"}));
   Listener listener = terminalListener(options.quiet);
   // A module on stdout must not begin behind a line of progress.
   if (options.bundle == "-")

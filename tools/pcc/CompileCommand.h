@@ -8,10 +8,6 @@
 
 namespace pcc::tool {
 
-/// Returns a word of a command line, quoted for a POSIX shell if it needs
-/// quotes.
-std::string shellWord(const std::string &word);
-
 /// Returns the command as the user typed it, quoted for a shell, without its
 /// `--dim` options. Error messages about unbound dims append the options that
 /// are missing. `name` replaces argv[0], such as "pcc verify".

@@ -44,11 +44,9 @@ void tool::declareExplain(CLI::App &app, ExplainRequest &request) {
                  "show this many of the dearest collectives and cuts (default "
                  "4)")
       ->option_text("N")
-      ->check(CLI::Validator(
-          [](const std::string &text) {
-            return runtime::checkWholeNumber(text, 1, INT32_MAX);
-          },
-          ""))
+      ->check([](const std::string &text) {
+        return runtime::checkWholeNumber(text, 1, INT32_MAX);
+      })
       ->excludes(json)
       ->excludes(verbose);
 }

@@ -22,11 +22,9 @@ static void declare(CLI::App &app, runtime::InspectOptions &options) {
   app.add_option("BUNDLE", options.bundle, "a directory that pcc has written")
       ->required();
   auto *rank = app.add_option("--rank", options.rank, "show this rank only")
-                   ->check(CLI::Validator(
-                       [](const std::string &text) {
-                         return runtime::checkWholeNumber(text, 0);
-                       },
-                       ""));
+                   ->check([](const std::string &text) {
+                     return runtime::checkWholeNumber(text, 0);
+                   });
   auto *json =
       app.add_flag("--json", options.json, "print JSON; sizes in bytes");
   auto *schedule = app.add_flag(

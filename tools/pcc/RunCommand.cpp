@@ -3,6 +3,7 @@
 #include "runtime/checkpoint/CheckpointFolder.h"
 #include "runtime/engine/options/RunOptionsCli.h"
 #include "runtime/launch/RunBundle.h"
+#include "status/ShellWord.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
 #include "tools/pcc/RunPage.h"

@@ -3,6 +3,7 @@
 #include "tools/pcc/Tool.h"
 #include "runtime/base/Exhaustion.h"
 #include "runtime/base/InheritedState.h"
+#include "status/ShellWord.h"
 #include "status/Suggestions.h"
 #include "tools/pcc/CommandTable.h"
 #include "tools/pcc/CompileCommand.h"
@@ -23,7 +24,7 @@ static std::string similarCommand(int argc, char **argv) {
     return "";
   std::string rest;
   for (int i = 2; i < argc; ++i)
-    rest += " " + pcc::tool::shellWord(argv[i]);
+    rest += " " + pcc::shellWord(argv[i]);
   std::vector<std::string> lines =
       pcc::findSimilar(word, pcc::tool::commandNames());
   for (std::string &line : lines) {

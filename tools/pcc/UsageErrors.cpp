@@ -1,6 +1,7 @@
 //===- UsageErrors.cpp - messages about wrong command lines ---------------===//
 
 #include "tools/pcc/UsageErrors.h"
+#include "runtime/base/QuantityText.h"
 #include "status/Suggestions.h"
 
 #include <CLI/CLI.hpp>
@@ -162,7 +163,7 @@ static std::string valueCountText(const CLI::App &app,
     return name + ": takes one value, but is given " + std::to_string(got) +
            " times";
   return name + ": takes " +
-         (most == 1 ? "one value" : std::to_string(most) + " values") +
+         (most == 1 ? "one value" : runtime::countText(most, "value")) +
          ", got " + (got == 0 ? "none" : std::to_string(got));
 }
 

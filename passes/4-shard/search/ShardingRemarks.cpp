@@ -5,6 +5,7 @@
 #include "passes/4-shard/graph/ShardedOpAttrs.h"
 #include "passes/4-shard/policy/ContractionWeights.h"
 #include "passes/4-shard/policy/Presets.h"
+#include "runtime/base/QuantityText.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -34,9 +35,7 @@ public:
   std::string list() const {
     SmallVector<std::string> parts;
     for (auto &[what, count] : counts)
-      parts.push_back(
-          llvm::formatv("{0} ({1} {2})", what, count, count == 1 ? "op" : "ops")
-              .str());
+      parts.push_back(what + " (" + runtime::countText(count, "op") + ")");
     return llvm::join(parts, ", ");
   }
 
@@ -97,8 +96,8 @@ static void remarkOnSamples(func::FuncOp function) {
     if (samples < 1 || samples >= ranks)
       continue;
     emitRemark(UnknownLoc::get(function.getContext()))
-        << "dp=" << ranks << " is more than the " << samples
-        << (samples == 1 ? " sample" : " samples") << " of a "
+        << "dp=" << ranks << " is more than the "
+        << runtime::countText(samples, "sample") << " of a "
         << (microbatches > 1 ? "microbatch" : "batch")
         << ": some ranks compute nothing, or the same as others; dp=" << samples
         << " is enough";

@@ -21,6 +21,7 @@
 #include "passes/driver/Compilation.h"
 #include "passes/interpret/Verification.h"
 #include "passes/options/OptionAttrs.h"
+#include "passes/options/OptionChecks.h"
 #include "sharding/Runs.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
