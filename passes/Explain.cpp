@@ -37,7 +37,7 @@ static Status tellValues(Compilation &compilation,
       return Status::success();
     return Status::error(
         WrongUsage,
-        "no weight, input, output or value is named '" + name + "'" +
+        "no weight, input, output, value or node is named '" + name + "'" +
             nearestOf(name, explain::namesOf(compilation.getModule())));
   });
 }

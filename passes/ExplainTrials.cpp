@@ -59,9 +59,14 @@ void pcc::priceRemedies(const CompileOptions &options, const Listener &listener,
       remedy.reset();
   };
   price(explanation.otherCut);
+  if (explanation.otherCut && explanation.otherCut->price &&
+      explanation.otherCut->price->seconds > explanation.price->seconds)
+    explanation.otherCut.reset();
   for (explain::FoundLint &lint : explanation.lints)
-    if (lint.lint == dist::Lint::UnbalancedStages)
+    if (lint.lint != dist::Lint::UnbalancedStages)
+      price(lint.remedy);
+    else if (explanation.otherCut)
       lint.remedy = explanation.otherCut;
     else
-      price(lint.remedy);
+      lint.message += "; --stage-at NAME moves a cut";
 }

@@ -2,6 +2,7 @@
 
 #include "passes/driver/Diagnostics.h"
 #include "dialects/graph/GraphDialect.h"
+#include "status/Suggestions.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -11,16 +12,27 @@ Diagnostics::Diagnostics(MLIRContext *context, const Listener &listener)
         return take(diagnostic);
       }) {}
 
-/// Replaces a message of MLIR's parser that contains advice for developers of
-/// MLIR tools, such as to allow unregistered dialects. Returns any other
-/// message unchanged.
-static std::string inOurWords(const std::string &text) {
+/// Returns the message for the name `name` of an op that no dialect has.
+static std::string unknownOp(StringRef name, MLIRContext &context) {
+  std::vector<std::string> names;
+  for (RegisteredOperationName known : context.getRegisteredOperations())
+    names.push_back(known.getStringRef().str());
+  return "there is no op '" + name.str() + "'" + didYouMean(name, names);
+}
+
+/// Replaces messages of MLIR's parser that are for developers of MLIR tools:
+/// advice such as to allow unregistered dialects, and names of ops that were
+/// tried in other dialects. Returns any other message unchanged.
+static std::string inOurWords(const std::string &text, MLIRContext &context) {
   if (StringRef(text).contains("allow-unregistered-dialect"))
     return "an op, attribute or type here is of a dialect that pcc does not "
            "have";
   if (StringRef(text).starts_with("Dialect `"))
     return "pcc has no dialect '" +
            StringRef(text).split('`').second.split('\'').first.str() + "'";
+  if (auto [name, rest] = StringRef(text).split("' is unknown");
+      name.consume_front("custom op '") && rest.size() < text.size())
+    return unknownOp(name, context);
   return text;
 }
 
@@ -59,7 +71,8 @@ LogicalResult Diagnostics::take(Diagnostic &diagnostic) {
   }
   if (!message.empty())
     return success();
-  message = inOurWords(diagnostic.str());
+  message =
+      inOurWords(diagnostic.str(), *diagnostic.getLocation()->getContext());
   place = placeOf(diagnostic.getLocation());
   if (StringRef node = graph::nodeName(diagnostic.getLocation()); !node.empty())
     notes.push_back("at node '" + node.str() + "'");

@@ -124,8 +124,9 @@ static std::string entryText(const PlanEntry &entry) {
 }
 
 /// Adds a branch for each set of mesh axes over which ranks communicate, such
-/// as dp+tp. The branch has the total price of this communication. The most
-/// expensive branch comes first. An entry of the plan is one communication with
+/// as dp+tp. The branch has the total price of this communication, on the
+/// pipeline position that communicates the most. The most expensive branch
+/// comes first. An entry of the plan is one communication with
 /// its price. A branch lists the entries of its mesh axes, but only those that
 /// are among the `top` most expensive entries of the plan.
 static void addCommunication(const Explanation &explanation, size_t top,
@@ -135,6 +136,7 @@ static void addCommunication(const Explanation &explanation, size_t top,
   for (const auto &[i, entry] : llvm::enumerate(entries))
     ofAxes[entry.axes].push_back(i);
   std::vector<std::pair<double, TextTree>> branches;
+  const bool isOfMany = explanation.receivedBytesOfPosition.size() > 1;
   for (const auto &[axes, numbers] : ofAxes) {
     const PlanEntry total = totalOf(explanation, axes.str());
     TextTree branch;
@@ -142,7 +144,8 @@ static void addCommunication(const Explanation &explanation, size_t top,
       if (i < top)
         branch.branches.push_back({entryText(entries[i])});
     const size_t hidden = numbers.size() - branch.branches.size();
-    branch.text = axes.str() + "  " + bytesText(total.bytes) + " and " +
+    branch.text = axes.str() + (isOfMany ? "  up to " : "  ") +
+                  bytesText(total.bytes) + " and " +
                   secondsText(total.seconds) + " a step";
     if (hidden > 0)
       branch.text += " (" + std::to_string(hidden) + " of " +

@@ -8,6 +8,7 @@
 #include "passes/4-shard/search/Provenance.h"
 #include "passes/explain/ShardingOrigin.h"
 #include "sharding/ShardingText.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <set>
 
@@ -149,6 +150,21 @@ private:
 };
 } // namespace
 
+/// Calls `use` with the name of each ONNX node and the value that it computes:
+/// the first result of the last op that comes from this node.
+static void
+forEachNode(ModuleOp module,
+            llvm::function_ref<void(const std::string &, Value)> use) {
+  llvm::MapVector<StringRef, Value> results;
+  for (auto function : module.getOps<func::FuncOp>())
+    for (Operation &op : function.front().without_terminator())
+      if (StringRef node = graph::nodeName(op.getLoc());
+          !node.empty() && op.getNumResults() > 0 && !isa<dist::ReshardOp>(op))
+        results[node] = op.getResult(0);
+  for (const auto &[node, value] : results)
+    use(node.str(), value);
+}
+
 /// Explains each value whose name matches `pattern`. An op result that is also
 /// an output is explained only once.
 std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
@@ -156,19 +172,24 @@ std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
   std::vector<ValueExplanation> stories;
   ValueExplainer teller(module);
   std::set<std::pair<std::string, void *>> told;
-  forEachName(module, [&](const std::string &name, Value value) {
+  const auto tellMatch = [&](const std::string &name, Value value) {
     if (dist::matchesName(pattern, name) &&
         told.insert({name, value.getAsOpaquePointer()}).second)
       stories.push_back(teller.tell(name, value));
-  });
+  };
+  forEachName(module, tellMatch);
+  if (stories.empty())
+    forEachNode(module, tellMatch);
   return stories;
 }
 
 std::vector<std::string> explain::namesOf(ModuleOp module) {
   std::vector<std::string> names;
-  forEachName(module, [&](const std::string &name, Value) {
+  const auto add = [&](const std::string &name, Value) {
     if (!name.empty())
       names.push_back(name);
-  });
+  };
+  forEachName(module, add);
+  forEachNode(module, add);
   return names;
 }

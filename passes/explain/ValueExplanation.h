@@ -92,13 +92,15 @@ struct ValueExplanation {
 
 /// Returns one explanation for each named value whose name matches `pattern`, a
 /// name or a glob. Named values are inputs, outputs, weights, and result 0 of
-/// each op. The order is that of the program. `module` must be the IR directly
-/// after phase 4-shard, because the next phase erases reshards.
+/// each op. If there are none, `pattern` selects ONNX nodes by their names, and
+/// the values that they compute are explained. The order is that of the
+/// program. `module` must be the IR directly after phase 4-shard, because the
+/// next phase erases reshards.
 std::vector<ValueExplanation> explainValues(mlir::ModuleOp module,
                                             llvm::StringRef pattern);
 
-/// Returns the names of all weights, inputs, outputs and values in `module`. A
-/// name may occur several times.
+/// Returns the names of all weights, inputs, outputs, values and ONNX nodes in
+/// `module`. A name may occur several times.
 std::vector<std::string> namesOf(mlir::ModuleOp module);
 
 } // namespace pcc::explain

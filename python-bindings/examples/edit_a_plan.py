@@ -9,6 +9,8 @@ import tempfile
 
 import pcc
 
+if len(sys.argv) < 3:
+    sys.exit(__doc__)
 model, loss, *page = sys.argv[1:]
 with tempfile.TemporaryDirectory() as folder:
     # Dumps are the modules between the phases; a compilation can go on from each.

@@ -13,8 +13,11 @@ import pcc
 
 def export(path):
     """Writes a perceptron of two blocks. Its batch can have any size."""
-    import torch
-
+    try:
+        import onnxscript  # noqa: F401
+        import torch
+    except ImportError as error:
+        sys.exit(f"{error}\n{__doc__}")
     layers = [torch.nn.Linear(64, 256), torch.nn.GELU(), torch.nn.Linear(256, 64)] * 2
     x = torch.randn(8, 64)
     torch.onnx.export(torch.nn.Sequential(*layers).eval(), (x,), path, input_names=["x"], output_names=["y"], dynamo=True,

@@ -1,12 +1,20 @@
 #!/usr/bin/env python3
 """Compiles, inspects, runs, verifies and trains a GPT-2 on four ranks, threads of this process.
 
-    train_and_plot.py GPT2.onnx [LOSS.png]
+    train_and_plot.py GPT2.onnx [LOSS.png]     a model with the dynamic dims `batch` and `seq`; LOSS.png needs matplotlib
 """
 import sys
 
 import numpy as np
 import pcc
+
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
+if len(sys.argv) > 2:
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        sys.exit(f"{sys.argv[2]} needs matplotlib: pip install matplotlib")
 
 plan = dict(tp=2, pp=2, dims={"batch": 8, "seq": 32})
 bundle = pcc.compile(sys.argv[1], **plan)
@@ -25,7 +33,6 @@ with trainer.train() as session:
     print(f"loss {losses[0]:.4f} -> {losses[-1]:.4f}; {len(session.parameters())} weights have been trained")
 
 if len(sys.argv) > 2:
-    from matplotlib import pyplot
     pyplot.plot(range(1, len(losses) + 1), losses)
     pyplot.xlabel("step")
     pyplot.ylabel("loss")

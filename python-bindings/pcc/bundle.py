@@ -1,6 +1,7 @@
 """Bundles: the results of the compiler, and the operations on them."""
 from __future__ import annotations
 
+import difflib
 import fnmatch
 import json
 import os
@@ -43,6 +44,8 @@ class Bundle:
         self.notes = notes or []
         self._model = model
         self._options = dict(options or {})
+        if model is None:
+            self.inspect()
 
     def __repr__(self) -> str:
         try:
@@ -71,8 +74,15 @@ class Bundle:
         return facts
 
     def shards(self, name: str = "*") -> list[Shards]:
-        """Returns the weights with this name (globs allowed), each with the part that every rank holds. Printed, they are drawn."""
-        return shards_of(self.inspect(), lambda other: fnmatch.fnmatchcase(other, name))
+        """Returns the weights with this name (globs allowed), each with the part that every rank holds. Printed, they are drawn.
+        Raises Error if `name` is no glob and no weight has this name."""
+        facts = self.inspect()
+        found = shards_of(facts, lambda other: fnmatch.fnmatchcase(other, name))
+        if not found and not set(name) & set("*?["):
+            names = [weight.name for weight in shards_of(facts, lambda other: True)]
+            raise Error(f"no weight of bundle '{self.path}' is named '{name}'",
+                        [f"did you mean {near!r}?" for near in difflib.get_close_matches(name, names, 1)], 2)
+        return found
 
     def explain(self, value: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
         """Explains the plan, with the options of compile. See pcc.explain."""
@@ -109,9 +119,7 @@ class Bundle:
 
 def open(path: Path) -> Bundle:
     """Opens an existing bundle."""
-    bundle = Bundle(path)
-    bundle.inspect()
-    return bundle
+    return Bundle(path)
 
 
 def compile(model: Path, *, output: Path | None = None, progress: bool = False, **options: Unpack[CompileOptions]) -> Bundle:
@@ -160,7 +168,7 @@ def verify(model: Path, inputs: Arrays | None = None, *, progress: bool = False,
 
 
 def explain(model: Path, value: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
-    """Explains what a plan costs and why it communicates, without making a bundle. `value` is a weight, input, output or value
+    """Explains what a plan costs and why it communicates, without making a bundle. `value` is a weight, input, output, value or node
     (globs allowed), of which the result explains the sharding as well.
 
     Returns the output of `pcc explain --json` as a dict: collectives, cuts, totals, lints, … Printed, it is the text of `pcc explain`

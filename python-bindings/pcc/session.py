@@ -27,6 +27,9 @@ class Session:
         for keyword in options:
             if keyword in TOLD:
                 raise Error(f"a session has no option {keyword}", ["a session has methods for this; Bundle.run has the option"], 2)
+        actions = [action for rank in bundle.inspect()["ranks"] for action in rank["actions"]]
+        if all("F" in action for action in actions):
+            raise Error("the bundle does not train", ["compile the model with train=True"], 2)
         self._bundle = bundle
         self._last: dict[str, Any] = {}
         with in_words_of("train"):

@@ -3,6 +3,10 @@
 #include "runtime/base/TextTable.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace pcc::runtime {
 
@@ -22,22 +26,55 @@ size_t widthOf(const std::string &text) {
                               [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string alignedText(const TextTable &table) {
+size_t textWidth(int file) {
+  constexpr size_t least = 40, most = 100000, usual = 80;
+  size_t width = 0;
+  if (const char *columns = std::getenv("COLUMNS"))
+    width = std::strtoul(columns, nullptr, 10);
+  winsize window{};
+  if (width == 0 && ioctl(file, TIOCGWINSZ, &window) == 0)
+    width = window.ws_col;
+  return width == 0 ? usual : std::clamp(width, least, most);
+}
+
+size_t tableWidth(int file) {
+  return isatty(file) ? textWidth(file) : std::numeric_limits<size_t>::max();
+}
+
+/// Returns the width of each column of `table`.
+static std::vector<size_t> columnWidths(const TextTable &table) {
   std::vector<size_t> widths(table.titles.size());
   joinRows(table, [&](const Row &row) {
     for (size_t column = 0; column < row.size(); ++column)
       widths[column] = std::max(widths[column], widthOf(row[column]));
     return "";
   });
-  return joinRows(table, [&](const Row &row) {
-    std::string line = row[0];
-    line.append(widths[0] - widthOf(row[0]), ' ');
-    for (size_t column = 1; column < row.size(); ++column)
-      line += "  " + std::string(widths[column] - widthOf(row[column]), ' ') +
-              row[column];
-    line.erase(line.find_last_not_of(' ') + 1);
-    return line + "\n";
-  });
+  return widths;
+}
+
+std::string alignedText(const TextTable &table, size_t width) {
+  const std::vector<size_t> widths = columnWidths(table);
+  std::string text;
+  size_t end = 1;
+  do {
+    const size_t begin = end;
+    size_t used = widths[0];
+    while (end < widths.size() &&
+           (end == begin || used + 2 + widths[end] <= width))
+      used += 2 + widths[end++];
+    text += (begin == 1 ? "" : "\n") + joinRows(table, [&](const Row &row) {
+              std::string line =
+                  row[0] + std::string(widths[0] - widthOf(row[0]), ' ');
+              for (size_t column = begin; column < end; ++column)
+                line +=
+                    "  " +
+                    std::string(widths[column] - widthOf(row[column]), ' ') +
+                    row[column];
+              line.erase(line.find_last_not_of(' ') + 1);
+              return line + "\n";
+            });
+  } while (end < widths.size());
+  return text;
 }
 
 std::string markdownText(const TextTable &table) {

@@ -20,10 +20,20 @@ struct TextTable {
 /// bytes each.
 size_t widthOf(const std::string &text);
 
+/// Returns the width of lines for text that is written to the file descriptor
+/// `file`: the number in the environment variable COLUMNS, else the width of
+/// the terminal, else 80. At least 40.
+size_t textWidth(int file = 1);
+/// Returns the width of tables that are written to the file descriptor `file`:
+/// textWidth() if it is a terminal, otherwise the largest size_t.
+size_t tableWidth(int file);
+
 /// Returns the table with aligned columns, one line per row. The first column
 /// is aligned to the left, all others to the right, each with two spaces before
-/// it. No line ends in a space.
-std::string alignedText(const TextTable &table);
+/// it. No line ends in a space. If lines would be longer than `width`, the
+/// table is divided: the columns that do not fit follow below, after an empty
+/// line and beside a copy of the first column.
+std::string alignedText(const TextTable &table, size_t width);
 /// Returns the table in Markdown.
 std::string markdownText(const TextTable &table);
 /// Returns the table as comma-separated values (RFC 4180). A cell with a comma,

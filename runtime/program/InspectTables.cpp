@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unistd.h>
 
 namespace pcc::runtime {
 
@@ -106,7 +107,7 @@ std::string memoryTableText(const std::vector<ProgramGroup> &groups) {
   const bool isJoined = groups.front().programs.size() > 1;
   return std::string("\nmemory of each rank, and what it receives in a step") +
          (isJoined ? "; where ranks differ, the most\n" : "\n") +
-         alignedText(table);
+         alignedText(table, tableWidth(STDOUT_FILENO));
 }
 
 std::string actionsText(const std::vector<ProgramGroup> &groups) {
@@ -217,7 +218,7 @@ std::string communicationText(const Json &bundle) {
                             std::to_string(traffic.calls),
                             bytesText(traffic.bytes)});
   return "\ncommunication of a step, on the rank with the most of each kind\n" +
-         alignedText(table) +
+         alignedText(table, tableWidth(STDOUT_FILENO)) +
          (all.size() > mostRows
               ? "and " + std::to_string(all.size() - mostRows) + " more\n"
               : "");

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <unistd.h>
 
 namespace pcc::runtime {
 
@@ -116,7 +117,7 @@ static std::string restText(std::span<const Picture> rest, size_t mostRows) {
                           more ? std::to_string(more) + " more" : "",
                           picture.sharding, rankListText(ranks)});
   }
-  return "\n" + alignedText(table) +
+  return "\n" + alignedText(table, tableWidth(STDOUT_FILENO)) +
          (rest.size() > mostRows
               ? "and " + std::to_string(rest.size() - mostRows) +
                     " more; a narrower GLOB draws them\n"

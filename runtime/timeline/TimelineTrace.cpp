@@ -128,9 +128,10 @@ private:
   /// Adds the messages of one row of the timeline. Messages of one kind that
   /// overlap in time go to different threads of the trace.
   void addMessages(const std::vector<TimedAction> &messages, size_t row);
-  /// Adds the memory of one row of the timeline as a counter with four values:
-  /// weights, optimizer state, gradients and activations. Viewers draw the four
-  /// values on top of each other.
+  /// Adds the memory of one row of the timeline as a counter with five values:
+  /// weights, optimizer state, gradients, activations, and the part of the
+  /// arena that is not in use. Viewers draw the values on top of each other;
+  /// their sum is the memory that the rank allocates.
   void addMemory(const MemoryCurve &curve, size_t row);
 
   std::string text;
@@ -220,7 +221,10 @@ void TraceWriter::addMemory(const MemoryCurve &curve, size_t row) {
         std::to_string(curve.weights) +
         ",\"optimizer state\":" + std::to_string(curve.state) +
         ",\"gradients\":" + std::to_string(point.gradients) +
-        ",\"activations\":" + std::to_string(point.activations) + "}}";
+        ",\"activations\":" + std::to_string(point.activations) +
+        ",\"free arena\":" +
+        std::to_string(curve.arena - point.gradients - point.activations) +
+        "}}";
 }
 
 std::string TraceWriter::write(const Timeline &timeline) {

@@ -170,6 +170,8 @@ def check_outlets(bundle, rows, html):
         used = max(gradients + activations for _, gradients, activations in planned["memory"])
         expect(used == max(p["gradients"] + p["activations"] for p in row["memory"]), f"{row['name']}: {used} bytes in use")
         expect({planned["weight_bytes"]} == {p["weights"] for p in row["memory"]}, f"{row['name']}: other weights")
+        allocated = planned["weight_bytes"] + planned["state_bytes"] + planned["arena_bytes"]
+        expect({allocated} == {sum(p.values()) for p in row["memory"]}, f"{row['name']}: the parts of the memory are not {allocated} bytes")
 
 
 def check_svg(path, num_rows, words):

@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -125,7 +126,8 @@ class Descriptions(unittest.TestCase):
                                  r'srcdoc="([^"]*)"></iframe>', shown._repr_html_())
             self.assertNotRegex(frame[1], "[<>]|[^\\x00-\\x7f]")
             self.assertEqual(html.unescape(frame[1]), page.html)
-        gone = pcc.Bundle(os.path.join(self.folder, "gone.pcc"))
+        gone = pcc.compile(self.model, output=os.path.join(self.folder, "gone.pcc"), dims=models.DIMS)
+        shutil.rmtree(gone.path)
         self.assertIsNone(gone._repr_html_())
 
     def test_reports_that_cannot_be_made(self):

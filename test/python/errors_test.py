@@ -116,9 +116,15 @@ class Errors(unittest.TestCase):
         self.fails(11, pcc.open, self.folder)
         self.fails(2, pcc.open(self.bundle.path).verify)
         self.fails(2, self.bundle.inspect, rank=7)
-        session = self.bundle.train()
-        self.fails(2, session.save, self.folder)
         self.fails(2, self.bundle.train, steps=3)
+
+    def test_calls_that_a_bundle_cannot_answer(self):
+        self.assertIn("does not train", self.fails(2, self.bundle.train).message)
+        name = self.bundle.shards()[0].name
+        error = self.fails(2, self.bundle.shards, name + "s")
+        self.assertIn(f"is named '{name}s'", error.message)
+        self.assertEqual(error.notes, [f"did you mean {name!r}?"])
+        self.assertEqual(self.fails(11, pcc.Bundle, "absent.pcc").message, self.fails(11, pcc.open, "absent.pcc").message)
 
     def test_errors_travel(self):
         error = pickle.loads(pickle.dumps(pcc.Error("text", ["note"], 6)))

@@ -2,6 +2,7 @@
 
 #include "tools/pcc/Console.h"
 #include "runtime/base/AtomicFile.h"
+#include "runtime/base/TextTable.h"
 #include "runtime/engine/options/HelpText.h"
 #include "runtime/engine/options/StrictParse.h"
 #include "status/PrintableText.h"

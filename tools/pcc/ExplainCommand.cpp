@@ -33,7 +33,7 @@ void tool::declareExplain(CLI::App &app, ExplainRequest &request) {
   addOptions(app, options, OptionCommands::CompileAndExplain);
   app.add_option(
       "VALUE", explainOptions.value,
-      "explain only this weight, input, output or value; globs allowed");
+      "explain only this weight, input, output, value or node; globs allowed");
   auto *json = app.add_flag("--json", explainOptions.json,
                             "print JSON; sizes in bytes, times in seconds");
   auto *verbose =

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unistd.h>
 
 namespace pcc::runtime {
 
@@ -218,9 +219,12 @@ std::string rankTableText(const RankTable &table, const std::string &format) {
   if (format == "csv")
     return csvOf(table);
   if (format == "md")
-    return markdownText(textTable(table));
+    return markdownText(textTable(table)) + "\n" + closingLine(table);
   if (format != "json")
-    return alignedText(textTable(table)) + closingLine(table);
+    return alignedText(
+               textTable(table),
+               tableWidth(format.empty() ? STDERR_FILENO : STDOUT_FILENO)) +
+           closingLine(table);
   return nlohmann::ordered_json{
              {"steps", table.steps},
              {"samples_per_second", table.samplesPerSecond()},

@@ -77,7 +77,8 @@ RankTable tabulate(std::span<const RankReport> ranks,
 
 /// Returns the table in `format`: "table", "csv", "md" or "json". The text for
 /// people ("table" and "md") rounds to three digits; csv and json have seconds
-/// and bytes.
+/// and bytes. If `format` is empty, the result is for people who read stderr.
+/// Lines of the table fit the terminal, if the file to which it goes is one.
 std::string rankTableText(const RankTable &table, const std::string &format);
 
 } // namespace pcc::runtime

@@ -2,24 +2,9 @@
 
 #include "runtime/engine/options/HelpText.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <sstream>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace pcc::runtime {
-
-size_t textWidth() {
-  constexpr size_t least = 40, most = 100000, usual = 80;
-  size_t width = 0;
-  if (const char *columns = std::getenv("COLUMNS"))
-    width = std::strtoul(columns, nullptr, 10);
-  winsize window{};
-  if (width == 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0)
-    width = window.ws_col;
-  return width == 0 ? usual : std::clamp(width, least, most);
-}
 
 /// Splits a text at spaces. With `keepsQuotes`, spaces between single quotes do
 /// not split it.
@@ -58,9 +43,27 @@ static std::vector<std::string> linesOf(const std::vector<std::string> &words,
   return lines;
 }
 
+/// Returns the words of a command, with each option and the word after it as
+/// one word, such as "--dim batch=8". Spaces between single quotes do not split
+/// the command.
+static std::vector<std::string> partsOf(const std::string &command) {
+  std::vector<std::string> parts;
+  bool follows = false;
+  for (const std::string &word : wordsOf(command, /*keepsQuotes=*/true)) {
+    const bool isOption = word.starts_with("-");
+    if (follows && !isOption)
+      parts.back() += " " + word;
+    else
+      parts.push_back(word);
+    follows = isOption && word.find('=') == std::string::npos;
+  }
+  return parts;
+}
+
 /// Breaks `line` into lines of at most `width` columns, at spaces outside of
-/// single quotes. If `line` is a pcc command, each line except the last one
-/// ends with a backslash, so that a shell reads all lines as one command.
+/// single quotes, and not between an option and its value. If `line` is a pcc
+/// command, each line except the last one ends with a backslash, so that a
+/// shell reads all lines as one command.
 static std::string wrappedCommand(const std::string &line, size_t width) {
   const std::string indent(line.find_first_not_of(' '), ' ');
   if (line.size() <= width)
@@ -69,8 +72,7 @@ static std::string wrappedCommand(const std::string &line, size_t width) {
   const bool isCommand = line.starts_with(indent + "pcc ");
   const std::string end = isCommand ? " \\\n" : "\n";
   std::string text;
-  for (const std::string &part :
-       linesOf(wordsOf(line, /*keepsQuotes=*/true), inner))
+  for (const std::string &part : linesOf(partsOf(line), inner))
     text += (text.empty() ? indent : end + indent + "    ") + part;
   return text + "\n";
 }

@@ -10,10 +10,6 @@
 
 namespace pcc::runtime {
 
-/// Returns the width of lines for text on stdout: the number in the environment
-/// variable COLUMNS, else the width of the terminal, else 80. At least 40.
-size_t textWidth();
-
 /// Wraps a text to lines of at most `width` columns. First joins the lines of
 /// each paragraph. A line that begins with spaces is an exception: it is not
 /// joined with other lines, and keeps its spaces. If the exception is longer

@@ -7,6 +7,7 @@
 
 #include "runtime/base/Exhaustion.h"
 #include "runtime/base/InheritedState.h"
+#include "runtime/base/TextTable.h"
 #include "runtime/comm/flight/FailureReport.h"
 #include "runtime/comm/flight/FlightRecorder.h"
 #include "runtime/engine/Rank.h"

@@ -42,10 +42,25 @@ TEST(QuantityTextTest, UsesThePluralByNumber) {
 }
 
 TEST(TextTableTest, AlignsCharactersNotBytes) {
-  EXPECT_EQ(alignedText({{"name", "n"}, {{"ä", "1"}, {"long name", "10"}}}),
+  EXPECT_EQ(alignedText({{"name", "n"}, {{"ä", "1"}, {"long name", "10"}}}, 80),
             "name        n\n"
             "ä           1\n"
             "long name  10\n");
+}
+
+TEST(TextTableTest, DividesColumnsThatDoNotFit) {
+  const TextTable table{{"ranks", "step", "peak", "a very long title"},
+                        {{"0-1", "10 ms", "1 MiB", "7"}}};
+  EXPECT_EQ(alignedText(table, 12), "ranks   step\n"
+                                    "0-1    10 ms\n"
+                                    "\n"
+                                    "ranks   peak\n"
+                                    "0-1    1 MiB\n"
+                                    "\n"
+                                    "ranks  a very long title\n"
+                                    "0-1                    7\n");
+  EXPECT_EQ(alignedText(table, 44), "ranks   step   peak  a very long title\n"
+                                    "0-1    10 ms  1 MiB                  7\n");
 }
 
 TEST(TextTableTest, QuotesCellsOfCsv) {

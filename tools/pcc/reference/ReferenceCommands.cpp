@@ -2,6 +2,7 @@
 
 #include "tools/pcc/reference/ReferenceCommands.h"
 #include "runtime/base/AtomicFile.h"
+#include "runtime/base/TextTable.h"
 #include "runtime/engine/options/HelpText.h"
 #include "runtime/engine/options/OneOf.h"
 #include "status/Suggestions.h"

@@ -139,4 +139,5 @@ TEST(RankTableTest, GivesTheSameNumbersInAllFormats) {
   const std::string markdown = rankTableText(table, "md");
   EXPECT_EQ(markdown.find("| ranks | stages | step (median) |"), 0u);
   EXPECT_NE(markdown.find("\n| --- | ---: |"), std::string::npos);
+  EXPECT_NE(markdown.find("|\n\nstep 500 ms (one step)"), std::string::npos);
 }
