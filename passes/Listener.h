@@ -21,8 +21,9 @@ struct Listener {
   std::function<void(Phase)> onPhase = [](Phase) {};
   /// Called with each note for the user.
   std::function<void(const std::string &)> onNote = [](const std::string &) {};
-  /// Called once at the end, with a text that names the written file or bundle
-  /// and describes it. The text may have several lines.
+  /// Called once at the end, with a text that names the written file or bundle,
+  /// describes it, and ends in the command that a user most likely wants next.
+  /// The text has several lines.
   std::function<void(const std::string &)> onResult = [](const std::string &) {
   };
   /// Returns whether the command shall end before the next phase, with the exit

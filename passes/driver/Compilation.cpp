@@ -154,7 +154,11 @@ Status Compilation::writeBundle(const std::string &bundle) {
                               options.trace, &summary});
   })));
   report.endBundle();
-  listener.onResult(bundle + ": " + summary);
+  listener.onResult(bundle + ": " + summary + "\n  next: pcc run " +
+                    shellWord(bundle) +
+                    ((*module)->hasAttr(graph::trainingName)
+                         ? " --data DIR --steps 100 --save checkpoints"
+                         : " --random-inputs 1"));
   return Status::success();
 }
 
@@ -169,7 +173,9 @@ Status Compilation::writeText(const std::string &path) {
   }
   PCC_RETURN_IF_ERROR(writeModule(*module, path, /*isOwn=*/!isUnsealed));
   if (path != "-")
-    listener.onResult(path + ": the module after " + phase);
+    listener.onResult(path + ": the module after " + phase + "\n  next: pcc " +
+                      shellWord(path) + " --start-at " +
+                      std::to_string(int(after(phaseOf(*module)))));
   return Status::success();
 }
 
@@ -180,7 +186,8 @@ Status Compilation::writeOnnx(const std::string &path) {
         "--emit onnx needs a model, or a dump of phase 4-shard or earlier");
   PCC_RETURN_IF_ERROR(
       runGuarded([&] { return writeAnnotatedModel(*module, path, listener); }));
-  listener.onResult(path + ": the model with its shardings and stages");
+  listener.onResult(path + ": the model with its shardings and stages\n" +
+                    "  next: pcc " + shellWord(path));
   return Status::success();
 }
 
@@ -275,6 +282,26 @@ trainedNames(const TrainingOptions &training, std::vector<std::string> &asked) {
   };
 }
 
+/// Returns a note for an error of the import that shows the shape of a tensor
+/// with a size from --dim. The size may be more than the model can take: it may
+/// have a table of positions, for example. Returns an empty text if there is no
+/// such size.
+static std::string noteOfSizes(const std::string &error,
+                               const std::map<std::string, int64_t> &dims) {
+  std::string bound;
+  bool isShown = false;
+  for (const auto &[name, size] : dims) {
+    bound += (bound.empty() ? "" : " ") + ("--dim " + name) + "=" +
+             std::to_string(size);
+    const std::string text = std::to_string(size) + "x";
+    isShown |= StringRef(error).contains("x" + text) ||
+               StringRef(error).contains("<" + text);
+  }
+  return isShown ? "sizes are bound by " + bound +
+                       "; the model may have been exported for other sizes"
+                 : "";
+}
+
 Status Compilation::loadOnnx() {
   if (options.startAt.value_or(Phase::Import) != Phase::Import)
     return Status::error(
@@ -297,8 +324,16 @@ Status Compilation::loadOnnx() {
   import.virtualStages = options.virtualStages.value_or(1);
   import.configuration = options.configuration;
   import.command = options.command;
-  PCC_ASSIGN_OR_RETURN(
-      module, importOnnx(options.model, import, &context, &report.unsupported));
+  auto imported =
+      importOnnx(options.model, import, &context, &report.unsupported);
+  if (!imported) {
+    Status failure = imported.status();
+    if (std::string note = noteOfSizes(failure.message(), options.dims);
+        !note.empty())
+      failure.addNote(std::move(note));
+    return failure;
+  }
+  module = std::move(*imported);
   PCC_RETURN_IF_ERROR(recordWeightFiles(*module));
   PCC_RETURN_IF_ERROR(checkWeightNames(*module, weights, options.training));
   return recordOptions(*module, options);

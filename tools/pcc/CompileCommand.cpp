@@ -96,22 +96,6 @@ tool::ParsedArguments tool::parseCompile(int argc, const char *const *argv,
   return reading;
 }
 
-/// Returns the command that a user most likely wants next: the run of the
-/// bundle, the phases after the written module; empty if there is none.
-static std::string nextCommand(const CompileOptions &options) {
-  const std::string output = shellWord(options.bundle);
-  if (options.bundle.empty() || options.bundle == "-")
-    return "";
-  if (options.stopsEarly())
-    return "pcc " + output + " --start-at " +
-           std::to_string(static_cast<int>(*options.stopAfter) + 1);
-  if (options.emitsOnnx)
-    return "pcc " + output;
-  return "pcc run " + output +
-         (options.training.train ? " --data DIR --steps 100 --save checkpoints"
-                                 : " --random-inputs 1");
-}
-
 int tool::compileCommand(int argc, const char *const *argv) {
   CompileOptions options;
   if (auto code = finishEarly(parseCompile(argc, argv, options)))
@@ -121,9 +105,5 @@ int tool::compileCommand(int argc, const char *const *argv) {
   // A module on stdout must not begin behind a line of progress.
   if (options.bundle == "-")
     listener.onPhase = [](Phase) {};
-  const Status status = compile(options, listener);
-  if (const std::string next = nextCommand(options);
-      status.ok() && !options.quiet && !next.empty())
-    printResult("  next: " + next);
-  return reportStatus(status);
+  return reportStatus(compile(options, listener));
 }

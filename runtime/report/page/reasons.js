@@ -21,7 +21,7 @@ const endpoint = place => [place.op + (place.node ? " " : ""), place.node ? make
 
 function choiceItem(choice, word) {
   return make("li", {class: word === "chosen" ? "chosen" : choice.refused ? "refused" : null},
-    make("b", {}, choice.refused ? "refused" : word === "chosen" ? "chosen " + bytes(choice.received_bytes) : bytes(choice.received_bytes)), " ", choice.strategy || "pinned",
+    make("b", {}, choice.refused ? "not allowed" : word === "chosen" ? "chosen " + bytes(choice.received_bytes) : bytes(choice.received_bytes)), " ", choice.strategy || "pinned",
     choice.refused ? ": " + choice.refused : `, ${plural(choice.calls, "call")}, ${seconds(choice.seconds)}`);
 }
 
