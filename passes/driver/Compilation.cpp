@@ -70,7 +70,7 @@ Status Compilation::load() {
   current = Phase::Import;
   report.begin(current);
   Status status = runGuarded([&] { return isText ? loadText() : loadOnnx(); });
-  return status.ok() ? checkInstructionSets() : located(status);
+  return status.ok() ? checkInstructionSets() : placed(status, Phase::None);
 }
 
 Status Compilation::loadWithPlaces() {
@@ -79,7 +79,10 @@ Status Compilation::loadWithPlaces() {
 }
 
 Status Compilation::advanceTo(Phase last) {
-  Status status = runPhases(last);
+  return placed(runPhases(last), last);
+}
+
+Status Compilation::placed(const Status &status, Phase last) {
   const bool isEdited = isUnsealed && isDump && !hasPlaces && !crashed;
   if (!isEdited || (status.code() != CannotRead && status.code() != CannotMeet))
     return status;

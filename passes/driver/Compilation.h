@@ -116,6 +116,10 @@ private:
   /// Runs the phases that the module has not passed, up to and including
   /// `last`.
   Status runPhases(Phase last);
+  /// Returns `status`, the result of load() or of runPhases() up to `last`. If
+  /// it is an error about an edited dump (exit code 3 or 6), adds the line and
+  /// column to which the error refers.
+  Status placed(const Status &status, Phase last);
   /// Returns the error `unplaced` with the line and column in the .mlir file to
   /// which the error refers. To find them, compiles the file again up to
   /// `last`. If the second compilation does not fail with the same exit code,

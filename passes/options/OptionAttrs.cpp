@@ -341,6 +341,20 @@ static void recordRoot(ModuleOp module, StringRef model) {
   module->setAttr(graph::rootName, StringAttr::get(module.getContext(), root));
 }
 
+/// Checks that a dump of an inference has the schedule "forward". If not,
+/// returns an error with exit code 3.
+static Status checkInferenceSchedule(ModuleOp module) {
+  auto schedule = module->getAttrOfType<StringAttr>(pipe::scheduleName);
+  if (!schedule || schedule == "forward" ||
+      module->hasAttr(graph::trainingName))
+    return Status::success();
+  return Status::error(CannotRead,
+                       "attribute '" + pipe::scheduleName.str() + "' is \"" +
+                           schedule.str() +
+                           "\", but the module does not train, which needs "
+                           "\"forward\"");
+}
+
 Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<IntegerAttr>(phaseName);
   if (recorded && (recorded.getInt() < 1 ||
@@ -368,6 +382,7 @@ Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
                              std::string(folderOf(*options.stopAfter)) +
                              " does not fit: " + dumpOf);
   if (passed != Phase::None) {
+    PCC_RETURN_IF_ERROR(checkInferenceSchedule(module));
     OptionTexts changed;
     PCC_RETURN_IF_ERROR(findChanges(module, options, passed, changed));
     return recordChanges(module, options, passed, changed);

@@ -76,6 +76,7 @@ def edited(phase):
         refused(t, text, find(text, r"^module "), (r"pipe\.microbatches", "pipe.microbaches"),
                 ["attribute 'pipe.microbaches' is unknown; did you mean pipe.microbatches?"])
         refused(t, text, find(text, r"^module "), (r"pipe\.stages", "pip.stages"), ["attribute 'pip.stages' is unknown"])
+        refused(t, text, find(text, r"^module "), (r'pipe\.schedule = "forward"', 'pipe.schedule = "1f1b"'), ['needs "forward"'])
         refused(t, text, find(text, r"= graph\.matmul "), (r"graph\.matmul ", "graph.matmull "), ["there is no op 'graph.matmull'; did you mean graph.matmul"])
         where, change, mention = MALFORMED[phase]
         refused(t, text, find(text, where), change, [mention])
