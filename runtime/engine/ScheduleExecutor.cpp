@@ -281,8 +281,11 @@ Status ScheduleExecutor::runActions(const Mesh &mesh, Coordinates at,
   for (BoundAction &act : acts) {
     microbatch = act.microbatch;
     const auto index = size_t(&act - acts.data());
-    if (!act.posts.empty())
+    if (!act.posts.empty()) {
+      const double start = log.now();
       PCC_RETURN_IF_ERROR(post(act));
+      log.addCommunication(index, StepLog::posts, start);
+    }
     if (!act.waits.empty()) {
       const StopWatch idle;
       const double start = log.now();

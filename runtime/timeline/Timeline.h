@@ -83,10 +83,10 @@ struct Timeline {
   std::vector<std::vector<TimedAction>> positions;
   /// Communication in the step: one list for each row, ordered by start time. A
   /// row is one rank in a measured step, or all ranks that run the same
-  /// pipeline stages in a simulated step. In a simulated step, each message is
-  /// a send in the sender's row and a receive in the receiver's row; both last
-  /// from departure to arrival. In a measured step, an entry is the time that
-  /// the rank spent in one collective or in one wait for messages. Entries of a
+  /// pipeline stages in a simulated step. Each message between stages is a send
+  /// in the sender's row and a receive in the receiver's row; both last from
+  /// departure to arrival. In a measured step, further entries are the times
+  /// that the rank spent in collectives and in waits for messages. Entries of a
   /// row may overlap each other and the actions in `positions`. If the
   /// communication is unknown, the vector is empty.
   std::vector<std::vector<TimedAction>> messages;

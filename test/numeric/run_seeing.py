@@ -63,7 +63,9 @@ def rows_of(trace):
     """Returns by row: its name, complete events of actions, of kernels, of communication, memory."""
     rows = {}
     for event in read_json(trace)["traceEvents"]:
-        row = rows.setdefault(event["pid"], {"actions": [], "kernels": [], "messages": [], "memory": []})
+        row = rows.setdefault(event["pid"], {"actions": [], "kernels": [], "messages": [], "memory": [], "s": {}, "f": {}})
+        if event["ph"] in "sf":
+            row[event["ph"]][event["id"]] = event["ts"]
         if event["ph"] == "M" and event["name"] == "process_name":
             row["name"] = event["args"]["name"]
         if event["ph"] == "X":
@@ -174,6 +176,17 @@ def check_outlets(bundle, rows, html):
         expect({allocated} == {sum(p.values()) for p in row["memory"]}, f"{row['name']}: the parts of the memory are not {allocated} bytes")
 
 
+def check_arrows(rows, tables):
+    """Checks that each stage but the last sends every microbatch to the next one, which receives it after it was sent."""
+    stages = 1 + max(stage for table in tables for stage, _, _ in table)
+    sent = {number: (i, ts) for i, row in enumerate(rows) for number, ts in row["s"].items()}
+    received = {number: (i, ts) for i, row in enumerate(rows) for number, ts in row["f"].items()}
+    expect(sent.keys() == received.keys(), f"{len(sent)} messages are sent, {len(received)} are received")
+    expect(all(received[n][0] != i and received[n][1] >= ts for n, (i, ts) in sent.items()), "a message goes nowhere or back in time")
+    least = sum(stage < stages - 1 and kind == "F" for table in tables for stage, kind, _ in table)
+    expect(len(sent) >= least, f"{len(sent)} messages, at least {least} are needed")
+
+
 def check_svg(path, num_rows, words):
     root = xml.parse(path).getroot()
     rows = [g for g in root.iter() if g.tag.endswith("}g")]
@@ -229,6 +242,7 @@ def measured(folder, plan, comm):
         expect(len(rows) == 1 or row["messages"], f"{row['name']} does not communicate")
     check_memory(bundle, range(len(rows)), rows, svg)
     check_idle(rows, svg)
+    check_arrows(rows, all_tables)
     if "dp" not in plan and "tp" not in plan:
         check_order(rows)
     left = [f for f in os.listdir(folder) if ".partial" in f]

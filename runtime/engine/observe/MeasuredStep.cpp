@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 namespace pcc::runtime {
 
@@ -68,6 +69,10 @@ public:
   /// - "host": name of the rank's host
   /// - "clock": the argument `clock`
   /// - "events": computations and communication, with start and end times
+  /// - "sends": when the rank began to send each message to another pipeline
+  ///   stage
+  /// - "receives": when the rank had received each message
+  /// - "positions": number of pipeline positions
   /// - "memory": bytes of weights, state and arena
   /// - "actions": the bytes of the arena that each action uses (ActionBytes)
   ///
@@ -75,10 +80,17 @@ public:
   /// right after a barrier of all ranks. Rank 0 compares these times to find
   /// the offsets between the clocks of different hosts.
   Json write(double clock) {
-    Json events = Json::array(), actions = Json::array();
+    Json events = Json::array(), actions = Json::array(), sends = Json::array(),
+         receives = Json::array();
     numberUpdates();
-    for (const StepLog::Event &event : log.eventsOfLastStep())
-      events.push_back(write(event));
+    for (const StepLog::Event &event : log.eventsOfLastStep()) {
+      if (event.instruction == StepLog::messages)
+        addMessages(actionOf(event).receives, event.end, receives);
+      if (event.instruction == StepLog::posts)
+        addMessages(actionOf(event).sends, event.start, sends);
+      else
+        events.push_back(write(event));
+    }
     const RowMemory memory = memoryOf(program);
     for (const ActionBytes &bytes : memory.actions)
       actions.push_back({bytes.during, bytes.after, bytes.gradientsDuring,
@@ -86,6 +98,9 @@ public:
     return {{"host", hostName()},
             {"clock", clock},
             {"events", std::move(events)},
+            {"positions", program.axes.front()->size},
+            {"sends", std::move(sends)},
+            {"receives", std::move(receives)},
             {"memory", {memory.weights, memory.state, memory.arena}},
             {"actions", std::move(actions)}};
   }
@@ -137,7 +152,7 @@ private:
   /// 5. name of the communication or the kernel; empty for an action
   /// 6. CPU time in seconds of a computation; otherwise -1
   Json write(const StepLog::Event &event) const {
-    const program::ActionT &action = *program.actions[size_t(event.action)];
+    const program::ActionT &action = actionOf(event);
     const bool isAction = event.instruction == StepLog::wholeAction;
     return {isAction                  ? int(kindOf(action.kind))
             : isKernel(event, action) ? kernelKind
@@ -148,6 +163,23 @@ private:
             event.end,
             isAction ? "" : nameOf(event, action),
             event.coreSeconds};
+  }
+
+  const program::ActionT &actionOf(const StepLog::Event &event) const {
+    return *program.actions[size_t(event.action)];
+  }
+
+  /// Appends `list` to `messages`, each message as a JSON array: name of the
+  /// sent value, sending and receiving stage, microbatch, and `time`. The first
+  /// four elements identify a message, together with the rank.
+  void addMessages(const std::vector<program::Message> &list, double time,
+                   Json &messages) const {
+    for (const program::Message &message : list) {
+      const program::TransferT &transfer =
+          *program.transfers[size_t(message.transfer())];
+      messages.push_back({transfer.value, transfer.from_stage,
+                          transfer.to_stage, message.microbatch(), time});
+    }
   }
 
   /// Returns the instruction whose execution `event` records. `action` is the
@@ -218,6 +250,7 @@ public:
         begin = std::min(begin, secondsOf(row, event.at(3)));
     for (const Json &row : rows)
       addRow(row);
+    addMessages();
     measureIdle(timeline);
     addMemory(timeline, memory);
     return std::move(timeline);
@@ -252,7 +285,7 @@ private:
   ///   to `timeline.kernels`, as a new list.
   /// - Any other event is a communication: a collective, or a wait for
   ///   messages. The function appends the communications of this rank to
-  ///   `timeline.messages`, as a new list, sorted by start time.
+  ///   `timeline.messages`, as a new list.
   /// - The sizes are the memory of the rank. The function appends them to the
   ///   member `memory`.
   void addRow(const Json &row) {
@@ -271,10 +304,6 @@ private:
       timed.coreSeconds = event.at(6).get<double>();
       rowsOf(kind).back().push_back(std::move(timed));
     }
-    std::sort(timeline.messages.back().begin(), timeline.messages.back().end(),
-              [](const TimedAction &a, const TimedAction &b) {
-                return a.start < b.start;
-              });
     const Json &sizes = row.at("memory");
     RowMemory &own = memory.emplace_back(RowMemory{sizes.at(0).get<int64_t>(),
                                                    sizes.at(1).get<int64_t>(),
@@ -283,6 +312,64 @@ private:
       own.actions.push_back(
           {bytes.at(0).get<int64_t>(), bytes.at(1).get<int64_t>(),
            bytes.at(2).get<int64_t>(), bytes.at(3).get<int64_t>()});
+  }
+
+  /// What identifies a message: name of the sent value, sending and receiving
+  /// stage, microbatch, and the place of both ranks within their stages. A rank
+  /// exchanges messages with the ranks that have its place in other stages.
+  using MessageKey = std::tuple<std::string, int, int, int, size_t>;
+
+  MessageKey keyOf(const Json &message, size_t rank) const {
+    const size_t perPosition =
+        rows.size() / rows[rank].at("positions").get<size_t>();
+    return {message.at(0).get<std::string>(), message.at(1).get<int>(),
+            message.at(2).get<int>(), message.at(3).get<int>(),
+            rank % perPosition};
+  }
+
+  /// Adds each message between pipeline stages to the rows of its two ranks. It
+  /// lasts from the moment at which the sender began to send until the receiver
+  /// had received it.
+  void addMessages() {
+    std::map<MessageKey, std::pair<size_t, double>> sent;
+    for (size_t rank = 0; rank < rows.size(); ++rank)
+      for (const Json &message : rows[rank].at("sends"))
+        sent[keyOf(message, rank)] = {
+            rank, secondsOf(rows[rank], message.at(4)) - begin};
+    int64_t number = 0;
+    for (size_t rank = 0; rank < rows.size(); ++rank)
+      for (const Json &message : rows[rank].at("receives"))
+        if (auto send = sent.find(keyOf(message, rank)); send != sent.end()) {
+          const auto &[sender, start] = send->second;
+          addMessage(message, sender, rank, start,
+                     secondsOf(rows[rank], message.at(4)) - begin, number++);
+        }
+    for (std::vector<TimedAction> &row : timeline.messages)
+      std::stable_sort(row.begin(), row.end(),
+                       [](const TimedAction &a, const TimedAction &b) {
+                         return a.start < b.start;
+                       });
+  }
+
+  /// Adds message number `number` from rank `sender` to rank `receiver`. Clocks
+  /// of different hosts differ a little, so its end may seem to precede
+  /// `start`; its duration is then 0.
+  void addMessage(const Json &message, size_t sender, size_t receiver,
+                  double start, double end, int64_t number) {
+    const int from = message.at(1).get<int>(), to = message.at(2).get<int>();
+    const bool isForward = from < to;
+    TimedAction timed;
+    timed.start = start;
+    timed.end = std::max(start, end);
+    timed.message = number;
+    timed.action = {isForward ? ActionKind::SendForward
+                              : ActionKind::SendBackward,
+                    from, message.at(3).get<int>()};
+    timeline.messages[sender].push_back(timed);
+    timed.action = {isForward ? ActionKind::ReceiveForward
+                              : ActionKind::ReceiveBackward,
+                    to, message.at(3).get<int>()};
+    timeline.messages[receiver].push_back(timed);
   }
 
   /// Returns the rows of the timeline that have the events of `kind`, an

@@ -43,11 +43,13 @@ public:
     /// covers this action or a part of this action.
     int32_t action;
     /// Number that tells which part of the action the event covers. There are
-    /// three cases:
+    /// four cases:
     ///
     /// - `wholeAction` (-1): the event covers the whole action.
     /// - `messages` (-2): the event covers the wait for the messages of the
     ///   action.
+    /// - `posts` (-3): the event covers the time in which the action begins its
+    ///   messages.
     /// - 0 or more: the event covers one instruction of the action. An action
     ///   executes a list of instructions. The number is an index in this list.
     int32_t instruction;
@@ -66,7 +68,9 @@ public:
   ///   other computation of a stage.
   /// - `messages`: the event covers the time in which the rank waits until
   ///   messages between pipeline stages are sent or received.
-  static constexpr int32_t wholeAction = -1, messages = -2;
+  /// - `posts`: the event covers the time in which the rank begins to send and
+  ///   receive messages between pipeline stages.
+  static constexpr int32_t wholeAction = -1, messages = -2, posts = -3;
 
   /// Creates an empty log. `program` is the program that the rank runs. The log
   /// keeps a reference to `program`. `detail` selects the times of the last
@@ -87,6 +91,7 @@ public:
   /// forward pass. `instruction` tells which part it is:
   ///
   /// - `messages`: the wait for the messages that the action receives or sends.
+  /// - `posts`: the beginning of these messages.
   /// - 0 or more: a collective. An action executes a list of instructions. The
   ///   number is the index of the collective in this list.
   ///
