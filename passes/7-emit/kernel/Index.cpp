@@ -26,8 +26,7 @@ SmallVector<int64_t> pcc::emit::rowMajorStrides(ArrayRef<int64_t> shape) {
 }
 
 Index IndexSpace::leaf(Value value, int64_t low, int64_t high) {
-  assert(low <= high && "an index without values");
-  if (low == high)
+  if (low >= high)
     return constant(low);
   IndexLeaf &leaf = leaves.emplace_back();
   leaf.number = leaves.size();

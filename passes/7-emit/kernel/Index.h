@@ -90,7 +90,9 @@ public:
   /// counter. The caller guarantees that low ≤ value ≤ high at run time.
   ///
   /// If `low` and `high` are equal, `value` can only have this one number. The
-  /// function then creates no variable, and returns the constant `low`.
+  /// function then creates no variable, and returns the constant `low`. It does
+  /// so, too, if `high` is less than `low`: a loop over no elements never runs,
+  /// so that its index has no value.
   Index leaf(mlir::Value value, int64_t low, int64_t high);
   /// Returns the index a + b.
   Index add(const Index &a, const Index &b);

@@ -82,7 +82,7 @@ void FlightRecorder::beginStep(int64_t step) {
 template <size_t size>
 static void copyText(char (&to)[size], std::string_view text) {
   const size_t length = std::min(text.size(), size - 1);
-  std::memcpy(to, text.data() + (text.size() - length), length);
+  text.substr(text.size() - length).copy(to, length);
   to[length] = '\0';
 }
 

@@ -34,8 +34,10 @@ std::vector<uint64_t> EventQueue::take() {
   epoll_event events[most];
   const int count = epoll_wait(queue.fd(), events, most, 0);
   std::vector<uint64_t> ids;
+  // An epoll_event is packed: its fields may lie at odd addresses, so that no
+  // reference to them is possible.
   for (int i = 0; i < count; ++i)
-    ids.push_back(events[i].data.u64);
+    ids.push_back(uint64_t(events[i].data.u64));
   return ids;
 }
 

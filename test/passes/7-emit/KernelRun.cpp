@@ -159,10 +159,11 @@ public:
       error = llvm::toString(std::move(failure));
   }
 
-  /// Runs the kernel in two parts.
-  std::string run(size_t number, std::vector<Bytes> &buffers,
-                  const std::vector<int64_t> &scalars,
-                  int64_t extent) override {
+  /// Runs the kernel in two parts. UBSan would read the type of the kernel from
+  /// the bytes before it, which may lie before its first page.
+  __attribute__((no_sanitize("function"))) std::string
+  run(size_t number, std::vector<Bytes> &buffers,
+      const std::vector<int64_t> &scalars, int64_t extent) override {
     if (!error.empty())
       return error;
     auto symbol = jit->lookup("pcc_k_" + std::to_string(number) + "_" +
