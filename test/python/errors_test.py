@@ -116,7 +116,7 @@ class Errors(unittest.TestCase):
         self.fails(11, pcc.open, self.folder)
         self.fails(2, pcc.open(self.bundle.path).verify)
         self.fails(2, self.bundle.inspect, rank=7)
-        self.fails(2, self.bundle.train, steps=3)
+        self.assertIn("no option steps", self.fails(2, self.bundle.train, steps=3).message)
 
     def test_calls_that_a_bundle_cannot_answer(self):
         self.assertIn("does not train", self.fails(2, self.bundle.train).message)
