@@ -89,6 +89,17 @@ private:
                                                           : UnboundDim;
   }
 
+  /// Returns a note about the sizes of --dim, which may have caused an error
+  /// about incompatible shapes: a model may have a table of positions, for
+  /// example, that is too small for them.
+  std::string noteOfSizes() const {
+    std::string bound;
+    for (const auto &[name, size] : options.dims)
+      bound += " --dim " + name + "=" + std::to_string(size);
+    return "sizes are bound by" + bound +
+           "; the model may have been exported for other sizes";
+  }
+
   Status checkNodes(const onnx::Graph &graph);
   Status checkNode(const onnx::Node &node);
   Status makeFunction();
@@ -336,6 +347,8 @@ Status ModelImport::makeNode(const onnx::Node &node) {
   if (auto line = pythonLine(node))
     error.addNote("the node was exported from " + line->file + ":" +
                   std::to_string(line->line));
+  if (mistake.code() == UnboundDim && !options.dims.empty())
+    error.addNote(noteOfSizes());
   return error;
 }
 

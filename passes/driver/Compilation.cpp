@@ -285,26 +285,6 @@ trainedNames(const TrainingOptions &training, std::vector<std::string> &asked) {
   };
 }
 
-/// Returns a note for an error of the import that shows the shape of a tensor
-/// with a size from --dim. The size may be more than the model can take: it may
-/// have a table of positions, for example. Returns an empty text if there is no
-/// such size.
-static std::string noteOfSizes(const std::string &error,
-                               const std::map<std::string, int64_t> &dims) {
-  std::string bound;
-  bool isShown = false;
-  for (const auto &[name, size] : dims) {
-    bound += (bound.empty() ? "" : " ") + ("--dim " + name) + "=" +
-             std::to_string(size);
-    const std::string text = std::to_string(size) + "x";
-    isShown |= StringRef(error).contains("x" + text) ||
-               StringRef(error).contains("<" + text);
-  }
-  return isShown ? "sizes are bound by " + bound +
-                       "; the model may have been exported for other sizes"
-                 : "";
-}
-
 Status Compilation::loadOnnx() {
   if (options.startAt.value_or(Phase::Import) != Phase::Import)
     return Status::error(
@@ -327,16 +307,8 @@ Status Compilation::loadOnnx() {
   import.virtualStages = options.virtualStages.value_or(1);
   import.configuration = options.configuration;
   import.command = options.command;
-  auto imported =
-      importOnnx(options.model, import, &context, &report.unsupported);
-  if (!imported) {
-    Status failure = imported.status();
-    if (std::string note = noteOfSizes(failure.message(), options.dims);
-        !note.empty())
-      failure.addNote(std::move(note));
-    return failure;
-  }
-  module = std::move(*imported);
+  PCC_ASSIGN_OR_RETURN(
+      module, importOnnx(options.model, import, &context, &report.unsupported));
   PCC_RETURN_IF_ERROR(recordWeightFiles(*module));
   PCC_RETURN_IF_ERROR(checkWeightNames(*module, weights, options.training));
   return recordOptions(*module, options);

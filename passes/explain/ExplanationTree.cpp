@@ -126,9 +126,9 @@ static std::string entryText(const PlanEntry &entry) {
 /// Adds a branch for each set of mesh axes over which ranks communicate, such
 /// as dp+tp. The branch has the total price of this communication, on the
 /// pipeline position that communicates the most. The most expensive branch
-/// comes first. An entry of the plan is one communication with
-/// its price. A branch lists the entries of its mesh axes, but only those that
-/// are among the `top` most expensive entries of the plan.
+/// comes first. An entry of the plan is one communication with its price. A
+/// branch lists the entries of its mesh axes, but only those that are among the
+/// `top` most expensive entries of the plan.
 static void addCommunication(const Explanation &explanation, size_t top,
                              TextTree &tree) {
   const std::vector<PlanEntry> entries = entriesOf(explanation);

@@ -1,7 +1,6 @@
 """Bundles: the results of the compiler, and the operations on them."""
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import json
 import os
@@ -81,7 +80,7 @@ class Bundle:
         if not found and not set(name) & set("*?["):
             names = [weight.name for weight in shards_of(facts, lambda other: True)]
             raise Error(f"no weight of bundle '{self.path}' is named '{name}'",
-                        [f"did you mean {near!r}?" for near in difflib.get_close_matches(name, names, 1)], 2)
+                        [f"did you mean {near!r}?" for near in _pcc.find_similar(name, names)[:1]], 2)
         return found
 
     def explain(self, value: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:

@@ -11,6 +11,7 @@
 #include "runtime/report/ReportSources.h"
 #include "runtime/tensor/OutputNames.h"
 #include "status/PrintableText.h"
+#include "status/Suggestions.h"
 #include "tools/pcc/CompileCommand.h"
 
 #include <atomic>
@@ -22,6 +23,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -284,6 +286,10 @@ void python::defineCommands(nb::module_ &module) {
   module.def("draw_shards", drawShards, nb::arg("name"), nb::arg("dtype"),
              nb::arg("shape"), nb::arg("parts"),
              "Draws the parts of a weight as `pcc inspect --shards` does.");
+  module.def(
+      "find_similar", findSimilar, nb::arg("word"), nb::arg("known"),
+      "Returns the names that a mistyped word may mean, the most similar "
+      "first.");
   module.def("options_of", optionsOf, nb::arg("command"),
              "Returns the options of a command: name, description, whether it "
              "is a flag, separator of several values, type.");

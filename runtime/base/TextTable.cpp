@@ -52,6 +52,21 @@ static std::vector<size_t> columnWidths(const TextTable &table) {
   return widths;
 }
 
+/// Returns the first column of `table` and the columns `begin` to `end` - 1,
+/// aligned to the widths `widths`.
+static std::string columnsText(const TextTable &table,
+                               const std::vector<size_t> &widths, size_t begin,
+                               size_t end) {
+  return joinRows(table, [&](const Row &row) {
+    std::string line = row[0] + std::string(widths[0] - widthOf(row[0]), ' ');
+    for (size_t column = begin; column < end; ++column)
+      line += "  " + std::string(widths[column] - widthOf(row[column]), ' ') +
+              row[column];
+    line.erase(line.find_last_not_of(' ') + 1);
+    return line + "\n";
+  });
+}
+
 std::string alignedText(const TextTable &table, size_t width) {
   const std::vector<size_t> widths = columnWidths(table);
   std::string text;
@@ -62,17 +77,7 @@ std::string alignedText(const TextTable &table, size_t width) {
     while (end < widths.size() &&
            (end == begin || used + 2 + widths[end] <= width))
       used += 2 + widths[end++];
-    text += (begin == 1 ? "" : "\n") + joinRows(table, [&](const Row &row) {
-              std::string line =
-                  row[0] + std::string(widths[0] - widthOf(row[0]), ' ');
-              for (size_t column = begin; column < end; ++column)
-                line +=
-                    "  " +
-                    std::string(widths[column] - widthOf(row[column]), ' ') +
-                    row[column];
-              line.erase(line.find_last_not_of(' ') + 1);
-              return line + "\n";
-            });
+    text += (begin == 1 ? "" : "\n") + columnsText(table, widths, begin, end);
   } while (end < widths.size());
   return text;
 }
