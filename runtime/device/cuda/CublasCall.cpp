@@ -185,9 +185,19 @@ Status CublasCall::makeLayout(Matrix &matrix, const ColumnMatrix &shape,
                       shape.batchStride);
 }
 
-/// Creates the descriptor of the product, with a placeholder as the address of
-/// the bias. cuBLASLt's heuristics need only the alignment of this address.
-/// setVector() later sets the real address.
+/// Returns whether the epilogue reads or writes a vector, whose address
+/// setVector() sets.
+static bool hasVector(cublasLtEpilogue_t epilogue) {
+  return epilogue != CUBLASLT_EPILOGUE_DEFAULT &&
+         epilogue != CUBLASLT_EPILOGUE_RELU &&
+         epilogue != CUBLASLT_EPILOGUE_GELU;
+}
+
+/// Creates the descriptor of the product. If the epilogue has a vector, the
+/// descriptor gets a placeholder as the address of the vector: cuBLASLt's
+/// heuristics need only the alignment of this address, and setVector() later
+/// sets the real address. Other epilogues must not get an address, because
+/// cuBLASLt rejects such a product.
 Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
                                  cublasLtEpilogue_t epilogue) {
   const auto turn = [](const ColumnMatrix &matrix) {
@@ -199,7 +209,8 @@ Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
                  "cublasLtMatmulDescCreate"));
   PCC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSA, turn(shapes.x)));
   PCC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSB, turn(shapes.y)));
-  PCC_RETURN_IF_ERROR(setVector(reinterpret_cast<const void *>(kAlignment)));
+  if (hasVector(epilogue))
+    PCC_RETURN_IF_ERROR(setVector(reinterpret_cast<const void *>(kAlignment)));
   return set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
 }
 

@@ -72,6 +72,7 @@ CudnnGraph::Tensor CudnnGraph::stored(int64_t id, cudnnDataType_t type,
                                       const CudnnDims &strides) {
   const Tensor tensor = makeTensor(id, type, dims, strides);
   finalize(tensor);
+  ids.insert(id);
   return tensor;
 }
 
@@ -80,6 +81,7 @@ CudnnGraph::Tensor CudnnGraph::number(int64_t id) {
       makeTensor(id, CUDNN_DATA_FLOAT, {1, 1, 1, 1}, {1, 1, 1, 1});
   set(tensor, CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, true);
   finalize(tensor);
+  ids.insert(id);
   return tensor;
 }
 
@@ -241,9 +243,23 @@ Status CudnnGraph::choose(cudnnBackendDescriptor_t heuristics,
                       "cudnnBackendGetAttribute");
     plan.plan = made;
   }
-  if (plan.plan)
+  if (plan.plan) {
     plan.kept = std::move(descriptors);
+    plan.ids = std::move(ids);
+  }
   return status;
+}
+
+/// Returns the entries of `places` whose ids are in `ids`.
+static CudnnAddresses select(const CudnnAddresses &places,
+                             const std::set<int64_t> &ids) {
+  CudnnAddresses selected;
+  for (size_t i = 0; i < places.ids.size(); ++i)
+    if (ids.contains(places.ids[i])) {
+      selected.ids.push_back(places.ids[i]);
+      selected.data.push_back(places.data[i]);
+    }
+  return selected;
 }
 
 /// Enqueues the compiled graph with cudnnBackendExecute(). cuDNN expects the
@@ -258,14 +274,15 @@ Status CudnnPlan::run(const CudnnLibrary &library, cudnnHandle_t handle,
                         CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &made),
                     "cudnnBackendCreateDescriptor"));
   const CudnnDescriptor pack(library, made);
-  const auto count = int64_t(places.ids.size());
+  const CudnnAddresses selected = select(places, ids);
+  const auto count = int64_t(selected.ids.size());
   const cudnnStatus_t results[] = {
       library.cudnnBackendSetAttribute(made, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
                                        CUDNN_TYPE_INT64, count,
-                                       places.ids.data()),
+                                       selected.ids.data()),
       library.cudnnBackendSetAttribute(
           made, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
-          count, static_cast<const void *>(places.data.data())),
+          count, static_cast<const void *>(selected.data.data())),
       library.cudnnBackendSetAttribute(made, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
                                        CUDNN_TYPE_VOID_PTR, 1,
                                        static_cast<void *>(&workspace)),

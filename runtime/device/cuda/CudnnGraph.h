@@ -18,6 +18,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -66,6 +67,9 @@ struct CudnnPlan {
   /// Descriptor of the compiled graph; null if cuDNN could not compile the
   /// graph. The member `kept` owns the descriptor.
   cudnnBackendDescriptor_t plan = nullptr;
+  /// Ids of the tensors that the graph reads from memory or writes to memory.
+  /// cuDNN requires the addresses of exactly these tensors.
+  std::set<int64_t> ids;
   /// Bytes of GPU memory that run() needs as `workspace`.
   int64_t workspaceBytes = 0;
 
@@ -73,6 +77,7 @@ struct CudnnPlan {
   /// functions of cuDNN. `places` has the id and the address of each tensor
   /// that the graph reads from memory or writes to memory. For example, if
   /// places.ids[0] is 3, places.data[0] is the address of the tensor with id 3.
+  /// `places` may have other tensors too, and cuDNN does not receive these.
   /// `workspace` is the address of temporary GPU memory, at least
   /// workspaceBytes bytes.
   Status run(const CudnnLibrary &library, cudnnHandle_t handle,
@@ -271,6 +276,8 @@ private:
   /// needs the descriptors to execute the compiled graph.
   std::vector<CudnnDescriptor> descriptors;
   std::vector<cudnnBackendDescriptor_t> operations;
+  /// Ids of the tensors from stored() and number().
+  std::set<int64_t> ids;
   /// `numBetween` is the number of intermediate tensors in the graph. An
   /// intermediate tensor is a value that one operation passes to another.
   ///

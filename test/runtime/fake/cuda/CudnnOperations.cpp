@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace pcc::fake {
 
@@ -106,6 +107,7 @@ std::string CudnnOperations::findFault() const {
 
 bool CudnnOperations::findAccesses(const std::map<int64_t, void *> &places,
                                    std::vector<Access> &accesses) const {
+  std::set<int64_t> used;
   for (const CudnnOperation &op : operations)
     for (const CudnnTensor *tensor :
          {&op.a, &op.b, &op.condition, &op.result}) {
@@ -114,11 +116,12 @@ bool CudnnOperations::findAccesses(const std::map<int64_t, void *> &places,
       const auto found = places.find(tensor->id);
       if (found == places.end() || !found->second)
         return false;
+      used.insert(tensor->id);
       if (!tensor->isNumber)
         accesses.push_back({reinterpret_cast<uintptr_t>(found->second),
                             tensor->bytes(), tensor == &op.result});
     }
-  return true;
+  return used.size() == places.size();
 }
 
 /// Calls `visit` with all indices, in order.

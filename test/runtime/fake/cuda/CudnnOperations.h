@@ -44,7 +44,8 @@ public:
   /// or dims that do not fit. Returns an empty string if it can.
   std::string findFault() const;
   /// Finds the accesses of the graph. `places` maps ids to addresses. Returns
-  /// false if an id is missing.
+  /// false if the id of a tensor of the graph is missing, or if there is an id
+  /// of any other tensor, which cuDNN refuses as well.
   bool findAccesses(const std::map<int64_t, void *> &places,
                     std::vector<Access> &accesses) const;
   void run(const std::map<int64_t, void *> &places) const;

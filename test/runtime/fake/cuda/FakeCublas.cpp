@@ -263,6 +263,8 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const void *alpha,
   made.resultData = static_cast<char *>(resultData);
   made.alpha = factorOf(alpha, made.product.scale);
   made.beta = factorOf(beta, made.product.scale);
+  if (made.product.bias && !made.product.hasVector())
+    return refuse(CUBLAS_STATUS_INVALID_VALUE, "a bias that is not added");
   Algorithm algorithm;
   if (const auto status = read(*given, made, algorithm);
       status != CUBLAS_STATUS_SUCCESS)

@@ -154,7 +154,8 @@ static cudnnStatus_t execute(const Handle &handle, const Descriptor &plan,
                                        CUDNN_ATTR_VARIANT_PACK_WORKSPACE)),
                                    workspaceBytes, true}};
   if (!plan.operations.findAccesses(places, accesses))
-    return refuse(CUDNN_STATUS_BAD_PARAM, "a tensor has no place");
+    return refuse(CUDNN_STATUS_BAD_PARAM,
+                  "the addresses are not those of the tensors");
   for (const Access &access : accesses)
     if (!gpu.holds(reinterpret_cast<const void *>(access.begin),
                    access.bytes) ||

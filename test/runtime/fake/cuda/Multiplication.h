@@ -32,6 +32,8 @@ struct Product {
   const void *bias = nullptr; ///< or where sums go
 
   bool hasBias() const;
+  /// Returns whether the epilogue reads or writes the vector `bias`.
+  bool hasVector() const { return hasBias() || sumsX() || sumsY(); }
   /// Returns whether the call sums x, and whether it sums y.
   bool sumsX() const { return epilogue == CUBLASLT_EPILOGUE_BGRADA; }
   bool sumsY() const { return epilogue == CUBLASLT_EPILOGUE_BGRADB; }
