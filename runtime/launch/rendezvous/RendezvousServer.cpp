@@ -98,6 +98,7 @@ void RendezvousServer::accept() {
                         {"raise the limit on open files (ulimit -n)"}));
     if (!socket.isOpen())
       return;
+    socket = withHighNumber(std::move(socket));
     if (!isOfThisUser(socket.fd())) {
       ++numRejected;
       lastRejection = "it was another user's";

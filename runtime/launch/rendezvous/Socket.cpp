@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <unistd.h>
@@ -90,8 +91,15 @@ OpenFile makeSocket(const SocketAddress &address) {
   return made;
 }
 
+OpenFile withHighNumber(OpenFile made) {
+  // Most processes may open files with numbers less than 1024.
+  constexpr int lowest = 768;
+  OpenFile moved(fcntl(made.fd(), F_DUPFD_CLOEXEC, lowest));
+  return moved.isOpen() ? std::move(moved) : std::move(made);
+}
+
 OpenFile connectTo(const SocketAddress &address) {
-  OpenFile made = makeSocket(address);
+  OpenFile made = withHighNumber(makeSocket(address));
   if (made.isOpen() &&
       connect(made.fd(), address.generic(), address.length) != 0 &&
       errno != EINPROGRESS)

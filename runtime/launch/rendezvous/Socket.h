@@ -67,7 +67,16 @@ struct SocketAddress {
 /// sockets have SO_REUSEADDR and TCP_NODELAY.
 OpenFile makeSocket(const SocketAddress &address);
 
-/// Begins to connect to `address`, and returns the socket without blocking.
+/// Returns the socket `made` with a file descriptor above those of most other
+/// files. If a process is killed, the kernel closes its files from the highest
+/// number to the lowest. Closing the files of a GPU takes seconds, because the
+/// GPU's memory is released. The peers of a socket with a high number see
+/// before this that the process has ended. Returns `made` unchanged if the
+/// process may not open files with such numbers.
+OpenFile withHighNumber(OpenFile made);
+
+/// Begins to connect to `address`, and returns the socket without blocking. The
+/// socket has a high number, as from withHighNumber().
 /// When the socket is writable, isConnected() returns the result. If the
 /// attempt fails at once, returns an OpenFile without a file.
 OpenFile connectTo(const SocketAddress &address);

@@ -89,6 +89,20 @@ TEST(SocketRendezvous, FolderThatAllMayChangeIsRefused) {
   EXPECT_TRUE(listenAt(address, listener, place).ok());
 }
 
+// The kernel closes the files of a killed process in this order, and those of
+// a GPU take seconds.
+TEST(SocketRendezvous, SocketsHaveHigherNumbersThanLaterFiles) {
+  SocketAddress address;
+  address.storage.ss_family = AF_INET;
+  const OpenFile socket = withHighNumber(makeSocket(address));
+  ASSERT_TRUE(socket.isOpen());
+  std::vector<OpenFile> later;
+  for (int i = 0; i < 200; ++i) {
+    later.push_back(makeSocket(address));
+    ASSERT_LT(later.back().fd(), socket.fd());
+  }
+}
+
 TEST(SocketRendezvous, PortsInUseAreSkipped) {
   const Address address = {Address::Kind::Tcp, "127.0.0.1",
                            40000 + getpid() % 10000};
