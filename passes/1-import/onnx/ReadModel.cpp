@@ -60,14 +60,13 @@ static StatusOr<Model> parseModel(const std::shared_ptr<ModelStorage> &storage,
 /// `trains` is true, the nodes of the model's TrainingInfo are also merged into
 /// the graph, so that the graph computes one training step. Error messages call
 /// the file `path`.
-static StatusOr<Model> readFrom(std::shared_ptr<ModelStorage> storage,
+static StatusOr<Model> readFrom(const std::shared_ptr<ModelStorage> &storage,
                                 const std::string &path,
                                 const ReadLimits &limits, bool trains = false) {
   if (storage->file().empty())
     return Status::error(CannotRead,
                          "model " + quoted(path) + " is an empty file");
-  PCC_ASSIGN_OR_RETURN(Model model,
-                       parseModel(std::move(storage), path, limits));
+  PCC_ASSIGN_OR_RETURN(Model model, parseModel(storage, path, limits));
   if (trains)
     PCC_RETURN_IF_ERROR(mergeTrainingInfo(model));
   // Validate first: validateModel sorts the nodes of each ONNX function
@@ -82,14 +81,14 @@ StatusOr<Model> pcc::onnx::readModel(const std::string &path,
                                      const ReadLimits &limits, bool trains) {
   auto storage = std::make_shared<ModelStorage>();
   PCC_RETURN_IF_ERROR(storage->map(path));
-  return readFrom(std::move(storage), path, limits, trains);
+  return readFrom(storage, path, limits, trains);
 }
 
 StatusOr<Model> pcc::onnx::readModelAsWritten(const std::string &path,
                                               const ReadLimits &limits) {
   auto storage = std::make_shared<ModelStorage>();
   PCC_RETURN_IF_ERROR(storage->map(path));
-  return parseModel(std::move(storage), path, limits);
+  return parseModel(storage, path, limits);
 }
 
 StatusOr<Model> pcc::onnx::readModelFromBytes(std::string_view bytes,
@@ -97,5 +96,5 @@ StatusOr<Model> pcc::onnx::readModelFromBytes(std::string_view bytes,
                                               const ReadLimits &limits) {
   auto storage = std::make_shared<ModelStorage>();
   storage->view(bytes);
-  return readFrom(std::move(storage), path, limits);
+  return readFrom(storage, path, limits);
 }

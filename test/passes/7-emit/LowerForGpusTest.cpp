@@ -8,21 +8,21 @@ using namespace pcc::emit;
 /// Compiles a function for GPUs and compares it with the reference evaluator.
 static std::string forGpus(const std::string &arguments,
                            const std::string &results, const std::string &body,
-                           Inputs inputs = {}) {
+                           const Inputs &inputs = {}) {
   return functionDifference(
       "module attributes {dist.target = \"cuda\"} {\nfunc.func @main(" +
           arguments + ") -> (" + results + ") {\n" + body + "\n}\n}\n",
-      std::move(inputs));
+      inputs);
 }
 
 /// Compares the function `%r = op : operands` with one result.
 static std::string oneOp(const std::string &arguments, const std::string &op,
                          const std::string &operands, const std::string &result,
-                         Inputs inputs = {}) {
+                         const Inputs &inputs = {}) {
   return forGpus(arguments, result,
                  "%r = graph." + op + " : " + operands +
                      "\nreturn %r : " + result,
-                 std::move(inputs));
+                 inputs);
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,7 +9,7 @@ namespace pcc::onnx {
 
 static Node node(std::string_view op, int64_t opset,
                  std::vector<std::string_view> operands,
-                 std::vector<std::string_view> attributes = {}) {
+                 const std::vector<std::string_view> &attributes = {}) {
   Node made;
   made.name = "n";
   made.opType = op;
