@@ -20,6 +20,21 @@ static std::string unknownOp(StringRef name, MLIRContext &context) {
   return "there is no op '" + name.str() + "'" + didYouMean(name, names);
 }
 
+/// Returns the name of the op in `text`, if `text` is the message of MLIR for
+/// an op that no dialect has. An op may be written in its own form or in MLIR's
+/// generic form, which have different messages. Returns an empty text for any
+/// other message.
+static StringRef nameOfUnknownOp(StringRef text) {
+  constexpr std::pair<StringLiteral, StringLiteral> messages[] = {
+      {"custom op '", "' is unknown"},
+      {"unregistered operation '", "' found in dialect"}};
+  for (const auto &[before, after] : messages)
+    if (StringRef name = text;
+        name.consume_front(before) && name.contains(after))
+      return name.split(after).first;
+  return "";
+}
+
 /// Replaces messages of MLIR's parser that are for developers of MLIR tools:
 /// advice such as to allow unregistered dialects, and names of ops that were
 /// tried in other dialects. Returns any other message unchanged.
@@ -30,10 +45,11 @@ static std::string inOurWords(const std::string &text, MLIRContext &context) {
   if (StringRef(text).starts_with("Dialect `"))
     return "pcc has no dialect '" +
            StringRef(text).split('`').second.split('\'').first.str() + "'";
-  if (auto [name, rest] = StringRef(text).split("' is unknown");
-      name.consume_front("custom op '") && rest.size() < text.size())
+  if (StringRef name = nameOfUnknownOp(text); !name.empty())
     return unknownOp(name, context);
-  return text;
+  StringRef rest = text;
+  rest.consume_front("custom "); // MLIR's word for the own form of an op
+  return rest.str();
 }
 
 /// Returns the first place in the file `path` that `location` contains, as
