@@ -35,6 +35,16 @@ static StringRef nameOfUnknownOp(StringRef text) {
   return "";
 }
 
+/// Returns `text` without the word "custom", with which MLIR's parser begins
+/// errors in the own form of an op, as in "custom op 'graph.gather' expected
+/// 'along'". If the text then names the op twice, also removes the first name.
+static StringRef withoutCustom(StringRef text) {
+  if (!text.consume_front("custom "))
+    return text;
+  auto [name, message] = text.drop_front(StringRef("op ").size()).split(' ');
+  return message.starts_with((name + " op ").str()) ? message : text;
+}
+
 /// Replaces messages of MLIR's parser that are for developers of MLIR tools:
 /// advice such as to allow unregistered dialects, and names of ops that were
 /// tried in other dialects. Returns any other message unchanged.
@@ -47,9 +57,7 @@ static std::string inOurWords(const std::string &text, MLIRContext &context) {
            StringRef(text).split('`').second.split('\'').first.str() + "'";
   if (StringRef name = nameOfUnknownOp(text); !name.empty())
     return unknownOp(name, context);
-  StringRef rest = text;
-  rest.consume_front("custom "); // MLIR's word for the own form of an op
-  return rest.str();
+  return withoutCustom(text).str();
 }
 
 /// Returns the first place in the file `path` that `location` contains, as
