@@ -15,8 +15,9 @@ import correct
 import timed
 from programs import Bench, OutOfTime, Skipped, Wrong
 
-# Sections, each with the largest number of seconds that it gets. Correctness comes first; the memory checker gets the rest.
-SECTIONS = [(correct.kernels, 120), (correct.inference, 60), (correct.losses, 60), (correct.plans, 150), (correct.attention, 60),
+# Sections, each with the largest number of seconds that it gets. Correctness comes first, and that of cuDNN's attention before
+# all that uses it; the memory checker gets the rest.
+SECTIONS = [(correct.kernels, 120), (correct.attention, 60), (correct.inference, 60), (correct.losses, 60), (correct.plans, 150),
             (correct.killed, 90), (timed.training, 210), (timed.latency, 60), (timed.instructions, 90), (correct.memory, 180)]
 
 

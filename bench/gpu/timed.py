@@ -92,6 +92,8 @@ def instructions(bench):
     rows = bench.figures["instructions"] = dict(copy_bytes_per_second=copy, busy=sum(i["seconds"] * i["runs"] for i in seen))
     bench.say(f"a copy reads and writes {copy / 1e12:.2f} TB/s")
     tell_kernels(bench, [i for i in seen if i["kind"] == "Kernel" and not i["attention"] and i["bytes"] >= LARGE], rows)
+    rows["attention"] = sum(i["seconds"] * i["runs"] for i in seen if i.get("attention"))
+    bench.say(f"attention takes {1e3 * rows['attention']:.2f} ms of a step, by cuDNN where it is there")
     tell_idle(bench, rows["busy"])
     tell_products(bench, [i for i in seen if i["kind"] == "Matmul"], rows)
 

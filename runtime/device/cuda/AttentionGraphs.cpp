@@ -254,4 +254,11 @@ void addAttentionGradients(CudnnGraph &graph, const AttentionShape &shape) {
   Attention(graph, shape).addGradients();
 }
 
+bool hasSoundGradients(const AttentionShape &shape, size_t version) {
+  const bool hasGradients = version != 91000 && version != 91001;
+  const bool isInBounds = version > 91500 || shape.keys % 128 == 0;
+  const bool isFinite = shape.isCausal || shape.keys % 128 != 64;
+  return hasGradients && isInBounds && isFinite && shape.queries > 1;
+}
+
 } // namespace pcc::runtime

@@ -147,6 +147,18 @@ void addAttention(CudnnGraph &graph, const AttentionShape &shape,
 /// pass an address of Sums.
 void addAttentionGradients(CudnnGraph &graph, const AttentionShape &shape);
 
+/// Returns whether cuDNN of version `version`, such as 91900 for 9.19, computes
+/// the gradients of an attention without a known error. Sources: the checks and
+/// release notes of NVIDIA's cudnn-frontend.
+///
+/// - Versions 9.10.0 and 9.10.1 compute no gradients.
+/// - Up to 9.15.0, replays of a CUDA graph access memory outside of the tensors
+///   if the number of keys is not a multiple of 128.
+/// - One query gives NaN, or is not supported.
+/// - Without a causal mask, a number of keys that is 64 more than a multiple of
+///   128 gives NaN for scores below -88 (cudnn-frontend pull request 628).
+bool hasSoundGradients(const AttentionShape &shape, size_t version);
+
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_DEVICE_CUDA_ATTENTIONGRAPHS_H

@@ -77,8 +77,14 @@ const CudnnPlan *CudnnAttention::findResult(const AttentionShape &shape,
   return find(withStatistics ? Kind::ResultAndStatistics : Kind::Result, shape);
 }
 
+/// Also returns null if cuDNN needs a large workspace, which grows with the
+/// square of the sequence. The kernels of pcc need none.
 const CudnnPlan *CudnnAttention::findGradients(const AttentionShape &shape) {
-  return find(Kind::Gradients, shape);
+  constexpr int64_t mostBytes = int64_t(2) << 30;
+  if (!handle || !hasSoundGradients(shape, library.cudnnGetVersion()))
+    return nullptr;
+  const CudnnPlan *plan = find(Kind::Gradients, shape);
+  return plan && plan->workspaceBytes <= mostBytes ? plan : nullptr;
 }
 
 /// Returns the score that a masked key gets in cuDNN's attention. The score is

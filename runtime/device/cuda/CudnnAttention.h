@@ -44,7 +44,8 @@ public:
   /// `shape` has the element type, the sizes and the strides of the attention's
   /// tensors.
   ///
-  /// Returns null if cuDNN is not open, or if cuDNN cannot compile the graph.
+  /// Returns null if cuDNN is not open, cannot compile the graph, has a known
+  /// error for it (see hasSoundGradients()), or needs more than 2 GiB for it.
   /// This object owns the plan. The plan is valid as long as this object
   /// exists.
   const CudnnPlan *findGradients(const AttentionShape &shape);

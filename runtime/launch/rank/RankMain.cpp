@@ -10,6 +10,7 @@
 #include "runtime/base/TextTable.h"
 #include "runtime/comm/flight/FailureReport.h"
 #include "runtime/comm/flight/FlightRecorder.h"
+#include "runtime/device/QueuedDevice.h"
 #include "runtime/engine/Rank.h"
 #include "runtime/engine/options/HelpText.h"
 #include "runtime/engine/options/RunOptionsCli.h"
@@ -316,12 +317,14 @@ private:
   /// place.rendezvous connects the ranks. This object records an error if
   /// another rank sends an error, or if the process of another rank ends. The
   /// function uses only the exit code of `mine`, the error of this rank. If
-  /// this code is PeerLost (another rank has failed or is late),
-  /// place.rendezvous may record an error soon. The function then waits for an
-  /// error, but at most for 0.2 s.
+  /// this code is PeerLost (another rank has failed or is late) or Defect (NCCL
+  /// reports some lost ranks as an internal error), place.rendezvous may record
+  /// an error soon. The function then waits for an error, but at most for 0.2
+  /// s.
   Status awaitVerdict(const Status &mine) const {
     Status status = place.rendezvous->poll();
-    for (int i = 0; i < 20 && status.ok() && mine.code() == PeerLost; ++i) {
+    const bool isUndecided = mine.code() == PeerLost || mine.code() == Defect;
+    for (int i = 0; i < 20 && status.ok() && isUndecided; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       status = place.rendezvous->poll();
     }
@@ -342,10 +345,19 @@ private:
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const int code = reported ? *reported : reportError(status);
     if (place.rendezvous && place.world)
-      place.world->abort(status);
+      abort(status);
     else if (!place.rendezvous)
       close();
     return code;
+  }
+
+  /// Aborts the communicators of this rank because of the error `why`. Destroys
+  /// the recorded step before: NCCL does not end a communicator as long as a
+  /// CUDA graph holds its calls.
+  void abort(const Status &why) {
+    if (QueuedDevice *queued = place.device ? place.device->queued() : nullptr)
+      queued->dropRecording();
+    place.world->abort(why);
   }
 
   /// Destroys the communicator and the device. The destructor of the

@@ -104,6 +104,23 @@ protected:
 };
 } // namespace
 
+TEST(AttentionGradients, KnownErrorsOfCudnnAreAvoided) {
+  const auto isSound = [](size_t version, int64_t sequence, bool isCausal) {
+    return hasSoundGradients(
+        shapeOf(CUDNN_DATA_BFLOAT16, 12, 12, sequence, 64, isCausal), version);
+  };
+  EXPECT_TRUE(isSound(91900, 1024, true));
+  EXPECT_TRUE(isSound(91900, 200, false));
+  EXPECT_FALSE(isSound(91000, 1024, true));
+  EXPECT_FALSE(isSound(91001, 1024, true));
+  EXPECT_TRUE(isSound(91002, 1024, true));
+  EXPECT_FALSE(isSound(91500, 200, true));
+  EXPECT_TRUE(isSound(91501, 200, true));
+  EXPECT_FALSE(isSound(91900, 192, false));
+  EXPECT_TRUE(isSound(91900, 192, true));
+  EXPECT_FALSE(isSound(91900, 1, true));
+}
+
 TEST_F(AttentionGraphsTest, CudnnHasEngines) {
   for (const std::string &gpu : {std::string(h100), a100()})
     for (const AttentionShape &shape :
