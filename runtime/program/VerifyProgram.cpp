@@ -14,7 +14,6 @@ namespace pcc::runtime {
 
 /// Largest number of ranks. The limit keeps later arithmetic from overflowing.
 static constexpr int64_t kMaxRanks = 65536;
-static constexpr int64_t kMaxBytes = int64_t(1) << 46;
 
 /// Returns whether `value` is a valid enumerator. The enumerators are numbered
 /// from 0 to `last`. The value comes from a program file. A damaged file may

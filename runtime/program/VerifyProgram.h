@@ -11,6 +11,10 @@
 
 namespace pcc::runtime {
 
+/// Largest number of bytes of a tensor, and of the intermediate results of a
+/// rank: 64 TiB. The limit keeps later arithmetic from overflowing.
+inline constexpr int64_t kMaxBytes = int64_t(1) << 46;
+
 /// Checks that a program, possibly from an untrusted file, accesses only its
 /// own memory. The FlatBuffers verifier must have accepted the program.
 /// `constantBytes` is the size of the constant tensors. All indices must be in

@@ -141,6 +141,23 @@ int64_t pcc::graph::windowOutput(int64_t input, int64_t window, int64_t stride,
   return room < 0 ? 0 : room / stride + 1;
 }
 
+LogicalResult pcc::graph::checkWindowFits(std::optional<Location> loc,
+                                          RankedTensorType input,
+                                          ArrayRef<int64_t> window,
+                                          ArrayRef<int64_t> dilations,
+                                          ArrayRef<int64_t> pads) {
+  const size_t spatial = window.size();
+  for (size_t i = 0; i < spatial; ++i)
+    if (input.getDimSize(i + 2) > 0 &&
+        windowOutput(input.getDimSize(i + 2), window[i], /*stride=*/1, pads[i],
+                     pads[i + spatial], dilations[i]) == 0)
+      return emitOptionalError(loc, "a window of ", listText(window),
+                               " with dilations ", listText(dilations),
+                               " does not fit ", input, " with pads ",
+                               listText(pads));
+  return success();
+}
+
 bool pcc::graph::allPositive(ArrayRef<int64_t> values) {
   return llvm::all_of(values, [](int64_t value) { return value >= 1; });
 }
@@ -196,6 +213,9 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
       filter.getDimSize(0) % group != 0)
     return emitOptionalError(loc, "convolves ", input, " with ", filter, " in ",
                              group, " groups: channels do not fit");
+  if (failed(checkWindowFits(loc, input, filter.getShape().drop_front(2),
+                             adaptor.getDilations(), adaptor.getPads())))
+    return failure();
   SmallVector<int64_t> shape{input.getDimSize(0), filter.getDimSize(0)};
   for (size_t i = 0; i < spatial; ++i)
     shape.push_back(windowOutput(

@@ -72,12 +72,14 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-/// Emits an error and fails if the slice reads outside the operand. Checks only
-/// the first and the last element along each dim.
+/// Emits an error and fails if a step is 0, or if the slice reads outside the
+/// operand. Checks only the first and the last element along each dim.
 LogicalResult SliceOp::verify() {
   for (auto [i, size] : llvm::enumerate(tensorType(getInput()).getShape())) {
     int64_t start = getStarts()[i], count = getSizes()[i],
             last = start + (count - 1) * getSteps()[i];
+    if (getSteps()[i] == 0)
+      return emitOpError("has a step of 0 for dim ") << i;
     if (count < 0 ||
         (count > 0 && (start < 0 || start >= size || last < 0 || last >= size)))
       return emitOpError("reads from ") << start << " to " << last << " of dim "

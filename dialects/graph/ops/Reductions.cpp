@@ -187,6 +187,9 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *,
         listText(adaptor.getWindow()), ", strides ",
         listText(adaptor.getStrides()), " and dilations ",
         listText(adaptor.getDilations()));
+  if (failed(checkWindowFits(loc, input, adaptor.getWindow(),
+                             adaptor.getDilations(), adaptor.getPads())))
+    return failure();
   SmallVector<int64_t> shape(input.getShape().take_front(2));
   for (size_t i = 0; i < spatial; ++i)
     shape.push_back(windowOutput(

@@ -15,6 +15,16 @@ namespace pcc::graph {
 int64_t windowOutput(int64_t input, int64_t window, int64_t stride, int64_t low,
                      int64_t high, int64_t dilation);
 
+/// Emits an error at `loc` and fails if no window fits along a spatial dim of
+/// `input`, a tensor [batch, channels, spatial dims], which has elements there.
+/// The parameters have an entry for each spatial dim; `pads` has those before
+/// all dims, then those after them.
+mlir::LogicalResult checkWindowFits(std::optional<mlir::Location> loc,
+                                    mlir::RankedTensorType input,
+                                    llvm::ArrayRef<int64_t> window,
+                                    llvm::ArrayRef<int64_t> dilations,
+                                    llvm::ArrayRef<int64_t> pads);
+
 /// Returns whether all of `values`, such as strides, are at least 1.
 bool allPositive(llvm::ArrayRef<int64_t> values);
 

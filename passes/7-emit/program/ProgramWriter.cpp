@@ -7,6 +7,8 @@
 #include "passes/7-emit/program/FlopCounter.h"
 #include "passes/7-emit/program/InstructionTable.h"
 #include "passes/plan/cluster/Cluster.h"
+#include "runtime/base/QuantityText.h"
+#include "runtime/program/VerifyProgram.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <deque>
@@ -81,6 +83,12 @@ public:
     if (std::string fault = buffers.place(); !fault.empty())
       return Status::error(Defect,
                            "phase '7-emit' made a wrong arena: " + fault);
+    if (program.arena_bytes > runtime::kMaxBytes)
+      return Status::error(CannotMeet,
+                           "the intermediate results of a rank need " +
+                               runtime::bytesText(program.arena_bytes) +
+                               ", more than " +
+                               runtime::bytesText(runtime::kMaxBytes));
     giveGenerators();
     program.num_kernels =
         static_cast<int32_t>(instructions.usedKernels().size());

@@ -67,6 +67,15 @@ func.func @convolves_integers(%x: tensor<1x1x4xi64>, %w: tensor<1x1x2xi64>) {
 
 // -----
 
+func.func @conv_that_does_not_fit(%x: tensor<1x1x4x4xf32>, %w: tensor<1x1x3x3xf32>) {
+  // expected-error @below {{a window of [3, 3] with dilations [1, 2] does not fit 'tensor<1x1x4x4xf32>' with pads [0, 0, 0, 0]}}
+  %y = graph.conv %x, %w {dilations = array<i64: 1, 2>, group = 1 : i64, pads = array<i64: 0, 0, 0, 0>,
+                          strides = array<i64: 1, 1>} : tensor<1x1x4x4xf32>, tensor<1x1x3x3xf32>
+  return
+}
+
+// -----
+
 func.func @conv_without_steps(%x: tensor<1x1x8xf32>, %w: tensor<1x1x3xf32>) {
   // expected-error @below {{strides and dilations must be at least 1, got strides [0] and dilations [1]}}
   %y = graph.conv %x, %w {dilations = array<i64: 1>, group = 1 : i64, pads = array<i64: 1, 1>,

@@ -24,6 +24,14 @@ func.func @broadcast_of_three_to_four(%x: tensor<3xf32>) {
 
 // -----
 
+func.func @slice_without_steps(%x: tensor<8xf32>) {
+  // expected-error @below {{has a step of 0 for dim 0}}
+  %y = graph.slice %x starts [6] sizes [1] steps [0] : tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func @slice_beyond_the_end(%x: tensor<8xf32>) {
   // expected-error @below {{reads from 6 to 9 of dim 0 of 'tensor<8xf32>'}}
   %y = graph.slice %x starts [6] sizes [4] steps [1] : tensor<8xf32>

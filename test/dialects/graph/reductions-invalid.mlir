@@ -90,6 +90,15 @@ func.func @topk_of_fewer_than_none(%x: tensor<2x3xf32>) {
 
 // -----
 
+func.func @pool_that_does_not_fit(%x: tensor<1x2x2xf32>) {
+  // expected-error @below {{a window of [5] with dilations [1] does not fit 'tensor<1x2x2xf32>' with pads [1, 1]}}
+  %y = graph.pool max %x {dilations = array<i64: 1>, pads = array<i64: 1, 1>,
+                          strides = array<i64: 2>, window = array<i64: 5>} : tensor<1x2x2xf32>
+  return
+}
+
+// -----
+
 func.func @pool_without_steps(%x: tensor<1x2x8xf32>) {
   // expected-error @below {{must be at least 1, got window [2], strides [0] and dilations [1]}}
   %y = graph.pool max %x {dilations = array<i64: 1>, pads = array<i64: 0, 0>,
