@@ -106,6 +106,10 @@ void PipeDialect::initialize() {
 LogicalResult TransferOp::verify() {
   if (getFrom() == getTo())
     return emitOpError("goes from stage ") << getFrom() << " to itself";
+  auto stage = (*this)->getAttrOfType<IntegerAttr>(stageName);
+  if (stage && stage.getInt() != static_cast<int64_t>(getTo()))
+    return emitOpError("goes to stage ")
+           << getTo() << ", but is an op of stage " << stage.getInt();
   return success();
 }
 

@@ -16,10 +16,9 @@ namespace pcc::place {
 using namespace mlir;
 using namespace pcc;
 
-/// Checks that `transfer` sends a value from the stage that computes it to a
-/// stage that exists. A value of the forward pass must go to a later stage.
-/// Emits an error if not.
-static LogicalResult checkTransfer(pipe::TransferOp transfer, int64_t numStages,
+/// Checks that `transfer` sends a value from the stage that computes it. A
+/// value of the forward pass must go to a later stage. Emits an error if not.
+static LogicalResult checkTransfer(pipe::TransferOp transfer,
                                    const graph::StepParts &parts) {
   Operation *producer = transfer.getInput().getDefiningOp();
   if (!producer ||
@@ -27,24 +26,21 @@ static LogicalResult checkTransfer(pipe::TransferOp transfer, int64_t numStages,
     return transfer.emitOpError("sends from stage ")
            << transfer.getFrom() << " a value that is not computed there";
   const bool isBack = transfer.getFrom() > transfer.getTo();
-  if ((isBack && parts.of(producer) == graph::StepPart::Forward) ||
-      static_cast<int64_t>(transfer.getTo()) >= numStages)
-    return transfer.emitOpError("goes from stage ")
-           << transfer.getFrom() << " to " << transfer.getTo() << " of "
-           << numStages;
+  if (isBack && parts.of(producer) == graph::StepPart::Forward)
+    return transfer.emitOpError("sends a value of the forward pass from stage ")
+           << transfer.getFrom() << " back to stage " << transfer.getTo();
   return success();
 }
 
 /// Emits an error and fails if `op` has no pipeline stage, or if `op` reads the
 /// result of an op on another stage. An op `pipe.transfer` may do so, because
 /// it sends a value between stages. checkTransfer() checks this op.
-static LogicalResult checkOp(Operation &op, int64_t numStages,
-                             const graph::StepParts &parts) {
+static LogicalResult checkOp(Operation &op, const graph::StepParts &parts) {
   if (!op.getAttr(pipe::stageName))
     return op.emitOpError(
         "has no stage after phase '3-place'; cut-stages must give it one");
   if (auto transfer = dyn_cast<pipe::TransferOp>(op))
-    return checkTransfer(transfer, numStages, parts);
+    return checkTransfer(transfer, parts);
   for (Value operand : op.getOperands())
     if (Operation *producer = operand.getDefiningOp();
         producer && pipe::stageOf(producer) != pipe::stageOf(&op))
@@ -139,12 +135,9 @@ namespace {
 /// write the same parameter must write equal values. The pass changes nothing.
 struct VerifyPlaced : pcc::place::impl::VerifyPlacedBase<VerifyPlaced> {
   void runOnOperation() override {
-    auto stages =
-        getOperation()->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(
-            pipe::stagesName);
     const graph::StepParts parts(getOperation().front());
     for (Operation &op : getOperation().front().without_terminator())
-      if (++numOps; failed(checkOp(op, stages ? stages.getInt() : 1, parts)))
+      if (++numOps; failed(checkOp(op, parts)))
         return signalPassFailure();
     if (failed(checkWrites(getOperation())))
       return signalPassFailure();

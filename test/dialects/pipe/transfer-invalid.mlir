@@ -14,3 +14,11 @@ func.func @another_type(%x: tensor<4xf32>) -> tensor<3xf32> {
   %y = pipe.transfer %x from 0 to 1 : tensor<3xf32>
   return %y : tensor<3xf32>
 }
+
+// -----
+
+func.func @of_another_stage(%x: tensor<4xf32>) {
+  // expected-error @below {{goes to stage 1, but is an op of stage 0}}
+  %y = pipe.transfer %x from 0 to 1 {pipe.stage = 0 : i64} : tensor<4xf32>
+  return
+}
