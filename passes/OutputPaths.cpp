@@ -93,15 +93,18 @@ static Status checkTimelines(const CompileOptions &options) {
   return Status::success();
 }
 
-/// Checks that a file can be created or replaced at `path`.
-static Status checkFile(const fs::path &path) {
+Status pcc::checkFile(const std::string &name, const std::string &model) {
+  const fs::path path = name;
   std::error_code error;
+  if (fs::equivalent(path, model, error))
+    return refuse(path, "it is the model itself");
   return fs::is_directory(path, error) ? refuse(path, "it is a directory")
                                        : checkFolder(path, path.parent_path());
 }
 
 Status pcc::checkPage(const CompileOptions &options) {
-  return options.html.empty() ? Status::success() : checkFile(options.html);
+  return options.html.empty() ? Status::success()
+                              : checkFile(options.html, options.model);
 }
 
 Status pcc::checkOutputs(const CompileOptions &options) {
@@ -112,12 +115,12 @@ Status pcc::checkOutputs(const CompileOptions &options) {
   else if (!isText)
     PCC_RETURN_IF_ERROR(checkBundle(options.bundle));
   else if (!options.bundle.empty() && options.bundle != "-")
-    PCC_RETURN_IF_ERROR(checkFile(options.bundle));
+    PCC_RETURN_IF_ERROR(checkFile(options.bundle, options.model));
   if (!options.dumpDirectory.empty())
     PCC_RETURN_IF_ERROR(checkDumps(options.dumpDirectory));
   for (const std::string &file :
        {options.report, options.scheduleSvg, options.trace})
     if (!file.empty())
-      PCC_RETURN_IF_ERROR(checkFile(file));
+      PCC_RETURN_IF_ERROR(checkFile(file, options.model));
   return checkPage(options);
 }

@@ -15,6 +15,10 @@ namespace pcc {
 ///    --html), but no bundle.
 Status checkOutputs(const CompileOptions &options);
 
+/// Checks whether a file can be created or replaced at `path`. Returns exit
+/// code 7 if it cannot, or if `path` is the model file `model`.
+Status checkFile(const std::string &path, const std::string &model);
+
 /// Checks whether the page of --html can be written, if it is requested.
 /// Returns exit code 7 if it cannot.
 Status checkPage(const CompileOptions &options);

@@ -4,6 +4,7 @@
 #include "dialects/rank/RankDialect.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
 #include "passes/Compile.h"
+#include "passes/OutputPaths.h"
 #include "passes/driver/Compilation.h"
 #include "passes/driver/ScheduleTable.h"
 #include "passes/interpret/Verification.h"
@@ -99,6 +100,8 @@ Status pcc::verify(const CompileOptions &asked,
                    const VerifyOptions &verifyOptions, std::string &verdict,
                    const Listener &listener) {
   PCC_RETURN_IF_ERROR(checkOptions(asked));
+  if (!verifyOptions.report.empty())
+    PCC_RETURN_IF_ERROR(checkFile(verifyOptions.report, asked.model));
   CompileOptions options = asked;
   PCC_RETURN_IF_ERROR(readScheduleTable(options));
   CompileOptions wholeOptions = options;

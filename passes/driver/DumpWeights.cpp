@@ -74,33 +74,43 @@ Status pcc::recordWeightFiles(ModuleOp module) {
   return Status::success();
 }
 
-/// Returns whether the weight file `name` still has the size and hash that
-/// `module` records.
-static bool isRecorded(ModuleOp module, const std::string &name) {
-  auto files = module->getAttrOfType<DictionaryAttr>(weightFilesName);
-  auto recorded = files ? files.getAs<StringAttr>(name) : StringAttr();
+/// Returns an error unless the weight file at `path` has the size and hash in
+/// `recorded`, which recordWeightFiles() has written.
+static Status checkUnchanged(const std::string &path, StringRef recorded) {
   std::string fingerprint;
-  return recorded && takeFingerprint(pathOf(module, name), fingerprint).ok() &&
-         recorded.getValue() == fingerprint;
+  PCC_RETURN_IF_ERROR(takeFingerprint(path, fingerprint));
+  if (recorded == fingerprint)
+    return Status::success();
+  const std::string before = recorded.split(' ').first.str(),
+                    now = StringRef(fingerprint).split(' ').first.str();
+  return Status::error(
+      CannotRead,
+      "weight file '" + path + "' has changed since the dump was made" +
+          (before == now ? "" : ": it had " + before + " bytes, now " + now),
+      {"compile the model again; without its entry in " +
+       weightFilesName.str() + ", the file is taken as it is"});
 }
 
 /// Returns an error if pcc must not read the weight file `name` that `module`
-/// refers to. pcc may read a file that has the size and the hash that `module`
-/// records, or that `permitted` accepts. A file that does not exist is no
-/// error.
+/// refers to. If `module` records the size and the hash of the file, the file
+/// must still have them. Otherwise `permitted` must accept the file. A file
+/// that does not exist is no error.
 static Status checkFile(ModuleOp module, const std::string &name,
                         const onnx::ExternalData &permitted,
                         const CompileOptions &options) {
   const std::string path = pathOf(module, name);
   std::error_code error;
-  if (!fs::exists(fs::symlink_status(path, error)) || isRecorded(module, name))
+  if (!fs::exists(fs::symlink_status(path, error)))
     return Status::success();
+  auto files = module->getAttrOfType<DictionaryAttr>(weightFilesName);
+  if (auto recorded = files ? files.getAs<StringAttr>(name) : StringAttr())
+    return checkUnchanged(path, recorded.getValue());
   Status status = permitted.check(path, path);
   if (status.failed())
     status = status.prefixed("a weight of '" + options.model + "': ")
-                 .addNote("nor is it a file that the dump was made from, as it "
-                          "is now; --external-data-root DIR permits the files "
-                          "in DIR");
+                 .addNote("nor is it recorded as a file that the dump was made "
+                          "from; --external-data-root DIR permits the files in "
+                          "DIR");
   return status;
 }
 

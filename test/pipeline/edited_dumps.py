@@ -94,15 +94,19 @@ def claims_next(phase):
 
 
 def loses_weights(phase):
-    """A weight file that does not exist, or that pcc may not read, is named with a place in the dump."""
+    """A weight file that does not exist, that has changed, or that pcc may not read, is named with a place in the dump."""
     with tempfile.TemporaryDirectory() as t:
         with open(os.path.join(make_dumps(t), f"{phase}.mlir")) as f:
             text = f.read()
         other = os.path.join(t, "other")
         os.makedirs(other)
         for change, mention in (((r'graph\.root = "[^"]*"', 'graph.root = "/absent"'), "'/absent/model.onnx': it does not exist"),
-                                ((r'model\.onnx = "\d+ ', 'model.onnx = "1 '), "lies outside of the model's directory")):
+                                ((r'model\.onnx = "\d+ ', 'model.onnx = "1 '), "has changed since the dump was made: it had 1 bytes, now "),
+                                ((r"pcc\.weight_files = \{[^}]*\}", "pcc.weight_files = {}"), "lies outside of the model's directory")):
             refused(other, text, find(text, r"^module "), change, [mention], is_there=False)
+        with open(os.path.join(t, "model.onnx"), "ab") as f:
+            f.write(bytes(16))
+        refused(t, text, find(text, r"^module "), (r"^", " "), ["model.onnx' has changed since the dump was made"], is_there=False)
 
 
 CASES = [(phase, edited, (phase,)) for phase in MALFORMED] + [(f"rules of {phase}", claims_next, (phase,)) for phase in BROKEN_RULES] + \

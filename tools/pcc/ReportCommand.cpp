@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <csignal>
 #include <ctime>
+#include <filesystem>
 #include <optional>
 
 using namespace pcc;
@@ -49,6 +50,17 @@ static void declare(CLI::App &app, ReportRequest &request) {
 void tool::declareReport(CLI::App &app) {
   static ReportRequest request;
   declare(app, request);
+}
+
+/// Returns an error if the page would replace a file that it shows.
+static Status checkOutput(const ReportRequest &request) {
+  std::error_code error;
+  for (const std::string &file : request.files)
+    for (const std::string &shown : {file, file + "/bundle.json"})
+      if (std::filesystem::equivalent(request.output, shown, error))
+        return Status::error(InputOutput, "cannot write '" + request.output +
+                                              "': it is a file to show");
+  return Status::success();
 }
 
 /// Writes the page once. `followedAt` is the time of a page that will be
@@ -104,6 +116,8 @@ int tool::reportCommand(int argc, const char *const *argv) {
   declare(app, request);
   if (auto code = finishEarly(parseArguments(app, argc, argv)))
     return *code;
+  if (Status status = checkOutput(request); status.failed())
+    return reportStatus(status);
   if (request.follows)
     return reportStatus(follow(request));
   runtime::ScopedFolder::removeAllOnSignals();
