@@ -15,6 +15,9 @@
 using namespace mlir;
 using namespace pcc;
 
+/// Value of --optimizer if the user does not give it.
+static constexpr llvm::StringLiteral defaultOptimizer("sgd");
+
 int64_t pcc::numVirtualStages(const CompileOptions &options) {
   const auto kind = plan::scheduleByName(options.scheduleName());
   return options.virtualStages.value_or(kind ? plan::defaultVirtualStages(*kind)
@@ -32,7 +35,11 @@ static Status checkOptimizer(const CompileOptions &options,
                {"--betas", {"adam", "adamw", ""}},
                {"--eps", {"adam", "adamw", "adagrad"}},
                {"--lr-decay", {"adagrad", "", ""}}};
-  const std::string &optimizer = options.training.optimizer;
+  // Without --loss, the model must define its own optimizer (checkLoss).
+  const std::string &asked = options.training.optimizer;
+  if (asked.empty() && options.training.loss.empty())
+    return Status::success();
+  const std::string optimizer = asked.empty() ? defaultOptimizer.str() : asked;
   for (const auto &[option, optimizers] : users)
     if (given.contains(option) && !llvm::is_contained(optimizers, optimizer))
       return Status::error(WrongUsage, std::string(option) +
@@ -127,7 +134,7 @@ void pcc::recordTraining(ModuleOp module, const CompileOptions &options) {
       if (Attribute value = attributeOf(row, options, builder))
         entries.append(row.trainingEntry, value);
   if (training.optimizer.empty())
-    entries.append("optimizer", builder.getStringAttr("sgd"));
+    entries.append("optimizer", builder.getStringAttr(defaultOptimizer));
   static constexpr const char *betas[] = {"beta1", "beta2"};
   for (auto [entry, beta] : llvm::zip(betas, training.betas))
     entries.append(entry, builder.getF64FloatAttr(beta));

@@ -9,6 +9,7 @@ after two steps and resumed on another plan has the losses of an uninterrupted o
 """
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -114,7 +115,7 @@ def resume(kind, first, second):
 
 def outside(plan):
     """Tests that tokens without a row and labels without a class end the run, wherever they are read; ignored labels are no
-    class."""
+    class. So do files that hold data of different steps."""
     with tempfile.TemporaryDirectory() as folder:
         model = Model("gpt2", folder)
         data = model.data()
@@ -129,6 +130,10 @@ def outside(plan):
             if code != 10 or f"index {value} in '{name}' is outside" not in err or f"has indices {lowest}..36" not in err:
                 raise pcc.Failure(f"{name} {value}: exit code {code}: {err.strip()[-300:]}")
             np.save(path, good)
+        np.save(path, good[1:])
+        code, _, err = pcc.call("run", bundle, "--data", data, "--steps", STEPS, "--comm", "thread")
+        if code != 10 or not re.search(rf"'labels' has data of {STEPS - 1} steps?, but 'input_ids' of {STEPS}", err):
+            raise pcc.Failure(f"files of different steps: exit code {code}: {err.strip()[-300:]}")
 
 
 def dumps():

@@ -1,6 +1,7 @@
 //===- Inputs.cpp - fills a rank's parts of the model's inputs ------------===//
 
 #include "runtime/engine/io/Inputs.h"
+#include "runtime/base/QuantityText.h"
 #include "runtime/tensor/ElementDispatch.h"
 #include "runtime/tensor/Npy.h"
 #include "runtime/tensor/RandomValues.h"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 
 namespace pcc::runtime {
@@ -228,6 +230,27 @@ Status Inputs::open(const InputArrays &given) {
                                                   source.array->shape, false)
                                      : open(input, source));
     source.isOpen |= !source.array;
+  }
+  return checkSteps();
+}
+
+/// Each file is read again after its end. If one file ends before another one,
+/// a later step would combine data of different steps.
+Status Inputs::checkSteps() const {
+  std::optional<size_t> first;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].numSteps == 0)
+      continue;
+    if (!first)
+      first = i;
+    const int64_t expected = sources[*first].numSteps;
+    if (sources[i].numSteps != expected)
+      return Status::error(
+          BadInput,
+          "input '" + program.inputs[i]->name + "' has data of " +
+              countText(sources[i].numSteps, "step") + ", but '" +
+              program.inputs[*first]->name + "' of " + std::to_string(expected),
+          {"each file of --data needs the same steps"});
   }
   return Status::success();
 }

@@ -127,6 +127,9 @@ private:
   /// The command-line options name the source: a .npy file (--input, --data), a
   /// file of token ids (--tokens) or a random generator (--random-inputs).
   Status open(const program::InputT &input, Source &source) const;
+  /// Returns exit code 10 if two files of --data have different numbers of
+  /// steps.
+  Status checkSteps() const;
   /// Fills all inputs that this rank reads, for the step that begins with
   /// sample number `sample`.
   void fill(int64_t sample) const;
