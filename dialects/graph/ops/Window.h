@@ -16,9 +16,9 @@ int64_t windowOutput(int64_t input, int64_t window, int64_t stride, int64_t low,
                      int64_t high, int64_t dilation);
 
 /// Emits an error at `loc` and fails if no window fits along a spatial dim of
-/// `input`, a tensor [batch, channels, spatial dims], which has elements there.
-/// The parameters have an entry for each spatial dim; `pads` has those before
-/// all dims, then those after them.
+/// `input`, a tensor [batch, channels, spatial dims]. A dim without elements
+/// needs no window. The lists have one number per spatial dim, except `pads`,
+/// which has the elements before each dim, then those after each dim.
 mlir::LogicalResult checkWindowFits(std::optional<mlir::Location> loc,
                                     mlir::RankedTensorType input,
                                     llvm::ArrayRef<int64_t> window,
