@@ -80,12 +80,11 @@ static Status checkCluster(const CompileOptions &options) {
                                        "': ");
 }
 
-/// Returns whether --mesh may give a mesh axis the name `name`.
+/// Returns whether --mesh may give a mesh axis the name `name`. A name has no
+/// '-', which stands for a dim that is not split in shardings such as [tp,-].
 static bool isAxisName(llvm::StringRef name) {
   constexpr size_t longest = 64;
-  auto isPart = [](char c) {
-    return llvm::isAlnum(c) || c == '_' || c == '-' || c == '.';
-  };
+  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
   return !name.empty() && name.size() <= longest &&
          llvm::all_of(name, isPart) &&
          (llvm::isAlpha(name.front()) || name.front() == '_');
@@ -106,8 +105,8 @@ static Status checkMesh(const CompileOptions &options) {
     if (!isAxisName(name))
       return Status::error(WrongUsage,
                            claim + ", but a name is up to 64 letters, digits, "
-                                   "'_', '-' and '.', and begins with a letter "
-                                   "or '_'");
+                                   "'_' and '.', and begins with a letter or "
+                                   "'_'");
     if (name == "pp" || name == "mb")
       return Status::error(
           WrongUsage, claim + ", which is reserved: --pp sets the stages, and "

@@ -82,8 +82,7 @@ std::string StageCutter::malformed() const {
     return "the number of stages must be positive, got " +
            std::to_string(request.numStages);
   if (numItems < numStages)
-    return "cannot cut " + std::to_string(numItems) + " ops into " +
-           std::to_string(numStages) + " stages";
+    return "there are only " + std::to_string(numItems) + " ops to cut";
   if (request.crossingBytes.size() + 1 != numItems)
     return "expected crossing bytes for " + std::to_string(numItems - 1) +
            " cuts, got " + std::to_string(request.crossingBytes.size());

@@ -120,7 +120,7 @@ public:
             place.wait ? place.wait
                        : (place.isInAction ? place.action : nullptr))
       text += ", for " + seconds(now - entry->begin);
-    if (isStill(index, patience))
+    if (place.moved > 0 && isStill(index, patience))
       text += ", has not moved for " + seconds(stillFor(index));
     return text;
   }
@@ -262,9 +262,11 @@ static std::string storyOfWaiter(const JobSnapshot &snapshot, int waiter) {
   const auto end = endOfChain(snapshot, waiter);
   if (!end)
     return "";
-  return "; rank " + std::to_string(snapshot.log(*end).rank) +
-         " has not moved for " + seconds(snapshot.stillFor(*end)) + ": " +
-         snapshot.where(*end);
+  const std::string rank = "; rank " + std::to_string(snapshot.log(*end).rank);
+  if (snapshot.place(*end).moved == 0)
+    return rank + " has not begun";
+  return rank + " has not moved for " + seconds(snapshot.stillFor(*end)) +
+         ": " + snapshot.where(*end);
 }
 
 Status explainLoss(const Status &status, const std::vector<FlightLog> &flights,

@@ -150,6 +150,17 @@ TEST(FailureReport, WhoHasNotMovedStandsStill) {
   EXPECT_EQ(findCulprit({a.log(), stopped, c.log()}, 2), 1);
 }
 
+TEST(FailureReport, RankThatHasNotBegunHasStoodStillForNoTime) {
+  FlightRecorder a(0), b(1);
+  goTo(a, "0F3", 1);
+  FlightLog idle = b.log();
+  idle.moved = 0;
+  const Status told =
+      explainLoss(Status::error(PeerLost, "rank 0 waited too long"),
+                  {a.log(), idle}, {.waiter = 0});
+  EXPECT_EQ(told.message(), "rank 0 waited too long; rank 1 has not begun");
+}
+
 /// Actions of ranks after the run has failed do not count.
 TEST(FailureReport, LooksAtTheTimeOfTheFailure) {
   FlightRecorder a(0), b(1);
