@@ -311,4 +311,4 @@ for launcher, kind in itertools.product(OTHERS, RUNS):
     case(variables_of_another_job, launcher, kind)
 
 if __name__ == "__main__":
-    pcc.main(__doc__, CASES)
+    pcc.main(__doc__, CASES, kind=lambda name: name.split()[0])
