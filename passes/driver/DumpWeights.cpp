@@ -87,14 +87,14 @@ static Status checkUnchanged(const std::string &path, StringRef recorded) {
       CannotRead,
       "weight file '" + path + "' has changed since the dump was made" +
           (before == now ? "" : ": it had " + before + " bytes, now " + now),
-      {"compile the model again; without its entry in " +
-       weightFilesName.str() + ", the file is taken as it is"});
+      {"compile the model again; --external-data-root DIR takes the files in "
+       "DIR as they are"});
 }
 
 /// Returns an error if pcc must not read the weight file `name` that `module`
 /// refers to. If `module` records the size and the hash of the file, the file
-/// must still have them. Otherwise `permitted` must accept the file. A file
-/// that does not exist is no error.
+/// must still have them, unless the user gives --external-data-root. Otherwise
+/// `permitted` must accept the file. A file that does not exist is no error.
 static Status checkFile(ModuleOp module, const std::string &name,
                         const onnx::ExternalData &permitted,
                         const CompileOptions &options) {
@@ -103,8 +103,11 @@ static Status checkFile(ModuleOp module, const std::string &name,
   if (!fs::exists(fs::symlink_status(path, error)))
     return Status::success();
   auto files = module->getAttrOfType<DictionaryAttr>(weightFilesName);
-  if (auto recorded = files ? files.getAs<StringAttr>(name) : StringAttr())
-    return checkUnchanged(path, recorded.getValue());
+  auto recorded = files ? files.getAs<StringAttr>(name) : StringAttr();
+  Status unchanged =
+      recorded ? checkUnchanged(path, recorded.getValue()) : Status::success();
+  if (recorded && (unchanged.ok() || options.externalDataRoot.empty()))
+    return unchanged;
   Status status = permitted.check(path, path);
   if (status.failed())
     status = status.prefixed("a weight of '" + options.model + "': ")

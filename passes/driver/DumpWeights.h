@@ -9,7 +9,8 @@
 //
 //   graph.root = "/models", file "w.bin", read from /tmp/ir/4-shard.mlir
 //     hash of /models/w.bin is the recorded one       permitted
-//     another hash is recorded                        exit code 3
+//     another hash is recorded, and there is no
+//     --external-data-root                            exit code 3
 //     /models/w.bin resolves to a file in /tmp/ir,
 //     or in the directory --external-data-root        permitted
 //     otherwise                                       exit code 3
