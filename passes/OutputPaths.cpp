@@ -52,12 +52,19 @@ static Status checkBundle(fs::path path) {
   return checkFolder(path, path.parent_path());
 }
 
+/// Checks that an output at `path` does not replace the model file `model`.
+static Status checkIsNotModel(const fs::path &path, const std::string &model) {
+  std::error_code error;
+  return fs::equivalent(path, model, error)
+             ? refuse(path, "it is the model itself")
+             : Status::success();
+}
+
 Status pcc::checkModelOutput(const std::string &name,
                              const std::string &model) {
   const fs::path path = name;
   std::error_code error;
-  if (fs::equivalent(path, model, error))
-    return refuse(path, "it is the model itself");
+  PCC_RETURN_IF_ERROR(checkIsNotModel(path, model));
   if (fs::exists(path, error) &&
       (!fs::is_regular_file(path, error) || path.extension() != ".onnx"))
     return refuse(path, "it exists and is not an .onnx file");
@@ -96,8 +103,7 @@ static Status checkTimelines(const CompileOptions &options) {
 Status pcc::checkFile(const std::string &name, const std::string &model) {
   const fs::path path = name;
   std::error_code error;
-  if (fs::equivalent(path, model, error))
-    return refuse(path, "it is the model itself");
+  PCC_RETURN_IF_ERROR(checkIsNotModel(path, model));
   return fs::is_directory(path, error) ? refuse(path, "it is a directory")
                                        : checkFolder(path, path.parent_path());
 }
