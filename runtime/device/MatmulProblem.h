@@ -102,6 +102,9 @@ struct MatmulProblem {
   /// Returns whether the result of the products has no elements. For example,
   /// the function returns true if the result has 0 rows.
   bool isEmpty() const { return numBatches() * m * n == 0; }
+  /// Returns whether the products read or write a vector in addition to their
+  /// matrices: the bias, or the sums of a factor.
+  bool hasVector() const { return hasBias || sums != Sums::None; }
 
 private:
   /// Returns whether the batch dims `outer` and `outer` + 1 of `matrix` can

@@ -185,19 +185,6 @@ Status CublasCall::makeLayout(Matrix &matrix, const ColumnMatrix &shape,
                       shape.batchStride);
 }
 
-/// Returns whether the epilogue reads or writes a vector, whose address
-/// setVector() sets.
-static bool hasVector(cublasLtEpilogue_t epilogue) {
-  return epilogue != CUBLASLT_EPILOGUE_DEFAULT &&
-         epilogue != CUBLASLT_EPILOGUE_RELU &&
-         epilogue != CUBLASLT_EPILOGUE_GELU;
-}
-
-/// Creates the descriptor of the product. If the epilogue has a vector, the
-/// descriptor gets a placeholder as the address of the vector: cuBLASLt's
-/// heuristics need only the alignment of this address, and setVector() later
-/// sets the real address. Other epilogues must not get an address, because
-/// cuBLASLt rejects such a product.
 Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
                                  cublasLtEpilogue_t epilogue) {
   const auto turn = [](const ColumnMatrix &matrix) {
@@ -209,8 +196,6 @@ Status CublasCall::makeOperation(const CublasTypes &types, const Shapes &shapes,
                  "cublasLtMatmulDescCreate"));
   PCC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSA, turn(shapes.x)));
   PCC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSB, turn(shapes.y)));
-  if (hasVector(epilogue))
-    PCC_RETURN_IF_ERROR(setVector(reinterpret_cast<const void *>(kAlignment)));
   return set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
 }
 
@@ -310,6 +295,11 @@ Status CublasCall::open(const MatmulProblem &problem, const CublasTypes &types,
     return Status::error(
         Defect, "cuBLASLt does not support the ops that follow a product");
   PCC_RETURN_IF_ERROR(makeOperation(types, *shapes, *epilogue));
+  // The heuristics of cuBLASLt need only the alignment of the vector, so a
+  // placeholder serves until setVector() sets the real address. A product
+  // without a vector must not get an address, because cuBLASLt rejects it.
+  if (problem.hasVector())
+    PCC_RETURN_IF_ERROR(setVector(reinterpret_cast<const void *>(kAlignment)));
   const int64_t batch = problem.batch.empty() ? 1 : problem.batch.back();
   const std::pair<Matrix &, const ColumnMatrix &> layouts[] = {
       {x, shapes->x},

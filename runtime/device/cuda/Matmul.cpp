@@ -157,7 +157,7 @@ private:
           ofA ? factorSum->ones : factor(matmul.b, problem.b),
           factorSum->zero.get(), data, data);
     }
-    if (!problem.hasBias && sums < 0)
+    if (!problem.hasVector())
       return Status::success();
     return call.setVector(address(problem.hasBias ? matmul.bias : sums));
   }
