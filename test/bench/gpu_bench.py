@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests bench/gpu/run with toy models on fake GPUs (test/runtime/fake): its results are right (--figures), and a wrong or late
-result makes it exit with 1 (--faults)."""
+"""Tests bench/gpu/run with toy models on fake GPUs (test/runtime/fake): its results are right (--results), its figures are whole
+(--figures), and a wrong or late result makes it exit with 1 (--faults)."""
 import json
 import os
 import re
@@ -115,5 +115,5 @@ def is_late(toys):
 
 with tempfile.TemporaryDirectory() as scratch:
     models = Toys(scratch)
-    for case in {"--figures": (is_right, is_timed), "--faults": (is_checked, is_wrong, is_late)}[sys.argv[1]]:
+    for case in {"--results": (is_right,), "--figures": (is_timed,), "--faults": (is_checked, is_wrong, is_late)}[sys.argv[1]]:
         case(models)

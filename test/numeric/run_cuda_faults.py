@@ -158,36 +158,36 @@ def unsupported():
         expect(4, "the cuda device cannot run dist.collective", pcc.call(dump, "-o", os.path.join(folder, "model.pcc")))
 
 
-CASES["rows of experts"] = unsupported
-CASES["a receive that others wait behind"] = waited_behind
+CASES["fault: rows of experts"] = unsupported
+CASES["order: a receive that others wait behind"] = waited_behind
 for p in PLANS:
-    CASES[f"seeds {p}"] = lambda p=p: seeds(p)
-    CASES[f"a late copy {p}"] = lambda p=p: left_out(p, "late-copy", "does not wait for it|the host changed", 60)
+    CASES[f"order: seeds {p}"] = lambda p=p: seeds(p)
+    CASES[f"order: a late copy {p}"] = lambda p=p: left_out(p, "late-copy", "does not wait for it|the host changed", 60)
 for p in ("dp,tp", "pp"):
-    CASES[f"a dropped wait {p}"] = lambda p=p: left_out(p, "drop-wait", "does not wait for it", 100)
-    CASES[f"killed {p}"] = lambda p=p: lost(p, signal.SIGKILL, "rank 1 was lost: it was ended by signal 9", 5)
-    CASES[f"stopped {p}"] = lambda p=p: lost(p, signal.SIGSTOP, r"rank 1.*(action|step)", 3 + 5)
-CASES["communicators in another order"] = swapped
+    CASES[f"order: a dropped wait {p}"] = lambda p=p: left_out(p, "drop-wait", "does not wait for it", 100)
+    CASES[f"fault: killed {p}"] = lambda p=p: lost(p, signal.SIGKILL, "rank 1 was lost: it was ended by signal 9", 5)
+    CASES[f"fault: stopped {p}"] = lambda p=p: lost(p, signal.SIGSTOP, r"rank 1.*(action|step)", 3 + 5)
+CASES["order: communicators in another order"] = swapped
 # Two ranks that exchange columns. If the sends and receives are not one group, each rank sends and none receives.
 EXCHANGE = dict(options=["--mesh", "a=2", "--shard", "x=[-,a]"], train=False)
-CASES["an exchange"] = lambda: misfit("", 0, "", **EXCHANGE)
-CASES["an exchange that is not grouped"] = lambda: misfit("ungroup=1", 14, r"exchange of x .* waited 5[.0-9]* s; rank . of \{0,1\} did not arrive", **EXCHANGE)
-CASES["no GPU"] = lambda: misfit("count=0", 13, "the driver sees no GPU")
-CASES["too few GPUs"] = lambda: misfit("count=1", 13, "ranks 0 and 1 both have GPU 0000:00:00.0 of .*--share-gpu", plan="pp")
-CASES["one GPU for all"] = lambda: misfit("count=1", 0, "", plan="pp", run_options=["--share-gpu"])
-CASES["an old driver"] = lambda: misfit("driver=12040", 13, "the driver is one of CUDA 12.4, pcc needs CUDA 13.0")
-CASES["an old GPU"] = lambda: misfit("capability=80", 13, "compiled for sm_90, but GPU 0 .* is older")
-CASES["code for older GPUs"] = lambda: misfit("capability=90", 0, "", ["--gpu-arch", "sm_80"])
-CASES["too little memory"] = lambda: misfit("memory=100", 13, "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY")
-CASES["memory that ends"] = lambda: misfit("no-memory-at=3", 13, "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY")
-CASES["a newer GPU"] = lambda: misfit("capability=120", 0, "")
-CASES["an old NCCL"] = lambda: misfit("nccl=22503", 13, "libnccl.so.2 is of version 2.25.3, pcc needs 2.27.0", plan="pp")
-CASES["another cuBLASLt"] = lambda: misfit("blas=120800", 13, "libcublasLt.so.13 is of version 12, not 13")
+CASES["fault: an exchange"] = lambda: misfit("", 0, "", **EXCHANGE)
+CASES["fault: an exchange that is not grouped"] = lambda: misfit("ungroup=1", 14, r"exchange of x .* waited 5[.0-9]* s; rank . of \{0,1\} did not arrive", **EXCHANGE)
+CASES["fault: no GPU"] = lambda: misfit("count=0", 13, "the driver sees no GPU")
+CASES["fault: too few GPUs"] = lambda: misfit("count=1", 13, "ranks 0 and 1 both have GPU 0000:00:00.0 of .*--share-gpu", plan="pp")
+CASES["fault: one GPU for all"] = lambda: misfit("count=1", 0, "", plan="pp", run_options=["--share-gpu"])
+CASES["fault: an old driver"] = lambda: misfit("driver=12040", 13, "the driver is one of CUDA 12.4, pcc needs CUDA 13.0")
+CASES["fault: an old GPU"] = lambda: misfit("capability=80", 13, "compiled for sm_90, but GPU 0 .* is older")
+CASES["fault: code for older GPUs"] = lambda: misfit("capability=90", 0, "", ["--gpu-arch", "sm_80"])
+CASES["fault: too little memory"] = lambda: misfit("memory=100", 13, "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY")
+CASES["fault: memory that ends"] = lambda: misfit("no-memory-at=3", 13, "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY")
+CASES["fault: a newer GPU"] = lambda: misfit("capability=120", 0, "")
+CASES["fault: an old NCCL"] = lambda: misfit("nccl=22503", 13, "libnccl.so.2 is of version 2.25.3, pcc needs 2.27.0", plan="pp")
+CASES["fault: another cuBLASLt"] = lambda: misfit("blas=120800", 13, "libcublasLt.so.13 is of version 12, not 13")
 for name, p in (("libcuda.so.1", "one"), ("libcublasLt.so.13", "one"), ("libnccl.so.2", "pp")):
-    CASES[f"damaged {name}"] = lambda name=name, p=p: damaged(name, p)
-CASES["a peer that NCCL misses"] = lambda: misfit("remote-at=10", 14, "(send|receive) failed: a peer is gone", plan="pp")
-CASES["an abort that hangs"] = lambda: lost("dp,tp", signal.SIGKILL, "rank 1 was lost: it was ended by signal 9", 5, "stuck-abort=1")
-CASES["a launch that fails"] = lambda: misfit("fail-at=5", 1, "cuLaunchKernel failed: CUDA_ERROR_LAUNCH_FAILED")
+    CASES[f"fault: damaged {name}"] = lambda name=name, p=p: damaged(name, p)
+CASES["fault: a peer that NCCL misses"] = lambda: misfit("remote-at=10", 14, "(send|receive) failed: a peer is gone", plan="pp")
+CASES["fault: an abort that hangs"] = lambda: lost("dp,tp", signal.SIGKILL, "rank 1 was lost: it was ended by signal 9", 5, "stuck-abort=1")
+CASES["fault: a launch that fails"] = lambda: misfit("fail-at=5", 1, "cuLaunchKernel failed: CUDA_ERROR_LAUNCH_FAILED")
 
 if __name__ == "__main__":
     pcc.main(__doc__, CASES)
