@@ -32,8 +32,9 @@ static LogicalResult checkOp(Operation *op) {
   SmallVector<OpFoldResult> results;
   if (failed(op->fold(operands, results)))
     return success();
-  return op->emitOpError("still has constants as operands after phase "
-                         "'2-prepare'; simplify-graph must fold it");
+  return op->emitOpError(
+      "has only constants as operands; after 2-prepare it has to be folded "
+      "into a 'graph.constant'");
 }
 
 /// Checks the batch dims that the pass mark-batch has found in the inputs. All
@@ -50,15 +51,15 @@ static LogicalResult checkBatch(ModuleOp module, func::FuncOp function) {
     auto shape = shapeOf(argument);
     int64_t dim = mark.getInt();
     if (batch.value_or(shape[dim]) != shape[dim])
-      return function.emitError("phase '2-prepare' marked batches of ")
-             << *batch << " and " << shape[dim];
+      return function.emitError("has inputs with batches of ")
+             << *batch << " and " << shape[dim] << " samples";
     batch = shape[dim];
   }
   if (!count || count.getInt() == 1 || (batch && *batch % count.getInt() == 0))
     return success();
-  return function.emitError("phase '2-prepare' left a batch of ")
-         << batch.value_or(0) << " for " << count.getInt()
-         << " microbatches; mark-batch must refuse it";
+  return function.emitError("has a batch of ")
+         << batch.value_or(0) << " samples, which does not divide into "
+         << count.getInt() << " microbatches";
 }
 
 namespace {

@@ -37,8 +37,8 @@ static LogicalResult checkTransfer(pipe::TransferOp transfer,
 /// it sends a value between stages. checkTransfer() checks this op.
 static LogicalResult checkOp(Operation &op, const graph::StepParts &parts) {
   if (!op.getAttr(pipe::stageName))
-    return op.emitOpError(
-        "has no stage after phase '3-place'; cut-stages must give it one");
+    return op.emitOpError("has no '")
+           << pipe::stageName << "'; every op has one after 3-place";
   if (auto transfer = dyn_cast<pipe::TransferOp>(op))
     return checkTransfer(transfer, parts);
   for (Value operand : op.getOperands())

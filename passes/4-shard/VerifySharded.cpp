@@ -1,9 +1,13 @@
 //===- VerifySharded.cpp - gate of phase 4-shard --------------------------===//
 
+#include "dialects/pipe/PipeDialect.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/graph/ShardedOpAttrs.h"
 #include "sharding/ShardingText.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/DebugLog.h"
+
+#include <map>
 
 #define DEBUG_TYPE "verify-sharded"
 
@@ -22,13 +26,13 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
   dist::ShardingAttr sharding = dist::shardingOf(value);
   if (!sharding)
     return emitError(value.getLoc())
-           << "phase '4-shard' left a value of " << value.getType()
-           << " without a sharding";
+           << "a value of " << value.getType()
+           << " has no sharding; every value has one after 4-shard";
   if (auto error =
           dist::findError(sharding.getSharding(), mesh,
                           dist::shapeOf(graph::tensorType(value).getShape())))
     return emitError(value.getLoc())
-           << "phase '4-shard' gave " << value.getType() << " the sharding "
+           << value.getType() << " has the sharding "
            << dist::toString(sharding.getSharding(), &mesh) << ": " << *error;
   return success();
 }
@@ -43,12 +47,12 @@ static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
   if (!recorded)
     return op->emitOpError("has no '")
            << dist::splitName
-           << "' that fits its rule; decide-shardings must give it one";
+           << "' that fits its sharding rule; every op has one after 4-shard";
   if (dist::SubAxes inner = recorded->innerAxes(); !inner.empty())
     return op->emitOpError("is split over ")
            << dist::toString(inner.front(), &mesh)
-           << " along a dim whose parts exchange values; expand-split-ops must "
-              "replace it";
+           << " along a dim whose parts exchange values; after 4-shard it has "
+              "to be replaced by ops that do so";
   for (OpOperand &operand : op->getOpOperands()) {
     dist::ShardingAttr actual = dist::shardingOf(operand.get());
     dist::Sharding wanted =
@@ -84,12 +88,52 @@ static LogicalResult checkReshard(dist::ReshardOp op) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+/// Returns the pipeline stage of `op` and its sharding of the parameter that it
+/// reads or writes. Ranks of a stage store one copy per sharding.
+static std::pair<int64_t, std::string> copyOf(Operation *op) {
+  auto split = op->getAttrOfType<dist::ShardingAttr>(dist::splitName);
+  return {pipe::stageOf(op),
+          split ? dist::toString(dist::placement(split.getSharding())) : ""};
+}
+
+/// Checks that each copy of a parameter that the step reads is one that the
+/// step writes, if it writes the parameter: other copies would keep their old
+/// elements. Emits an error and fails at the first one that is not.
+static LogicalResult checkCopies(func::FuncOp function) {
+  llvm::StringMap<std::map<std::pair<int64_t, std::string>, Operation *>>
+      writes;
+  for (auto set : function.getOps<graph::SetParameterOp>())
+    writes[set.getParameter()].try_emplace(copyOf(set), set);
+  for (auto get : function.getOps<graph::GetParameterOp>()) {
+    const auto written = writes.find(get.getParameter());
+    if (written == writes.end() || written->second.count(copyOf(get)))
+      continue;
+    InFlightDiagnostic error = get.emitOpError("reads '")
+                               << get.getParameter() << "' on stage "
+                               << pipe::stageOf(get) << " as "
+                               << get->getAttr(dist::splitName)
+                               << ", in which no 'graph.set_parameter' of this "
+                                  "stage writes it";
+    const auto &[copy, set] = *written->second.begin();
+    error.attachNote(set->getLoc())
+        << "stage " << copy.first << " writes it as "
+        << set->getAttr(dist::splitName);
+    return error;
+  }
+  return success();
+}
+
 namespace {
 /// Pass that checks the shardings of a function at the end of phase 4-shard.
 /// Each argument and each op result must have a sharding that fits the mesh and
 /// the shape. Each op must have its operands and results in the shardings that
-/// it needs. No function result may be partial (still to be reduced over
-/// ranks), and no `dist.pin` (sharding constraint) may remain.
+/// it needs. Each copy of a parameter that is read must be updated, if the step
+/// writes the parameter. No function result may be partial (still to be reduced
+/// over ranks), and no `dist.pin` (sharding constraint) may remain.
 struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
   /// Checks the shardings of the whole function. Emits the first error and
   /// fails if there is one.
@@ -104,12 +148,13 @@ struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
           return failure();
       if (isa<dist::PinOp>(op))
         return op.emitOpError(
-            "survived phase '4-shard'; erase-pins must remove it");
+            "remains after 4-shard; pins are for dumps of earlier phases");
       auto reshard = dyn_cast<dist::ReshardOp>(op);
       if (failed(reshard ? checkReshard(reshard) : checkOp(&op, mesh)))
         return failure();
     }
-    return checkResults();
+    return success(succeeded(checkResults()) &&
+                   succeeded(checkCopies(getOperation())));
   }
 
   /// Emits an error and fails if some function result is partial, that is,
@@ -119,7 +164,8 @@ struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
       if (auto sharding = dist::shardingOf(value);
           sharding && dist::isPartial(sharding.getSharding()))
         return getOperation().emitError()
-               << "phase '4-shard' left an output partial: " << sharding;
+               << "an output is partial: " << sharding
+               << "; a dist.reshard has to reduce it";
     return success();
   }
 

@@ -176,8 +176,8 @@ private:
     for (auto [operand, type] : llvm::zip_equal(op->getOperands(), localTypes))
       operand.setType(type);
     if (!split || split.getSharding().rank() != local.rule.factors.size())
-      return op->emitOpError("has no 'dist.split' that fits its rule; phase "
-                             "'4-shard' must give it one"),
+      return op->emitOpError("has no 'dist.split' that fits its sharding "
+                             "rule; every op has one after 4-shard"),
              failure();
     if (auto windows = op->getAttrOfType<DenseI64ArrayAttr>(dist::windowsName))
       for (int64_t window : windows.asArrayRef())

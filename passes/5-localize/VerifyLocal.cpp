@@ -1,8 +1,10 @@
 //===- VerifyLocal.cpp - gate of phase 5-localize -------------------------===//
 
 #include "dialects/pipe/PipeDialect.h"
+#include "passes/5-localize/CollectiveCheck.h"
 #include "passes/5-localize/PartialCheck.h"
 #include "passes/5-localize/Passes.h"
+#include "passes/5-localize/SignatureCheck.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "verify-local"
@@ -23,7 +25,7 @@ static LogicalResult checkParameter(graph::GetParameterOp op,
   auto parameter = parameters.lookup<graph::ParameterOp>(op.getParameter());
   dist::ShardingAttr sharding = dist::shardingOf(op.getResult());
   if (!parameter || !sharding)
-    return op.emitOpError("has no sharding after phase '5-localize'");
+    return op.emitOpError("reads a weight without a sharding");
   if (!sharding.getSharding().partials.empty())
     return op.emitOpError("reads a weight as a partial value, but ranks store "
                           "elements of the weight itself");
@@ -31,8 +33,7 @@ static LogicalResult checkParameter(graph::GetParameterOp op,
                                sharding.getSharding());
   if (local != op.getType())
     return op.emitOpError("has type ")
-           << op.getType() << " after phase '5-localize', its shard is "
-           << local;
+           << op.getType() << ", but its shard is " << local;
   return success();
 }
 
@@ -41,8 +42,7 @@ static LogicalResult checkParameter(graph::GetParameterOp op,
 static LogicalResult checkWrites(func::FuncOp function) {
   for (auto set : function.getOps<graph::SetParameterOp>())
     if (!dist::shardingOf(set.getValue()))
-      return set.emitOpError("writes a value that has no sharding after phase "
-                             "'5-localize'");
+      return set.emitOpError("writes a value that has no sharding");
   return success();
 }
 
@@ -54,12 +54,15 @@ struct VerifyLocal : pcc::localize::impl::VerifyLocalBase<VerifyLocal> {
       ++numOps;
       auto parameter = dyn_cast<graph::GetParameterOp>(op);
       if (isa<dist::ReshardOp>(op))
-        op.emitOpError("survived phase '5-localize'; reshard-to-collectives "
-                       "must remove it");
+        op.emitOpError("remains after 5-localize; it has to be a "
+                       "'dist.collective'");
       else if (!parameter || succeeded(checkParameter(parameter, parameters)))
         continue;
       return signalPassFailure();
     }
+    if (failed(localize::checkSignature(getOperation())) ||
+        failed(localize::checkCollectives(getOperation())))
+      return signalPassFailure();
     // Skip these checks after phase 6-schedule, which divides the function into
     // one function per action of a stage. These functions may pass values to
     // each other that still need a reduction over ranks.

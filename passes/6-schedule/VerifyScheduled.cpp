@@ -10,11 +10,12 @@
 #include "dialects/dist/ParameterPlacement.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/6-schedule/Passes.h"
+#include "passes/6-schedule/PortCheck.h"
 #include "passes/plan/schedule/DeadlockCheck.h"
 #include "passes/plan/schedule/ScheduleCheck.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/DebugLog.h"
 
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -34,37 +35,69 @@ struct VerifyScheduled
   /// Reads the pipeline schedule from the `pipe.actions` ops of the module.
   /// Each of these ops lists the actions of one rank along the pipeline axis of
   /// the mesh. An action is a text such as "1F0": stage 1 runs the forward pass
-  /// (F) of microbatch 0. Emits an error and fails if an op has a stage that
-  /// does not exist, or a text that is not an action.
+  /// (F) of microbatch 0. Emits an error and fails if the positions are not
+  /// numbered from 0, if a stage does not exist or is not at exactly one
+  /// position, or if a text is not an action.
   FailureOr<plan::ActionTable> readTable() {
     plan::ActionTable table;
-    auto number = [&](StringRef name) {
-      auto attribute = getOperation()->getAttrOfType<IntegerAttr>(name);
-      return attribute ? static_cast<int>(attribute.getInt()) : 1;
-    };
-    table.numStages = number(pipe::stagesName);
-    table.numMicrobatches = number(pipe::microbatchesName);
-    table.positionOfStage.assign(table.numStages, 0);
-    for (auto op : getOperation().getOps<pipe::ActionsOp>()) {
-      for (int64_t stage : op.getStages()) {
-        if (stage < 0 || stage >= table.numStages)
-          return op.emitOpError("runs stage ")
-                     << stage << " of " << table.numStages,
-                 failure();
-        table.positionOfStage[stage] = op.getPosition();
-      }
-      auto &actions = table.positions.emplace_back();
-      for (StringAttr text : op.getTable().getAsRange<StringAttr>()) {
-        auto action = plan::parseAction(text.getValue().str());
-        if (!action)
-          return op.emitOpError("has '")
-                     << text.getValue()
-                     << "' in its table, which is not an action",
-                 failure();
-        actions.push_back(*action);
-      }
-    }
+    table.numStages =
+        static_cast<int>(pipe::countOf(getOperation(), pipe::stagesName));
+    table.numMicrobatches =
+        static_cast<int>(pipe::countOf(getOperation(), pipe::microbatchesName));
+    table.positionOfStage.assign(table.numStages, -1);
+    for (auto op : getOperation().getOps<pipe::ActionsOp>())
+      if (failed(readStages(op, table)) || failed(readActions(op, table)))
+        return failure();
+    for (int stage = 0; stage < table.numStages; ++stage)
+      if (table.positionOfStage[stage] < 0)
+        return getOperation().emitError() << "no 'pipe.actions' runs stage "
+                                          << stage << " of " << table.numStages,
+               failure();
     return table;
+  }
+
+  /// Sets the position of the stages that `op` lists in `table`, which has the
+  /// rows of the positions in front of `op`.
+  static LogicalResult readStages(pipe::ActionsOp op,
+                                  plan::ActionTable &table) {
+    const int position = table.numPositions();
+    if (static_cast<int64_t>(op.getPosition()) != position)
+      return op.emitOpError("is of position ")
+             << op.getPosition() << ", expected " << position;
+    for (int64_t stage : op.getStages()) {
+      if (stage < 0 || stage >= table.numStages)
+        return op.emitOpError("runs stage ")
+               << stage << " of " << table.numStages;
+      if (table.positionOfStage[stage] >= 0)
+        return op.emitOpError("runs stage ")
+               << stage << ", which position " << table.positionOfStage[stage]
+               << " runs";
+      table.positionOfStage[stage] = position;
+    }
+    return success();
+  }
+
+  /// Appends the actions of `op` to `table`, as the row of the next position.
+  static LogicalResult readActions(pipe::ActionsOp op,
+                                   plan::ActionTable &table) {
+    auto &actions = table.positions.emplace_back();
+    for (StringAttr text : op.getTable().getAsRange<StringAttr>()) {
+      auto action = plan::parseAction(text.getValue().str());
+      if (!action)
+        return op.emitOpError("has '")
+               << text.getValue() << "' in its table, which is not an action";
+      actions.push_back(*action);
+    }
+    return success();
+  }
+
+  /// Emits an error at the `pipe.actions` of `position`, or at the module for
+  /// position -1.
+  InFlightDiagnostic emitErrorAt(int position) {
+    for (auto op : getOperation().getOps<pipe::ActionsOp>())
+      if (static_cast<int64_t>(op.getPosition()) == position)
+        return op.emitError();
+    return getOperation().emitError();
   }
 
   /// Converts `send`, an op of `function`, to a plan::Transfer: the sending
@@ -81,22 +114,21 @@ struct VerifyScheduled
   /// exactly one receive of equal name and type on the target stage.
   FailureOr<std::vector<plan::Transfer>> readTransfers() {
     std::vector<plan::Transfer> transfers;
-    llvm::StringMap<Type> sent;
-    auto key = [](StringRef value, int64_t from, int64_t to) {
-      return (value + " " + Twine(from) + " " + Twine(to)).str();
-    };
+    std::map<std::tuple<StringRef, int64_t, int64_t>, pipe::SendOp> sent;
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (auto send : function.getOps<pipe::SendOp>()) {
-        int64_t from = pipe::stageOf(function);
         transfers.push_back(transferOf(send, function));
-        sent[key(send.getValue(), from, send.getTo())] =
-            send.getInput().getType();
+        auto [first, isNew] = sent.try_emplace(
+            {send.getValue(), pipe::stageOf(function), send.getTo()}, send);
+        if (!isNew)
+          return refuseSecond(send, first->second), failure();
       }
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (auto receive : function.getOps<pipe::ReceiveOp>()) {
-        auto it = sent.find(key(receive.getValue(), receive.getFrom(),
-                                pipe::stageOf(function)));
-        if (it == sent.end() || it->second != receive.getType())
+        auto it = sent.find(
+            {receive.getValue(), receive.getFrom(), pipe::stageOf(function)});
+        if (it == sent.end() ||
+            it->second.getInput().getType() != receive.getType())
           return receive.emitOpError("waits for '")
                      << receive.getValue() << "', which stage "
                      << receive.getFrom() << " does not send with this type",
@@ -104,10 +136,19 @@ struct VerifyScheduled
         sent.erase(it);
       }
     if (!sent.empty())
-      return getOperation().emitError() << "'" << sent.begin()->first()
-                                        << "' is sent but never received",
+      return sent.begin()->second.emitOpError("sends '")
+                 << sent.begin()->second.getValue()
+                 << "', which is never received",
              failure();
     return transfers;
+  }
+
+  /// Emits an error about `send`, which sends what `first` sends.
+  static void refuseSecond(pipe::SendOp send, pipe::SendOp first) {
+    InFlightDiagnostic error = send.emitOpError("sends '")
+                               << send.getValue() << "' to stage "
+                               << send.getTo() << " a second time";
+    error.attachNote(first.getLoc()) << "the first time is here";
   }
 
   /// Checks that each action in `table` has exactly one function, and that each
@@ -122,7 +163,7 @@ struct VerifyScheduled
       for (const plan::Action &action : row)
         if (!run.insert({action.stage, plan::printKind(action)}).second &&
             !plan::isCompute(action.kind))
-          return getOperation().emitError()
+          return emitErrorAt(table.positionOfStage[action.stage])
                  << "stage " << action.stage << " runs "
                  << plan::printKind(action) << " more than once";
     for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -136,7 +177,7 @@ struct VerifyScheduled
           return failure();
     }
     if (!run.empty())
-      return getOperation().emitError()
+      return emitErrorAt(table.positionOfStage[run.begin()->first])
              << "stage " << run.begin()->first << " has no function for "
              << run.begin()->second;
     return success();
@@ -207,18 +248,18 @@ struct VerifyScheduled
     if (failed(table))
       return failure();
     auto transfers = readTransfers();
-    if (failed(transfers))
+    if (failed(transfers) || failed(schedule::checkPorts(getOperation())))
       return failure();
-    for (const std::string &claim : plan::checkSchedule(*table))
-      return getOperation().emitError()
-             << "the actions are no valid schedule: " << claim;
+    for (const plan::ScheduleClaim &claim : plan::checkSchedule(*table))
+      return emitErrorAt(claim.position)
+             << "the actions are no valid schedule: " << claim.text;
     if (failed(checkFunctions(*table)) || failed(checkWrites(*table)))
       return failure();
     auto lowered = plan::insertMessages(*table, *transfers);
     if (!lowered)
-      return emitStatus(getOperation(),
-                        lowered.status().prefixed(
-                            "phase '6-schedule' cannot order the messages: "));
+      return emitStatus(
+          getOperation(),
+          lowered.status().prefixed("the messages cannot be ordered: "));
     plan::ReplayResult replayed = plan::replay(*lowered);
     if (!replayed.terminates())
       return getOperation().emitError()

@@ -29,10 +29,10 @@ MALFORMED = {
 }
 #                     what the gate of the phase says of the dump of the phase before
 BROKEN_RULES = {
-    "2-prepare": "left a batch of 0",
-    "3-place": "has no stage after phase '3-place'",
-    "4-shard": "without a sharding",
-    "5-localize": "after phase '5-localize', its shard is",
+    "2-prepare": "has a batch of 0",
+    "3-place": "has no 'pipe.stage'",
+    "4-shard": "has no sharding",
+    "5-localize": "but its shard is",
     "6-schedule": "has no 'pipe.stage'",
 }
 

@@ -178,6 +178,14 @@ ReshardPlan planMovement(const dist::Sharding &from, const dist::Sharding &to,
                          const dist::Shape &shape, int64_t elementBytes,
                          const dist::Mesh &mesh, const Prices &prices);
 
+/// Returns the one step that changes a tensor from `from` to `to` without a
+/// reduction: a slice if every rank holds all elements that it needs, else a
+/// collective. `movement` must be constructed from `from` and `to`, and must be
+/// aligned.
+ReshardStep movementStep(Movement &movement, const dist::Sharding &from,
+                         const dist::Sharding &to, const dist::Shape &shape,
+                         int64_t elementBytes, const dist::Mesh &mesh);
+
 /// Appends `step` to the steps of `plan`. If the step communicates, also adds
 /// it to the totals of `plan`: calls, received bytes and seconds.
 void append(ReshardPlan &plan, ReshardStep step, const Prices &prices);

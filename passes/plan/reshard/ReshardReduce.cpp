@@ -6,8 +6,7 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Returns `sharding` without the partial axes `axes`.
-static Sharding dropPartials(Sharding sharding, const SubAxes &axes) {
+Sharding dropPartials(Sharding sharding, const SubAxes &axes) {
   std::vector<Partial> rest;
   for (const Partial &partial : sharding.partials)
     for (const SubAxis &axis :
@@ -60,6 +59,18 @@ static DimSharding splitByOthers(const DimSharding &dim, int64_t size,
       others.insert(others.end(), left->begin(), left->end());
   }
   return canonical(splitOver(size, others));
+}
+
+ReshardStep reductionStep(CollectiveKind kind, const SubAxes &axes,
+                          const Sharding &before, const Sharding &after,
+                          const Shape &shape, int64_t elementBytes,
+                          const Mesh &mesh) {
+  int64_t ranks = numParts(axes),
+          local = localBytes(before, shape, elementBytes);
+  int64_t rounds = kind == CollectiveKind::AllReduce ? 2 : 1;
+  return {kind,   inMeshOrder(axes, mesh),
+          before, after,
+          local,  rounds * (ranks - 1) * local / ranks};
 }
 
 namespace {
@@ -176,19 +187,12 @@ private:
       best = std::move(plan);
   }
 
-  /// Appends a ReduceScatter or AllReduce over `axes` to `plan`. Let the rank's
-  /// operand have b bytes, and let n be the number of ranks along `axes`. The
-  /// rank then receives b (n - 1) / n bytes in a ReduceScatter, and twice as
-  /// many in an AllReduce.
+  /// Appends a ReduceScatter or AllReduce over `axes` to `plan`.
   void appendReduction(ReshardPlan &plan, CollectiveKind kind,
                        const SubAxes &axes, const Sharding &before,
                        const Sharding &after) const {
-    int64_t ranks = numParts(axes),
-            local = localBytes(before, shape, elementBytes);
-    int64_t rounds = kind == CollectiveKind::AllReduce ? 2 : 1;
     append(plan,
-           {kind, inMeshOrder(axes, mesh), before, after, local,
-            rounds * (ranks - 1) * local / ranks},
+           reductionStep(kind, axes, before, after, shape, elementBytes, mesh),
            prices);
   }
 

@@ -16,6 +16,18 @@ ReshardPlan planReduction(const dist::Sharding &from, const dist::Sharding &to,
                           const dist::Shape &shape, int64_t elementBytes,
                           const dist::Mesh &mesh, const Prices &prices);
 
+/// Returns the ReduceScatter or AllReduce `kind` over `axes`. Let the rank's
+/// operand have b bytes, and let n be the number of ranks along `axes`. The
+/// rank then receives b (n - 1) / n bytes in a ReduceScatter, and twice as
+/// many in an AllReduce.
+ReshardStep reductionStep(dist::CollectiveKind kind, const dist::SubAxes &axes,
+                          const dist::Sharding &before,
+                          const dist::Sharding &after, const dist::Shape &shape,
+                          int64_t elementBytes, const dist::Mesh &mesh);
+
+/// Returns `sharding` without the partial axes `axes`.
+dist::Sharding dropPartials(dist::Sharding sharding, const dist::SubAxes &axes);
+
 } // namespace pcc::plan
 
 #endif // PCC_PASSES_PLAN_RESHARD_RESHARDREDUCE_H

@@ -50,6 +50,24 @@ bool isCheaper(const ReshardPlan &a, const ReshardPlan &b) {
   return std::pair(a.seconds, a.calls) < std::pair(b.seconds, b.calls);
 }
 
+ReshardStep movementStep(Movement &movement, const Sharding &from,
+                         const Sharding &to, const Shape &shape,
+                         int64_t elementBytes, const Mesh &mesh) {
+  ReshardStep step{CollectiveKind::Slice,
+                   {},
+                   from,
+                   to,
+                   localBytes(from, shape, elementBytes),
+                   0};
+  step.receivedBytes = movement.lowerBound() * elementBytes;
+  if (step.receivedBytes != 0) {
+    std::vector<int> group = movement.communicated();
+    step.kind = movement.classify(group);
+    step.axes = inMeshOrder(movement.groupAxes(step.kind, group), mesh);
+  }
+  return step;
+}
+
 namespace {
 /// Plans how the ranks change one tensor from a first sharding to a second
 /// sharding. The two shardings split the dims of the tensor differently. A plan
@@ -98,18 +116,8 @@ private:
   ReshardPlan planOneStep(Movement &movement, const Sharding &from,
                           const Sharding &to) {
     ReshardPlan plan;
-    ReshardStep step{CollectiveKind::Slice,
-                     {},
-                     from,
-                     to,
-                     localBytes(from, shape, elementBytes),
-                     0};
-    step.receivedBytes = movement.lowerBound() * elementBytes;
-    if (step.receivedBytes != 0) {
-      std::vector<int> group = movement.communicated();
-      step.kind = movement.classify(group);
-      step.axes = inMeshOrder(movement.groupAxes(step.kind, group), mesh);
-    }
+    ReshardStep step =
+        movementStep(movement, from, to, shape, elementBytes, mesh);
     for (const SubAxis &axis : step.axes)
       if (axis.axis == timeAxis)
         plan.error = "elements would move between microbatches";

@@ -22,7 +22,7 @@ public:
   explicit ScheduleChecker(const ActionTable &table)
       : table(table), seen(size_t(table.numStages) * table.numMicrobatches) {}
 
-  std::vector<std::string> run(const std::vector<int> &inFlightBound);
+  std::vector<ScheduleClaim> run(const std::vector<int> &inFlightBound);
 
 private:
   /// Numbers of actions of one stage and microbatch, by kind: F (forward), B
@@ -31,9 +31,13 @@ private:
     int f = 0, b = 0, i = 0, w = 0;
   };
 
-  void claim(std::string text) {
+  void claim(int position, std::string text) {
     if (claims.size() < mostClaims)
-      claims.push_back(std::move(text));
+      claims.push_back({std::move(text), position});
+  }
+  /// Adds a claim about `action`, whose stage must be in range.
+  void claim(const Action &action, const std::string &text) {
+    claim(table.positionOfStage[action.stage], print(action) + text);
   }
   bool checkPositions();
   void checkOrder();
@@ -55,7 +59,7 @@ private:
   std::vector<ActionCounts> seen;
   /// Whether the table has a backward pass.
   bool trains = false;
-  std::vector<std::string> claims;
+  std::vector<ScheduleClaim> claims;
 };
 
 /// Checks that all stage and microbatch numbers are in range, and that each
@@ -63,8 +67,9 @@ private:
 /// other checks must not run, because they use these numbers as indices.
 bool ScheduleChecker::checkPositions() {
   if (table.positionOfStage.size() != size_t(table.numStages)) {
-    claim("the table places " + std::to_string(table.positionOfStage.size()) +
-          " stages, but has " + std::to_string(table.numStages));
+    claim(-1, "the table places " +
+                  std::to_string(table.positionOfStage.size()) +
+                  " stages, but has " + std::to_string(table.numStages));
     return false;
   }
   for (int position = 0; position < table.numPositions(); ++position)
@@ -75,14 +80,16 @@ bool ScheduleChecker::checkPositions() {
                             action.kind == ActionKind::Update) &&
                            (action.microbatch >= 0 || !isCompute(action.kind));
       if (!inRange)
-        claim(print(action) + " is outside of " +
-              std::to_string(table.numStages) + " stages and " +
-              std::to_string(table.numMicrobatches) + " microbatches");
+        claim(position, print(action) + " is outside of " +
+                            std::to_string(table.numStages) + " stages and " +
+                            std::to_string(table.numMicrobatches) +
+                            " microbatches");
       else if (table.positionOfStage[action.stage] != position)
-        claim("position " + std::to_string(position) + " has " + print(action) +
-              ", but stage " + std::to_string(action.stage) +
-              " is on position " +
-              std::to_string(table.positionOfStage[action.stage]));
+        claim(position,
+              "position " + std::to_string(position) + " has " + print(action) +
+                  ", but stage " + std::to_string(action.stage) +
+                  " is on position " +
+                  std::to_string(table.positionOfStage[action.stage]));
     }
   return claims.empty();
 }
@@ -102,7 +109,7 @@ void ScheduleChecker::note(const Action &action) {
     break;
   case ActionKind::WeightGradient:
     if (s.i == 0)
-      claim(print(action) + " comes before its I");
+      claim(action, " comes before its I");
     ++s.w;
     break;
   default:
@@ -110,7 +117,7 @@ void ScheduleChecker::note(const Action &action) {
   }
   trains = true;
   if (s.f == 0)
-    claim(print(action) + " comes before its F");
+    claim(action, " comes before its F");
 }
 
 void ScheduleChecker::checkOrder() {
@@ -131,12 +138,13 @@ void ScheduleChecker::checkCounts() {
       const bool split = s.b == 0 && s.i == 1 && s.w == 1;
       const std::string where = "stage " + std::to_string(stage) +
                                 ", microbatch " + std::to_string(mb);
+      const int position = table.positionOfStage[stage];
       if (s.f != 1)
-        claim(where + " must have one F, got " + std::to_string(s.f));
+        claim(position, where + " must have one F, got " + std::to_string(s.f));
       if (trains && !whole && !split)
-        claim(where + " must have one B, or one I and one W; got " +
-              std::to_string(s.b) + " B, " + std::to_string(s.i) + " I, " +
-              std::to_string(s.w) + " W");
+        claim(position, where + " must have one B, or one I and one W; got " +
+                            std::to_string(s.b) + " B, " + std::to_string(s.i) +
+                            " I, " + std::to_string(s.w) + " W");
     }
 }
 
@@ -154,13 +162,13 @@ void ScheduleChecker::checkWholeStageActions() {
       const bool gradient =
           isCompute(action.kind) && action.kind != ActionKind::Forward;
       if (uses.updated && action.kind != ActionKind::Update)
-        claim(print(action) + " comes after the update of its stage");
+        claim(action, " comes after the update of its stage");
       if (isCompute(action.kind) && uses.resharded)
-        claim(print(action) + " comes after the last RESHARD of its stage");
+        claim(action, " comes after the last RESHARD of its stage");
       if (gradient && uses.reduced)
-        claim(print(action) + " comes after REDUCE_GRAD of its stage");
+        claim(action, " comes after REDUCE_GRAD of its stage");
       if (action.kind == ActionKind::Unshard && uses.any && !uses.resharded)
-        claim(print(action) + " comes after the first use of its stage");
+        claim(action, " comes after the first use of its stage");
       uses.any |= isCompute(action.kind);
       uses.resharded = action.kind == ActionKind::Reshard ||
                        (uses.resharded && action.kind != ActionKind::Unshard);
@@ -180,13 +188,14 @@ void ScheduleChecker::checkPeak(const std::vector<int> &bound) {
   for (size_t position = 0; position < bound.size() && position < peak.size();
        ++position)
     if (peak[position] > bound[position])
-      claim("position " + std::to_string(position) + " keeps " +
-            std::to_string(peak[position]) +
-            " forwards alive, but the schedule declares " +
-            std::to_string(bound[position]));
+      claim(static_cast<int>(position),
+            "position " + std::to_string(position) + " keeps " +
+                std::to_string(peak[position]) +
+                " forwards alive, but the schedule declares " +
+                std::to_string(bound[position]));
 }
 
-std::vector<std::string>
+std::vector<ScheduleClaim>
 ScheduleChecker::run(const std::vector<int> &inFlightBound) {
   if (!checkPositions())
     return claims;
@@ -197,15 +206,15 @@ ScheduleChecker::run(const std::vector<int> &inFlightBound) {
   // For example, stage 0 runs 0B0 before 0F1, but stage 1 runs 1F1 before 1B0
   // (stage 1, backward, microbatch 0). The simulation finds such cycles.
   if (Timeline timeline = simulate(table); !timeline.stuck.empty())
-    claim("the schedule cannot proceed: " + timeline.stuck);
+    claim(-1, "the schedule cannot proceed: " + timeline.stuck);
   checkPeak(inFlightBound);
   return claims;
 }
 
 } // namespace
 
-std::vector<std::string> checkSchedule(const ActionTable &table,
-                                       const std::vector<int> &inFlightBound) {
+std::vector<ScheduleClaim>
+checkSchedule(const ActionTable &table, const std::vector<int> &inFlightBound) {
   return ScheduleChecker(table).run(inFlightBound);
 }
 

@@ -7,7 +7,14 @@
 
 namespace pcc::plan {
 
-/// Returns one text per violation of these rules, at most 20. B (backward) may
+/// Violation of a rule by an action table.
+struct ScheduleClaim {
+  std::string text;
+  /// Pipeline position whose row breaks the rule; -1 if it is the whole table.
+  int position = -1;
+};
+
+/// Returns one claim per violation of these rules, at most 20. B (backward) may
 /// be split into I and W (input and weight gradient):
 ///  - A rank runs only its own stages, and no rank waits forever.
 ///  - A stage has one F (forward), and then one B if any, per microbatch.
@@ -15,7 +22,7 @@ namespace pcc::plan {
 ///  - UNSHARD (gathers weights) comes before all F and B of its stage, or after
 ///    RESHARD (frees weights). No F or B follows RESHARD before UNSHARD.
 ///  - REDUCE_GRAD comes after all B of its stage, and U (update) comes last.
-std::vector<std::string>
+std::vector<ScheduleClaim>
 checkSchedule(const ActionTable &table,
               const std::vector<int> &inFlightBound = {});
 

@@ -293,8 +293,8 @@ std::string ShapeCheck::fault() {
     return error;
   if (shape.trains && !hasGradients())
     return "the schedule has F alone, expected B, or I and W, for training";
-  const std::vector<std::string> claims = checkSchedule(table);
-  return claims.empty() ? "" : claims.front();
+  const std::vector<ScheduleClaim> claims = checkSchedule(table);
+  return claims.empty() ? "" : claims.front().text;
 }
 
 /// Replaces an action B (backward) by two actions, I (input gradient) and W

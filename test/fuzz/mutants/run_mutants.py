@@ -137,9 +137,10 @@ def fault(target, number, scratch):
         process.communicate()
         return f"still running after {SECONDS} s"
     text = said.decode(errors="replace")
-    # A size that was changed may need more memory than there is.
-    crashed = "crashed" in text and "out of memory" not in text
-    if process.returncode not in target.codes or crashed:
+    # A size that was changed may need more memory than there is, which is exit code 13.
+    needs_memory = "out of memory" in text
+    codes = target.codes | {13} if needs_memory else target.codes
+    if process.returncode not in codes or "crashed" in text and not needs_memory:
         return f"exit code {process.returncode}: {text.strip()[:400]}"
     if any(ord(c) < 32 and c != "\n" or ord(c) == 127 for c in text):
         return f"control characters: {text.strip()[:400]!r}"

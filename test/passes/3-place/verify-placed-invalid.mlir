@@ -1,7 +1,7 @@
 // RUN: pcc-opt --verify-placed --split-input-file --verify-diagnostics %s
 
 func.func @no_stage(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @below {{has no stage after phase '3-place'; cut-stages must give it one}}
+  // expected-error @below {{has no 'pipe.stage'; every op has one after 3-place}}
   %0 = graph.relu %x : tensor<8xf32>
   return %0 : tensor<8xf32>
 }

@@ -4,7 +4,7 @@
 
 // The wanted shardings of an op follow from its split; the gate rejects an op without one.
 func.func @wants_nothing_known(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<8xf32> {
-  // expected-error @below {{has no 'dist.split' that fits its rule; decide-shardings must give it}}
+  // expected-error @below {{has no 'dist.split' that fits its sharding rule; every op has one after 4-shard}}
   %0 = graph.relu %x {dist.shardings = [#whole]} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }

@@ -47,7 +47,7 @@ func.func @unknown_axis(%x: tensor<8xf32> {dist.sharding = #ep}) -> tensor<8xf32
 
 // -----
 
-// expected-error @below {{phase '4-shard' left a value of 'tensor<8xf32>' without a sharding}}
+// expected-error @below {{a value of 'tensor<8xf32>' has no sharding; every value has one after 4-shard}}
 func.func @nothing_decided(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %x : tensor<8xf32>
 }
@@ -56,7 +56,7 @@ func.func @nothing_decided(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 #partial = #dist.sharding<"[-] partial sum(tp:2)">
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
-// expected-error @below {{phase '4-shard' left an output partial}}
+// expected-error @below {{an output is partial}}
 func.func @partial_output(%x: tensor<8xf32> {dist.sharding = #partial}) -> tensor<8xf32> {
   return %x : tensor<8xf32>
 }
@@ -67,7 +67,7 @@ func.func @partial_output(%x: tensor<8xf32> {dist.sharding = #partial}) -> tenso
 #columns = #dist.sharding<"[-, 8@t:2]">
 module attributes {dist.mesh = #dist.mesh<t = 2>} {
 func.func @hidden_communication(%x: tensor<4x8xf32> {dist.sharding = #columns}) -> tensor<4x8xf32> {
-  // expected-error @below {{is split over t along a dim whose parts exchange values; expand-split-ops must replace it}}
+  // expected-error @below {{is split over t along a dim whose parts exchange values; after 4-shard it has to be replaced by ops that do so}}
   %y = graph.softmax %x over 1 {dist.shardings = [#columns], dist.split = #columns} : tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
@@ -77,7 +77,23 @@ func.func @hidden_communication(%x: tensor<4x8xf32> {dist.sharding = #columns}) 
 
 #whole = #dist.sharding<"[-]">
 func.func @pin_left(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<8xf32> {
-  // expected-error @below {{survived phase '4-shard'; erase-pins must remove it}}
+  // expected-error @below {{remains after 4-shard; pins are for dumps of earlier phases}}
   %0 = dist.pin %x to #whole value "x" {dist.shardings = [#whole], dist.split = #whole} : tensor<8xf32>
   return %0 : tensor<8xf32>
+}
+
+// -----
+
+#half = #dist.sharding<"[8@dp:2]">
+#whole = #dist.sharding<"[-]">
+module attributes {dist.mesh = #dist.mesh<dp = 2>} {
+graph.parameter @state : tensor<8xf32> fill 0.0
+func.func @copy_that_is_not_updated() -> tensor<8xf32> {
+  // expected-error @below {{reads 'state' on stage 0 as #dist.sharding<"[-]">, in which no 'graph.set_parameter' of this stage writes it}}
+  %0 = graph.get_parameter @state {dist.shardings = [#whole], dist.split = #whole} : tensor<8xf32>
+  %1 = graph.get_parameter @state {dist.shardings = [#half], dist.split = #half} : tensor<8xf32>
+  // expected-note @below {{stage 0 writes it as #dist.sharding<"[8@dp:2]">}}
+  graph.set_parameter @state, %1 {dist.split = #half} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
 }

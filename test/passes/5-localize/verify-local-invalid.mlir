@@ -3,7 +3,7 @@
 #whole = #dist.sharding<"[-]">
 
 func.func @reshard_left(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @below {{survived phase '5-localize'; reshard-to-collectives must remove it}}
+  // expected-error @below {{remains after 5-localize; it has to be a 'dist.collective'}}
   %0 = dist.reshard %x from #whole to #whole : tensor<8xf32> to tensor<8xf32>
   return %0 : tensor<8xf32>
 }
@@ -14,7 +14,7 @@ func.func @reshard_left(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 graph.parameter @w : tensor<8xf32>
 func.func @weight_of_global_shape() -> tensor<8xf32> {
-  // expected-error @below {{after phase '5-localize', its shard is 'tensor<4xf32>'}}
+  // expected-error @below {{but its shard is 'tensor<4xf32>'}}
   %w = graph.get_parameter @w {dist.shardings = [#half]} : tensor<8xf32>
   return %w : tensor<8xf32>
 }
@@ -23,7 +23,7 @@ func.func @weight_of_global_shape() -> tensor<8xf32> {
 
 graph.parameter @w : tensor<8xf32>
 func.func @weight_without_sharding() -> tensor<8xf32> {
-  // expected-error @below {{has no sharding after phase '5-localize'}}
+  // expected-error @below {{reads a weight without a sharding}}
   %w = graph.get_parameter @w : tensor<8xf32>
   return %w : tensor<8xf32>
 }
@@ -36,7 +36,7 @@ graph.parameter @w : tensor<8xf32> trained
 func.func @write_without_sharding() {
   %w = graph.get_parameter @w {dist.shardings = [#half]} : tensor<4xf32>
   %0 = graph.neg %w : tensor<4xf32>
-  // expected-error @below {{writes a value that has no sharding after phase '5-localize'}}
+  // expected-error @below {{writes a value that has no sharding}}
   graph.set_parameter @w, %0 : tensor<4xf32>
   return
 }
@@ -207,4 +207,112 @@ func.func @partial_weight() -> tensor<8xf32> {
   // expected-error @below {{reads a weight as a partial value, but ranks store elements of the weight itself}}
   %0 = graph.get_parameter @w {dist.shardings = [#sum]} : tensor<8xf32>
   return %0 : tensor<8xf32>
+}
+
+// -----
+
+#half = #dist.sharding<"[8@tp:2]">
+#whole = #dist.sharding<"[-]">
+
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+// expected-error @below {{result 'y' is marked #dist.sharding<"[-]">, but the value that is returned has #dist.sharding<"[8@tp:2]">}}
+func.func @other_output(%x: tensor<4xf32> {dist.sharding = #half})
+    -> (tensor<4xf32> {dist.global = tensor<4xf32>, dist.sharding = #whole, graph.name = "y"}) {
+  // expected-note @below {{the value is computed here}}
+  %0 = graph.relu %x {dist.shardings = [#half]} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+}
+
+// -----
+
+#half = #dist.sharding<"[8@tp:2]">
+
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+// expected-error @below {{argument 'x' is #dist.sharding<"[8@tp:2]"> of 'tensor<16xf32>': }}
+func.func @other_global_size(%x: tensor<4xf32> {dist.global = tensor<16xf32>, dist.sharding = #half, graph.name = "x"}) {
+  return
+}
+}
+
+// -----
+
+#half = #dist.sharding<"[8@tp:2]">
+
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+// expected-error @below {{result 'y' is 'tensor<8xf32>', but #dist.sharding<"[8@tp:2]"> of 'tensor<8xf32>' is 'tensor<4xf32>'}}
+func.func @whole_result(%x: tensor<8xf32>) -> (tensor<8xf32> {dist.global = tensor<8xf32>, dist.sharding = #half, graph.name = "y"}) {
+  return %x : tensor<8xf32>
+}
+}
+
+// -----
+
+#whole = #dist.sharding<"[-]">
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+
+func.func @gather_of_a_sum(%x: tensor<8xf32> {dist.sharding = #sum}) {
+  // expected-error @below {{is of kind all_gather, but #dist.sharding<"[-] partial sum(tp:2)"> to #dist.sharding<"[-]"> takes all_reduce}}
+  %0 = dist.collective all_gather %x from #sum to #whole shape [8] received 32 value "x" {dist.shardings = [#whole]}
+      : tensor<8xf32> to tensor<8xf32>
+  return
+}
+
+// -----
+
+#whole = #dist.sharding<"[-]">
+#sum = #dist.sharding<"[-] partial sum(tp:2)">
+
+func.func @scatter_to_the_whole(%x: tensor<8xf32> {dist.sharding = #sum}) {
+  // expected-error @below {{is of kind reduce_scatter, but #dist.sharding<"[-] partial sum(tp:2)"> to #dist.sharding<"[-]"> takes all_reduce}}
+  %0 = dist.collective reduce_scatter %x from #sum to #whole shape [8] received 32 value "x" {dist.shardings = [#whole]}
+      : tensor<8xf32> to tensor<8xf32>
+  return
+}
+
+// -----
+
+#half = #dist.sharding<"[8@tp:2]">
+#whole = #dist.sharding<"[-]">
+
+func.func @exchange_of_a_slice(%x: tensor<8xf32> {dist.sharding = #whole}) {
+  // expected-error @below {{is of kind exchange, but #dist.sharding<"[-]"> to #dist.sharding<"[8@tp:2]"> takes slice}}
+  %0 = dist.collective exchange %x from #whole to #half shape [8] received 0 value "x" {dist.shardings = [#half]}
+      : tensor<8xf32> to tensor<4xf32>
+  return
+}
+
+// -----
+
+#half = #dist.sharding<"[8@tp:2]">
+#whole = #dist.sharding<"[-]">
+
+func.func @other_bytes(%x: tensor<4xf32> {dist.sharding = #half}) {
+  // expected-error @below {{says 'received 32', but a rank receives 16 bytes}}
+  %0 = dist.collective all_gather %x from #half to #whole shape [8] received 32 value "x" {dist.shardings = [#whole]}
+      : tensor<4xf32> to tensor<8xf32>
+  return
+}
+
+// -----
+
+#columns = #dist.sharding<"[-, 8@tp:2]">
+#sum = #dist.sharding<"[8@tp:2, -] partial sum(ep:2)">
+
+func.func @two_in_one(%x: tensor<4x8xf32> {dist.sharding = #sum}) {
+  // expected-error @below {{but a tensor needs more than one collective}}
+  %0 = dist.collective reduce_scatter %x from #sum to #columns shape [8, 8] received 64 value "x" {dist.shardings = [#columns]}
+      : tensor<4x8xf32> to tensor<8x4xf32>
+  return
+}
+
+// -----
+
+#half = #dist.sharding<"[8@tp:2]">
+
+func.func @needless(%x: tensor<4xf32> {dist.sharding = #half}) {
+  // expected-error @below {{but a tensor needs no collective}}
+  %0 = dist.collective exchange %x from #half to #half shape [8] received 0 value "x" {dist.shardings = [#half]}
+      : tensor<4xf32> to tensor<4xf32>
+  return
 }

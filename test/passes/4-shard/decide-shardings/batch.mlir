@@ -88,6 +88,8 @@ module attributes {dist.mesh = #dist.mesh<mb = 2>} {
     // CHECK: graph.accumulate {{.*}}shardings = ["[-]"]
     %s = graph.accumulate %c {pipe.stage = 0 : i64} : tensor<4xf32>
     graph.set_parameter @sum, %s {pipe.stage = 0 : i64} : tensor<4xf32>
+    %u = pipe.transfer %s from 0 to 1 {pipe.stage = 1 : i64} : tensor<4xf32>
+    graph.set_parameter @sum, %u {pipe.stage = 1 : i64} : tensor<4xf32>
     return %s : tensor<4xf32>
   }
 }

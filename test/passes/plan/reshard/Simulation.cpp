@@ -1,5 +1,6 @@
 //===- Simulation.cpp - Executes reshard plans on index sets --------------===//
 #include "test/passes/plan/reshard/Simulation.h"
+#include "passes/plan/reshard/SingleStep.h"
 #include "sharding/ShardingText.h"
 
 #include <algorithm>
@@ -140,6 +141,21 @@ std::string Simulation::check(const Sharding &end) const {
   return "";
 }
 
+/// Returns an error unless `step` is what singleStep() finds between its
+/// shardings: the kind, the axes of communication and the received bytes.
+static std::string compareSingle(const ReshardStep &step, const Shape &shape,
+                                 int64_t elementBytes, const Mesh &mesh) {
+  const auto found =
+      singleStep(step.before, step.after, shape, elementBytes, mesh);
+  if (!found)
+    return found.status().message();
+  if (found->kind != step.kind || found->axes != step.axes)
+    return std::string("is a single ") + toString(found->kind);
+  return found->receivedBytes == step.receivedBytes
+             ? ""
+             : "receives other bytes than a single step";
+}
+
 std::string simulate(const ReshardPlan &plan, const Sharding &from,
                      const Sharding &to, const Shape &shape,
                      int64_t elementBytes, const Mesh &mesh) {
@@ -155,6 +171,9 @@ std::string simulate(const ReshardPlan &plan, const Sharding &from,
       return name + "does not start where the one before ended";
     if (std::optional<std::string> error = findError(step.after, mesh, shape))
       return name + *error;
+    if (std::string error = compareSingle(step, shape, elementBytes, mesh);
+        !error.empty())
+      return name + error;
     if (std::string error = ranks.execute(step); !error.empty())
       return name + error;
     if (std::string error = ranks.check(step.after); !error.empty())

@@ -74,7 +74,7 @@ std::string fault(const ScheduleRequest &request) {
     appendUpdates(table, wholeUpdates(table.numStages));
   auto claims = checkSchedule(table, declaredBounds(request));
   if (!claims.empty())
-    return claims.front();
+    return claims.front().text;
   if (!accumulatesInOrder(table))
     return "weight gradients are out of order";
   auto lowered = insertMessages(table, chainTransfers(table.numStages, trains));

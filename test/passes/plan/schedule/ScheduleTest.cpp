@@ -173,7 +173,7 @@ TEST(Schedule, EveryGeneratorIsSoundAtEverySize) {
           const auto claims = checkSchedule(*makeSchedule(request), bound);
           ASSERT_TRUE(claims.empty())
               << nameOf(kind) << " p=" << p << " m=" << m << " v=" << v << ": "
-              << claims.front();
+              << claims.front().text;
         }
 }
 
@@ -257,7 +257,7 @@ TEST(Schedule, TheChartShowsWorkAndBubbles) {
 /// Returns the first violation in a table in its file form.
 std::string claimOf(std::string_view csv, const std::vector<int> &bound = {}) {
   auto claims = checkSchedule(parseTable(csv), bound);
-  return claims.empty() ? "" : claims.front();
+  return claims.empty() ? "" : claims.front().text;
 }
 
 TEST(ScheduleCheck, LostAndDoubledActionsAreFound) {

@@ -1,0 +1,21 @@
+//===- SingleStep.h - the one collective between two shardings ------------===//
+#ifndef PCC_PASSES_PLAN_RESHARD_SINGLESTEP_H
+#define PCC_PASSES_PLAN_RESHARD_SINGLESTEP_H
+
+#include "passes/plan/reshard/Reshard.h"
+#include "status/StatusOr.h"
+
+namespace pcc::plan {
+
+/// Returns the one step that changes a tensor from `from` to `to`, with the
+/// bytes that a rank receives in it. Returns an error (CannotRead) if a tensor
+/// needs no step or more than one. Ignores partial sums over microbatches,
+/// since no collective reduces them.
+StatusOr<ReshardStep> singleStep(const dist::Sharding &from,
+                                 const dist::Sharding &to,
+                                 const dist::Shape &shape, int64_t elementBytes,
+                                 const dist::Mesh &mesh);
+
+} // namespace pcc::plan
+
+#endif // PCC_PASSES_PLAN_RESHARD_SINGLESTEP_H
