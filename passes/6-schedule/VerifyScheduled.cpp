@@ -183,12 +183,19 @@ struct VerifyScheduled
     return success();
   }
 
-  /// Checks the attribute `pipe.held` of `argument`, if present. The attribute
-  /// must name a function of the same stage, and one of its results with the
-  /// type of `argument`. Otherwise emits an error and fails.
+  /// Checks the attribute `pipe.held` of `argument`. The attribute must name a
+  /// function of the same stage, and one of its results with the type of
+  /// `argument`. Only an argument with a name, which is an input of the model,
+  /// may have no `pipe.held`. Otherwise emits an error and fails.
   static LogicalResult checkHeld(BlockArgument argument) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     auto held = pipe::heldOf(argument);
+    if (!held && !function.getArgAttr(argument.getArgNumber(), graph::nameName))
+      return emitError(argument.getLoc())
+             << "argument " << argument.getArgNumber() << " of @"
+             << function.getName() << " has neither '" << graph::nameName
+             << "', as an input of the model, nor '" << pipe::heldName
+             << "', as a value that the stage holds";
     if (!held)
       return success();
     auto maker =

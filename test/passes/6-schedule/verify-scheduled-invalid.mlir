@@ -114,8 +114,8 @@ module attributes {pipe.stages = 1 : i64} {
 
 // -----
 
-module attributes {pipe.stages = 1 : i64} {
-  func.func @stage_0_shared(%t: tensor<8xf32>) -> tensor<8xf32> attributes {pipe.stage = 0 : i64, pipe.action = "UNSHARD"} {
+module attributes {pipe.stages = 1 : i64, graph.inputs = [{graph.name = "t"}]} {
+  func.func @stage_0_shared(%t: tensor<8xf32> {graph.name = "t"}) -> tensor<8xf32> attributes {pipe.stage = 0 : i64, pipe.action = "UNSHARD"} {
     return %t : tensor<8xf32>
   }
   // expected-error @below {{takes result 0 of @stage_0_shared as 'tensor<4xf32>', which stage 0 does not compute}}
@@ -168,5 +168,13 @@ module attributes {pipe.stages = 1 : i64, graph.inputs = [{dist.global = tensor<
 module attributes {pipe.stages = 1 : i64, graph.inputs = [{graph.batch_dim = 0 : i64, graph.name = "x"}]} {
   // expected-error @below {{'x' has no 'graph.batch_dim' here, but 'graph.batch_dim' = 0 : i64 in 'graph.inputs'}}
   func.func @stage_0(%x: tensor<8xf32> {graph.name = "x"}) attributes {pipe.stage = 0 : i64} { return }
+  pipe.actions 0 stages [0] ["0F0"]
+}
+
+// -----
+
+module attributes {pipe.stages = 1 : i64} {
+  // expected-error @below {{argument 0 of @stage_0 has neither 'graph.name', as an input of the model, nor 'pipe.held', as a value that the stage holds}}
+  func.func @stage_0(%x: tensor<8xf32>) attributes {pipe.stage = 0 : i64} { return }
   pipe.actions 0 stages [0] ["0F0"]
 }
