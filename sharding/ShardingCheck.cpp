@@ -28,6 +28,10 @@ static std::string meshText(const Mesh &mesh) {
 /// Checks that the mesh has the axis and that the sub-axis divides it.
 static Error checkAxis(const AxisUse &use, const Mesh &mesh) {
   int64_t size = mesh.sizeOf(use.axis.axis);
+  if (size == 0 && use.axis.axis == pipelineAxis)
+    return use.where + " uses axis '" + use.axis.axis +
+           "', which divides stages and no tensors; tensors have " +
+           meshText(mesh);
   if (size == 0)
     return use.where + " uses axis '" + use.axis.axis +
            "', which the mesh does not have; it has " + meshText(mesh);

@@ -13,6 +13,7 @@
 #include "passes/6-schedule/PortCheck.h"
 #include "passes/plan/schedule/DeadlockCheck.h"
 #include "passes/plan/schedule/ScheduleCheck.h"
+#include "status/Suggestions.h"
 #include "llvm/Support/DebugLog.h"
 
 #include <map>
@@ -110,11 +111,14 @@ struct VerifyScheduled
             static_cast<int>(send.getTo()), kind.kind, kind.part};
   }
 
+  /// Sends by the name of their value, the sending and the receiving stage.
+  using Sends = std::map<std::tuple<StringRef, int64_t, int64_t>, pipe::SendOp>;
+
   /// Returns all sends of the module. Emits an error unless each send has
   /// exactly one receive of equal name and type on the target stage.
   FailureOr<std::vector<plan::Transfer>> readTransfers() {
     std::vector<plan::Transfer> transfers;
-    std::map<std::tuple<StringRef, int64_t, int64_t>, pipe::SendOp> sent;
+    Sends sent;
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (auto send : function.getOps<pipe::SendOp>()) {
         transfers.push_back(transferOf(send, function));
@@ -127,11 +131,13 @@ struct VerifyScheduled
       for (auto receive : function.getOps<pipe::ReceiveOp>()) {
         auto it = sent.find(
             {receive.getValue(), receive.getFrom(), pipe::stageOf(function)});
-        if (it == sent.end() ||
-            it->second.getInput().getType() != receive.getType())
+        if (it == sent.end())
+          return refuseReceive(receive, sent), failure();
+        if (it->second.getInput().getType() != receive.getType())
           return receive.emitOpError("waits for '")
-                     << receive.getValue() << "', which stage "
-                     << receive.getFrom() << " does not send with this type",
+                     << receive.getValue() << "' as " << receive.getType()
+                     << ", which stage " << receive.getFrom() << " sends as "
+                     << it->second.getInput().getType(),
                  failure();
         sent.erase(it);
       }
@@ -141,6 +147,17 @@ struct VerifyScheduled
                  << "', which is never received",
              failure();
     return transfers;
+  }
+
+  /// Emits an error about `receive`, whose value is not among `sent`.
+  static void refuseReceive(pipe::ReceiveOp receive, const Sends &sent) {
+    std::vector<std::string> names;
+    for (const auto &[key, send] : sent)
+      names.push_back(std::get<0>(key).str());
+    receive.emitOpError("waits for '")
+        << receive.getValue() << "', which stage " << receive.getFrom()
+        << " does not send to this stage"
+        << didYouMean(receive.getValue(), names);
   }
 
   /// Emits an error about `send`, which sends what `first` sends.

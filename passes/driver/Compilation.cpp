@@ -319,9 +319,9 @@ Status Compilation::loadOnnx() {
 Status Compilation::loadText() {
   PCC_RETURN_IF_ERROR(readModuleText(options.model, source));
   isUnsealed = !isSealedDump(source.text);
-  diagnostics.locateIn(source.path, FileLineColLoc::get(&context, source.path,
-                                                        /*line=*/1,
-                                                        /*column=*/1));
+  diagnostics.locateIn(source, FileLineColLoc::get(&context, source.path,
+                                                   /*line=*/1,
+                                                   /*column=*/1));
   module = readModule(source, &context);
   if (!module)
     return diagnostics.status(CannotRead);
@@ -337,7 +337,7 @@ Status Compilation::loadText() {
   // options of the user, and not the text of the file. Errors of later phases
   // therefore name no place in the file.
   if (!isDump)
-    diagnostics.locateIn("", UnknownLoc::get(&context));
+    diagnostics.locateNowhere();
   return Status::success();
 }
 
@@ -348,7 +348,7 @@ OwningOpRef<ModuleOp> Compilation::readPlaced() {
     return file;
   ModuleOp inner = *nested.begin();
   inner->remove();
-  diagnostics.locateIn(source.path, inner.getLoc());
+  diagnostics.locateIn(source, inner.getLoc());
   return OwningOpRef<ModuleOp>(inner);
 }
 

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "passes/Listener.h"
+#include "passes/driver/ReadModule.h"
 
 namespace pcc {
 
@@ -20,9 +21,12 @@ public:
   /// `listener` must outlive this object.
   Diagnostics(mlir::MLIRContext *context, const Listener &listener);
 
-  /// Lets each error begin with its place in the .mlir file `path`. An error
-  /// whose location is no place in this file gets the place `otherwise`.
-  void locateIn(const std::string &path, mlir::Location otherwise);
+  /// Lets each error begin with its place in the .mlir file `text`, which must
+  /// outlive this object. An error whose location is no place in this file gets
+  /// the place `otherwise`.
+  void locateIn(const ModuleText &text, mlir::Location otherwise);
+  /// Ends the effect of locateIn(): errors have no place any more.
+  void locateNowhere();
 
   /// Returns the first error, with the exit code `code`. The text of the error
   /// is the place in the .mlir file (if locateIn() was called), then `claim`,
@@ -48,6 +52,8 @@ private:
   /// `elsewhere` is the place for errors that have no place in this file, such
   /// as "ir/4-shard.mlir:1:1: ". Both are empty if locateIn() was not called.
   std::string file, elsewhere;
+  /// Text of the file; empty if locateIn() was not called.
+  llvm::StringRef source;
   /// Place of the first error, as placeOf() returns it. Empty if locateIn() was
   /// not called.
   std::string place;

@@ -98,6 +98,19 @@ static LogicalResult checkFunction(Operation *op, Phase passed) {
   return success();
 }
 
+/// Checks that @main is the only function of `module`, as it is before phase
+/// 6-schedule.
+static LogicalResult checkMain(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.getName() != "main")
+      return function.emitError()
+             << "there is a function @" << function.getName()
+             << ", expected the forward pass @main alone";
+  return module.lookupSymbol<func::FuncOp>("main")
+             ? success()
+             : module.emitError("there is no function @main");
+}
+
 /// Checks that each input and output of the model has a name.
 static LogicalResult checkNames(func::FuncOp main) {
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
@@ -160,11 +173,11 @@ LogicalResult pcc::checkDumpRules(ModuleOp module, Phase passed) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (main && passed < Phase::Schedule && failed(checkNames(main)))
     return failure();
+  if (passed < Phase::Schedule && failed(checkMain(module)))
+    return failure();
   // `passed` is Phase::None for a model that no phase has processed. Do not
   // check the values of such a model here: phase 1-import checks them.
   if (passed == Phase::None)
     return success();
-  if (!main && passed < Phase::Schedule)
-    return module.emitOpError("has no function @main");
   return checkValues(module);
 }

@@ -8,26 +8,36 @@
 #include "mlir/Parser/Parser.h"
 #include "passes/driver/TextFault.h"
 #include "runtime/base/MappedFile.h"
+#include "status/Suggestions.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace pcc;
 
-/// Verifies the module, and checks that every attribute of an op belongs to a
-/// registered dialect.
+/// Checks that every attribute of an op is one of the op's own, or of a
+/// dialect. Emits an error with similar names if not.
+static LogicalResult checkNames(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    if (attribute.getNameDialect())
+      continue;
+    std::vector<std::string> known;
+    for (StringAttr name : op->getName().getAttributeNames())
+      known.push_back(name.str());
+    const StringRef name = attribute.getName().getValue();
+    return op->emitOpError("attribute '")
+           << name << "' is unknown" << didYouMean(name, known);
+  }
+  return success();
+}
+
+/// Verifies the module, and first the names of the attributes: without one that
+/// is misspelt, an op may have other types than it should.
 static LogicalResult verifyAll(ModuleOp module) {
-  if (failed(verify(module)))
-    return failure();
-  return success(
-      !module
-           ->walk([](Operation *op) -> WalkResult {
-             for (NamedAttribute attribute : op->getDiscardableAttrs())
-               if (!attribute.getNameDialect())
-                 return op->emitOpError("attribute '")
-                        << attribute.getName().getValue() << "' is unknown";
-             return WalkResult::advance();
-           })
-           .wasInterrupted());
+  const WalkResult named = module->walk([](Operation *op) {
+    return failed(checkNames(op)) ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+  });
+  return success(!named.wasInterrupted() && succeeded(verify(module)));
 }
 
 /// Returns the location (file, line and column) of a character in a .mlir file.

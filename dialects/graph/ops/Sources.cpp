@@ -2,6 +2,7 @@
 
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/graph/TensorBytes.h"
+#include "status/Suggestions.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -141,12 +142,23 @@ static LogicalResult checkPart(Operation *op, ParameterOp parameter,
          << ", which is " << whole;
 }
 
+/// Emits an error that `op` names a parameter that does not exist, with
+/// similar names. `verb` is what the op does with it.
+static LogicalResult refuseName(Operation *op, StringRef verb, StringRef name) {
+  std::vector<std::string> names;
+  if (auto module = op->getParentOfType<ModuleOp>())
+    for (auto parameter : module.getOps<ParameterOp>())
+      names.push_back(parameter.getSymName().str());
+  return op->emitOpError(verb)
+         << " @" << name << ", which no graph.parameter declares"
+         << pcc::didYouMean(name, names);
+}
+
 LogicalResult GetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto parameter =
       symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr());
   if (!parameter)
-    return emitOpError("reads @")
-           << getParameter() << ", which no graph.parameter declares";
+    return refuseName(*this, "reads", getParameter());
   if (failed(checkState(*this, parameter, symbols)))
     return failure();
   return checkPart(*this, parameter, getResult());
@@ -158,8 +170,7 @@ LogicalResult SetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto parameter =
       symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr());
   if (!parameter)
-    return emitOpError("writes @")
-           << getParameter() << ", which no graph.parameter declares";
+    return refuseName(*this, "writes", getParameter());
   if (!parameter.getTrained() && !parameter.getFill())
     return emitOpError("writes @")
            << getParameter() << ", which is neither trained nor a state";

@@ -2,8 +2,40 @@
 
 module attributes {pipe.stages = 2 : i64} {
   func.func @stage_1() attributes {pipe.stage = 1 : i64} {
-    // expected-error @below {{waits for 'h', which stage 0 does not send with this type}}
+    // expected-error @below {{waits for 'h', which stage 0 does not send to this stage}}
     %h = pipe.receive from 0 value "h" : tensor<8xf32>
+    return
+  }
+  pipe.actions 0 stages [0] ["0F0"]
+  pipe.actions 1 stages [1] ["1F0"]
+}
+
+// -----
+
+module attributes {pipe.stages = 2 : i64} {
+  func.func @stage_0(%h: tensor<8xf32>) attributes {pipe.stage = 0 : i64} {
+    pipe.send %h to 1 value "layer_1" : tensor<8xf32>
+    return
+  }
+  func.func @stage_1() attributes {pipe.stage = 1 : i64} {
+    // expected-error @below {{waits for 'layer_11', which stage 0 does not send to this stage; did you mean layer_1?}}
+    %h = pipe.receive from 0 value "layer_11" : tensor<8xf32>
+    return
+  }
+  pipe.actions 0 stages [0] ["0F0"]
+  pipe.actions 1 stages [1] ["1F0"]
+}
+
+// -----
+
+module attributes {pipe.stages = 2 : i64} {
+  func.func @stage_0(%h: tensor<8xf32>) attributes {pipe.stage = 0 : i64} {
+    pipe.send %h to 1 value "h" : tensor<8xf32>
+    return
+  }
+  func.func @stage_1() attributes {pipe.stage = 1 : i64} {
+    // expected-error @below {{waits for 'h' as 'tensor<4xf32>', which stage 0 sends as 'tensor<8xf32>'}}
+    %h = pipe.receive from 0 value "h" : tensor<4xf32>
     return
   }
   pipe.actions 0 stages [0] ["0F0"]
