@@ -10,7 +10,8 @@ def Pcc_Dialect : Dialect {
   let cppNamespace = "::pcc";
   let summary = "what a module records about its compilation";
   let description = [{
-    Has no ops: `pcc.phase`, `pcc.options` and `pcc.weight_files` of the module, by which a dump of any phase can be taken up again.
+    Has no ops: `pcc.phase`, `pcc.options`, `pcc.settled` and `pcc.weight_files` of the module, by which a dump of any phase can
+    be taken up again.
   }];
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;

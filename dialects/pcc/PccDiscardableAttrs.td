@@ -11,5 +11,8 @@ def Pcc_Options : DiscardableAttr<"pcc.options", StringsByNameKind, [OnModule], 
   "Value of each option that was given, by the option's name. A resumed compilation must repeat them or leave them out.">;
 def Pcc_WeightFiles : DiscardableAttr<"pcc.weight_files", StringsByNameKind, [OnModule], "1-import", "7-emit",
   "Size and hash of each weight file, by the file's name. A dump may refer to files that have them wherever they are.">;
+def Pcc_Settled : DiscardableAttr<"pcc.settled", StringsByNameKind, [OnModule], "1-import", "7-emit",
+  "Hash of each option that only earlier phases read, by its attribute's name. A dump in which such an option was changed is "
+  "refused, since the change would have no effect.">;
 
 #endif

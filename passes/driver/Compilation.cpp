@@ -20,6 +20,7 @@
 #include "passes/driver/InternalError.h"
 #include "passes/driver/ReadModule.h"
 #include "passes/options/OptionAttrs.h"
+#include "passes/options/SettledOptions.h"
 #include "passes/options/TrainingOptionAttrs.h"
 #include "runtime/base/Exhaustion.h"
 #include "runtime/base/ScopedFolder.h"
@@ -371,8 +372,9 @@ static Phase basisOf(Phase phase) {
 }
 
 /// Returns whether `module` is a valid result of `phase`. Runs
-/// checkDumpRules(), the gate (verification pass) of `phase`, and the gate of
-/// basisOf(phase), an earlier phase whose gate must still accept the module.
+/// checkDumpRules(), the gate (verification pass) of `phase`, the gate of
+/// basisOf(phase), an earlier phase whose gate must still accept the module,
+/// and checkSettled().
 static bool obeysRules(ModuleOp module, Phase phase) {
   if (failed(checkDumpRules(module, phase)))
     return false;
@@ -381,7 +383,8 @@ static bool obeysRules(ModuleOp module, Phase phase) {
     addGate(manager, basisOf(phase));
   if (phase != Phase::None)
     addGate(manager, phase);
-  return succeeded(manager.run(module));
+  return succeeded(manager.run(module)) &&
+         succeeded(checkSettled(module, phase));
 }
 
 /// Checks that the module, read from an .mlir file, is a valid result of the
@@ -424,6 +427,7 @@ Status Compilation::runPhase(Phase phase) {
   before = cast<ModuleOp>((*module)->clone());
   PCC_RETURN_IF_ERROR(runGuarded([&] { return runPasses(phase); }));
   setPhase(*module, phase);
+  settleOptions(*module, phase);
   report.end();
   return dump(phase);
 }

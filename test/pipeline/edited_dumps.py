@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests that a mistake in an edited dump is reported when the dump is read: exit code 3, the line, and the form that the
-attribute needs. Every phase's dump gets a misspelt attribute, a malformed one and one with an unknown prefix. A dump that breaks
+attribute needs. Every phase's dump gets a misspelt attribute, a malformed one, one with an unknown prefix, and an option whose
+change would have no effect. A dump that breaks
 a rule of its phase is rejected alike: the dump of each phase claims to be that of the next one.
 
     edited_dumps.py [--only GLOB] [--jobs N]
@@ -78,6 +79,8 @@ def edited(phase):
         refused(t, text, find(text, r"^module "), (r"pipe\.stages", "pip.stages"), ["attribute 'pip.stages' is unknown"])
         refused(t, text, find(text, r"^module "), (r'pipe\.schedule = "forward"', 'pipe.schedule = "1f1b"'), ['needs "forward"'])
         refused(t, text, find(text, r"= graph\.matmul "), (r"graph\.matmul ", "graph.matmull "), ["there is no op 'graph.matmull'; did you mean graph.matmul"])
+        refused(t, text, find(text, r"^module "), (r"graph\.bound_dims = \{batch = 8", "graph.bound_dims = {batch = 9"),
+                ["'graph.bound_dims' was changed, but 1-import has read it"])
         where, change, mention = MALFORMED[phase]
         refused(t, text, find(text, where), change, [mention])
 
