@@ -331,6 +331,8 @@ Status Compilation::loadText() {
   isDump = phaseOf(*module) != Phase::None;
   PCC_RETURN_IF_ERROR(resumeFromDump(*module, options));
   PCC_RETURN_IF_ERROR(checkWeightFiles(*module, options));
+  if (!options.randomWeights && failed(checkWeightRanges(*module)))
+    return diagnostics.status(CannotRead);
   if (!isDump)
     PCC_RETURN_IF_ERROR(recordWeightFiles(*module));
   PCC_RETURN_IF_ERROR(checkDump());

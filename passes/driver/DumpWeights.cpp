@@ -11,6 +11,7 @@
 #include "llvm/Support/SHA256.h"
 
 #include <filesystem>
+#include <map>
 #include <set>
 
 using namespace mlir;
@@ -115,6 +116,29 @@ static Status checkFile(ModuleOp module, const std::string &name,
                           "from; --external-data-root DIR permits the files in "
                           "DIR");
   return status;
+}
+
+LogicalResult pcc::checkWeightRanges(ModuleOp module) {
+  std::map<std::string, uint64_t> sizes;
+  for (auto parameter : module.getOps<graph::ParameterOp>()) {
+    graph::WeightAttr weight = parameter.getWeightAttr();
+    if (!weight || weight.isAbsent())
+      continue;
+    const std::string path = pathOf(module, weight.getFile().str());
+    auto [size, isNew] = sizes.try_emplace(path, UINT64_MAX);
+    // A file that does not exist keeps the largest size: it may be needed by no
+    // later phase.
+    std::error_code error;
+    if (isNew && fs::exists(path, error))
+      size->second = fs::file_size(path, error);
+    const auto offset = static_cast<uint64_t>(weight.getOffset()),
+               length = static_cast<uint64_t>(weight.getLength());
+    if (offset > size->second || length > size->second - offset)
+      return parameter.emitOpError("has a weight of ")
+             << length << " bytes at byte " << offset << " of '" << path
+             << "', which has " << size->second << " bytes";
+  }
+  return success();
 }
 
 Status pcc::checkWeightFiles(ModuleOp module, const CompileOptions &options) {

@@ -38,6 +38,11 @@ Status recordWeightFiles(mlir::ModuleOp module);
 /// directory. Returns exit code 7 if the system denies access to a file.
 Status checkWeightFiles(mlir::ModuleOp module, const CompileOptions &options);
 
+/// Checks that no weight of `module` lies beyond the end of its file. Emits an
+/// error at the parameter, and fails, if one does. Skips files that do not
+/// exist.
+mlir::LogicalResult checkWeightRanges(mlir::ModuleOp module);
+
 } // namespace pcc
 
 #endif // PCC_PASSES_DRIVER_DUMPWEIGHTS_H
