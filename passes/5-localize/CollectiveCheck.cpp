@@ -37,6 +37,16 @@ static LogicalResult checkBytes(dist::CollectiveOp op,
                     << " bytes";
 }
 
+/// Checks that the operand of `op` has the sharding `from`, if it has one.
+static LogicalResult checkOperand(dist::CollectiveOp op) {
+  auto actual = dist::shardingOf(op.getInput());
+  if (!actual || plan::placementOnRanks(actual.getSharding()) ==
+                     plan::placementOnRanks(op.getFrom().getSharding()))
+    return success();
+  return op.emitOpError("starts from ")
+         << op.getFrom() << ", but its operand is " << actual;
+}
+
 static LogicalResult checkCollective(dist::CollectiveOp op,
                                      const dist::Mesh &mesh) {
   auto type = cast<RankedTensorType>(op.getInput().getType());
@@ -46,7 +56,8 @@ static LogicalResult checkCollective(dist::CollectiveOp op,
   if (!step)
     return op.emitOpError("goes from ") << op.getFrom() << " to " << op.getTo()
                                         << ", but " << step.status().message();
-  return success(succeeded(checkKind(op, *step)) &&
+  return success(succeeded(checkOperand(op)) &&
+                 succeeded(checkKind(op, *step)) &&
                  succeeded(checkBytes(op, *step)));
 }
 

@@ -139,7 +139,8 @@ private:
   /// Replaces the result of `op` by `replacement` in all ops that read the
   /// result. There is one exception: the op that computes `replacement` may
   /// read the result, and it continues to do so. For example, `replacement` is
-  /// a slice of the result. Erases `op` if no op reads its result any more.
+  /// a slice of the result, which is then whole on every rank. Erases `op` if
+  /// no op reads its result any more.
   /// Always returns success.
   LogicalResult replace(Operation *op, Value replacement) {
     Value result = op->getResult(0);
@@ -153,6 +154,9 @@ private:
       dist::setSharding(replacement, sharding.getSharding());
     if (op->use_empty())
       op->erase();
+    else if (sharding)
+      dist::setSharding(
+          result, dist::Sharding::whole(graph::tensorType(result).getRank()));
     return success();
   }
 

@@ -8,8 +8,7 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-/// Returns the placement of `sharding` without partial sums over microbatches.
-static Sharding placementOnRanks(const Sharding &sharding) {
+Sharding placementOnRanks(const Sharding &sharding) {
   Sharding result = placement(sharding);
   std::erase_if(result.partials, [](const Partial &partial) {
     return partial.axis.axis == timeAxis;

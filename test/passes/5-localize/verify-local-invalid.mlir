@@ -146,7 +146,7 @@ func.func @out_of_nothing(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<
 func.func @reduced_twice(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
   %0 = dist.collective all_reduce %x from #sum to #whole shape [8] received 32 value "y" {dist.shardings = [#whole]}
       : tensor<8xf32> to tensor<8xf32>
-  // expected-error @below {{starts from partial sum(tp:2), but the partial of its operand is none}}
+  // expected-error @below {{starts from #dist.sharding<"[-] partial sum(tp:2)">, but its operand is #dist.sharding<"[-]">}}
   %1 = dist.collective all_reduce %0 from #sum to #whole shape [8] received 32 value "y" {dist.shardings = [#whole]}
       : tensor<8xf32> to tensor<8xf32>
   return %1 : tensor<8xf32>
