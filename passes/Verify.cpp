@@ -8,6 +8,7 @@
 #include "passes/driver/Compilation.h"
 #include "passes/driver/ScheduleTable.h"
 #include "passes/interpret/Verification.h"
+#include "passes/interpret/compare/VerdictText.h"
 #include "passes/options/OptionAttrs.h"
 #include "passes/options/OptionChecks.h"
 

@@ -25,7 +25,8 @@ struct AccurateValue {
   /// Comparison of the output or parameter on the simulated ranks with the
   /// tensor that the unpartitioned model computes in f64. An element counts as
   /// equal if its relative error is not too large. accuracyOf() computes the
-  /// largest relative error that is accepted. The result of
+  /// largest relative error that is accepted. An element that overflows on one
+  /// rank already is left out. The result of
   /// `ranks.comparison.maxError()` is the largest relative error that the
   /// simulated ranks have.
   VerifiedValue ranks;
@@ -33,7 +34,8 @@ struct AccurateValue {
   /// parameter in the unpartitioned model on one rank. x is the element with
   /// each op result rounded to its element type, such as bf16. y is the element
   /// in f64, and m is the largest magnitude of an element in f64. Example: the
-  /// output [1, 3] instead of [1, 4] has the error 1/4.
+  /// output [1, 3] instead of [1, 4] has the error 1/4. An element for which
+  /// |x − y| is infinite or NaN does not count.
   double errorOfOneRank = 0;
 };
 

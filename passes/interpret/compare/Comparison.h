@@ -6,6 +6,7 @@
 #include "dialects/graph/reference/HostTensor.h"
 #include "passes/interpret/simulate/ShardIndices.h"
 #include <optional>
+#include <vector>
 
 namespace pcc::interpret {
 
@@ -23,6 +24,13 @@ struct Difference {
   std::optional<int64_t> rank;
 };
 
+/// Elements of a tensor that have something in common, such as being NaN.
+struct Elements {
+  int64_t count = 0;
+  /// Indices of the first of them, one per dim; empty if `count` is 0.
+  llvm::SmallVector<int64_t> first;
+};
+
 /// Compares a tensor that the ranks have computed with the expected tensor.
 /// Each call of add() compares the shard of one rank. The relative error of an
 /// element is |x − y| / m: x is the expected element, y is the computed
@@ -36,6 +44,12 @@ public:
   /// largest finite magnitude of an element of `expected`, or 1 if that
   /// magnitude is 0.
   Comparison(graph::HostTensor expected, double tolerance, double noise = 0);
+
+  /// Leaves out each element whose difference from the element of `onOneRank`
+  /// with the same indices is infinite or NaN. Such an element has overflowed
+  /// on one rank already, so it says nothing about the ranks.
+  /// Equal infinities, and two NaNs, are not left out. Call it before add().
+  void leaveOutOverflows(const graph::HostTensor &onOneRank);
 
   /// Compares each element of `shard`, the part of the tensor that one rank has
   /// computed. indices[d][i] is the global index of the elements with the local
@@ -60,6 +74,13 @@ public:
   /// nullopt if there is none. The order is that of the calls of add(), and
   /// row-major within a shard.
   const std::optional<Difference> &firstDifference() const { return first; }
+  /// Returns the elements of the expected tensor that are NaN.
+  const Elements &nans() const { return nan; }
+  /// Returns the elements that leaveOutOverflows() has left out.
+  const Elements &overflows() const { return overflow; }
+  /// Returns whether the expected tensor has an element that is a number and is
+  /// not left out.
+  bool hasNumbers() const;
   /// Returns the expected global tensor.
   const graph::HostTensor &whole() const { return expected; }
 
@@ -79,6 +100,10 @@ private:
   /// errorOf() computes the relative error of an element.
   double error = 0;
   std::optional<Difference> first;
+  Elements nan, overflow;
+  /// leftOut[i] tells whether the element with the row-major index i is left
+  /// out. Empty if no element is.
+  std::vector<bool> leftOut;
 };
 
 } // namespace pcc::interpret

@@ -2,8 +2,6 @@
 
 #include "passes/interpret/compare/VerifyReport.h"
 #include "runtime/base/AtomicFile.h"
-#include "runtime/base/QuantityText.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -70,7 +68,9 @@ static json::Object errorsOf(llvm::ArrayRef<VerifiedValue> values) {
   for (const VerifiedValue &value : values) {
     double error = value.comparison.maxError();
     list.push_back(
-        json::Object{{"name", value.name}, {"max_relative_error", error}});
+        json::Object{{"name", value.name},
+                     {"max_relative_error", error},
+                     {"nan_elements", value.comparison.nans().count}});
     maxError = std::max(maxError, error);
   }
   return json::Object{{"max_relative_error", maxError},
@@ -85,10 +85,12 @@ static json::Object accuracyOf(llvm::ArrayRef<AccurateValue> values) {
   json::Array list;
   for (const AccurateValue &value : values) {
     const double error = value.ranks.comparison.maxError();
-    list.push_back(
-        json::Object{{"name", value.ranks.name},
-                     {"max_relative_error", error},
-                     {"one_rank_max_relative_error", value.errorOfOneRank}});
+    list.push_back(json::Object{
+        {"name", value.ranks.name},
+        {"max_relative_error", error},
+        {"nan_elements", value.ranks.comparison.nans().count},
+        {"overflowed_elements", value.ranks.comparison.overflows().count},
+        {"one_rank_max_relative_error", value.errorOfOneRank}});
     ofRanks = std::max(ofRanks, error);
     ofOneRank = std::max(ofOneRank, value.errorOfOneRank);
   }
@@ -126,49 +128,6 @@ static json::Object toJson(const Findings &findings) {
     object["run"] = std::move(run);
   }
   return object;
-}
-
-/// Returns a text such as "relative error 1e-15 in 'logits', 2 outputs", about
-/// the entry of `values` with the largest error and the number of entries,
-/// which `noun` names.
-static std::string worstText(llvm::ArrayRef<VerifiedValue> values,
-                             const char *noun) {
-  if (values.empty())
-    return "nothing to compare";
-  const VerifiedValue &worst = *std::max_element(
-      values.begin(), values.end(),
-      [](const VerifiedValue &a, const VerifiedValue &b) {
-        return a.comparison.maxError() < b.comparison.maxError();
-      });
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << "relative error " << llvm::format("%.2g", worst.comparison.maxError())
-      << " in '" << worst.name << "', "
-      << runtime::countText(int64_t(values.size()), noun);
-  return text;
-}
-
-std::string interpret::describeErrors(const Findings &findings) {
-  double ofRanks = 0, ofOneRank = 0;
-  for (const AccurateValue &value : findings.ownTypes) {
-    ofRanks = std::max(ofRanks, value.ranks.comparison.maxError());
-    ofOneRank = std::max(ofOneRank, value.errorOfOneRank);
-  }
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  stream << "equal in "
-         << (findings.numerics == graph::Numerics::Exact ? "f64"
-                                                         : "the model's types")
-         << " (" << worstText(findings.outputs, "output") << ")";
-  if (!findings.ownTypes.empty())
-    stream << " and as accurate as one rank in the model's types (relative "
-              "errors "
-           << llvm::format("%.2g", ofRanks) << " and "
-           << llvm::format("%.2g", ofOneRank) << ")";
-  if (!findings.executed.empty())
-    stream << "; the executables are equal, too ("
-           << worstText(findings.executed, "value") << ")";
-  return text;
 }
 
 Status interpret::writeReport(const std::string &path,

@@ -56,14 +56,6 @@ struct Findings {
   const AccurateValue *accuracyLoss() const;
 };
 
-/// Returns a text with the largest relative errors, such as 0.02 on the
-/// simulated ranks and 0.01 on one rank. Call it only for `findings` without a
-/// wrong value, because the text says that all values are equal. Example:
-///
-///   equal in f64 (relative error 2e-16 in 'y', 1 output) and as accurate as
-///   one rank in the model's types (relative errors 0.02 and 0.01)
-std::string describeErrors(const Findings &findings);
-
 /// Writes `findings` as JSON to the file `path`. Does nothing if `path` is
 /// empty. Returns an error if the file cannot be written.
 Status writeReport(const std::string &path, const Findings &findings);

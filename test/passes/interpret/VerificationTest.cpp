@@ -5,6 +5,7 @@
 #include "passes/interpret/simulate/UnpartitionedRun.h"
 #include "test/passes/interpret/Parsed.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -144,6 +145,24 @@ TEST(Verify, WhatFoldsIsRounded) {
     values.push_back(results->front()->floats);
   }
   EXPECT_EQ(values[0], values[1]);
+}
+
+TEST(Compare, OnlyNanEqualsNan) {
+  const double nan = std::nan("");
+  const auto tensor = [](const std::vector<double> &elements) {
+    return graph::HostTensor::ofFloats({int64_t(elements.size())}, elements);
+  };
+  const auto compare = [&](const std::vector<double> &wanted, double got) {
+    Comparison comparison(tensor(wanted), 1e-12, /*noise=*/1e300);
+    comparison.add(tensor({1, got}), allIndices({2}), /*rank=*/0);
+    return comparison;
+  };
+  EXPECT_FALSE(compare({1, nan}, 2).isEqual());
+  EXPECT_FALSE(compare({1, 2}, nan).isEqual());
+  const Comparison equal = compare({1, nan}, nan);
+  EXPECT_TRUE(equal.isEqual());
+  EXPECT_EQ(equal.nans().count, 1);
+  EXPECT_EQ(equal.nans().first[0], 1);
 }
 
 TEST(Verify, ADroppedCollectiveIsFound) {

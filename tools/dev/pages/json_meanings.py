@@ -248,7 +248,8 @@ def errors(prefix=""):
     return [(f"{prefix}max_relative_error", "", "largest error of all outputs: the largest difference over the largest expected magnitude",
              NUMBER),
             (f"{prefix}values", "", "one entry per output"), (f"{prefix}values[].name", "", "name of the output"),
-            (f"{prefix}values[].max_relative_error", "", "its error", NUMBER)]
+            (f"{prefix}values[].max_relative_error", "", "its error", NUMBER),
+            (f"{prefix}values[].nan_elements", "", "how many of its elements are NaN, on one rank as well")]
 
 
 VERIFY_ROWS = [
@@ -265,6 +266,8 @@ VERIFY_ROWS = [
     ("own_types", "", "errors in the model's own types, against the unpartitioned graph in f64; absent if that is the only type, or if values differ"),
     ("own_types.equal", "", "whether no output of the ranks has more than 20 times the error of one rank"),
     *errors("own_types."),
+    ("own_types.values[].overflowed_elements", "",
+     "how many of its elements are infinite or NaN on one rank but not in f64, or the reverse; errors leave them out"),
     ("own_types.one_rank_max_relative_error", "", "largest error of the unpartitioned graph in the model's own types", NUMBER),
     ("own_types.values[].one_rank_max_relative_error", "", "the output's error in the unpartitioned graph", NUMBER),
     ("run", "", "with `--run`: what the executables compute, against the unpartitioned graph in the model's types"),
