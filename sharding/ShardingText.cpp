@@ -73,6 +73,10 @@ class ShardingParser {
 public:
   ShardingParser(std::string_view text, const Mesh *mesh, const Shape *shape)
       : text(text), mesh(mesh), shape(shape) {}
+  /// Makes a parser that checks only the grammar. Sizes that are absent from
+  /// the text count as 1.
+  explicit ShardingParser(std::string_view text)
+      : text(text), mesh(nullptr), shape(nullptr), isGrammarOnly(true) {}
 
   bool parse(Sharding &sharding) {
     if (!parseDims(sharding))
@@ -186,6 +190,8 @@ private:
     if (peek() == '|')
       return fail("a factor with its size, as in 64@" +
                   factor.axes.front().axis + ",");
+    if (isGrammarOnly)
+      return true;
     if (!shape)
       return fail("a size before the axes of dim " + std::to_string(dim));
     const int64_t size = dim < shape->size() ? (*shape)[dim] : 1;
@@ -218,6 +224,8 @@ private:
       return !accept('(') ? parseNumber(axis.size)
                           : parseNumber(axis.pre) && expect(')') &&
                                 parseNumber(axis.size);
+    if (isGrammarOnly)
+      return true;
     if (!mesh)
       return fail("the size of axis '" + axis.axis + "'");
     axis.size = mesh->sizeOf(axis.axis);
@@ -262,9 +270,9 @@ private:
   bool parseName(std::string &name) {
     skipSpace();
     size_t begin = at;
-    while (
-        at < text.size() &&
-        (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'))
+    while (at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) ||
+            text[at] == '_' || text[at] == '.'))
       ++at;
     name = text.substr(begin, at - begin);
     return !name.empty() || fail("an axis, - or ?");
@@ -321,6 +329,7 @@ private:
   std::string_view text;
   const Mesh *mesh;
   const Shape *shape;
+  bool isGrammarOnly = false;
   size_t at = 0;
 };
 } // namespace
@@ -362,6 +371,12 @@ StatusOr<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
   if (std::optional<std::string> problem = findError(sharding, mesh, shape))
     return Status::error(CannotMeet, *problem);
   return canonical(std::move(sharding));
+}
+
+std::string checkSyntax(std::string_view text) {
+  Sharding sharding;
+  ShardingParser parser(text);
+  return parser.parse(sharding) ? "" : parser.error;
 }
 
 } // namespace pcc::dist

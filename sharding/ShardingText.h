@@ -97,6 +97,11 @@ StatusOr<Sharding> parseSharding(std::string_view text, const Mesh *mesh,
 StatusOr<Sharding> parseSharding(std::string_view text, const Mesh &mesh,
                                  const Shape &shape);
 
+/// Returns an empty text if `text` follows the grammar at the top of this file.
+/// Otherwise, returns an error message. Names of axes may be unknown, and sizes
+/// may be absent.
+std::string checkSyntax(std::string_view text);
+
 } // namespace pcc::dist
 
 #endif // PCC_SHARDING_SHARDINGTEXT_H

@@ -9,12 +9,8 @@
 #include "passes/2-prepare/match/RewriteFunctions.h"
 #include "passes/2-prepare/training/Losses.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
-#include "runtime/base/QuantityText.h"
 #include "status/Suggestions.h"
 #include "llvm/Support/DebugLog.h"
-#include "llvm/Support/Format.h"
-
-#include <cmath>
 
 #define DEBUG_TYPE "add-loss"
 
@@ -41,52 +37,15 @@ public:
   /// Builds the loss and returns it as a scalar. On failure emits an error and
   /// returns null.
   Value build() {
-    auto expression = parseLossExpression(text);
+    auto expression = parseLoss(text);
     if (!expression)
       return refuse(expression.status().message());
-    if (expression->values.empty())
-      return lossFromOutput(*expression);
-    const Loss *loss = findLoss(expression->name);
-    if (!loss)
-      return refuse("no loss is called '" + expression->name + "'" +
-                    nearestOf(expression->name, lossNames()));
-    if (expression->values.size() != 2)
-      return refuse(
-          "'" + expression->name + "' takes an output and labels, " + "got " +
-          runtime::countText(int64_t(expression->values.size()), "value"));
-    for (auto &[name, value] : expression->settings)
-      if (!checkSetting(*loss, name, value))
-        return {};
-    return build(*loss, *expression);
+    return expression->values.empty()
+               ? lossFromOutput(*expression)
+               : build(*findLoss(expression->name), *expression);
   }
 
 private:
-  /// Emits an error and returns false if the loss function `loss` has no
-  /// setting `name`, or if the setting cannot be `value`.
-  bool checkSetting(const Loss &loss, StringRef name, double value) {
-    const auto *setting = llvm::find_if(
-        loss.settings, [&](const LossSetting &s) { return s.name == name; });
-    if (setting == loss.settings.end()) {
-      std::vector<std::string> known;
-      for (const LossSetting &own : loss.settings)
-        known.push_back(own.name.str());
-      refuse("'" + loss.name + "' has no setting '" + name + "'" +
-             nearestOf(name.str(), known));
-      return false;
-    }
-    if (value >= setting->least && value <= setting->most &&
-        (!setting->isWhole || value == std::trunc(value)))
-      return true;
-    std::string text;
-    llvm::raw_string_ostream(text)
-        << "'" << name << "' needs a " << (setting->isWhole ? "whole " : "")
-        << "number from " << llvm::format("%g", setting->least) << " to "
-        << llvm::format("%g", setting->most) << ", got "
-        << llvm::format("%g", value);
-    refuse(text);
-    return false;
-  }
-
   /// Returns a model output, reshaped to a scalar, as the loss. The caller uses
   /// the function if the text of the option --loss is only the name of an
   /// output. `expression` is the parsed text. For the text "y", the function
@@ -141,7 +100,7 @@ private:
 
   /// Returns the model input called `name`. If there is none, appends an input
   /// of type `wanted` with this name. If the existing input has another type,
-  /// emits an error and returns null.
+  /// or if another value has the name, emits an error and returns null.
   BlockArgument labelsNamed(StringRef name, RankedTensorType wanted) {
     for (BlockArgument argument : model.getArguments()) {
       auto own = model.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
@@ -154,6 +113,10 @@ private:
                BlockArgument();
       return argument;
     }
+    if (std::string other = kindOfValue(name); !other.empty())
+      return refuse("labels have to be an input, but '" + name + "' is " +
+                    other + "; another name becomes a new input"),
+             BlockArgument();
     const unsigned last = model.getNumArguments();
     NamedAttrList attributes;
     attributes.append(graph::nameName, builder.getStringAttr(name));
@@ -163,6 +126,27 @@ private:
                                attributes.getDictionary(model.getContext()),
                                model.getLoc());
     return model.getArgument(last);
+  }
+
+  /// Returns in words which value other than an input is called `name`, such as
+  /// "a weight". Returns an empty text if there is none.
+  std::string kindOfValue(StringRef name) {
+    const auto isNamed = [&](Attribute attribute) {
+      auto own = dyn_cast_or_null<StringAttr>(attribute);
+      return own && own.getValue() == name;
+    };
+    for (unsigned i = 0; i < model.getNumResults(); ++i)
+      if (isNamed(model.getResultAttr(i, graph::nameName)))
+        return "an output";
+    auto module = model->getParentOfType<ModuleOp>();
+    if (module.lookupSymbol<graph::ParameterOp>(name))
+      return "a weight";
+    return llvm::any_of(model.front(),
+                        [&](Operation &op) {
+                          return isNamed(op.getAttr(graph::nameName));
+                        })
+               ? "a value that the model computes"
+               : "";
   }
 
   /// Returns symbolic names, such as "batch", for the dims of a new input of

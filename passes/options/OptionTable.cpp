@@ -6,18 +6,22 @@
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
 #include "runtime/base/NumberCheck.h"
+#include "sharding/ShardingText.h"
 
 using namespace pcc;
 
 /// Checks that `text`, the value of --shard, has the form NAME=[LIST], such as
-/// "wte.weight=[tp,-]". Returns an error message, or an empty string. Does not
-/// check LIST, because the mesh axes are not known here.
+/// "wte.weight=[tp,-]", and that LIST follows the grammar of shardings. Returns
+/// an error message, or an empty string. The mesh axes are not known here.
 static std::string checkShard(const std::string &text) {
   size_t equals = text.rfind('=');
   const bool isWhole = equals != std::string::npos && equals > 0 &&
                        equals + 2 < text.size() && text[equals + 1] == '[' &&
                        text.back() == ']';
-  return isWhole ? "" : "needs 'NAME=[tp,-]', got '" + text + "'";
+  if (!isWhole)
+    return "needs 'NAME=[tp,-]', got '" + text + "'";
+  const std::string error = dist::checkSyntax(text.substr(equals + 1));
+  return error.empty() ? "" : "cannot read '" + text + "': " + error;
 }
 
 /// Checks `text`, the value of the option --batch-dim. The text must have the
@@ -26,10 +30,10 @@ static std::string checkShard(const std::string &text) {
 /// consists of digits. The function does not check that the model has such an
 /// input. Returns an error message, or an empty string if the form is right.
 static std::string checkBatchDim(const std::string &text) {
-  size_t equals = text.rfind('=');
+  const size_t equals = text.rfind('=');
   const bool isWhole =
-      equals != std::string::npos && equals > 0 && equals + 1 < text.size() &&
-      text.find_first_not_of("0123456789", equals + 1) == std::string::npos;
+      equals != std::string::npos && equals > 0 &&
+      runtime::checkWholeNumber(text.substr(equals + 1), 0).empty();
   return isWhole ? "" : "needs NAME=K, got '" + text + "'";
 }
 
@@ -37,7 +41,7 @@ static std::string checkBatchDim(const std::string &text) {
 /// factor that multiplies the gradient of the loss. The text must be a positive
 /// number, or an expression that begins with "dynamic", such as
 /// "dynamic(initial=65536, interval=2000)". Does not check the rest of the
-/// expression, because phase 2-prepare parses it later. Returns an error
+/// expression, because checkTraining() parses it later. Returns an error
 /// message, or an empty string if no error is found.
 static std::string checkScale(const std::string &text) {
   const bool isNumber =

@@ -6,6 +6,9 @@
 #include "dialects/graph/StepParts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "passes/2-prepare/training/LearningRate.h"
+#include "passes/2-prepare/training/LossScale.h"
+#include "passes/2-prepare/training/Losses.h"
 #include "passes/2-prepare/training/TrainingRequest.h"
 #include "passes/options/OptionText.h"
 #include "passes/options/OptionValueAttrs.h"
@@ -48,6 +51,24 @@ static Status checkOptimizer(const CompileOptions &options,
   return Status::success();
 }
 
+/// Returns an error if --loss, --lr-schedule or --loss-scale is malformed.
+static Status checkExpressions(const TrainingOptions &training) {
+  const auto check = [](const std::string &claim, const std::string &text,
+                        auto parse) {
+    if (text.empty())
+      return Status::success();
+    auto parsed = parse(StringRef(text));
+    return parsed ? Status::success()
+                  : parsed.status().prefixed(claim + " '" + text + "': ");
+  };
+  PCC_RETURN_IF_ERROR(
+      check("cannot train on --loss", training.loss, prepare::parseLoss));
+  PCC_RETURN_IF_ERROR(check("invalid --lr-schedule", training.lrSchedule,
+                            prepare::parseLearningRateSchedule));
+  return check("invalid --loss-scale", training.lossScale,
+               prepare::LossScale::parse);
+}
+
 Status pcc::checkTraining(const CompileOptions &options) {
   const TrainingOptions &training = options.training;
   OptionTexts given = trainingTextsOf(options);
@@ -59,6 +80,7 @@ Status pcc::checkTraining(const CompileOptions &options) {
   if (!training.train)
     return Status::success();
   PCC_RETURN_IF_ERROR(checkOptimizer(options, given));
+  PCC_RETURN_IF_ERROR(checkExpressions(training));
   if (options.schedule.empty() || options.hasScheduleFile())
     return Status::success();
   auto kind = plan::scheduleByName(options.schedule);

@@ -54,6 +54,16 @@ TEST(Parse, AxesWithoutASizeDivideTheRestOfTheDim) {
   EXPECT_NE(errorOf("[tp|3]", {12}), "");
 }
 
+TEST(Parse, TheGrammarIsCheckedWithoutMeshAndShape) {
+  for (const char *text :
+       {"[tp,-]", "[ x+y , ? ]", "[3|tp]", "[-,tp:(2)4]", "[]", "[a.b]"})
+    EXPECT_EQ(checkSyntax(text), "") << text;
+  EXPECT_EQ(checkSyntax("[tp,]"),
+            "expected an axis, - or ? at character 5, got '[tp,]'");
+  for (const char *text : {"[tp", "tp", "[tp|3]", "[tp+]", "[tp:]", "[-] x"})
+    EXPECT_NE(checkSyntax(text), "") << text;
+}
+
 TEST(Canonical, WholeDimsHaveNoFactors) {
   EXPECT_EQ(canonicalText("3|4", 12), "[-]");
   EXPECT_EQ(canonicalText("12@x:(2)1", 12), "[-]");

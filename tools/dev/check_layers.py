@@ -49,7 +49,7 @@ LAYERS = [
     (r"passes/1-import/onnx/[^/]+",      [r"passes/1-import/onnx/.*"]),
     *rooms("passes/1-import", {
         "build": "onnx onnx/model onnx/inline", "devices": "build onnx/model", "ops": "build"}, DIALECTS, r"runtime/base/.*"),
-    *rooms("passes/2-prepare", {"match": "", "composites": "match", "simplify": "match", "training": ""}, DIALECTS),
+    *rooms("passes/2-prepare", {"match": "", "composites": "match", "simplify": "match", "training": ""}, DIALECTS, r"runtime/base/QuantityText\.h"),
     *rooms("passes/4-shard", {"graph": "", "policy": "graph", "search": "graph policy", "expand": "graph"}, DIALECTS, PLAN, r"runtime/base/QuantityText\.h"),
     *rooms("passes/7-emit", {
         "kernel": "", "lower": "", "link": "", "fuse": "kernel", "program": "kernel", "bundle": "program",

@@ -18,21 +18,14 @@ using namespace pcc::tool;
 /// if the text has another form or the number is below 1.
 static std::pair<std::string, int64_t> splitNumber(const std::string &option,
                                                    const std::string &text) {
-  size_t equals = text.rfind('=');
-  size_t used = 0;
-  int64_t number = -1;
-  try {
-    if (equals != std::string::npos)
-      number = std::stoll(text.substr(equals + 1), &used);
-  } catch (const std::exception &) {
-    number = -1;
-  }
-  if (equals == std::string::npos || equals == 0 || number < 1 ||
-      equals + 1 + used != text.size())
+  const size_t equals = text.rfind('=');
+  const std::string number =
+      equals == std::string::npos ? "" : text.substr(equals + 1);
+  if (equals == 0 || !runtime::checkWholeNumber(number, 1).empty())
     throw CLI::ValidationError(
         option,
         "needs NAME=SIZE with a size of at least 1, got '" + text + "'");
-  return {text.substr(0, equals), number};
+  return {text.substr(0, equals), std::stoll(number)};
 }
 
 /// Splits "ids=8x32" into {"ids", {8, 32}}; "s=" is a scalar. Throws a usage
@@ -43,15 +36,16 @@ splitShape(const std::string &option, const std::string &text) {
   if (equals == std::string::npos || equals == 0)
     throw CLI::ValidationError(option, "needs NAME=8x32, got '" + text + "'");
   std::vector<int64_t> shape;
-  for (size_t begin = equals + 1; begin < text.size();) {
-    size_t end = std::min(text.find('x', begin), text.size());
-    const std::string size = text.substr(begin, end - begin);
+  if (equals + 1 == text.size())
+    return {text.substr(0, equals), shape};
+  // A separator at the end makes a last element that is empty count.
+  for (const std::string &size :
+       CLI::detail::split(text.substr(equals + 1) + 'x', 'x')) {
     if (!runtime::checkWholeNumber(size, 1).empty())
       throw CLI::ValidationError(
           option,
           "needs NAME=8x32 with sizes of at least 1, got '" + text + "'");
     shape.push_back(std::stoll(size));
-    begin = end + 1;
   }
   return {text.substr(0, equals), shape};
 }

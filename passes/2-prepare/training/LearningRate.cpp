@@ -31,11 +31,15 @@ StatusOr<Schedule> pcc::prepare::parseLearningRateSchedule(StringRef text) {
                        .Case("linear", Schedule::Linear)
                        .Case("cosine", Schedule::Cosine)
                        .Default(-1);
-  if (kind < 0 || !form.values.empty())
+  if (kind < 0)
     return Status::error(
-        CannotMeet,
+        WrongUsage,
         "it is not constant, linear or cosine" +
             didYouMean(form.name, {"constant", "linear", "cosine"}));
+  if (!form.values.empty())
+    return Status::error(WrongUsage, "it takes settings such as steps=1000, "
+                                     "got '" +
+                                         form.values.front() + "'");
   Schedule schedule{static_cast<Schedule::Kind>(kind)};
   for (auto &[name, value] : form.settings) {
     double *field = llvm::StringSwitch<double *>(name)
@@ -44,13 +48,13 @@ StatusOr<Schedule> pcc::prepare::parseLearningRateSchedule(StringRef text) {
                         .Case("final", &schedule.final)
                         .Default(nullptr);
     if (!field)
-      return Status::error(CannotMeet,
+      return Status::error(WrongUsage,
                            "it has no setting '" + name + "'" +
                                nearestOf(name, {"warmup", "steps", "final"}));
     *field = value;
   }
   if (std::string error = check(schedule); !error.empty())
-    return Status::error(CannotMeet, error);
+    return Status::error(WrongUsage, error);
   return schedule;
 }
 

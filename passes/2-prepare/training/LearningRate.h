@@ -36,8 +36,8 @@ struct LearningRateSchedule {
 };
 
 /// Parses the value of `--lr-schedule`, such as `cosine(steps=1000,
-/// warmup=10)`. Returns an error if the syntax, the name of a setting or a
-/// number is wrong.
+/// warmup=10)`. Returns an error with exit code 2 if the syntax, the name of a
+/// setting or a number is wrong.
 StatusOr<LearningRateSchedule> parseLearningRateSchedule(llvm::StringRef text);
 
 /// Builds the factor by which --lr is multiplied in one step. `step` is the

@@ -40,7 +40,7 @@ StatusOr<LossExpression> pcc::prepare::parseLossExpression(StringRef text) {
   loss.name = text.take_front(open).trim().str();
   if (loss.name.empty() || (open != StringRef::npos && !text.ends_with(")")))
     return Status::error(
-        CannotMeet,
+        WrongUsage,
         "it is neither NAME nor FUNCTION(VALUE, ..., SETTING=NUMBER, ...)");
   if (open == StringRef::npos)
     return loss;
@@ -48,6 +48,6 @@ StatusOr<LossExpression> pcc::prepare::parseLossExpression(StringRef text) {
   text.drop_front(open + 1).drop_back().split(arguments, ',');
   for (StringRef argument : arguments)
     if (std::string error = addArgument(argument, loss); !error.empty())
-      return Status::error(CannotMeet, error);
+      return Status::error(WrongUsage, error);
   return loss;
 }

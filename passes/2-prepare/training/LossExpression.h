@@ -38,8 +38,8 @@ struct LossExpression {
 inline constexpr double largestWhole = 9007199254740992;
 
 /// Parses a name, such as "loss", or a call, such as "cross_entropy(logits,
-/// labels, ignore_index=-100)". Returns an error if the syntax is wrong or if a
-/// setting occurs twice. Does not check that the names exist.
+/// labels, ignore_index=-100)". Returns an error with exit code 2 if the syntax
+/// is wrong or if a setting occurs twice. Does not check that the names exist.
 StatusOr<LossExpression> parseLossExpression(llvm::StringRef text);
 
 } // namespace pcc::prepare

@@ -22,10 +22,15 @@ static bool isPositive(double number) {
 /// `text` has another form or a number is not positive.
 static StatusOr<LossScale> parseDynamic(StringRef text) {
   PCC_ASSIGN_OR_RETURN(LossExpression form, parseLossExpression(text));
-  if (form.name != "dynamic" || !form.values.empty())
+  if (form.name != "dynamic")
     return Status::error(
-        CannotMeet,
-        "it is neither a number nor dynamic(initial=X, interval=N)");
+        WrongUsage,
+        "it is neither a number nor dynamic(initial=X, interval=N)" +
+            didYouMean(form.name, {"dynamic"}));
+  if (!form.values.empty())
+    return Status::error(WrongUsage, "dynamic takes settings such as "
+                                     "interval=2000, got '" +
+                                         form.values.front() + "'");
   LossScale scale;
   for (auto &[name, value] : form.settings) {
     double *field = llvm::StringSwitch<double *>(name)
@@ -33,7 +38,7 @@ static StatusOr<LossScale> parseDynamic(StringRef text) {
                         .Case("interval", &scale.interval)
                         .Default(nullptr);
     if (!field)
-      return Status::error(CannotMeet,
+      return Status::error(WrongUsage,
                            "it has no setting '" + name + "'" +
                                nearestOf(name, {"initial", "interval"}));
     *field = value;
@@ -42,8 +47,18 @@ static StatusOr<LossScale> parseDynamic(StringRef text) {
       scale.interval <= largestWhole &&
       scale.interval == std::trunc(scale.interval))
     return scale;
-  return Status::error(CannotMeet, "initial must be positive, and interval a "
+  return Status::error(WrongUsage, "initial must be positive, and interval a "
                                    "positive whole number");
+}
+
+StatusOr<LossScale> LossScale::parse(StringRef text) {
+  LossScale scale;
+  if (text.getAsDouble(scale.initial))
+    return parseDynamic(text);
+  scale.isDynamic = false;
+  if (!isPositive(scale.initial))
+    return Status::error(WrongUsage, "it must be positive");
+  return scale;
 }
 
 StatusOr<std::optional<LossScale>> LossScale::of(ModuleOp module) {
@@ -54,14 +69,7 @@ StatusOr<std::optional<LossScale>> LossScale::of(ModuleOp module) {
     return precision && precision.getValue().isF16()
                ? std::optional(LossScale())
                : std::nullopt;
-  LossScale scale;
-  if (text.getAsDouble(scale.initial)) {
-    PCC_ASSIGN_OR_RETURN(scale, parseDynamic(text));
-    return std::optional(scale);
-  }
-  scale.isDynamic = false;
-  if (!isPositive(scale.initial))
-    return Status::error(CannotMeet, "it must be positive");
+  PCC_ASSIGN_OR_RETURN(LossScale scale, parse(text));
   return std::optional(scale);
 }
 

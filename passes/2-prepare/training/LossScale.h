@@ -36,6 +36,11 @@ struct LossScale {
   /// step.
   bool isDynamic = true;
 
+  /// Parses the value of `--loss-scale`: a positive number, or an expression
+  /// such as "dynamic(initial=65536, interval=2000)". Returns an error with
+  /// exit code 2 if the syntax, the name of a setting or a number is wrong.
+  static StatusOr<LossScale> parse(llvm::StringRef text);
+
   /// Returns the loss scale that the option `--loss-scale` requests, or an
   /// error if the value of the option is invalid. Without the option, returns
   /// the default dynamic loss scale for `--dtype f16`, and nullopt (no loss

@@ -1,8 +1,13 @@
 //===- Losses.cpp - loss functions of training ----------------------------===//
 
 #include "passes/2-prepare/training/Losses.h"
+#include "runtime/base/QuantityText.h"
+#include "status/Suggestions.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -170,9 +175,62 @@ const Loss *pcc::prepare::findLoss(StringRef name) {
   return found == losses().end() ? nullptr : found;
 }
 
-std::vector<std::string> pcc::prepare::lossNames() {
+//===----------------------------------------------------------------------===//
+// Check of the text
+//===----------------------------------------------------------------------===//
+
+/// Returns an error with exit code 6 and the text `claim`.
+static Status refused(const std::string &claim) {
+  return Status::error(CannotMeet, claim);
+}
+
+/// Returns the names of `entries`, such as "mse".
+template <typename Entry>
+static std::vector<std::string> namesOf(ArrayRef<Entry> entries) {
   std::vector<std::string> names;
-  for (const Loss &loss : losses())
-    names.push_back(loss.name.str());
+  for (const Entry &entry : entries)
+    names.push_back(entry.name.str());
   return names;
+}
+
+/// Returns an error if the loss function `loss` has no setting `name`, or if
+/// the setting cannot be `value`.
+static Status checkSetting(const Loss &loss, const std::string &name,
+                           double value) {
+  const auto *setting = llvm::find_if(
+      loss.settings, [&](const LossSetting &s) { return s.name == name; });
+  if (setting == loss.settings.end())
+    return refused("'" + loss.name.str() + "' has no setting '" + name + "'" +
+                   nearestOf(name, namesOf(loss.settings)));
+  if (value >= setting->least && value <= setting->most &&
+      (!setting->isWhole || value == std::trunc(value)))
+    return Status::success();
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << "'" << name << "' needs a " << (setting->isWhole ? "whole " : "")
+      << "number from " << llvm::format("%g", setting->least) << " to "
+      << llvm::format("%g", setting->most) << ", got "
+      << llvm::format("%g", value);
+  return refused(text);
+}
+
+StatusOr<LossExpression> pcc::prepare::parseLoss(StringRef text) {
+  PCC_ASSIGN_OR_RETURN(LossExpression expression, parseLossExpression(text));
+  const auto &[name, values, settings] = expression;
+  if (values.empty() && settings.empty())
+    return expression;
+  const Loss *loss = findLoss(name);
+  if (!loss)
+    return refused("no loss is called '" + name + "'" +
+                   nearestOf(name, namesOf(losses())));
+  if (values.size() != 2)
+    return refused("'" + name + "' takes an output and labels, got " +
+                   runtime::countText(int64_t(values.size()), "value"));
+  if (values[0] == values[1])
+    return refused("it compares '" + values[0] +
+                   "' with itself; labels need another name, which becomes an "
+                   "input");
+  for (auto &[setting, value] : settings)
+    PCC_RETURN_IF_ERROR(checkSetting(*loss, setting, value));
+  return expression;
 }

@@ -46,8 +46,12 @@ struct Loss {
 /// lifetime.
 const Loss *findLoss(llvm::StringRef name);
 
-/// Returns the names of all losses, such as "mse".
-std::vector<std::string> lossNames();
+/// Parses the value of `--loss`: the name of a scalar output, or a call such as
+/// "cross_entropy(logits, labels, ignore_index=-100)". Returns an error with
+/// exit code 2 if the syntax is wrong. Returns an error with exit code 6 if
+/// there is no such function, or if the function has no such arguments. Does
+/// not check that the model has the outputs.
+StatusOr<LossExpression> parseLoss(llvm::StringRef text);
 
 } // namespace pcc::prepare
 
