@@ -2,6 +2,7 @@
 
 #include "tools/pcc/UsageErrors.h"
 #include "runtime/base/QuantityText.h"
+#include "runtime/engine/options/StrictParse.h"
 #include "status/Suggestions.h"
 
 #include <CLI/CLI.hpp>
@@ -64,18 +65,6 @@ static std::vector<std::string> optionNames(const CLI::App &app) {
   return names;
 }
 
-/// Returns the option `name` of `app` or of one of its subcommands; null if
-/// there is none.
-static const CLI::Option *findOption(const CLI::App &app,
-                                     const std::string &name) {
-  if (const CLI::Option *option = app.get_option_no_throw(name))
-    return option;
-  for (const CLI::App *command : app.get_subcommands(allCommands))
-    if (const CLI::Option *option = findOption(*command, name))
-      return option;
-  return nullptr;
-}
-
 /// Returns the error of the first word on the command line that begins with a
 /// hyphen and is no option of `app`; std::nullopt if there is none.
 static std::optional<std::string>
@@ -84,7 +73,7 @@ findUnknownOption(const CLI::App &app, int argc, const char *const *argv) {
     const std::string word = argv[i], name = word.substr(0, word.find('='));
     if (word == "--")
       return std::nullopt;
-    if (!name.starts_with("-") || name == "-" || findOption(app, name))
+    if (!name.starts_with("-") || name == "-" || runtime::findOption(app, name))
       continue;
     for (const auto &[other, own] : synonyms)
       if (name == other)
@@ -108,7 +97,7 @@ findDividedValue(const CLI::App &app, int argc, const char *const *argv) {
   static const std::regex unit("[KMGT]i?B");
   for (int i = 3; i < argc; ++i) {
     const std::string name = argv[i - 2], begin = argv[i - 1], end = argv[i];
-    if (name.starts_with("--") && findOption(app, name) &&
+    if (name.starts_with("--") && runtime::findOption(app, name) &&
         (isOpen(begin, '[', ']') || isOpen(begin, '(', ')') ||
          std::regex_match(end, unit)))
       return "'" + end + "' is not part of " + name + " " + begin +
@@ -125,7 +114,7 @@ static std::optional<std::string>
 findMissingOption(const CLI::App &app, int argc, const char *const *argv) {
   for (int i = 3; i < argc; ++i) {
     const std::string name = argv[i - 2], before = argv[i - 1], word = argv[i];
-    if (name.starts_with("--") && findOption(app, name) &&
+    if (name.starts_with("--") && runtime::findOption(app, name) &&
         before.find('=') != before.npos && word.find('=') != word.npos &&
         word[0] != '-')
       return "'" + word + "' is not part of " + name + " " + before +
@@ -154,7 +143,7 @@ findUnknownSubcommand(const CLI::App &app, int argc, const char *const *argv) {
 static std::string valueCountText(const CLI::App &app,
                                   const std::string &text) {
   const std::string name = text.substr(0, text.find(':'));
-  const CLI::Option *option = findOption(app, name);
+  const CLI::Option *option = runtime::findOption(app, name);
   if (!option)
     return text;
   const int most = option->get_items_expected_max();
@@ -172,7 +161,7 @@ std::optional<std::string> tool::findSingleHyphen(const CLI::App &app, int argc,
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
     const std::string word = argv[i], name = word.substr(0, word.find('='));
     if (name.size() > 2 && name[0] == '-' && name[1] != '-' &&
-        findOption(app, "-" + name))
+        runtime::findOption(app, "-" + name))
       return "no option is called " + name + "; did you mean -" + name + "?";
   }
   return std::nullopt;
