@@ -1,6 +1,7 @@
 //===- OptionChecks.cpp - options that contradict each other or the model -===//
 
 #include "passes/options/OptionChecks.h"
+#include "dialects/dist/NamePattern.h"
 #include "dialects/graph/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/options/TrainingOptionAttrs.h"
@@ -121,6 +122,58 @@ static Status checkMesh(const CompileOptions &options) {
   return Status::success();
 }
 
+/// Checks that no two of `texts`, such as NAME=VALUE, have different values for
+/// the same value of the model. `names` are the names of the model's values.
+/// The name in a text may be a glob. Returns an error with exit code 2 that
+/// names both texts, else success. `option` is the name of the option, such as
+/// "--shard".
+static Status checkRepeated(StringRef option, ArrayRef<std::string> texts,
+                            std::vector<std::string> names) {
+  const auto withoutSpaces = [](StringRef value) {
+    std::string text = value.str();
+    llvm::erase_if(text, llvm::isSpace);
+    return text;
+  };
+  for (StringRef text : texts)
+    names.push_back(text.rsplit('=').first.str());
+  for (const std::string &name : names) {
+    StringRef taken;
+    for (StringRef text : texts) {
+      if (!dist::matchesName(text.rsplit('=').first, name))
+        continue;
+      if (!taken.empty() && withoutSpaces(taken.rsplit('=').second) !=
+                                withoutSpaces(text.rsplit('=').second))
+        return Status::error(WrongUsage, option.str() + " '" + taken.str() +
+                                             "' and '" + text.str() +
+                                             "' contradict each other for '" +
+                                             name + "'");
+      taken = text;
+    }
+  }
+  return Status::success();
+}
+
+/// Returns the names that --shard can name: those of weights, of inputs and
+/// outputs of @main, and of the results of its ops.
+static std::vector<std::string> namesOfValues(ModuleOp module) {
+  std::vector<std::string> names;
+  const auto add = [&](Attribute name) {
+    if (auto text = dyn_cast_or_null<StringAttr>(name))
+      names.push_back(text.str());
+  };
+  for (auto weight : module.getOps<graph::ParameterOp>())
+    add(weight.getSymNameAttr());
+  auto model = module.lookupSymbol<func::FuncOp>("main");
+  if (!model)
+    return names;
+  for (unsigned i = 0; i < model.getNumArguments(); ++i)
+    add(model.getArgAttr(i, graph::nameName));
+  for (unsigned i = 0; i < model.getNumResults(); ++i)
+    add(model.getResultAttr(i, graph::nameName));
+  model.walk([&](Operation *op) { add(op->getAttr(graph::nameName)); });
+  return names;
+}
+
 Status pcc::checkAllOptions(const CompileOptions &options) {
   PCC_RETURN_IF_ERROR(checkCluster(options));
   PCC_RETURN_IF_ERROR(checkTarget(options));
@@ -131,6 +184,8 @@ Status pcc::checkAllOptions(const CompileOptions &options) {
                                          " ranks is more than " +
                                          std::to_string(mostRanks));
   PCC_RETURN_IF_ERROR(checkMesh(options));
+  PCC_RETURN_IF_ERROR(checkRepeated("--batch-dim", options.batchDims, {}));
+  PCC_RETURN_IF_ERROR(checkRepeated("--shard", options.shards, {}));
   return checkExperts(options);
 }
 
@@ -210,5 +265,8 @@ static Status checkTf32(ModuleOp module, const CompileOptions &options) {
 
 Status pcc::checkAgainstModel(ModuleOp module, const CompileOptions &options) {
   PCC_RETURN_IF_ERROR(checkBatchDims(module, options));
+  if (options.shards.size() > 1)
+    PCC_RETURN_IF_ERROR(
+        checkRepeated("--shard", options.shards, namesOfValues(module)));
   return checkTf32(module, options);
 }

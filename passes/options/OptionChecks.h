@@ -22,8 +22,9 @@ Status checkOptions(const CompileOptions &options);
 Status checkAllOptions(const CompileOptions &options);
 
 /// Checks that the model `module` has the input and the dim in each
-/// --batch-dim, and that --tf32 has an effect. If not, returns an error with
-/// exit code 2.
+/// --batch-dim, that no two --shard ask for different shardings of the same
+/// value, and that --tf32 has an effect. If not, returns an error with exit
+/// code 2.
 Status checkAgainstModel(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Checks that the mesh of a stage has the axes over which each sharding preset

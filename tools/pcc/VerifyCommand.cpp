@@ -2,6 +2,7 @@
 
 #include "runtime/checkpoint/SavedArrays.h"
 #include "runtime/engine/options/OneOf.h"
+#include "runtime/engine/options/RunOptionsCli.h"
 #include "runtime/launch/RunBundle.h"
 #include "runtime/launch/job/BundleFiles.h"
 #include "runtime/launch/job/PrivateFolder.h"
@@ -37,7 +38,25 @@ static Status runHere(BundleRun &run) {
                                    run.parameters);
 }
 
-/// `--dtype` takes a type to compile for, a type to compare in, or both.
+/// Stores the values of --dtype: a type to compile for, a type to compare in,
+/// or both. Throws a usage error if two values of one kind differ.
+static void takeTypes(const std::vector<std::string> &words,
+                      VerifyRequest &request) {
+  std::string compiled, compared;
+  for (const std::string &word : words) {
+    const bool isCompared = word == "f64" || word == "model";
+    std::string &taken = isCompared ? compared : compiled;
+    if (!taken.empty() && taken != word)
+      throw CLI::ValidationError(
+          "--dtype", std::string("takes one precision ") +
+                         (isCompared ? "of the comparison" : "to compile for") +
+                         ", got " + taken + " and " + word);
+    taken = word;
+  }
+  request.verify.modelTypes = compared == "model";
+  request.compile.dtype = compiled;
+}
+
 void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
   app.name("pcc verify");
   app.description(
@@ -45,9 +64,16 @@ void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
       "model, in f64\n\nexamples:\n  pcc verify model.onnx --tp 2 --pp 2 --dim "
       "batch=8 --dim seq=32 --input input_ids=ids.npy --report verify.json");
   addOptions(app, request.compile, OptionCommands::All);
-  app.add_option("--input", request.verify.inputs,
-                 "input values: NAME=FILE.npy; other inputs get seeded random "
-                 "values; repeatable")
+  app.add_option_function<std::vector<std::string>>(
+         "--input",
+         [&request](const std::vector<std::string> &texts) {
+           std::map<std::string, std::string> named;
+           for (const std::string &text : texts)
+             runtime::addInput(named, text);
+           request.verify.inputs = texts;
+         },
+         "input values: NAME=FILE.npy; other inputs get seeded random "
+         "values; repeatable")
       ->type_name("NAME=FILE.npy")
       ->group(modelGroup)
       ->expected(1)
@@ -60,11 +86,7 @@ void tool::declareVerify(CLI::App &app, VerifyRequest &request) {
   app.add_option_function<std::vector<std::string>>(
          "--dtype",
          [&request](const std::vector<std::string> &words) {
-           for (const std::string &word : words)
-             if (word == "f64" || word == "model")
-               request.verify.modelTypes = word == "model";
-             else
-               request.compile.dtype = word;
+           takeTypes(words, request);
          },
          "compute precision to compile for (f32, bf16 or f16), and precision "
          "of the comparison: f64, where casts between floating-point types "

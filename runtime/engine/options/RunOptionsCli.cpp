@@ -9,15 +9,14 @@
 
 namespace pcc::runtime {
 
-/// Parses one value NAME=FILE.npy of --input. Throws for bad syntax or a
-/// repeated name.
-static void addInput(RunOptions &options, const std::string &text) {
+void addInput(std::map<std::string, std::string> &inputs,
+              const std::string &text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
     throw CLI::ValidationError("--input",
                                "expects NAME=FILE.npy, got '" + text + "'");
   const std::string name = text.substr(0, equals);
-  if (!options.inputs.emplace(name, text.substr(equals + 1)).second)
+  if (!inputs.emplace(name, text.substr(equals + 1)).second)
     throw CLI::ValidationError("--input", "'" + name + "' is given twice");
 }
 
@@ -43,7 +42,7 @@ static void addData(CLI::App &app, RunOptions &options) {
          "--input,-i",
          [&options](const std::vector<std::string> &texts) {
            for (const std::string &text : texts)
-             addInput(options, text);
+             addInput(options.inputs, text);
          },
          "file of an input of the model: ids=ids.npy; repeatable")
       ->type_name("NAME=FILE.npy")
