@@ -7,8 +7,8 @@
 #include "mlir/IR/Builders.h"
 #include "passes/3-place/BackwardStages.h"
 #include "passes/3-place/Passes.h"
+#include "passes/3-place/RefusedCut.h"
 #include "runtime/base/QuantityText.h"
-#include "status/Suggestions.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -197,13 +197,8 @@ private:
       if (!cut || *cut == 0 || isAfterLast)
         return emitError(cut && !isAfterLast ? chain.links().front()->getLoc()
                                              : nowhere)
-               << "cannot cut before '" << name.getValue() << "': "
-               << (!cut ? "no node or value has that name" +
-                              nearestOf(name.str(), chain.cutNames())
-                   : isAfterLast
-                       ? std::string(
-                             "no node from there on depends on an input")
-                       : "it comes first");
+               << "cannot cut before '" << name.getValue()
+               << "': " << describeRefusedCut(function, chain, name);
       request.pinned.push_back(*cut);
     }
     llvm::sort(request.pinned);

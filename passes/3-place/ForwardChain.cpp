@@ -150,11 +150,18 @@ std::vector<std::string> ForwardChain::cutNames() const {
 }
 
 std::optional<size_t> ForwardChain::findCut(StringRef name) const {
+  Operation *maker = nullptr;
+  for (auto [i, result] :
+       llvm::enumerate(function.front().getTerminator()->getOperands())) {
+    auto own = function.getResultAttrOfType<StringAttr>(i, graph::nameName);
+    if (own && own.getValue() == name)
+      maker = result.getDefiningOp();
+  }
   bool found = false;
   for (Operation &op : function.front().without_terminator()) {
     auto own = op.getAttrOfType<StringAttr>(graph::nameName);
-    found |=
-        graph::nodeName(op.getLoc()) == name || (own && own.getValue() == name);
+    found |= &op == maker || graph::nodeName(op.getLoc()) == name ||
+             (own && own.getValue() == name);
     if (found && positions.contains(&op))
       return positionOf(&op);
   }

@@ -65,10 +65,10 @@ public:
   plan::StageCutRequest request(int numStages) const;
 
   /// Returns the first link (forward op that only one stage runs) at or after
-  /// `name`, the name of a node or a value. A stage begins at this link if the
-  /// user cuts the model before `name`. The result is an index into links(). It
-  /// is links().size() if there is no link at or after `name`. Returns
-  /// std::nullopt if no node and no value has the name.
+  /// `name`, the name of a node, a value or an output. A stage begins at this
+  /// link if the user cuts the model before `name`. The result is an index into
+  /// links(). It is links().size() if there is no link at or after `name`.
+  /// Returns std::nullopt if no node and no value has the name.
   std::optional<size_t> findCut(llvm::StringRef name) const;
   /// Returns all names that findCut() knows. A name may occur several times.
   std::vector<std::string> cutNames() const;

@@ -84,3 +84,47 @@ module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["c"]} {
     return %1, %c : !x, !x
   }
 }
+
+// -----
+
+!x = tensor<8x8xf32>
+
+// expected-error @unknown {{cannot cut before 'x': it is an input; a stage can begin at 'b' or 'c'}}
+module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["x"]} {
+  func.func @cut_before_an_input(%x: !x {graph.name = "x"}) -> !x {
+    %0 = graph.matmul %x, %x : !x, !x loc("a")
+    %1 = graph.matmul %0, %x : !x, !x loc("b")
+    %2 = graph.matmul %1, %x : !x, !x loc("c")
+    return %2 : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x8xf32>
+
+// expected-error @unknown {{cannot cut before 'w': it is a weight; a stage can begin at 'c'}}
+module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["w"]} {
+  graph.parameter @w : tensor<8x8xf32>
+  func.func @cut_before_a_weight(%x: !x) -> !x {
+    %w = graph.get_parameter @w : !x
+    %0 = graph.matmul %x, %x : !x, !x loc("a")
+    %1 = graph.matmul %0, %x : !x, !x loc("b")
+    %2 = graph.matmul %1, %w : !x, !x loc("c")
+    return %2 : !x
+  }
+}
+
+// -----
+
+!x = tensor<8x8xf32>
+
+// expected-error @unknown {{cannot cut before 'k': it is an output, and no node from there on depends on an input; a stage can begin at 'b'}}
+module attributes {pipe.stages = 2 : i64, pipe.stage_at = ["k"]} {
+  func.func @cut_before_an_output_that_is_constant(%x: !x) -> (!x, !x {graph.name = "k"}) {
+    %0 = graph.matmul %x, %x : !x, !x loc("a")
+    %1 = graph.matmul %0, %x : !x, !x loc("b")
+    %c = graph.constant dense<1.0> : !x
+    return %1, %c : !x, !x
+  }
+}
