@@ -2,6 +2,7 @@
 
 #include "runtime/tensor/Npy.h"
 #include "runtime/base/MissingFile.h"
+#include "runtime/base/QuantityText.h"
 
 #include <algorithm>
 #include <array>
@@ -224,8 +225,15 @@ Status NpyFile::open(const std::string &path, NpyFile &opened) {
   for (int64_t size : npy.dims)
     if (__builtin_mul_overflow(bytes, size, &bytes))
       return malformed(path, "its shape is too large");
-  if (uint64_t(bytes) > npy.file.bytes().size() - npy.dataOffset)
-    return malformed(path, "it is truncated");
+  const uint64_t held = npy.file.bytes().size() - npy.dataOffset;
+  if (uint64_t(bytes) != held)
+    return malformed(path,
+                     std::string(uint64_t(bytes) > held ? "it is truncated"
+                                                        : "it is too long") +
+                         ": it holds " + countText(int64_t(held), "byte") +
+                         " of elements, but " + toString(npy.dims) + " of " +
+                         std::string(nameOf(*type)) + " needs " +
+                         countText(bytes, "byte"));
   opened = std::move(npy);
   return Status::success();
 }

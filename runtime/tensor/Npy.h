@@ -19,7 +19,8 @@ public:
   /// an error. Returns an error with exit code 7 if the file cannot be read.
   /// Returns an error with exit code 10 if the file
   ///
-  /// - does not exist, is malformed or is truncated;
+  /// - does not exist, or is malformed;
+  /// - holds fewer or more bytes than its type and shape need;
   /// - is in Fortran order or has an unsupported type.
   static Status open(const std::string &path, NpyFile &file);
 

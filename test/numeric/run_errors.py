@@ -377,6 +377,13 @@ def input_file_is_cut_off(folder):
 
 
 @case
+def input_file_with_more_than_its_shape(folder):
+    path, given = bundle(folder)
+    open(os.path.join(folder, "ids.npy"), "ab").write(bytes(8))
+    expect_run(10, folder, path, *given, mention=["ids.npy", "it holds 1032 bytes", "[8, 16] of i64 needs 1024 bytes"])
+
+
+@case
 def input_that_the_model_does_not_have(folder):
     path, given = bundle(folder)
     expect_run((2, 10), folder, path, *given, "--input", f"labels={folder}/ids.npy", mention=["labels", "input_ids"])

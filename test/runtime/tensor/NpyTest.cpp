@@ -62,9 +62,17 @@ TEST_F(Npy, RefusesFortranOrder) {
   EXPECT_NE(open().message().find("Fortran order"), std::string::npos);
 }
 
-TEST_F(Npy, RefusesTruncatedData) {
-  write(npyHeader(ElementType::F32, {2, 3}) + std::string(23, '\0'));
-  EXPECT_EQ(open().code(), BadInput);
+TEST_F(Npy, RefusesFewerOrMoreBytesThanItsShapeNeeds) {
+  for (const auto &[size, why] :
+       {std::pair(23, "truncated: it holds 23 bytes"),
+        std::pair(25, "too long: it holds 25 bytes"),
+        std::pair(0, "truncated: it holds 0 bytes")}) {
+    write(npyHeader(ElementType::F32, {2, 3}) + std::string(size, '\0'));
+    EXPECT_EQ(open().code(), BadInput);
+    EXPECT_TRUE(open().message().ends_with(
+        std::string(why) + " of elements, but [2, 3] of f32 needs 24 bytes"))
+        << open().message();
+  }
 }
 
 TEST_F(Npy, RefusesHugeShapes) {

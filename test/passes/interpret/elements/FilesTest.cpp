@@ -77,7 +77,9 @@ TEST_F(Files, NpyOfAnotherTypeIsAnError) {
             "'" + path + "' holds i64 [2], but this is f32 [3]");
   path = write("y.npy", npy("<f4", "(3,)", "short"));
   EXPECT_EQ(readNpy(path, type, read).message(),
-            "'" + path + "' is not a valid .npy file: it is truncated");
+            "'" + path +
+                "' is not a valid .npy file: it is truncated: it holds 5 bytes "
+                "of elements, but [3] of f32 needs 12 bytes");
 }
 
 TEST_F(Files, WhatIsWrittenIsReadRounded) {
