@@ -3,14 +3,17 @@
 #ifndef PCC_STATUS_SHELLWORD_H
 #define PCC_STATUS_SHELLWORD_H
 
+#include "status/PrintableText.h"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
 
 namespace pcc {
 
-/// Returns a word of a command line, quoted for a POSIX shell if it needs
-/// quotes.
+/// Returns a word of a command line, quoted for a shell if it needs quotes. A
+/// word with characters that control a terminal becomes $'…' with escapes,
+/// which bash, zsh, ksh and POSIX 2024 read, so that the word can be printed.
 inline std::string shellWord(std::string_view word) {
   const bool isPlain =
       !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
@@ -20,10 +23,14 @@ inline std::string shellWord(std::string_view word) {
       });
   if (isPlain)
     return std::string(word);
-  std::string text = "'";
+  const bool isPrintable = printable(word) == word;
+  std::string text;
   for (char c : word)
-    text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
+    if (c == '\'')
+      text += isPrintable ? "'\\''" : "\\'";
+    else
+      text += c == '\\' && !isPrintable ? "\\\\" : std::string(1, c);
+  return isPrintable ? "'" + text + "'" : "$'" + printable(text) + "'";
 }
 
 } // namespace pcc

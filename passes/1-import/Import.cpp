@@ -19,6 +19,7 @@
 #include "passes/1-import/onnx/model/MessageText.h"
 #include "passes/1-import/onnx/model/ModelStorage.h"
 #include "passes/1-import/onnx/schema/CheckSchema.h"
+#include "runtime/base/QuantityText.h"
 #include "status/PrintableText.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/Path.h"
@@ -247,13 +248,23 @@ Status ModelImport::makeGraph(const onnx::Graph &graph) {
   return Status::success();
 }
 
-/// Returns the graph in the attribute `name` of the ONNX If `node`. Returns
-/// null if the graph is missing or has another number of outputs than `node`.
-static const onnx::Graph *branchOf(const onnx::Node &node, const char *name) {
+/// Returns the graph in the attribute `name` of the ONNX If `node`. Records an
+/// error in `emitter` and returns null if the graph is missing or has another
+/// number of outputs than `node`.
+static const onnx::Graph *branchOf(const onnx::Node &node, const char *name,
+                                   Emitter &emitter) {
   const onnx::Attribute *branch = node.attribute(name);
-  const bool fits = branch && branch->graphs.size() == 1 &&
-                    branch->graphs[0].outputs.size() == node.outputs.size();
-  return fits ? &branch->graphs[0] : nullptr;
+  if (!branch || branch->graphs.size() != 1) {
+    emitter.invalid(Twine("lacks the attribute '") + name + "'");
+    return nullptr;
+  }
+  const onnx::Graph &graph = branch->graphs[0];
+  if (graph.outputs.size() == node.outputs.size())
+    return &graph;
+  emitter.invalid(
+      "has " + runtime::countText(int64_t(node.outputs.size()), "output") +
+      ", but its '" + name + "' has " + Twine(graph.outputs.size()));
+  return nullptr;
 }
 
 /// Returns whether two declared types agree, apart from their shapes. A missing
@@ -283,17 +294,16 @@ static bool mayAgree(const onnx::Graph &one, const onnx::Graph &other) {
 /// with one element, or if the branches do not declare the same output types.
 static const onnx::Graph *takenBranch(const onnx::Node &node,
                                       ValueTable &values, Emitter &emitter) {
+  const onnx::Graph *onTrue = branchOf(node, "then_branch", emitter);
+  const onnx::Graph *onFalse =
+      onTrue ? branchOf(node, "else_branch", emitter) : nullptr;
+  if (!onFalse)
+    return nullptr;
   DenseElementsAttr condition =
       node.inputs.empty() ? DenseElementsAttr()
                           : values.elements(asRef(node.inputs[0]), emitter);
   if (!condition || condition.getNumElements() != 1) {
     emitter.unsupported("its condition depends on inputs");
-    return nullptr;
-  }
-  const onnx::Graph *onTrue = branchOf(node, "then_branch"),
-                    *onFalse = branchOf(node, "else_branch");
-  if (!onTrue || !onFalse) {
-    emitter.invalid("lacks a branch with its outputs");
     return nullptr;
   }
   if (!mayAgree(*onTrue, *onFalse)) {

@@ -6,6 +6,7 @@
 #include "runtime/program/Seal.h"
 #include "runtime/program/ShardsText.h"
 #include "sharding/ShardingText.h"
+#include "status/PrintableText.h"
 #include "status/Suggestions.h"
 
 #include <fnmatch.h>
@@ -264,6 +265,17 @@ static void keepTensors(Json &program, const Json &bundle,
   }
 }
 
+/// Returns `document` with each text, such as the name of an input, safe to
+/// show in one line of a terminal.
+static Json inPrintableTexts(Json document) {
+  if (document.is_string())
+    return printable(document.get<std::string>());
+  if (document.is_structured())
+    for (Json &entry : document)
+      entry = inPrintableTexts(std::move(entry));
+  return document;
+}
+
 /// Sets `text` to pictures of the tensors whose names match `glob`.
 static Status describeShards(Json bundle, const std::string &glob,
                              std::string &text) {
@@ -278,7 +290,8 @@ static Status describeShards(Json bundle, const std::string &glob,
     return Status::error(WrongUsage,
                          "no weight, input or output of the bundle is named '" +
                              glob + "'" + nearestOf(glob, names));
-  text = shardsText(expand(std::move(bundle), {}).at("ranks"));
+  text =
+      shardsText(inPrintableTexts(expand(std::move(bundle), {})).at("ranks"));
   return Status::success();
 }
 
@@ -321,9 +334,9 @@ static Status describe(Json bundle, const InspectOptions &options,
   if (options.json)
     text = expand(std::move(bundle), options.rank).dump() + "\n";
   else if (options.rank)
-    text = rankText(expand(std::move(bundle), options.rank));
+    text = rankText(inPrintableTexts(expand(std::move(bundle), options.rank)));
   else
-    text = inspectText(bundle, options.isVerbose);
+    text = inspectText(inPrintableTexts(std::move(bundle)), options.isVerbose);
   return Status::success();
 }
 

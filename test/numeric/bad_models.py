@@ -2,7 +2,7 @@
 import os
 
 import numpy as np
-from onnx import AttributeProto, DeviceConfigurationProto, TensorProto, helper
+from onnx import AttributeProto, DeviceConfigurationProto, ModelProto, TensorProto, helper
 
 FLOAT = TensorProto.FLOAT
 
@@ -123,6 +123,72 @@ def folder_linked_outside(folder):
     os.symlink(outside, os.path.join(folder, "sub"))
     return matmul(folder, external("w", [10, 10], location="sub/w.bin"))
 
+
+def branch_missing(folder):
+    then = helper.make_graph([node("Relu", ["x"], ["b"], name="inner")], "then", [], [value("b", None)])
+    return save(folder, [node("If", ["c"], then_branch=then)], [value("x", [2, 10]), value("c", [], TensorProto.BOOL)])
+
+
+def without_opset(folder):
+    path = save(folder, [node("Relu", ["x"])])
+    model = ModelProto.FromString(open(path, "rb").read())
+    del model.opset_import[:]
+    open(path, "wb").write(model.SerializeToString())
+    return path
+
+
+def type_that_onnx_lacks(folder):
+    tensor = weight("w", [10, 10])
+    tensor.data_type = 77
+    return matmul(folder, tensor)
+
+
+def input_type_that_onnx_lacks(folder):
+    return save(folder, [node("Relu", ["x"])], [value("x", [2, 10], 77)])
+
+
+def cast_to_a_type_that_onnx_lacks(folder):
+    return save(folder, [node("Cast", ["x"], to=77)])
+
+
+def one_hot(folder, depth, values):
+    constants = [helper.make_tensor("d", TensorProto.INT64, [len(depth)], depth), helper.make_tensor("v", FLOAT, [len(values)], values)]
+    return save(folder, [node("OneHot", ["i", "d", "v"])], [value("i", [2, 3], TensorProto.INT64)], weights=constants)
+
+
+def split(folder, sizes, outputs=2, **fields):
+    sizes = helper.make_tensor("s", TensorProto.INT64, [len(sizes)], sizes)
+    names = [f"y{i}" for i in range(outputs)]
+    return save(folder, [node("Split", ["x", "s"], names, axis=1, **fields)], outputs=[value("y0", None)], weights=[sizes])
+
+
+def pad(folder, pads):
+    return save(folder, [node("Pad", ["x", "p"])], weights=[helper.make_tensor("p", TensorProto.INT64, [4], pads)])
+
+
+def convolution(folder, **fields):
+    return save(folder, [node("Conv", ["x", "w"], **fields)], [value("x", [1, 2, 8, 8])], weights=[weight("w", [3, 2, 3, 3])])
+
+
+# Models whose message has to name what was found: how to write one, and texts in the message.
+FOUND = {
+    "branch_missing": (branch_missing, ["the_node", "'else_branch'"]),
+    "without_opset": (without_opset, ["opset_import is missing"]),
+    "type_that_onnx_lacks": (type_that_onnx_lacks, ["tensor 'w'", "data type 77", "ONNX does not have"]),
+    "input_type_that_onnx_lacks": (input_type_that_onnx_lacks, ["'x'", "data type 77"]),
+    "cast_to_a_type_that_onnx_lacks": (cast_to_a_type_that_onnx_lacks, ["the_node", "data type 77"]),
+    "permutation": (permutation_of_another_rank, ["the_node", "[0, 2, 1]", "[2, 10]"]),
+    "two_depths": (lambda folder: one_hot(folder, [3, 4], [0, 1]), ["the_node", "[3, 4]"]),
+    "negative_depth": (lambda folder: one_hot(folder, [-3], [0, 1]), ["the_node", "-3"]),
+    "three_values": (lambda folder: one_hot(folder, [3], [0, 1, 2]), ["the_node", "[3]"]),
+    "split_sum": (lambda folder: split(folder, [3, 4]), ["the_node", "10 elements", "[3, 4]"]),
+    "split_parts": (lambda folder: split(folder, [3, 4, 3]), ["the_node", "2 outputs", "[3, 4, 3]"]),
+    "split_twice": (lambda folder: split(folder, [5, 5], num_outputs=2), ["the_node", "num_outputs"]),
+    "pads_beyond_a_dim": (lambda folder: pad(folder, [0, -6, 0, -6]), ["the_node", "-6 and -6", "10 elements of dim 1"]),
+    "pad_beyond_a_dim": (lambda folder: pad(folder, [0, -11, 0, 4]), ["the_node", "-11 and 4", "10 elements of dim 1"]),
+    "unknown_auto_pad": (lambda folder: convolution(folder, auto_pad="SAME"), ["the_node", "'SAME'", "SAME_UPPER"]),
+    "kernel_shape": (lambda folder: convolution(folder, kernel_shape=[2, 2]), ["the_node", "[2, 2]", "[3, 3]"]),
+}
 
 INVALID = [undefined_value, value_made_twice, output_never_made, too_few_inputs, wrong_attribute_type,
            permutation_of_another_rank, short_raw_data, negative_dim, overflowing_dims, types_differ, negative_offset,

@@ -142,6 +142,17 @@ def two_models(folder):
 
 
 @case
+def names_that_control_a_terminal(folder):
+    """Tests that the command that a message suggests binds a dim of such a name, and that pcc inspect shows the name in one line."""
+    path = bad_models.save(os.path.join(folder, "m"), [bad_models.node("Relu", ["i\nn"])], [bad_models.value("i\nn", ["ba\ntch", 10])])
+    expect(5, path, mention=[r"'ba\x0atch'", r"--dim $'ba\x0atch=1'"])
+    bundle_path = os.path.join(folder, "b.pcc")
+    pcc.succeed(path, "--dim", "ba\ntch=8", "-q", "-o", bundle_path)
+    if r"inputs i\x0an f32[8,10]" not in pcc.succeed("inspect", bundle_path):
+        raise pcc.Failure("the name of the input is not in one line")
+
+
+@case
 def rank_that_is_not_there(folder):
     path, _ = bundle(folder)
     expect(2, "inspect", path, "--rank", "7", mention=["7"])
@@ -167,6 +178,17 @@ def models_of(codes, makers, mention=()):
 models_of(3, bad_models.INVALID)
 models_of(4, bad_models.UNSUPPORTED)
 models_of((3, 5), bad_models.CONTRADICTING, mention=["the_node"])
+
+
+def found(name):
+    def run(folder):
+        write, mention = bad_models.FOUND[name]
+        expect(3, write(os.path.join(folder, "m")), "-o", os.path.join(folder, "b.pcc"), mention=mention, keeps=folder)
+    CASES[f"found_{name}"] = run
+
+
+for found_name in bad_models.FOUND:
+    found(found_name)
 
 
 def annotation(name):

@@ -3,9 +3,9 @@
 #include "passes/1-import/build/BindInputs.h"
 #include "passes/1-import/onnx/model/MessageText.h"
 #include "runtime/base/QuantityText.h"
+#include "status/ShellWord.h"
 #include "status/Suggestions.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <bit>
 #include <set>
@@ -222,18 +222,9 @@ private:
     return StringRef(lower).contains("batch") ? 8 : 1;
   }
 
-  /// Returns whether `text` needs quotes in a shell command.
-  static bool needsQuotes(StringRef text) {
-    return !llvm::all_of(text, [](char c) {
-      return llvm::isAlnum(c) || StringRef("_-./=").contains(c);
-    });
-  }
-
   /// Formats one option of a shell command, such as " --dim 'batch size=8'".
-  /// Quotes the value if a shell needs quotes.
-  static std::string option(StringRef flag, const std::string &value) {
-    std::string shown = needsQuotes(value) ? "'" + value + "'" : value;
-    return (" --" + flag + " " + shown).str();
+  static std::string option(const char *flag, const std::string &value) {
+    return std::string(" --") + flag + " " + shellWord(value);
   }
 
   /// Returns one error about all dims without a size, with a note that shows an

@@ -200,6 +200,9 @@ SmallVector<int64_t> NodeImport::normalizeDims(ArrayRef<int64_t> dims,
 Type NodeImport::typeOf(int64_t dataType) {
   if (dataType == static_cast<int64_t>(onnx::DataType::Undefined))
     invalid("names no element type");
+  const auto asked = static_cast<onnx::DataType>(dataType);
+  if (std::string claim = onnx::unknownType(asked); !claim.empty())
+    invalid("makes a tensor that " + claim);
   Type type =
       builtinType(static_cast<onnx::DataType>(dataType), builder.getContext());
   if (!type) {

@@ -77,6 +77,11 @@ Weights::Weights(const onnx::Model &model, const ImportOptions &options,
 
 RankedTensorType Weights::typeOf(const onnx::Tensor &tensor, Emitter &emitter) {
   Type element = builtinType(tensor.dataType, context);
+  if (tensor.dataType == onnx::DataType::Undefined) {
+    emitter.invalid("tensor " + onnx::quoted(tensor.name) +
+                    " has the data type 0, which means that it has none");
+    return {};
+  }
   if (!element) {
     emitter.unsupported("tensor " + onnx::quoted(tensor.name) + " has type " +
                         onnx::typeName(tensor.dataType));

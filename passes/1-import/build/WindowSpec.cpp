@@ -1,6 +1,7 @@
 //===- WindowSpec.cpp - sliding windows of convolutions and pools ---------===//
 
 #include "passes/1-import/build/WindowSpec.h"
+#include "status/Suggestions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -91,7 +92,8 @@ WindowSpec readWindow(NodeImport &node, ArrayRef<int64_t> spatial,
   if (node.hasAttribute("kernel_shape") || size.empty())
     window.size = readList(node, "kernel_shape", rank, 1, 1);
   if (!size.empty() && ArrayRef(window.size) != size)
-    node.invalid("attribute 'kernel_shape' is not the shape of the filter");
+    node.invalid("attribute 'kernel_shape' is " + sizesText(window.size) +
+                 ", but the filter has " + sizesText(size));
   boundSizes(node, spatial);
   boundSizes(node, window.size);
   window.strides = readList(node, "strides", rank, 1, 1);
@@ -105,8 +107,11 @@ WindowSpec readWindow(NodeImport &node, ArrayRef<int64_t> spatial,
     padSame(window, spatial, automatic == "SAME_UPPER");
   else if (automatic == "VALID")
     window.pads.assign(2 * rank, 0);
-  else if (automatic != "NOTSET" && !automatic.empty())
-    node.invalid("attribute 'auto_pad' is '" + automatic + "'");
+  else if (!automatic.empty())
+    if (std::string error = checkWord(
+            automatic, {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"});
+        !error.empty())
+      node.invalid("attribute 'auto_pad' " + error);
   if (node.integer("ceil_mode", 0))
     addOverhang(window, spatial);
   return window;

@@ -234,9 +234,13 @@ static Value oneHot(NodeImport &n) {
   SmallVector<int64_t> depth = n.integers(1);
   if (n.failed())
     return {};
-  if (depth.size() != 1 || depth[0] < 0 ||
-      shapeOf(values) != ArrayRef<int64_t>{2})
-    return n.invalid("needs one depth, and two values: off and on");
+  if (depth.size() != 1)
+    return n.invalid("needs one depth, got " + sizesText(depth));
+  if (depth[0] < 0)
+    return n.invalid("needs a depth of at least 0, got " + Twine(depth[0]));
+  if (shapeOf(values) != ArrayRef<int64_t>{2})
+    return n.invalid("needs two values, off and on, got a tensor of shape " +
+                     sizesText(shapeOf(values)));
   SmallVector<int64_t> shape(shapeOf(indices));
   int64_t dim = n.dim("axis", -1, shape.size() + 1);
   shape.insert(shape.begin() + dim, depth[0]);

@@ -3,6 +3,8 @@
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace pcc::graph;
 
@@ -14,7 +16,13 @@ static Value transpose(NodeImport &n) {
   Value x = n.operand(0);
   SmallVector<int64_t> reversed =
       llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, shapeOf(x).size())));
-  return n.transpose(x, n.integerList("perm").value_or(reversed));
+  const auto perm = n.integerList("perm").value_or(reversed);
+  if (!std::is_permutation(perm.begin(), perm.end(), reversed.begin(),
+                           reversed.end()))
+    return n.invalid("attribute 'perm' is " + sizesText(perm) +
+                     ", which is no order of the " + Twine(reversed.size()) +
+                     " dims of a tensor of shape " + sizesText(shapeOf(x)));
+  return n.transpose(x, perm);
 }
 
 /// Imports Reshape. Two sizes in the requested shape are special:

@@ -1,6 +1,7 @@
 //===- Slices.cpp - import of slices, splits and padding ------------------===//
 
 #include "passes/1-import/build/OpTable.h"
+#include "runtime/base/QuantityText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -68,34 +69,53 @@ static Value slice(NodeImport &n) {
   return n.make<SliceOp>(x, from, sizes, by);
 }
 
-/// Imports Split. If the node gives no sizes, each part has the size of the
-/// split dim divided by the number of parts, rounded up; the last parts may be
-/// smaller.
+/// Returns the sizes of the parts of a Split that does not give them: each part
+/// has the size of the split dim, `whole`, divided by the number of parts,
+/// rounded up; the last parts may be smaller. Before opset 18, all parts are
+/// equal. Records an error in `n` if the node asks for something else.
+static SmallVector<int64_t> evenParts(NodeImport &n, int64_t whole) {
+  const auto parts = static_cast<int64_t>(n.node.outputs.size());
+  const int64_t asked = n.integer("num_outputs", parts);
+  if (asked != parts)
+    n.invalid("has " + runtime::countText(parts, "output") +
+              ", but num_outputs is " + Twine(asked));
+  else if (n.opset() < 18 && parts > 0 && whole % parts != 0)
+    n.fail(n.mismatchExitCode, "splits " + Twine(whole) + " elements into " +
+                                   Twine(parts) +
+                                   " parts, which cannot be equal");
+  const int64_t each = parts > 0 ? llvm::divideCeil(whole, parts) : 0;
+  SmallVector<int64_t> sizes;
+  for (int64_t i = 0, left = whole; i < parts; ++i, left -= each)
+    sizes.push_back(std::clamp<int64_t>(left, 0, each));
+  return sizes;
+}
+
+/// Imports Split. Before opset 13, the sizes of the parts were an attribute.
 static Value split(NodeImport &n) {
   Value x = n.operand(0);
-  int64_t dim = n.dim("axis", 0, shapeOf(x).size()),
-          parts = n.node.outputs.size();
+  const int64_t dim = n.dim("axis", 0, shapeOf(x).size());
   auto sizes = n.integersOf("split", 1);
   if (n.failed())
     return {};
-  int64_t whole = shapeOf(x)[dim];
-  if (!sizes) {
-    if (n.integer("num_outputs", parts) != parts)
-      return n.invalid("has " + Twine(parts) + " outputs, but num_outputs is " +
-                       Twine(n.integer("num_outputs", parts)));
-    int64_t each = parts > 0 ? llvm::divideCeil(whole, parts) : 0;
-    sizes.emplace();
-    for (int64_t i = 0, left = whole; i < parts; ++i, left -= each)
-      sizes->push_back(std::clamp<int64_t>(left, 0, each));
-  }
+  const int64_t whole = shapeOf(x)[dim];
+  if (sizes && n.hasAttribute("num_outputs"))
+    return n.invalid("gives both the sizes of the parts and num_outputs");
+  if (!sizes)
+    sizes = evenParts(n, whole);
+  if (n.failed())
+    return {};
+  if (sizes->size() != n.node.outputs.size())
+    return n.invalid("has " +
+                     runtime::countText(n.node.outputs.size(), "output") +
+                     ", but splits into parts of " + sizesText(*sizes));
   int64_t start = 0, sum = 0;
-  bool fits = llvm::all_of(*sizes, [&](int64_t size) {
+  const bool fits = llvm::all_of(*sizes, [&](int64_t size) {
     return size >= 0 && !llvm::AddOverflow(sum, size, sum);
   });
-  if (sizes->size() < n.node.outputs.size() || !fits || sum != whole)
-    return n.invalid("splits " + Twine(whole) +
-                     " elements into parts that do "
-                     "not add up");
+  if (!fits || sum != whole)
+    return n.fail(n.mismatchExitCode,
+                  "splits " + Twine(whole) + " elements into parts of " +
+                      sizesText(*sizes) + ", which do not add up");
   for (auto [i, size] : llvm::enumerate(*sizes)) {
     if (n.isOutputUsed(i))
       n.set(i, n.sliceDim(x, dim, start, size));
@@ -135,7 +155,8 @@ static Value pad(NodeImport &n) {
   if (!mode)
     return n.invalid("mode is '" + n.text("mode", "") + "'");
   if (!pads || pads->size() != 2 * axes->size())
-    return n.invalid("needs two pads per axis");
+    return n.invalid("needs " + runtime::countText(2 * axes->size(), "pad") +
+                     ", got " + (pads ? sizesText(*pads) : "none"));
   if (llvm::any_of(*pads, [](int64_t count) {
         return count > INT32_MAX || count < INT32_MIN;
       }))
@@ -147,6 +168,14 @@ static Value pad(NodeImport &n) {
       return {};
     low[dim] = (*pads)[i];
     high[dim] = (*pads)[i + axes->size()];
+    const int64_t taken =
+        std::max<int64_t>(0, -low[dim]) + std::max<int64_t>(0, -high[dim]);
+    if (taken > shapeOf(x)[dim])
+      return n.fail(n.mismatchExitCode, "has pads of " + Twine(low[dim]) +
+                                            " and " + Twine(high[dim]) +
+                                            ", which take more than the " +
+                                            Twine(shapeOf(x)[dim]) +
+                                            " elements of dim " + Twine(dim));
   }
   Value fill;
   if (*mode == PadMode::Constant)

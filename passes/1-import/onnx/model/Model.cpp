@@ -52,7 +52,13 @@ unsigned pcc::onnx::bitWidth(DataType type) {
 
 std::string pcc::onnx::typeName(DataType type) {
   const DataTypeRow *row = rowOf(type);
-  return row ? row->name : "type " + std::to_string(static_cast<int>(type));
+  return row ? row->name : std::to_string(static_cast<int>(type));
+}
+
+std::string pcc::onnx::unknownType(DataType type) {
+  return rowOf(type) ? std::string()
+                     : "has the data type " + typeName(type) +
+                           ", which ONNX does not have";
 }
 
 std::optional<uint64_t>

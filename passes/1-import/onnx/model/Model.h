@@ -106,6 +106,9 @@ unsigned bitWidth(DataType type);
 /// Returns the name of an element type in ONNX's text form, such as "float" or
 /// "int64". Returns "type 77" for the unknown number 77.
 std::string typeName(DataType type);
+/// Returns "" if ONNX has the element type `type`. Otherwise, returns the end
+/// of an error message: "has the data type 77, which ONNX does not have".
+std::string unknownType(DataType type);
 
 /// Returns the number of bytes that the elements of a tensor need in
 /// Tensor::raw. Elements of 4 or 2 bits share a byte. Returns nothing if the

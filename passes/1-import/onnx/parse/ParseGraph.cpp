@@ -33,7 +33,8 @@ void ModelParser::model(std::string_view message, Model &model) {
   if (!hasGraph)
     throw WireError{"it has no graph", /*endsEarly=*/true};
   if (model.opsets.empty())
-    throw WireError{"it imports no opset", /*endsEarly=*/true};
+    throw InvalidMessage{"it imports no opset: opset_import is missing, or the "
+                         "file is cut off before it"};
 }
 
 /// Parses one field of a ModelProto, the message that holds a whole ONNX model.

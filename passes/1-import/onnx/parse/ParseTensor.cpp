@@ -174,6 +174,8 @@ void ModelParser::tensor(std::string_view message, Tensor &tensor) {
       break;
     }
   }
+  if (const std::string claim = unknownType(tensor.dataType); !claim.empty())
+    throw InvalidMessage{"tensor " + quoted(tensor.name) + " " + claim};
   if (isExternal)
     tensor.external = location;
   if (hasTyped)

@@ -1,5 +1,6 @@
 //===- ParseType.cpp - parser of types and shapes of values ---------------===//
 
+#include "passes/1-import/onnx/model/MessageText.h"
 #include "passes/1-import/onnx/parse/ModelParser.h"
 
 using namespace pcc::onnx;
@@ -14,6 +15,9 @@ void ModelParser::valueInfo(std::string_view message, ValueInfo &info) {
     else if (wire.field() == 4)
       append(wire, info.metadata, &ModelParser::metadata);
   }
+  if (const std::string claim = unknownType(info.type.elementType);
+      !claim.empty())
+    throw InvalidMessage{"value " + quoted(info.name) + " " + claim};
 }
 
 /// Parses `message`, which is an encoded TypeProto: the type of a value. Stores
