@@ -170,6 +170,14 @@ def convolution(folder, **fields):
     return save(folder, [node("Conv", ["x", "w"], **fields)], [value("x", [1, 2, 8, 8])], weights=[weight("w", [3, 2, 3, 3])])
 
 
+def norm(folder, kind, epsilon, operands, **fields):
+    """Writes a node that normalizes x of shape [2, 4, 8] with `operands` weights of 4 or, over the last dim, 8 elements."""
+    size = 8 if kind in ("LayerNormalization", "RMSNormalization") else 4
+    names = [f"w{i}" for i in range(operands)]
+    return save(folder, [node(kind, ["x", *names], epsilon=epsilon, **fields)], [value("x", [2, 4, 8])],
+                weights=[weight(name, [size]) for name in names], opset=23)
+
+
 # Models whose message has to name what was found: how to write one, and texts in the message.
 FOUND = {
     "branch_missing": (branch_missing, ["the_node", "'else_branch'"]),
@@ -187,6 +195,12 @@ FOUND = {
     "pads_beyond_a_dim": (lambda folder: pad(folder, [0, -6, 0, -6]), ["the_node", "-6 and -6", "10 elements of dim 1"]),
     "pad_beyond_a_dim": (lambda folder: pad(folder, [0, -11, 0, 4]), ["the_node", "-11 and 4", "10 elements of dim 1"]),
     "unknown_auto_pad": (lambda folder: convolution(folder, auto_pad="SAME"), ["the_node", "'SAME'", "SAME_UPPER"]),
+    "layer_norm": (lambda folder: norm(folder, "LayerNormalization", -1e-5, 2), ["the_node", "'epsilon'", "-1e-05"]),
+    "layer_norm_nan": (lambda folder: norm(folder, "LayerNormalization", float("nan"), 2), ["the_node", "'epsilon'", "nan"]),
+    "rms_norm": (lambda folder: norm(folder, "RMSNormalization", -1.0, 1), ["the_node", "'epsilon'", "-1"]),
+    "batch_norm": (lambda folder: norm(folder, "BatchNormalization", -1.0, 4), ["the_node", "'epsilon'", "-1"]),
+    "instance_norm": (lambda folder: norm(folder, "InstanceNormalization", -1.0, 2), ["the_node", "'epsilon'", "-1"]),
+    "group_norm": (lambda folder: norm(folder, "GroupNormalization", -1.0, 2, num_groups=2), ["the_node", "'epsilon'", "-1"]),
     "kernel_shape": (lambda folder: convolution(folder, kernel_shape=[2, 2]), ["the_node", "[2, 2]", "[3, 3]"]),
 }
 

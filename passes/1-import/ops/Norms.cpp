@@ -8,6 +8,10 @@
 
 #include "passes/1-import/build/OpTable.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -38,6 +42,20 @@ static Value widen(NodeImport &n, Value x) {
       tensorType(x).getElementType().getIntOrFloatBitWidth() >= 32)
     return x;
   return n.cast(x, n.getBuilder().getF32Type());
+}
+
+/// Returns the attribute `epsilon`, or `otherwise` if it is absent. Records an
+/// error if it is negative, infinite or NaN: 1 / √(variance + epsilon) is then
+/// no number for some variances.
+static double epsilonOf(NodeImport &n, double otherwise) {
+  const double epsilon = n.real("epsilon", otherwise);
+  if (epsilon >= 0 && std::isfinite(epsilon))
+    return epsilon;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", epsilon);
+  n.invalid("attribute 'epsilon' needs a finite number of at least 0, got " +
+            text);
+  return otherwise;
 }
 
 /// Creates 1 / √(variance + epsilon).
@@ -102,7 +120,7 @@ static Value layerNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
 static Value layerNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t rank = shapeOf(x).size(), dim = n.dim("axis", -1, rank);
-  double epsilon = n.real("epsilon", 1e-5f);
+  double epsilon = epsilonOf(n, 1e-5f);
   if (n.failed())
     return {};
   if (n.isOutputUsed(1) || n.isOutputUsed(2)) {
@@ -128,7 +146,7 @@ static Value rmsNorm(NodeImport &n, Value x, int64_t dim, double epsilon,
 static Value rmsNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t dim = n.dim("axis", -1, shapeOf(x).size());
-  return rmsNorm(n, x, dim, n.real("epsilon", 1e-5f), n.operand(1));
+  return rmsNorm(n, x, dim, epsilonOf(n, 1e-5f), n.operand(1));
 }
 
 /// Imports two ops of the domain com.microsoft:
@@ -141,7 +159,7 @@ template <bool rms> static Value skipNormalization(NodeImport &n) {
   if (n.has(biasAt))
     sum = n.add(sum, n.operand(biasAt));
   int64_t dim = n.normalizeDim(-1, shapeOf(sum).size());
-  double epsilon = n.real("epsilon", 1e-12f);
+  double epsilon = epsilonOf(n, 1e-12f);
   Value result = rms ? rmsNorm(n, sum, dim, epsilon, n.operand(2))
                      : layerNorm(n, sum, dim, epsilon, n.operand(2),
                                  n.has(3) ? n.operand(3) : Value());
@@ -167,7 +185,7 @@ static Value batchNormalizationOfBatch(NodeImport &n) {
     return n.invalid("normalises a tensor of " + Twine(rank) + " dims");
   SmallVector<int64_t> dims = dimsFrom(2, rank);
   dims.insert(dims.begin(), 0);
-  Moments moments(n, x, dims, n.real("epsilon", 1e-5f));
+  Moments moments(n, x, dims, epsilonOf(n, 1e-5f));
   const auto setRunning = [&](size_t output, size_t operand, Value statistic) {
     if (n.failed() || !n.isOutputUsed(output))
       return;
@@ -199,7 +217,7 @@ static Value batchNormalization(NodeImport &n) {
     return batchNormalizationOfBatch(n);
   Value x = n.operand(0);
   int64_t rank = shapeOf(x).size();
-  Value inverse = inverseDeviation(n, n.operand(4), n.real("epsilon", 1e-5f));
+  Value inverse = inverseDeviation(n, n.operand(4), epsilonOf(n, 1e-5f));
   Value factor = n.mul(
       n.operand(1), n.failed() ? Value() : n.cast(inverse, n.elementType(1)));
   Value offset = n.sub(n.operand(2), n.mul(n.operand(3), factor));
@@ -215,7 +233,7 @@ static Value batchNormalization(NodeImport &n) {
 static Value instanceNormalization(NodeImport &n) {
   Value x = n.operand(0);
   int64_t rank = shapeOf(x).size();
-  Moments moments(n, x, dimsFrom(2, rank), n.real("epsilon", 1e-5f));
+  Moments moments(n, x, dimsFrom(2, rank), epsilonOf(n, 1e-5f));
   if (n.failed())
     return {};
   Value unit =
@@ -238,7 +256,7 @@ static Value groupNormalization(NodeImport &n) {
   SmallVector<int64_t> grouped{shape[0], groups, shape[1] / groups};
   llvm::append_range(grouped, ArrayRef(shape).drop_front(2));
   Moments moments(n, n.reshape(x, grouped), dimsFrom(2, grouped.size()),
-                  n.real("epsilon", 1e-5f));
+                  epsilonOf(n, 1e-5f));
   if (n.failed())
     return {};
   Value unit =
