@@ -38,6 +38,11 @@ inline Phase after(Phase phase) {
   return static_cast<Phase>(static_cast<uint8_t>(phase) + 1);
 }
 
+/// Returns the phase that `phase` follows. `phase` must not be `None`.
+inline Phase before(Phase phase) {
+  return static_cast<Phase>(static_cast<uint8_t>(phase) - 1);
+}
+
 } // namespace pcc
 
 #endif // PCC_PASSES_PHASE_H

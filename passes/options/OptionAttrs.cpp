@@ -226,6 +226,16 @@ static const OptionRow &rowOf(StringRef key) {
   });
 }
 
+/// Returns the next step of a user who wants to change an option that phase
+/// `reader` reads, which has already run.
+static std::string remedyText(Phase reader) {
+  if (reader == Phase::Import)
+    return "compile the model again to change it";
+  return "give it for the dump of " + std::string(folderOf(before(reader))) +
+         ", with --start-at " + std::string(folderOf(reader)) +
+         (before(reader) == Phase::Import ? "" : ", or for an earlier dump");
+}
+
 /// Returns the error for a changed option that can no longer take effect. The
 /// option `name` has the value `value` in this call of pcc, and the value
 /// `before` in the dump from which pcc continues (null if the option was not
@@ -235,39 +245,48 @@ static Status contradicts(const std::string &name, const std::string &value,
   const std::string had =
       before ? "'" + before.str() + "'" : std::string("nothing");
   const Phase reader = rowOf(name).firstReader;
-  const std::string remedy =
+  const std::string cause =
       reader == Phase::Import
-          ? "compile the model again to change it"
-          : "phase " + std::string(folderOf(reader)) +
-                " has read it; change it with --start-at " +
-                std::string(folderOf(reader)) + " or an earlier phase";
+          ? ""
+          : "phase " + std::string(folderOf(reader)) + " has read it; ";
   return Status::error(WrongUsage,
                        "option " + name + " is '" + value +
                            "', but the phases before this dump were run with " +
                            had,
-                       {remedy});
+                       {cause + remedyText(reader)});
 }
 
 /// Compares the options of this call of pcc with the options of an earlier
 /// call, which has written the dump `module` and its attribute `pcc.options`.
 /// Adds each option with another value to `changed`, as text. Returns an error
-/// with exit code 2 if one of the phases up to `passed` has already read such
-/// an option. An option that the earlier call lacked does not differ if it has
-/// its default value, such as --tp 1. Ignores options that do not change the
-/// result of a compilation, such as --quiet.
+/// if one of the phases up to `passed` has already read such an option: the
+/// error of checkAllOptions() or checkPresets() if no phase could meet the
+/// request, else one with exit code 2 about the option that is read first. An
+/// option that the earlier call lacked does not differ if it has its default
+/// value, such as --tp 1. Ignores options that do not change the result of a
+/// compilation, such as --quiet.
 static Status findChanges(ModuleOp module, const CompileOptions &options,
                           Phase passed, OptionTexts &changed) {
   auto recorded = module->getAttrOfType<DictionaryAttr>(optionsName);
+  Status late;
+  Phase reader = after(passed);
   for (auto &[name, value] : recordedTextsOf(options)) {
     auto before = recorded ? recorded.getAs<StringAttr>(name) : StringAttr();
     if (before ? before.getValue() == value
                : !value.empty() && value == defaultOf(module, name, options))
       continue;
-    if (rowOf(name).firstReader <= passed)
-      return contradicts(name, value, before);
     changed[name] = value;
+    if (rowOf(name).firstReader >= reader)
+      continue;
+    reader = rowOf(name).firstReader;
+    late = contradicts(name, value, before);
   }
-  return Status::success();
+  if (late.ok())
+    return late;
+  const CompileOptions merged = mergedOptions(module, options);
+  PCC_RETURN_IF_ERROR(checkAllOptions(merged));
+  PCC_RETURN_IF_ERROR(checkPresets(options, meshOf(merged, dist::Mesh())));
+  return late;
 }
 
 /// Checks the pipeline schedule (--schedule) that the user gives when pcc
@@ -284,7 +303,7 @@ static Status checkCutStages(ModuleOp module, const CompileOptions &given) {
       "--schedule " + given.schedule + " needs " + std::to_string(needed) +
           " stages per pipeline rank, but phase 3-place has cut " +
           std::to_string(cut.getInt()),
-      {"give it with --start-at 3-place or an earlier phase"});
+      {remedyText(Phase::Place)});
 }
 
 /// Stores the options in `changed` in the dump `module`. Their values differ
@@ -355,6 +374,21 @@ static Status checkInferenceSchedule(ModuleOp module) {
                            "\"forward\"");
 }
 
+/// Returns the error that a dump of phase `passed` does not start at phase
+/// `asked`. `dumpOf` says which dump it is.
+static Status doesNotStart(Phase asked, Phase passed,
+                           const std::string &dumpOf) {
+  const std::string claim = "--start-at " + std::string(folderOf(asked));
+  std::vector<std::string> notes;
+  if (passed != Phase::None && passed != lastPhase)
+    notes.push_back("it goes on with --start-at " +
+                    std::string(folderOf(after(passed))));
+  if (asked != Phase::Import)
+    notes.push_back(claim + " takes the dump of " +
+                    std::string(folderOf(before(asked))));
+  return Status::error(WrongUsage, claim + " does not fit: " + dumpOf, notes);
+}
+
 Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<IntegerAttr>(phaseName);
   if (recorded && (recorded.getInt() < 1 ||
@@ -373,9 +407,7 @@ Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
       "'" + options.model + "' is a dump of " +
       (passed == Phase::None ? "no phase" : std::string(folderOf(passed)));
   if (options.startAt && *options.startAt != after(passed))
-    return Status::error(
-        WrongUsage, "--start-at " + std::string(folderOf(*options.startAt)) +
-                        " does not fit: " + dumpOf);
+    return doesNotStart(*options.startAt, passed, dumpOf);
   if (options.stopAfter && *options.stopAfter < passed)
     return Status::error(WrongUsage,
                          "--stop-after " +

@@ -47,10 +47,11 @@ static Status checkExperts(const CompileOptions &options) {
     return Status::error(
         CannotMeet, "--preset expert needs ranks: give --ep, --dp or --cp");
   if (lanes % experts != 0)
-    return Status::error(CannotMeet,
-                         "--ep " + std::to_string(experts) +
-                             " does not divide dp times cp, which is " +
-                             std::to_string(lanes));
+    return Status::error(
+        CannotMeet,
+        "--ep " + std::to_string(experts) +
+            " does not divide dp times cp, which is " + std::to_string(lanes),
+        {"it divides --dp " + std::to_string(experts) + ", for instance"});
   return Status::success();
 }
 

@@ -82,6 +82,22 @@ def changed_options():
         pcc.succeed(dump, "--tp", "2", "--pp", "1", "--start-at", "5-localize", "--stop-after", "5")
 
 
+def advice():
+    """Tests that the dump and the phase that the message about a late option names take the option, also with other options."""
+    with tempfile.TemporaryDirectory() as t:
+        path, ir = os.path.join(t, "model.onnx"), os.path.join(t, "ir")
+        builder.build("mlp", path)
+        pcc.succeed(path, "--dim", "batch=8", "--tp", "2", "--dp", "2", "-q", "-o", os.path.join(t, "b.pcc"), f"--dump-ir={ir}")
+        shard, stages = ["--shard", "x=[?,?]"], ["--pp", "2"]
+        for options in (shard, stages, ["--preset", "fsdp"], ["--tp", "4"], ["--mesh", "a=4"], ["--memory-limit", "1GiB"],
+                        ["--microbatches", "2"], ["--dtype", "bf16"], [*shard, *stages], [*shard, "--microbatches", "2"], [*stages, "--dtype", "bf16"]):
+            code, _, err = pcc.call(os.path.join(ir, "5-localize.mlir"), *options, "-o", os.path.join(t, "no.pcc"))
+            found = re.search(r"dump of (\S+), with --start-at (\S+?),?\s", err)
+            if code != 2 or not found:
+                raise pcc.Failure(f"{options}: exit code {code}: {err.strip()[-300:]}")
+            pcc.succeed(os.path.join(ir, found[1] + ".mlir"), "--start-at", found[2], *options, "-q", "-o", os.path.join(t, "b.pcc"))
+
+
 def equal_twice():
     """Tests that folder, environment and time do not affect dumps, and that the model's folder does."""
     with tempfile.TemporaryDirectory() as t:
@@ -123,7 +139,7 @@ def verified():
 
 
 CASES = [(f"{m} {p or 'one rank'}", resumes, (m, p)) for m in SIZES for p in PLANS] + \
-        [("changed options", changed_options, ()), ("equal twice", equal_twice, ()), ("verified", verified, ())]
+        [("changed options", changed_options, ()), ("advice", advice, ()), ("equal twice", equal_twice, ()), ("verified", verified, ())]
 
 
 if __name__ == "__main__":
