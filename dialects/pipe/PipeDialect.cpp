@@ -130,14 +130,27 @@ std::optional<Held> pcc::pipe::heldOf(BlockArgument argument) {
                   : std::nullopt;
 }
 
-Value pcc::pipe::heldBy(BlockArgument argument) {
+FunctionOpInterface pcc::pipe::makerOf(BlockArgument argument) {
   auto held = heldOf(argument);
   Operation *taker = argument.getOwner()->getParentOp();
-  auto maker =
-      held ? dyn_cast_or_null<FunctionOpInterface>(
-                 SymbolTable::lookupNearestSymbolFrom(
-                     taker, StringAttr::get(taker->getContext(), held->by)))
-           : FunctionOpInterface();
+  // Search from the function outwards. The functions of all stages stand
+  // together behind the parameters, of which there may be thousands.
+  Operation *before = held ? taker : nullptr, *behind = before;
+  while (before || behind)
+    for (Operation **op : {&before, &behind}) {
+      if (!*op)
+        continue;
+      if (auto maker = dyn_cast<FunctionOpInterface>(**op);
+          maker && SymbolTable::getSymbolName(maker) == held->by)
+        return maker;
+      *op = op == &before ? (*op)->getPrevNode() : (*op)->getNextNode();
+    }
+  return {};
+}
+
+Value pcc::pipe::heldBy(BlockArgument argument) {
+  auto held = heldOf(argument);
+  FunctionOpInterface maker = makerOf(argument);
   if (!maker || maker.isExternal())
     return {};
   // The operands of the terminator are the results of the function `maker`.

@@ -93,6 +93,10 @@ std::optional<Held> heldOf(mlir::DictionaryAttr attributes);
 /// a function: `by` names the function, and `result` is the number of the
 /// result. Returns nullopt if the attribute is absent or malformed.
 std::optional<Held> heldOf(mlir::BlockArgument argument);
+/// Returns the function that the attribute `pipe.held` of `argument` names, a
+/// function beside that of `argument`. Returns null if the attribute or the
+/// function is missing.
+mlir::FunctionOpInterface makerOf(mlir::BlockArgument argument);
 /// Returns the SSA value that the attribute `pipe.held` passes to `argument`.
 /// It is an operand of the return op in the function that the attribute names.
 /// Returns null if the attribute, the function body or the result is missing.

@@ -215,9 +215,7 @@ struct VerifyScheduled
              << "', as a value that the stage holds";
     if (!held)
       return success();
-    auto maker =
-        function->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(
-            held->by);
+    FunctionOpInterface maker = pipe::makerOf(argument);
     if (maker && pipe::stageOf(maker) == pipe::stageOf(function) &&
         held->result < maker.getNumResults() &&
         maker.getResultTypes()[held->result] == argument.getType())

@@ -121,8 +121,9 @@ private:
   /// cost if variable 3 has the value 2.
   std::vector<std::vector<Cost>> unary;
   std::vector<Table> tables;
-  /// For each variable: indices of the cost tables that contain it.
-  std::vector<std::vector<size_t>> tablesOf;
+  /// For each variable: indices of the cost tables that contain it. A variable
+  /// may be in thousands of tables, so that tables are removed by a search tree.
+  std::vector<std::set<size_t>> tablesOf;
   std::vector<std::set<Variable>> neighbours;
   /// For each variable v: the size of the cost table that would replace v, as a
   /// logarithm. A neighbor of v is another variable that occurs in a cost table
@@ -265,14 +266,20 @@ void Eliminator::addTable(Table table) {
       unary[table.scope[0]][i] += table.costs[i];
     return;
   }
-  for (size_t other : tablesOf[table.scope[0]])
+  // An earlier table with the same variables is a table of each of them: search
+  // those of the variable with the fewest.
+  const Variable rarest = *std::min_element(
+      table.scope.begin(), table.scope.end(), [&](Variable a, Variable b) {
+        return tablesOf[a].size() < tablesOf[b].size();
+      });
+  for (size_t other : tablesOf[rarest])
     if (tables[other].scope == table.scope) {
       for (size_t i = 0; i < table.costs.size(); ++i)
         tables[other].costs[i] += table.costs[i];
       return;
     }
   for (Variable v : table.scope) {
-    tablesOf[v].push_back(tables.size());
+    tablesOf[v].insert(tables.size());
     for (Variable other : table.scope)
       if (v < other)
         connect(v, other);
@@ -282,7 +289,7 @@ void Eliminator::addTable(Table table) {
 
 void Eliminator::removeTable(size_t index) {
   for (Variable v : tables[index].scope)
-    std::erase(tablesOf[v], index);
+    tablesOf[v].erase(index);
   tables[index] = {};
 }
 
@@ -386,7 +393,7 @@ void Eliminator::eliminate(Variable v) {
   }
 
   while (!tablesOf[v].empty())
-    removeTable(tablesOf[v].back());
+    removeTable(*tablesOf[v].rbegin());
   disconnect(v);
   decisions.push_back(std::move(decision));
   addTable(std::move(reduced));
@@ -433,7 +440,7 @@ void Eliminator::freeze(Variable v) {
 void Eliminator::restrictTables(Variable v, uint32_t value) {
   std::vector<Table> restricted;
   while (!tablesOf[v].empty()) {
-    const size_t index = tablesOf[v].back();
+    const size_t index = *tablesOf[v].rbegin();
     Table table = std::move(tables[index]);
     tables[index].scope = table.scope;
     removeTable(index);
