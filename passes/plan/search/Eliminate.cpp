@@ -121,8 +121,8 @@ private:
   /// cost if variable 3 has the value 2.
   std::vector<std::vector<Cost>> unary;
   std::vector<Table> tables;
-  /// For each variable: indices of the cost tables that contain it. A variable
-  /// may be in thousands of tables, so that tables are removed by a search tree.
+  /// For each variable: indices of the cost tables that contain it. A search
+  /// tree, since a variable may be in thousands of tables.
   std::vector<std::set<size_t>> tablesOf;
   std::vector<std::set<Variable>> neighbours;
   /// For each variable v: the size of the cost table that would replace v, as a
