@@ -3,8 +3,6 @@
 #include "passes/driver/WriteFile.h"
 #include "runtime/base/AtomicFile.h"
 
-#include <unistd.h>
-
 using namespace pcc;
 
 Status pcc::writeFile(const std::string &path,
@@ -12,7 +10,5 @@ Status pcc::writeFile(const std::string &path,
   std::string text;
   llvm::raw_string_ostream stream(text);
   print(stream);
-  if (path == "-")
-    return runtime::writeAll(STDOUT_FILENO, text, "stdout");
   return runtime::writeFileAtomically(path, text);
 }

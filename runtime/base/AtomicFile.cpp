@@ -121,6 +121,8 @@ bool isWrittenInPlace(const std::string &path) {
 }
 
 Status writeFileAtomically(const std::string &path, std::string_view text) {
+  if (path == "-")
+    return writeAll(STDOUT_FILENO, text, "stdout");
   if (isWrittenInPlace(path))
     return writeInPlace(path, text);
   std::error_code ignored, problem;

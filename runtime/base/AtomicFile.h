@@ -25,7 +25,7 @@ bool isWrittenInPlace(const std::string &path);
 /// that opens `path` sees either the whole old file or the whole new file. If
 /// `path` is a symbolic link to a regular file, the link stays, and the regular
 /// file is replaced. A device or a pipe, such as /dev/stdout, is not replaced.
-/// The function writes `text` to it.
+/// The function writes `text` to it. The path "-" stands for stdout.
 ///
 /// The new file is not synced to disk, so a crash of the machine can lose its
 /// content. On failure, the function returns an error with exit code 7, and a
