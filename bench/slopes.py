@@ -5,8 +5,8 @@ the seconds at the largest size and the exponent e of seconds ~ size^e over the 
 
     build/venv/bin/python bench/slopes.py [--only GLOB] [--steps N] [--repeat N] [--least S] [--most E] [--pcc build/release/bin/pcc]
 
-`files` is what a compilation takes beside its phases: machine code, linking and writing the bundle. Seconds are the least of
---repeat runs, since other processes only add to them. 7-emit has a search of at most 0.2 s for a small arena (Arena.h); its slope
+`files` is what a compilation takes behind its phases: machine code, linking and writing the bundle. Seconds are processor time, to
+which other processes add little, and the least of --repeat runs. 7-emit has a search of at most 0.2 s for a small arena (Arena.h); its slope
 is steep where that search begins and flat behind it. With more than a thousand microbatches, the placement of buffers with a
 slot for each microbatch takes longer than that: 0.4 s for 2,048, and 5 s for 8,192."""
 import argparse
@@ -200,7 +200,7 @@ AXES = {
 
 
 def compile(pcc, model, options, folder):
-    """Returns the seconds by phase of one compilation."""
+    """Returns the processor seconds by phase of one compilation."""
     report = os.path.join(folder, "r.json")
     done = subprocess.run([pcc, model, "-o", os.path.join(folder, "m.pcc"), "-q", "--report", report, *options],
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -208,8 +208,7 @@ def compile(pcc, model, options, folder):
         sys.exit(f"{' '.join(options)}: exit {done.returncode}: {done.stderr[:400]}")
     with open(report) as file:
         times = json.load(file)
-    phases = {p["name"]: p["seconds"] for p in times["phases"]}
-    return {**phases, "files": max(0, times["seconds"] - sum(phases.values()))}
+    return {**{p["name"]: p["cpu_seconds"] for p in times["phases"]}, "files": times["bundle"]["cpu_seconds"]}
 
 
 def measure(pcc, name, steps, repeat):

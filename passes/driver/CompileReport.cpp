@@ -4,6 +4,7 @@
 #include "passes/driver/WriteFile.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
@@ -18,6 +19,14 @@ static int64_t peakMemory() {
   return static_cast<int64_t>(usage.ru_maxrss) * 1024;
 }
 
+/// Returns the processor seconds that all threads of the process have taken.
+static double cpuSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) +
+         1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 static double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
       .count();
@@ -28,18 +37,24 @@ void CompileReport::begin(Phase phase) {
     return;
   current = phase;
   phaseStarted = Clock::now();
+  phaseStartedCpu = cpuSeconds();
+}
+
+PhaseStats CompileReport::statsOf(std::string name) const {
+  return {std::move(name), secondsSince(phaseStarted),
+          cpuSeconds() - phaseStartedCpu, peakMemory()};
 }
 
 void CompileReport::end() {
-  phases.push_back({std::string(folderOf(current)), secondsSince(phaseStarted),
-                    peakMemory()});
+  phases.push_back(statsOf(std::string(folderOf(current))));
 }
 
-void CompileReport::beginBundle() { phaseStarted = Clock::now(); }
-
-void CompileReport::endBundle() {
-  bundle = {"bundle", secondsSince(phaseStarted), peakMemory()};
+void CompileReport::beginBundle() {
+  phaseStarted = Clock::now();
+  phaseStartedCpu = cpuSeconds();
 }
+
+void CompileReport::endBundle() { bundle = statsOf("bundle"); }
 
 Status CompileReport::write(const std::string &path,
                             const Status &status) const {
@@ -47,6 +62,7 @@ Status CompileReport::write(const std::string &path,
   for (const PhaseStats &phase : phases)
     phaseList.push_back({{"name", phase.name},
                          {"seconds", phase.seconds},
+                         {"cpu_seconds", phase.cpuSeconds},
                          {"peak_memory_bytes", phase.peakMemoryBytes}});
   for (const UnsupportedOp &op : unsupported)
     unsupportedList.push_back({{"op", op.op},
@@ -60,6 +76,7 @@ Status CompileReport::write(const std::string &path,
               {"notes", notes}};
   if (bundle)
     all["bundle"] = {{"seconds", bundle->seconds},
+                     {"cpu_seconds", bundle->cpuSeconds},
                      {"peak_memory_bytes", bundle->peakMemoryBytes}};
   if (!status.ok())
     all["error"] = status.message();

@@ -18,6 +18,8 @@ struct PhaseStats {
   std::string name;
   /// Wall-clock seconds that a phase took.
   double seconds = 0;
+  /// Processor seconds of all threads. Other processes do not add to them.
+  double cpuSeconds = 0;
   /// Largest resident memory of the process, in bytes. The number covers the
   /// time from the start of the process to the end of the phase `name`.
   int64_t peakMemoryBytes = 0;
@@ -51,12 +53,17 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
+  /// Returns the time and memory of the phase `name`, which has just ended.
+  PhaseStats statsOf(std::string name) const;
+
   /// Time and memory of each phase that has ended.
   std::vector<PhaseStats> phases;
   /// Time and memory of the bundle, if it has been written.
   std::optional<PhaseStats> bundle;
   /// Start of the compilation, and start of the current phase.
   Clock::time_point started = Clock::now(), phaseStarted = started;
+  /// Processor seconds of the process at the start of the current phase.
+  double phaseStartedCpu = 0;
   /// Phase for which begin() was called last. Phase::None before the first
   /// call.
   Phase current = Phase::None;
