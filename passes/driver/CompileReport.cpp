@@ -19,12 +19,12 @@ static int64_t peakMemory() {
   return static_cast<int64_t>(usage.ru_maxrss) * 1024;
 }
 
-/// Returns the processor seconds that all threads of the process have taken.
-static double cpuSeconds() {
+/// Returns the processor time that all threads of the process have taken.
+static std::chrono::nanoseconds cpuTime() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) +
-         1e-9 * static_cast<double>(time.tv_nsec);
+  return std::chrono::seconds(time.tv_sec) +
+         std::chrono::nanoseconds(time.tv_nsec);
 }
 
 static double secondsSince(std::chrono::steady_clock::time_point start) {
@@ -37,12 +37,13 @@ void CompileReport::begin(Phase phase) {
     return;
   current = phase;
   phaseStarted = Clock::now();
-  phaseStartedCpu = cpuSeconds();
+  phaseStartedCpu = cpuTime();
 }
 
 PhaseStats CompileReport::statsOf(std::string name) const {
-  return {std::move(name), secondsSince(phaseStarted),
-          cpuSeconds() - phaseStartedCpu, peakMemory()};
+  const std::chrono::duration<double> cpu = cpuTime() - phaseStartedCpu;
+  return {std::move(name), secondsSince(phaseStarted), cpu.count(),
+          peakMemory()};
 }
 
 void CompileReport::end() {
@@ -51,7 +52,7 @@ void CompileReport::end() {
 
 void CompileReport::beginBundle() {
   phaseStarted = Clock::now();
-  phaseStartedCpu = cpuSeconds();
+  phaseStartedCpu = cpuTime();
 }
 
 void CompileReport::endBundle() { bundle = statsOf("bundle"); }

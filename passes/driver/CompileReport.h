@@ -62,8 +62,8 @@ private:
   std::optional<PhaseStats> bundle;
   /// Start of the compilation, and start of the current phase.
   Clock::time_point started = Clock::now(), phaseStarted = started;
-  /// Processor seconds of the process at the start of the current phase.
-  double phaseStartedCpu = 0;
+  /// Processor time of the process at the start of the current phase.
+  std::chrono::nanoseconds phaseStartedCpu{0};
   /// Phase for which begin() was called last. Phase::None before the first
   /// call.
   Phase current = Phase::None;
