@@ -83,17 +83,20 @@ Status Compilation::advanceTo(Phase last) {
   return placed(runPhases(last), last);
 }
 
+/// Returns whether `status` is an error that the text of a dump can cause.
+static bool isMistake(const Status &status) {
+  return status.code() == CannotRead || status.code() == CannotMeet;
+}
+
 Status Compilation::placed(const Status &status, Phase last) {
   const bool isEdited = isUnsealed && isDump && !hasPlaces && !crashed;
-  if (!isEdited || (status.code() != CannotRead && status.code() != CannotMeet))
+  if (!isEdited || !isMistake(status))
     return status;
   return located(findPlace(status, last));
 }
 
 Status Compilation::located(Status status) const {
-  const bool isFault =
-      status.code() == CannotRead || status.code() == CannotMeet;
-  if (!isFault || !isUnsealed || !isDump ||
+  if (!isMistake(status) || !isUnsealed || !isDump ||
       StringRef(status.message()).starts_with(source.path + ":"))
     return status;
   return status.prefixed(diagnostics.placeOf((*module)->getLoc()));

@@ -4,6 +4,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"
 #include "status/Suggestions.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <set>
@@ -52,10 +53,9 @@ static StringRef tokenAt(Location location, StringRef source) {
 /// `%`.
 static std::vector<std::string> namesWith(char sign, StringRef source) {
   std::set<std::string> names;
-  for (size_t at = source.find(sign); at != StringRef::npos;
-       at = source.find(sign, at + 1))
-    if (StringRef name = firstToken(source.drop_front(at)); name.size() > 1)
-      names.insert(name.str());
+  for (StringRef part : llvm::drop_begin(llvm::split(source, sign)))
+    names.insert(sign + part.take_while(isNameCharacter).str());
+  names.erase(std::string(1, sign));
   return {names.begin(), names.end()};
 }
 
@@ -106,8 +106,7 @@ static std::string unknownAlias(StringRef id, StringRef source) {
 /// Returns the message for `token` where a type should be.
 static std::string unknownType(StringRef token) {
   if (!llvm::isAlpha(token.front()))
-    return "expected a type such as tensor<8x16xf32>, got '" + token.str() +
-           "'";
+    return "expected a type, got '" + token.str() + "'";
   return "there is no type '" + token.str() + "'" +
          didYouMean(token, {"tensor", "f64", "f32", "f16", "bf16", "i64", "i32",
                             "i16", "i8", "i1", "ui64", "ui32", "ui16", "ui8"});
@@ -173,12 +172,11 @@ static std::string inPlainWords(std::string text) {
 /// Returns ", got 'TOKEN'" for an error of the parser that says only what it
 /// expected.
 static std::string gotToken(StringRef text, StringRef token) {
-  const bool isOpen = text.contains("expected ") && !text.contains(", got") &&
-                      !text.contains("but found");
-  if (!isOpen || token.empty())
+  const bool isTold = text.contains(", got") || text.contains("but found");
+  if (isTold || !text.contains("expected ") || token.empty())
     return "";
-  return ", got " +
-         (token.starts_with("\"") ? token.str() : "'" + token.str() + "'");
+  const bool isString = token.starts_with("\"");
+  return ", got " + (isString ? token.str() : "'" + token.str() + "'");
 }
 
 std::string pcc::inOurWords(StringRef message, Location location,
