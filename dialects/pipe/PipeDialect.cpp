@@ -132,19 +132,15 @@ std::optional<Held> pcc::pipe::heldOf(BlockArgument argument) {
 
 FunctionOpInterface pcc::pipe::makerOf(BlockArgument argument) {
   auto held = heldOf(argument);
+  if (!held)
+    return {};
+  // Search from the end: the functions of the stages stand behind the
+  // parameters, of which there may be thousands.
   Operation *taker = argument.getOwner()->getParentOp();
-  // Search from the function outwards. The functions of all stages stand
-  // together behind the parameters, of which there may be thousands.
-  Operation *before = held ? taker : nullptr, *behind = before;
-  while (before || behind)
-    for (Operation **op : {&before, &behind}) {
-      if (!*op)
-        continue;
-      if (auto maker = dyn_cast<FunctionOpInterface>(**op);
-          maker && SymbolTable::getSymbolName(maker) == held->by)
-        return maker;
-      *op = op == &before ? (*op)->getPrevNode() : (*op)->getNextNode();
-    }
+  for (Operation &op : llvm::reverse(*taker->getBlock()))
+    if (auto maker = dyn_cast<FunctionOpInterface>(op);
+        maker && SymbolTable::getSymbolName(maker) == held->by)
+      return maker;
   return {};
 }
 

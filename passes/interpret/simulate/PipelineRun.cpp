@@ -128,7 +128,6 @@ BoundaryHooks PipelineRun::hooksOf(const Position &position, int64_t stage,
 RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
                                   unsigned argument,
                                   const SimulatedRanks &ranks) {
-  auto maker = module.lookupSymbol<func::FuncOp>(from.by);
   int64_t microbatch = pipe::runsOnce(taker) ? mesh.sizeOf(dist::timeAxis) - 1
                                              : ranks.microbatch;
   auto at = held.find({from.by.str(), from.result, -1});
@@ -137,7 +136,7 @@ RankTensors PipelineRun::takeHeld(func::FuncOp taker, const pipe::Held &from,
         {from.by.str(), from.result, std::max<int64_t>(microbatch, 0)});
   if (at != held.end())
     return at->second;
-  if (maker != taker)
+  if (!pipe::isAccumulator(taker.getArgument(argument)))
     return {};
   auto type = graph::tensorType(taker.getArgument(argument));
   return RankTensors(ranks.size(),

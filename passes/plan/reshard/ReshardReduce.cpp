@@ -16,12 +16,7 @@ Sharding dropPartials(Sharding sharding, const SubAxes &axes) {
   return canonical(std::move(sharding));
 }
 
-/// Returns the sub-axes of the microbatch axis along which `sharding` is
-/// partial. The microbatch axis is the mesh axis whose coordinates are
-/// microbatches rather than ranks. If a tensor is partial along it, each
-/// microbatch computes one partial tensor. The true value is the reduction of
-/// these tensors, such as their sum.
-static SubAxes partialAlongTime(const Sharding &sharding) {
+SubAxes partialAlongTime(const Sharding &sharding) {
   SubAxes axes;
   for (const Partial &partial : sharding.partials)
     if (partial.axis.axis == timeAxis)

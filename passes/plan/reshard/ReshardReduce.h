@@ -28,6 +28,13 @@ ReshardStep reductionStep(dist::CollectiveKind kind, const dist::SubAxes &axes,
 /// Returns `sharding` without the partial axes `axes`.
 dist::Sharding dropPartials(dist::Sharding sharding, const dist::SubAxes &axes);
 
+/// Returns the sub-axes of the microbatch axis along which `sharding` is
+/// partial. The microbatch axis is the mesh axis whose coordinates are
+/// microbatches rather than ranks. If a tensor is partial along it, each
+/// microbatch computes one partial tensor. The true value is the reduction of
+/// these tensors, such as their sum.
+dist::SubAxes partialAlongTime(const dist::Sharding &sharding);
+
 } // namespace pcc::plan
 
 #endif // PCC_PASSES_PLAN_RESHARD_RESHARDREDUCE_H

@@ -9,11 +9,7 @@ using namespace pcc::dist;
 namespace pcc::plan {
 
 Sharding placementOnRanks(const Sharding &sharding) {
-  Sharding result = placement(sharding);
-  std::erase_if(result.partials, [](const Partial &partial) {
-    return partial.axis.axis == timeAxis;
-  });
-  return result;
+  return dropPartials(placement(sharding), partialAlongTime(sharding));
 }
 
 static Status impossible(const char *why) {
