@@ -57,6 +57,8 @@ Status pcc::compile(const CompileOptions &asked, const Listener &listener) {
         options.stopsEarly() ? *options.stopAfter : options.resultPhase();
     PlanPage page(options);
     Status status = compilation.load();
+    if (status.ok() && last == lastPhase)
+      status = compilation.requireWeights();
     if (status.ok())
       status = advance(options, compilation, last, page);
     if (status.ok() && options.stopsEarly())

@@ -109,6 +109,7 @@ Status pcc::verify(const CompileOptions &asked,
   Listener silent;
   return withCompilation(options, listener, [&](Compilation &parts) {
     PCC_RETURN_IF_ERROR(parts.load());
+    PCC_RETURN_IF_ERROR(parts.requireWeights());
     PCC_RETURN_IF_ERROR(findWhole(parts, wholeOptions));
     const bool keeps = phaseOf(parts.getModule()) <= Phase::Import;
     if (keeps)

@@ -347,6 +347,19 @@ Status Compilation::loadText() {
   return Status::success();
 }
 
+Status Compilation::requireWeights() {
+  if (!isDump || options.randomWeights)
+    return Status::success();
+  {
+    ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
+    if (succeeded(checkWeightsExist(*module)))
+      return Status::success();
+  }
+  OwningOpRef<ModuleOp> withPlaces = readPlaced();
+  (void)checkWeightsExist(*withPlaces);
+  return diagnostics.status(CannotRead);
+}
+
 OwningOpRef<ModuleOp> Compilation::readPlaced() {
   OwningOpRef<ModuleOp> file = readPositions(source, &context);
   auto nested = file->getOps<ModuleOp>();

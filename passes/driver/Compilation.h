@@ -30,6 +30,10 @@ public:
   /// Returns an error if an option that changes the result contradicts the
   /// dump. The user may omit options that the dump records.
   Status load();
+  /// Checks that the weight files exist which a dump names. For a bundle or the
+  /// reference evaluator, which read them. An error has exit code 3 and names a
+  /// line of the dump. Must be called after load().
+  Status requireWeights();
   /// Does the same as load(), with one exception: the location of each op of an
   /// .mlir file includes its line and column in the file, so that errors of
   /// later phases name them. The module must not be written to a file, because

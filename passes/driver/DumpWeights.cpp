@@ -4,6 +4,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pcc/PccDialect.h"
 #include "passes/1-import/onnx/ExternalData.h"
+#include "runtime/base/MissingFile.h"
 #include "runtime/program/Program.h"
 #include "runtime/program/WeightFile.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -116,6 +117,25 @@ static Status checkFile(ModuleOp module, const std::string &name,
                           "from; --external-data-root DIR permits the files in "
                           "DIR");
   return status;
+}
+
+LogicalResult pcc::checkWeightsExist(ModuleOp module) {
+  std::error_code error;
+  if (const std::string folder = pathOf(module, "");
+      !namesOf(module).empty() && !fs::exists(folder, error))
+    return module.emitError("names the folder '")
+           << StringRef(folder).drop_back() << "' as " << graph::rootName
+           << ", which " << runtime::describeMissing(folder);
+  for (auto parameter : module.getOps<graph::ParameterOp>()) {
+    graph::WeightAttr weight = parameter.getWeightAttr();
+    if (!weight || weight.isAbsent())
+      continue;
+    const std::string path = pathOf(module, weight.getFile().str());
+    if (!fs::exists(path, error))
+      return parameter.emitOpError("has a weight in '")
+             << path << "', which " << runtime::describeMissing(path);
+  }
+  return success();
 }
 
 LogicalResult pcc::checkWeightRanges(ModuleOp module) {

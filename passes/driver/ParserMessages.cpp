@@ -2,7 +2,7 @@
 
 #include "passes/driver/ParserMessages.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/OperationSupport.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "status/Suggestions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -35,18 +35,39 @@ static StringRef firstToken(StringRef text) {
   return text.take_front(std::max<size_t>(length, 1));
 }
 
-/// Returns what stands at `location` in `source`, or behind the white space
-/// there: MLIR places some errors at the end of the token before. Returns an
-/// empty text if it is unknown.
-static StringRef tokenAt(Location location, StringRef source) {
+/// Returns the text of `source` from `location` on, without leading white
+/// space: MLIR places some errors at the end of the token before. Returns an
+/// empty text if the place is unknown.
+static StringRef textAt(Location location, StringRef source) {
   auto place = dyn_cast<FileLineColLoc>(location);
   if (!place || place.getLine() == 0 || place.getColumn() == 0)
     return "";
   for (unsigned line = 1; line < place.getLine(); ++line)
     source = source.split('\n').second;
-  return firstToken(
-      source.drop_front(std::min<size_t>(source.size(), place.getColumn() - 1))
-          .ltrim());
+  return source
+      .drop_front(std::min<size_t>(source.size(), place.getColumn() - 1))
+      .ltrim();
+}
+
+/// Returns the keys without a dialect in the first braces of `text`, such as
+/// `transpose_rhs` for `%0, %1 {transpose_rhs, graph.name = "x"}`.
+static std::vector<StringRef> keysIn(StringRef text) {
+  std::vector<StringRef> keys;
+  int depth = 0;
+  text = text.drop_until([](char c) { return c == '{'; });
+  do {
+    const StringRef token = firstToken(text);
+    text = text.drop_front(token.size()).ltrim();
+    if (token == "-") // the arrow of an affine map
+      text.consume_front(">");
+    depth += StringRef("{[(<").contains(token);
+    depth -= StringRef("}])>").contains(token);
+    const StringRef key = firstToken(text);
+    if (depth == 1 && (token == "{" || token == ",") && !key.contains('.') &&
+        !key.empty() && llvm::isAlpha(key.front()))
+      keys.push_back(key);
+  } while (depth > 0 && !text.empty());
+  return keys;
 }
 
 /// Returns all names in `source` that begin with `sign`, such as all values for
@@ -92,6 +113,49 @@ static StringRef nameOfUnknownOp(StringRef text) {
         name.consume_front(before) && name.contains(after))
       return name.split(after).first;
   return "";
+}
+
+std::string pcc::unknownAttribute(OperationName op, StringRef key) {
+  std::vector<std::string> known;
+  for (StringAttr name : op.getAttributeNames())
+    known.push_back(name.str());
+  return "attribute '" + key.str() + "' is unknown" + didYouMean(key, known);
+}
+
+/// Returns the message for an attribute that the op at the start of `text` does
+/// not have, or an empty text if there is none. Without an attribute that is
+/// misspelt, the op may seem to have operands of wrong shapes.
+static std::string unknownAttributeIn(StringRef text, MLIRContext *context) {
+  auto op = RegisteredOperationName::lookup(firstToken(text), context);
+  // The braces of a function may be its body.
+  if (!op || op->hasInterface<FunctionOpInterface>())
+    return "";
+  for (StringRef key : keysIn(text.split('\n').first))
+    if (!llvm::is_contained(op->getAttributeNames(), key))
+      return "'" + op->getStringRef().str() + "' op " +
+             unknownAttribute(*op, key);
+  return "";
+}
+
+std::optional<TextFault> pcc::findUnknownProperty(StringRef text,
+                                                  MLIRContext *context) {
+  for (size_t at = text.find("<{"); at != StringRef::npos;
+       at = text.find("<{", at + 1)) {
+    const StringRef before = text.take_front(at).rtrim(' ');
+    if (!before.ends_with(")") && !before.ends_with("]"))
+      continue;
+    const StringRef line = before.substr(before.rfind('\n') + 1);
+    const StringRef name = line.rsplit("\"(").first.rsplit('"').second;
+    const auto op = RegisteredOperationName::lookup(name, context);
+    if (!op)
+      continue;
+    for (StringRef key : keysIn(text.drop_front(at)))
+      if (!llvm::is_contained(op->getAttributeNames(), key))
+        return TextFault{size_t(key.data() - text.data()),
+                         "'" + name.str() + "' op " +
+                             unknownAttribute(*op, key)};
+  }
+  return std::nullopt;
 }
 
 /// Returns the message for an alias of an attribute or type that `source` does
@@ -189,9 +253,13 @@ std::string pcc::inOurWords(StringRef message, Location location,
            message.split('`').second.split('\'').first.str() + "'";
   if (StringRef name = nameOfUnknownOp(message); !name.empty())
     return unknownOp(name, *location->getContext());
-  const StringRef token = tokenAt(location, source);
-  if (std::string text = aboutName(message, token, source); !text.empty())
-    return text;
-  std::string text = inPlainWords(withoutCustom(message).str());
-  return text + gotToken(text, token);
+  const StringRef text = textAt(location, source);
+  if (std::string claim = unknownAttributeIn(text, location->getContext());
+      !claim.empty())
+    return claim;
+  const StringRef token = firstToken(text);
+  if (std::string claim = aboutName(message, token, source); !claim.empty())
+    return claim;
+  const std::string claim = inPlainWords(withoutCustom(message).str());
+  return claim + gotToken(claim, token);
 }

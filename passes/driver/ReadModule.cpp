@@ -6,9 +6,9 @@
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/driver/ParserMessages.h"
 #include "passes/driver/TextFault.h"
 #include "runtime/base/MappedFile.h"
-#include "status/Suggestions.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -17,16 +17,10 @@ using namespace pcc;
 /// Checks that every attribute of an op is one of the op's own, or of a
 /// dialect. Emits an error with similar names if not.
 static LogicalResult checkNames(Operation *op) {
-  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
-    if (attribute.getNameDialect())
-      continue;
-    std::vector<std::string> known;
-    for (StringAttr name : op->getName().getAttributeNames())
-      known.push_back(name.str());
-    const StringRef name = attribute.getName().getValue();
-    return op->emitOpError("attribute '")
-           << name << "' is unknown" << didYouMean(name, known);
-  }
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (!attribute.getNameDialect())
+      return op->emitOpError(
+          unknownAttribute(op->getName(), attribute.getName().getValue()));
   return success();
 }
 
@@ -51,13 +45,16 @@ static Location locationOf(const ModuleText &file, size_t at,
 }
 
 /// Checks that the file is text that MLIR's parser can process. Emits an error
-/// for bytecode, and for text on which the parser would crash or run very long
-/// (findTextFault).
+/// for bytecode, for text on which the parser would crash or run very long
+/// (findTextFault), and for attributes that it would ignore.
 static LogicalResult checkForm(const ModuleText &file, MLIRContext *context) {
   if (isBytecode(llvm::MemoryBufferRef(file.text, file.path)))
     return emitError(locationOf(file, 0, context),
                      "the file is bytecode, expected text");
-  if (auto fault = findTextFault(file.text))
+  auto fault = findTextFault(file.text);
+  if (!fault)
+    fault = findUnknownProperty(file.text, context);
+  if (fault)
     return emitError(locationOf(file, fault->at, context), fault->claim);
   return success();
 }

@@ -53,7 +53,7 @@ public:
 private:
   BlockNode describe(Operation &op) const {
     BlockNode node{"op", op.getName().stripDialect().str(),
-                   graph::nodeName(op.getLoc()).str()};
+                   graph::nodeName(op.getLoc()).str(), "", ""};
     if (auto weight = dyn_cast<graph::GetParameterOp>(op)) {
       node.kind = node.op = "weight";
       node.name = weight.getParameter().str();
@@ -87,7 +87,7 @@ private:
     auto [found, isNew] = numbers.insert({value, graph.nodes.size()});
     if (!isNew)
       return found->second;
-    BlockNode node{"outside", "", ""};
+    BlockNode node{"outside", "", "", "", ""};
     Operation *op = value.getDefiningOp();
     if (op)
       node = describe(*op);

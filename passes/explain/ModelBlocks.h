@@ -34,11 +34,12 @@ private:
   /// the block a new number if its name is new. Returns -1 if `text` contains
   /// no block.
   int numberOf(llvm::StringRef text);
-  /// Returns the largest number of a block on which `op` depends; -1 if there
-  /// is none. The op depends on the blocks of the ops that compute its
-  /// operands. If `readsNodes` is false, it also depends on the blocks in the
-  /// names of the weights that it reads. If `readsNodes` is true, it also
-  /// depends on the block in the name of its ONNX node.
+  /// Returns the last block of the model, such as a transformer layer, on which
+  /// `op` depends, as its number; -1 if there is none. The op depends on the
+  /// blocks of the ops that compute its operands, and on the blocks of the
+  /// weights that it reads: weight "h.3.ln.weight" is in block "h.3". If
+  /// `readsNodes` is true, the name of its ONNX node, and not of its weights,
+  /// tells the block.
   int latestBlock(mlir::Operation &op);
 
   /// Returns whether a name of `op` itself contains a block: the name of a

@@ -103,10 +103,12 @@ def loses_weights(phase):
             text = f.read()
         other = os.path.join(t, "other")
         os.makedirs(other)
-        for change, mention in (((r'graph\.root = "[^"]*"', 'graph.root = "/absent"'), "'/absent/model.onnx': it does not exist"),
+        for change, mention in (((r'graph\.root = "[^"]*"', 'graph.root = "/absent"'), "names the folder '/absent' as graph.root, which does not exist"),
                                 ((r'model\.onnx = "\d+ ', 'model.onnx = "1 '), "has changed since the dump was made: it had 1 bytes, now "),
                                 ((r"pcc\.weight_files = \{[^}]*\}", "pcc.weight_files = {}"), "lies outside of the model's directory")):
-            refused(other, text, find(text, r"^module "), change, [mention], is_there=False)
+            refused(other, text, find(text, r"^module "), change, [mention], is_there=mention.startswith("names"))
+        refused(t, text, find(text, r"graph\.parameter .*= <"), (r'"model\.onnx"', '"modle.onnx"'),
+                ["has a weight in '", "/modle.onnx', which does not exist; did you mean ", "/model.onnx?"])
         refused(t, text, find(text, r"graph\.parameter .*= <"), (r'("model\.onnx", )\d+', r"\g<1>123456789"),
                 [" bytes at byte 123456789 of '", "', which has "])
         with open(os.path.join(t, "model.onnx"), "ab") as f:

@@ -103,11 +103,15 @@ LogicalResult CumSumOp::verify() {
 /// dim `dim` and all later dims. `weights` holds the scale and, if present, the
 /// bias. The shape of each weight must consist of the sizes of the normalized
 /// dims. For `input` [2, 3, 4] and `dim` 1, the weights must have the shape
-/// [3, 4]. All operands must hold floats.
+/// [3, 4]. All operands must hold floats. `epsilon` must be finite and at least
+/// 0: 1 / √(variance + epsilon) is else no number for some variances.
 static LogicalResult checkNorm(Operation *op, Value input, ValueRange weights,
-                               int64_t dim) {
+                               int64_t dim, FloatAttr epsilon) {
   if (failed(checkDim(op, dim, input)))
     return failure();
+  if (epsilon.getValueAsDouble() < 0 || !epsilon.getValue().isFinite())
+    return op->emitOpError("needs a finite epsilon of at least 0, got ")
+           << epsilon;
   for (Value weight : weights)
     if (tensorType(weight).getShape() !=
         tensorType(input).getShape().drop_front(dim))
@@ -126,7 +130,8 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult LayerNormOp::verify() {
-  return checkNorm(*this, getInput(), getOperands().drop_front(), getDim());
+  return checkNorm(*this, getInput(), getOperands().drop_front(), getDim(),
+                   getEpsilonAttr());
 }
 double LayerNormOp::getFlops() { return 8 * elements(getInput()); }
 
@@ -139,7 +144,8 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult RmsNormOp::verify() {
-  return checkNorm(*this, getInput(), getOperands().drop_front(), getDim());
+  return checkNorm(*this, getInput(), getOperands().drop_front(), getDim(),
+                   getEpsilonAttr());
 }
 double RmsNormOp::getFlops() { return 4 * elements(getInput()); }
 

@@ -63,11 +63,10 @@ struct InstantLine {
   /// messages or wait for messages. The instant of a step of this kind is its
   /// entry plus 1.
   std::vector<size_t> exchangesBefore;
-  /// Largest instant so far. An instant is the number of a start of messages, a
-  /// wait for messages, or an instruction. The constructor numbers the starts
-  /// and waits from 1 to n, and sets `now` to n. BufferPlan adds 1 to `now` for
-  /// each new instruction, and the new `now` is the instant of the instruction.
-  /// Example: with n = 4, the first instruction has the instant 5.
+  /// Clock for the live ranges of buffers: the number of the last event that
+  /// has got a number. Events are steps that start or await messages, which get
+  /// 1 to n by the constructor, and instructions, for each of which BufferPlan
+  /// adds 1. Example: with n = 4, the first instruction has the number 5.
   size_t now = 0;
 };
 

@@ -19,7 +19,8 @@ struct PageEntry {
   /// Placeholder of the value, such as "FILE.json" or "cpu|cuda". Empty if the
   /// option is a flag, and for arguments and commands.
   std::string value = {};
-  /// Description of the entry, followed by the default value of an option.
+  /// Text that the help prints for the entry. For an option with a default
+  /// value, the text ends with this value.
   std::string meaning = {};
   /// Values that the help and the completion for shells list for the option,
   /// such as {"cpu", "cuda"}.

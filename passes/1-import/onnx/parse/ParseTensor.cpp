@@ -13,9 +13,9 @@ namespace {
 /// field float_data contains the elements of a tensor of the type float. A
 /// TensorProto may store its elements in the field raw_data instead, as bytes.
 struct TypedField {
-  /// Number of the described field in TensorProto. For example, float_data has
-  /// the number 4. `field` is 0 if TensorProto has no list of numbers for the
-  /// element type. An example is the type string.
+  /// Number of the field in TensorProto. For example, float_data has the number
+  /// 4. 0 if TensorProto has no list of numbers for the element type, as for
+  /// strings.
   uint32_t field = 0;
   /// Number of bytes in Tensor::raw for one number of the described field. The
   /// number is one element (float: 4 bytes, int8: 1 byte), two elements (int4:
