@@ -51,6 +51,13 @@ public:
   /// Equal infinities, and two NaNs, are not left out. Call it before add().
   void leaveOutOverflows(const graph::HostTensor &onOneRank);
 
+  /// Leaves out the elements that `other`, a comparison with the same tensor,
+  /// has left out. Call it before add().
+  void leaveOutSame(const Comparison &other) {
+    leftOut = other.leftOut;
+    overflow = other.overflow;
+  }
+
   /// Compares each element of `shard`, the part of the tensor that one rank has
   /// computed. indices[d][i] is the global index of the elements with the local
   /// index i in dim d. A negative index means that `shard` has no element
