@@ -110,20 +110,10 @@ FunctionRun::Results FunctionRun::step(Operation *op) {
   return special ? (this->*special)(op) : evaluateOp(op);
 }
 
-/// Returns Numerics::Model if the compiler can fold `op` to a constant, because
-/// the compiler rounds this constant to its element type. Otherwise, returns
-/// the member `numerics`. If `op` is a constant or can be folded, adds its
-/// results to the member `constants`. Later calls look up their operands in
-/// `constants`, so the function must be called for each op in the order of
-/// execution.
-graph::Numerics FunctionRun::numericsOf(Operation *op) {
-  const bool folds = graph::isFoldable(op) &&
-                     llvm::all_of(op->getOperands(), [&](Value operand) {
-                       return constants.contains(operand);
-                     });
-  if (folds || isa<graph::ConstantOp>(op))
-    constants.insert(op->result_begin(), op->result_end());
-  return folds ? graph::Numerics::Model : numerics;
+bool FunctionRun::folds(Operation *op) {
+  return graph::isFoldable(op) &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return values[operand].isFolded; });
 }
 
 /// Evaluates `op` on all ranks. Each rank has pointers to its tensors, and
@@ -131,9 +121,13 @@ graph::Numerics FunctionRun::numericsOf(Operation *op) {
 /// ranks have the same pointers for all operands of `op`, the results on the
 /// two ranks are equal. The function then evaluates `op` only on the first of
 /// the two ranks, and the second rank gets pointers to the same results. For
-/// example, an op on a replicated weight is evaluated once for all ranks.
+/// example, an op on a replicated weight is evaluated once for all ranks. If
+/// the compiler can fold `op` to a constant, rounds the results to their
+/// element types, because the compiler does so.
 FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
-  const graph::Numerics precision = numericsOf(op);
+  const bool isFolded = folds(op);
+  const graph::Numerics precision =
+      isFolded ? graph::Numerics::Model : numerics;
   SmallVector<RankTensors> results(op->getNumResults());
   std::vector<SmallVector<const HostTensor *>> known;
   for (int64_t rank = 0; rank < ranks.size(); ++rank) {
@@ -159,6 +153,8 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
     for (auto [result, tensor] : llvm::zip_equal(results, own))
       result.push_back(std::make_shared<const HostTensor>(std::move(tensor)));
   }
+  for (RankTensors &result : results)
+    result.isFolded = isFolded || isa<graph::ConstantOp>(op);
   return results;
 }
 
@@ -168,8 +164,10 @@ FunctionRun::Results FunctionRun::evaluateOp(Operation *op) {
 FunctionRun::Results FunctionRun::readWeight(Operation *op) {
   if (hooks.read)
     if (RankTensors written = hooks.read(cast<graph::GetParameterOp>(op));
-        !written.empty())
+        !written.empty()) {
+      written.isFolded = false;
       return Results({std::move(written)});
+    }
   HostTensor whole;
   PCC_RETURN_IF_ERROR(
       weights.read(cast<graph::GetParameterOp>(op).getParameter(), whole));
@@ -215,7 +213,9 @@ FunctionRun::Results FunctionRun::runCollective(Operation *op) {
     for (HostTensor &tensor : results)
       graph::roundTo(graph::tensorType(op->getResult(0)).getElementType(),
                      tensor);
-  return Results({shareEqual(std::move(results))});
+  RankTensors shared = shareEqual(std::move(results));
+  shared.isFolded = values[collective.getInput()].isFolded;
+  return Results({std::move(shared)});
 }
 
 FunctionRun::Results FunctionRun::globalIndex(Operation *op) {

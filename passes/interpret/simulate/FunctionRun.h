@@ -78,11 +78,8 @@ private:
   /// Executes one op on all ranks and returns its results. Error messages do
   /// not name the op; run() adds the name.
   Results step(mlir::Operation *op);
-  /// Returns the precision of the results of `op`: Numerics::Model if the
-  /// compiler can fold `op` to a constant, otherwise the member `numerics`.
-  /// Must be called for each op in the order of execution, because a call can
-  /// add results of `op` to `constants`, which later calls read.
-  graph::Numerics numericsOf(mlir::Operation *op);
+  /// Returns whether the compiler can fold `op` to a constant.
+  bool folds(mlir::Operation *op);
   /// Executes `op`, an op of the graph dialect, on all ranks. Several ranks may
   /// point to the same tensor objects. For example, all ranks point to one
   /// tensor object for a replicated weight. If two ranks point to the same
@@ -131,8 +128,6 @@ private:
   RandomRounding *rounding = nullptr;
   /// Tensors of all values that later ops still use.
   llvm::DenseMap<mlir::Value, RankTensors> values;
-  /// Constants, and results of ops that the compiler folds to constants.
-  llvm::DenseSet<mlir::Value> constants;
 };
 
 } // namespace pcc::interpret

@@ -16,7 +16,12 @@ using TensorPointer = std::shared_ptr<const graph::HostTensor>;
 /// can point to one tensor object. An op that reads this tensor object on
 /// several ranks needs to be evaluated only once. For example, an op whose only
 /// operand is a replicated weight is evaluated once for all ranks.
-using RankTensors = std::vector<TensorPointer>;
+struct RankTensors : std::vector<TensorPointer> {
+  using vector::vector;
+  /// Whether the value is a constant, or can be folded to one by the compiler.
+  /// A value stays so when another stage or another action reads it.
+  bool isFolded = false;
+};
 
 /// Converts tensors, one per rank, to RankTensors. Ranks whose tensors have
 /// equal shapes and bitwise equal elements share one tensor object.
