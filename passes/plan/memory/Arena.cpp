@@ -202,7 +202,8 @@ class ArenaPlanner {
 public:
   ArenaPlanner(const std::vector<ArenaBuffer> &buffers, uint64_t effort)
       : buffers(buffers), profile(buffers), effort(effort),
-        isLarge(uint64_t(buffers.size()) * buffers.size() / 2 > effort) {}
+        placeSteps(uint64_t(buffers.size()) * buffers.size() / 2),
+        isLarge(placeSteps > effort) {}
 
   ArenaPlan run();
 
@@ -283,8 +284,12 @@ private:
   /// exists, `effort` comparisons are made, or `stepsPerByte` comparisons are
   /// made for each byte that a better plan could save.
   bool done() const {
-    return bestTotal <= bound || steps >= effort ||
-           steps / stepsPerByte >= bestTotal - bound;
+    return bestTotal <= bound || steps >= effort || isTooMany(steps);
+  }
+  /// Returns whether `steps` comparisons are more than the bytes are worth that
+  /// a better plan than `best` could save.
+  bool isTooMany(uint64_t steps) const {
+    return steps / stepsPerByte >= bestTotal - bound;
   }
   /// Returns a pseudo-random number below `count`.
   uint32_t below(size_t count);
@@ -310,9 +315,11 @@ private:
   const std::vector<ArenaBuffer> &buffers;
   const LiveProfile profile;
   const uint64_t effort;
-  /// Whether one call of place() would make more than `effort` comparisons:
-  /// about n^2 / 2 for n buffers. If so, run() returns the plan of sweep(),
-  /// which compares no buffers.
+  /// Number of comparisons that one call of place() makes at most about: n^2 / 2
+  /// for n buffers.
+  const uint64_t placeSteps;
+  /// Whether one call of place() would make more than `effort` comparisons. If
+  /// so, run() returns the plan of sweep(), which compares no buffers.
   const bool isLarge;
   /// Largest number of bytes that are alive at one instruction. No arena can be
   /// smaller. If the planner finds an arena with this number of bytes, it stops
@@ -501,8 +508,9 @@ void ArenaPlanner::climb(std::vector<Climb> climbs) {
   }
 }
 
-/// Searches for a plan with a small arena. If `isLarge`, the only plan is that
-/// of sweep(), which is fast. If not, place() makes plans from six orders and
+/// Searches for a plan with a small arena. If `isLarge`, or if the plan of
+/// sweep(), which is fast, leaves too few bytes to save, it is the only one. If
+/// not, place() makes plans from six orders and
 /// two rules, and climb() improves them.
 ArenaPlan ArenaPlanner::run() {
   bound = profile.most();
@@ -510,7 +518,7 @@ ArenaPlan ArenaPlanner::run() {
     return {std::vector<uint64_t>(buffers.size(), 0), 0, 0};
   if (isLarge || buffers.size() > manyBuffers) {
     sweep();
-    if (isLarge || done())
+    if (isLarge || isTooMany(placeSteps))
       return {best, bestTotal, bound};
   }
   // orderBy() puts the buffer with the smallest tuple first. `down` inverts the
