@@ -90,7 +90,8 @@ def VerifySharded : Pass<"verify-sharded", "::mlir::func::FuncOp"> {
     - operands and results have the shardings that rule and split imply, so that a partial value reaches only ops that let it
       pass;
     - no Inner factor is split, and no pin is left;
-    - no result of the function is partial.
+    - no result of the function is partial;
+    - each copy of a parameter that is read is also updated, and no two stages compute different values for a parameter.
 
     A failure is a defect of pcc; the exit code is 1.
     [example: test/passes/4-shard/verify-sharded.mlir @consistent]

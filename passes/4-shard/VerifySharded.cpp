@@ -128,6 +128,72 @@ static LogicalResult checkCopies(func::FuncOp function) {
 }
 
 namespace {
+/// Comparison of the ops that compute two values.
+class OpComparison {
+public:
+  /// Returns whether `a` and `b` are computed alike. Returns nullopt if this is
+  /// not known: if one of them is an argument or comes from another stage or
+  /// sharding, or after `steps` ops one behind another.
+  std::optional<bool> areSame(Value a, Value b, int steps) {
+    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+    if (x && x == y)
+      return true;
+    if (!x || !y || steps == 0 || isMoved(x) || isMoved(y))
+      return std::nullopt;
+    const auto [entry, isNew] = known.try_emplace({x, y}, std::nullopt);
+    if (isNew)
+      known[{x, y}] = compare(x, y, steps);
+    return known[{x, y}];
+  }
+
+private:
+  static bool isMoved(Operation *op) {
+    return isa<pipe::TransferOp, dist::ReshardOp>(op);
+  }
+
+  std::optional<bool> compare(Operation *a, Operation *b, int steps) {
+    std::optional<bool> isSame = OperationEquivalence::isEquivalentTo(
+        a, b, OperationEquivalence::ignoreValueEquivalence, nullptr,
+        OperationEquivalence::IgnoreLocations |
+            OperationEquivalence::IgnoreDiscardableAttrs);
+    for (auto [x, y] : llvm::zip(a->getOperands(), b->getOperands())) {
+      const auto isSameOperand = areSame(x, y, steps - 1);
+      if (!isSameOperand)
+        return std::nullopt;
+      isSame = *isSame && *isSameOperand;
+    }
+    return isSame;
+  }
+
+  std::map<std::pair<Operation *, Operation *>, std::optional<bool>> known;
+};
+} // namespace
+
+/// Checks that all stages which write a parameter write the same value, if they
+/// compute it themselves, as they do the number of steps from the one before.
+/// Emits an error and fails at the first one that differs.
+static LogicalResult checkUpdates(func::FuncOp function) {
+  llvm::StringMap<graph::SetParameterOp> first;
+  for (auto set : function.getOps<graph::SetParameterOp>()) {
+    const auto [other, isFirst] = first.try_emplace(set.getParameter(), set);
+    constexpr int mostSteps = 100;
+    if (isFirst ||
+        OpComparison()
+            .areSame(other->second.getValue(), set.getValue(), mostSteps)
+            .value_or(true))
+      continue;
+    InFlightDiagnostic error = set.emitOpError("writes '")
+                               << set.getParameter() << "' on stage "
+                               << pipe::stageOf(set)
+                               << ", but another value than stage "
+                               << pipe::stageOf(other->second) << " does";
+    error.attachNote(other->second.getLoc()) << "the other one is here";
+    return error;
+  }
+  return success();
+}
+
+namespace {
 /// Pass that checks the shardings of a function at the end of phase 4-shard.
 /// Each argument and each op result must have a sharding that fits the mesh and
 /// the shape. Each op must have its operands and results in the shardings that
@@ -154,7 +220,8 @@ struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
         return failure();
     }
     return success(succeeded(checkResults()) &&
-                   succeeded(checkCopies(getOperation())));
+                   succeeded(checkCopies(getOperation())) &&
+                   succeeded(checkUpdates(getOperation())));
   }
 
   /// Emits an error and fails if some function result is partial, that is,

@@ -107,7 +107,9 @@ def VerifyLocal : Pass<"verify-local", "::mlir::func::FuncOp"> {
   let description = [{
     Gate of `5-localize`. The pass changes nothing and checks that
 
-    - no `dist.reshard` is left, every weight has the shape of its shard, and every value that is written to one has a sharding;
+    - no `dist.reshard` is left, every value has the shape of its shard, and every value that is written to a weight has a
+      sharding;
+    - operands and results of an op are split alike along each of its loop dims, apart from groups of convolutions;
     - every partial value is reduced exactly once, by a collective of its kind, before an op that is not linear in it, and
       starts where an op reduces a split dim;
     - a mean over a split dim divides by the global number of elements.

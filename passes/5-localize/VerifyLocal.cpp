@@ -2,6 +2,7 @@
 
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/5-localize/CollectiveCheck.h"
+#include "passes/5-localize/DimCheck.h"
 #include "passes/5-localize/PartialCheck.h"
 #include "passes/5-localize/Passes.h"
 #include "passes/5-localize/SignatureCheck.h"
@@ -61,14 +62,11 @@ struct VerifyLocal : pcc::localize::impl::VerifyLocalBase<VerifyLocal> {
       return signalPassFailure();
     }
     if (failed(localize::checkSignature(getOperation())) ||
-        failed(localize::checkCollectives(getOperation())))
+        failed(localize::checkCollectives(getOperation())) ||
+        failed(localize::checkDims(getOperation())))
       return signalPassFailure();
-    // Skip these checks after phase 6-schedule, which divides the function into
-    // one function per action of a stage. These functions may pass values to
-    // each other that still need a reduction over ranks.
-    if (!getOperation()->hasAttr(pipe::stageName) &&
-        (failed(checkWrites(getOperation())) ||
-         failed(localize::checkPartials(getOperation()))))
+    if (failed(checkWrites(getOperation())) ||
+        failed(localize::checkPartials(getOperation())))
       return signalPassFailure();
     LDBG() << numOps.getValue() << " ops are local";
     markAllAnalysesPreserved();

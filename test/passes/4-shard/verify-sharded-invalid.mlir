@@ -97,3 +97,23 @@ func.func @copy_that_is_not_updated() -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 }
+
+// -----
+
+#scalar = #dist.sharding<"[]">
+module attributes {dist.mesh = #dist.mesh<pp = 2>, pipe.stages = 2 : i64} {
+graph.parameter @step : tensor<i64> fill 0.0
+func.func @stages_that_count_apart() {
+  %0 = graph.get_parameter @step {dist.shardings = [#scalar], dist.split = #scalar, pipe.stage = 0 : i64} : tensor<i64>
+  %1 = graph.constant {dist.shardings = [#scalar], dist.split = #scalar, pipe.stage = 0 : i64} dense<1> : tensor<i64>
+  %2 = graph.add %0, %1 {dist.shardings = [#scalar], dist.split = #scalar, pipe.stage = 0 : i64} : tensor<i64>, tensor<i64>
+  // expected-note @below {{the other one is here}}
+  graph.set_parameter @step, %2 {dist.split = #scalar, pipe.stage = 0 : i64} : tensor<i64>
+  %3 = graph.get_parameter @step {dist.shardings = [#scalar], dist.split = #scalar, pipe.stage = 1 : i64} : tensor<i64>
+  %4 = graph.constant {dist.shardings = [#scalar], dist.split = #scalar, pipe.stage = 1 : i64} dense<2> : tensor<i64>
+  %5 = graph.add %3, %4 {dist.shardings = [#scalar], dist.split = #scalar, pipe.stage = 1 : i64} : tensor<i64>, tensor<i64>
+  // expected-error @below {{writes 'step' on stage 1, but another value than stage 0 does}}
+  graph.set_parameter @step, %5 {dist.split = #scalar, pipe.stage = 1 : i64} : tensor<i64>
+  return
+}
+}

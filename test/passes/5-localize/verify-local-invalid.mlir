@@ -316,3 +316,59 @@ func.func @needless(%x: tensor<4xf32> {dist.sharding = #half}) {
       : tensor<4xf32> to tensor<4xf32>
   return
 }
+
+// -----
+
+#rows = #dist.sharding<"[8@tp:2, -]">
+
+func.func @other_size(%x: tensor<8x8xf32>) {
+  // expected-error @below {{has a result 'tensor<8x8xf32>', but a shard of #dist.sharding<"[8@tp:2, -]"> has 4 elements along dim 0}}
+  %0 = graph.relu %x {dist.shardings = [#rows]} : tensor<8x8xf32>
+  return
+}
+
+// -----
+
+#columns = #dist.sharding<"[-, 8@tp:2]">
+#bias = #dist.sharding<"[8@cp:2]">
+
+func.func @bias_of_other_columns(%x: tensor<4x4xf32> {dist.sharding = #columns}, %bias: tensor<4xf32> {dist.sharding = #bias}) {
+  // expected-error @below {{takes dim 1 of operand 0 as [8@tp:2], but dim 0 of operand 1 as [8@cp:2], whose elements belong together}}
+  %0 = graph.add %x, %bias {dist.shardings = [#columns]} : tensor<4x4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+#image = #dist.sharding<"[-, 8@cp:2, -]">
+#filters = #dist.sharding<"[8@tp:2, -, -]">
+
+func.func @channels_of_other_filters(%x: tensor<1x3x8xf32>, %w: tensor<4x3x1xf32> {dist.sharding = #filters}) {
+  // expected-error @below {{takes dim 0 of operand 1 as [8@tp:2], but dim 1 of result 0 as [8@cp:2], whose elements belong together}}
+  %0 = graph.conv %x, %w {dilations = array<i64: 1>, dist.shardings = [#image], pads = array<i64: 0, 0>, strides = array<i64: 1>} : tensor<1x3x8xf32>, tensor<4x3x1xf32>
+  return
+}
+
+// -----
+
+#bias = #dist.sharding<"[8@cp:2]">
+#channels = #dist.sharding<"[-, 8@tp:2, -]">
+
+func.func @reshape_of_other_elements(%bias: tensor<4xf32> {dist.sharding = #bias}) {
+  // expected-error @below {{gives #dist.sharding<"[-, 8@tp:2, -]">, but other axes split its operand, which is #dist.sharding<"[8@cp:2]">}}
+  %0 = graph.reshape %bias {dist.shardings = [#channels]} : tensor<4xf32> to tensor<1x4x1xf32>
+  return
+}
+
+// -----
+
+#columns = #dist.sharding<"[-, 8@tp:2]">
+#rows = #dist.sharding<"[8@tp:2, -]">
+#max = #dist.sharding<"[-, -] partial max(tp:2)">
+
+func.func @stage_0_forward(%x: tensor<4x4xf32> {dist.sharding = #columns}, %w: tensor<4x4xf32> {dist.sharding = #rows}) -> tensor<4x4xf32>
+    attributes {pipe.action = "F", pipe.stage = 0 : i64} {
+  // expected-error @below {{reduces a dim that ranks divide, but its result is not partial sum(tp:2)}}
+  %0 = graph.matmul %x, %w {dist.shardings = [#max]} : tensor<4x4xf32>, tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
