@@ -92,14 +92,12 @@ static std::string textOf(const SplitDim &dim) {
       .str();
 }
 
-/// Returns the number of parts into which each mesh axis splits `value`; empty
-/// if it has no sharding.
-static std::map<std::string, int64_t> partsByAxis(Value value) {
+/// Returns the number of parts into which each mesh axis splits a value.
+static std::map<std::string, int64_t> partsByAxis(dist::ShardingAttr sharding) {
   std::map<std::string, int64_t> parts;
-  if (dist::ShardingAttr sharding = dist::shardingOf(value))
-    for (const dist::SubAxis &axis :
-         dist::splitAxes(dist::withoutTime(sharding.getSharding())))
-      parts.try_emplace(axis.axis, 1).first->second *= axis.size;
+  for (const dist::SubAxis &axis :
+       dist::splitAxes(dist::withoutTime(sharding.getSharding())))
+    parts.try_emplace(axis.axis, 1).first->second *= axis.size;
   return parts;
 }
 
@@ -109,8 +107,7 @@ static std::map<std::string, int64_t> partsByAxis(Value value) {
 static LogicalResult checkReshape(graph::ReshapeOp op) {
   const auto given = dist::shardingOf(op.getInput()),
              made = dist::shardingOf(op.getResult());
-  if (!given || !made || dist::hasView(given.getSharding()) ||
-      partsByAxis(op.getInput()) == partsByAxis(op.getResult()))
+  if (!given || !made || partsByAxis(given) == partsByAxis(made))
     return success();
   return op.emitOpError("gives ")
          << made << ", but other axes split its operand, which is " << given;

@@ -312,7 +312,7 @@ static LogicalResult checkOp(Operation *op) {
     return checkTransfer(transfer);
   // Functions of 6-schedule, one per action of a stage, may pass values to each
   // other that still need a reduction over ranks.
-  if (isa<dist::CollectiveOp>(op) ||
+  if (isa<dist::CollectiveOp, pipe::SendOp>(op) ||
       (isa<func::ReturnOp>(op) && op->getParentOp()->hasAttr(pipe::stageName)))
     return success();
   auto ruled = dyn_cast<graph::ShardingRuleOpInterface>(op);

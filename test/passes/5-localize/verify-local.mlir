@@ -63,3 +63,17 @@ func.func @a_group_per_rank(%x: tensor<1x3x4xf32> {dist.sharding = #channels},
       dilations = array<i64: 1>, output_pads = array<i64: 0>} : tensor<1x3x4xf32>, tensor<3x2x1xf32>
   return %0 : tensor<1x2x4xf32>
 }
+
+#sent_columns = #dist.sharding<"[-, 4@tp:2]">
+#sent_rows = #dist.sharding<"[4@tp:2, -]">
+#sent_sum = #dist.sharding<"[-, -] partial sum(tp:2)">
+
+// Behind 6-schedule, functions pass partial sums to each other.
+// CHECK-LABEL: @stage_0_forward
+func.func @stage_0_forward(%x: tensor<3x2xf32> {dist.sharding = #sent_columns}, %w: tensor<2x6xf32> {dist.sharding = #sent_rows}) -> tensor<3x6xf32>
+    attributes {pipe.action = "F", pipe.stage = 0 : i64} {
+  // CHECK: pipe.send
+  %0 = graph.matmul %x, %w {dist.shardings = [#sent_sum]} : tensor<3x2xf32>, tensor<2x6xf32>
+  pipe.send %0 to 1 value "y" : tensor<3x6xf32>
+  return %0 : tensor<3x6xf32>
+}
