@@ -3,6 +3,7 @@
 #include "passes/5-localize/DimCheck.h"
 #include "dialects/dist/DistDialect.h"
 #include "dialects/graph/GraphDialect.h"
+#include "passes/5-localize/PartialCheck.h"
 #include "sharding/ShardingText.h"
 
 #include <map>
@@ -72,17 +73,11 @@ static void addDims(const char *what, ValueRange values,
 static bool dividesGroups(Operation *op) {
   if (!isa<graph::ConvOp, graph::ConvTransposeOp>(op))
     return false;
-  const auto axesOf = [](Value value) {
-    dist::ShardingAttr sharding = dist::shardingOf(value);
-    return sharding ? sharding.getSharding().dims[1].axes() : dist::SubAxes();
-  };
-  const dist::SubAxes results = axesOf(op->getResult(0));
-  return llvm::any_of(
-      axesOf(op->getOperand(0)), [&](const dist::SubAxis &axis) {
-        return llvm::any_of(results, [&](const dist::SubAxis &other) {
-          return dist::overlaps(axis, other);
-        });
-      });
+  dist::ShardingAttr input = dist::shardingOf(op->getOperand(0));
+  return input && llvm::any_of(input.getSharding().dims[1].axes(),
+                               [&](const dist::SubAxis &axis) {
+                                 return localize::dividesGroups(op, axis);
+                               });
 }
 
 static std::string textOf(const SplitDim &dim) {

@@ -174,13 +174,7 @@ reducedDims(Operation *op, const ShardingRule &rule) {
   return splits;
 }
 
-/// Returns whether `axis`, or a part of it, splits the output channels of the
-/// convolution `op`, or the key heads of the `attention_key_gradient` `op`. The
-/// op may then need no reduction over `axis`, even if `axis` also splits a loop
-/// dim over which the op sums. For example, each rank holds some groups of a
-/// grouped convolution. It then computes complete output channels of its
-/// groups, not addends.
-static bool dividesGroups(Operation *op, const dist::SubAxis &axis) {
+bool localize::dividesGroups(Operation *op, const dist::SubAxis &axis) {
   if (!isa<graph::ConvOp, graph::ConvTransposeOp,
            graph::AttentionKeyGradientOp>(op))
     return false;
@@ -208,7 +202,7 @@ static StartedReductions startedReductionsOf(Operation *op,
       const bool isCertain = llvm::all_of(
           splits, [&](const auto &other) { return other && *other == split; });
       for (const dist::SubAxis &axis : split.value_or(dist::SubAxes()))
-        if (isCertain && !dividesGroups(op, axis))
+        if (isCertain && !localize::dividesGroups(op, axis))
           found.certain.push_back(
               {axis, reductionOf(rule.factors[factor].kind)});
         else
