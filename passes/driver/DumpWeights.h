@@ -38,9 +38,9 @@ Status recordWeightFiles(mlir::ModuleOp module);
 /// directory. Returns exit code 7 if the system denies access to a file.
 Status checkWeightFiles(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Checks that the files of all weights of `module` exist. Emits an error at the
-/// module if its folder of weights does not exist, else at the first parameter
-/// whose file does not.
+/// Checks that the files of all weights of `module` exist. Emits an error at
+/// the module if its folder of weights does not exist, else at the first
+/// parameter whose file does not.
 mlir::LogicalResult checkWeightsExist(mlir::ModuleOp module);
 
 /// Checks that no weight of `module` lies beyond the end of its file. Emits an

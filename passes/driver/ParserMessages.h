@@ -11,8 +11,8 @@
 
 namespace pcc {
 
-/// Returns the claim that `op` has no attribute `key`, with the nearest names of
-/// those that it has.
+/// Returns the claim that `op` has no attribute `key`, with the nearest names
+/// of those that it has.
 std::string unknownAttribute(mlir::OperationName op, llvm::StringRef key);
 
 /// Returns the first attribute that its op does not have, in an op in MLIR's

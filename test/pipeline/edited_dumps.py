@@ -107,8 +107,8 @@ def loses_weights(phase):
                                 ((r'model\.onnx = "\d+ ', 'model.onnx = "1 '), "has changed since the dump was made: it had 1 bytes, now "),
                                 ((r"pcc\.weight_files = \{[^}]*\}", "pcc.weight_files = {}"), "lies outside of the model's directory")):
             refused(other, text, find(text, r"^module "), change, [mention], is_there=mention.startswith("names"))
-        refused(t, text, find(text, r"graph\.parameter .*= <"), (r'"model\.onnx"', '"modle.onnx"'),
-                ["has a weight in '", "/modle.onnx', which does not exist; did you mean ", "/model.onnx?"])
+        refused(t, text, find(text, r"graph\.parameter .*= <"), (r'"model\.onnx"', '"model2.onnx"'),
+                ["has a weight in '", "/model2.onnx', which does not exist; did you mean ", "/model.onnx?"])
         refused(t, text, find(text, r"graph\.parameter .*= <"), (r'("model\.onnx", )\d+', r"\g<1>123456789"),
                 [" bytes at byte 123456789 of '", "', which has "])
         with open(os.path.join(t, "model.onnx"), "ab") as f:

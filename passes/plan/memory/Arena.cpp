@@ -315,8 +315,8 @@ private:
   const std::vector<ArenaBuffer> &buffers;
   const LiveProfile profile;
   const uint64_t effort;
-  /// Number of comparisons that one call of place() makes at most about: n^2 / 2
-  /// for n buffers.
+  /// Largest number of comparisons that one call of place() makes: about
+  /// n^2 / 2 for n buffers.
   const uint64_t placeSteps;
   /// Whether one call of place() would make more than `effort` comparisons. If
   /// so, run() returns the plan of sweep(), which compares no buffers.
