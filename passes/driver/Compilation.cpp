@@ -348,15 +348,8 @@ Status Compilation::loadText() {
 }
 
 Status Compilation::requireWeights() {
-  if (!isDump || options.randomWeights)
+  if (!isDump || options.randomWeights || fulfils(checkWeightsExist))
     return Status::success();
-  {
-    ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
-    if (succeeded(checkWeightsExist(*module)))
-      return Status::success();
-  }
-  OwningOpRef<ModuleOp> withPlaces = readPlaced();
-  (void)checkWeightsExist(*withPlaces);
   return diagnostics.status(CannotRead);
 }
 
@@ -405,21 +398,24 @@ static bool obeysRules(ModuleOp module, Phase phase) {
          succeeded(checkSettled(module, phase));
 }
 
-/// Checks that the module, read from an .mlir file, is a valid result of the
-/// last phase that it has passed. An error has exit code 3 and names a line of
-/// the .mlir file. The first check emits no messages, because the locations in
-/// the module are usually places in the original model. If the first check
-/// fails, the function parses the file again with its lines as locations, and
-/// repeats the check.
-Status Compilation::checkDump() {
-  const Phase passed = phaseOf(*module);
+bool Compilation::fulfils(llvm::function_ref<LogicalResult(ModuleOp)> check) {
   {
     ScopedDiagnosticHandler silent(&context, [](Diagnostic &) {});
-    if (obeysRules(*module, passed))
-      return Status::success();
+    if (succeeded(check(*module)))
+      return true;
   }
-  OwningOpRef<ModuleOp> placed = readPlaced();
-  (void)obeysRules(*placed, passed);
+  OwningOpRef<ModuleOp> withPlaces = readPlaced();
+  (void)check(*withPlaces);
+  return false;
+}
+
+/// Checks that the module, read from an .mlir file, is a valid result of the
+/// last phase that it has passed. An error has exit code 3 and names a line of
+/// the .mlir file.
+Status Compilation::checkDump() {
+  const Phase passed = phaseOf(*module);
+  if (fulfils([&](ModuleOp read) { return success(obeysRules(read, passed)); }))
+    return Status::success();
   const std::string rule =
       passed == Phase::None ? "models" : std::string(folderOf(passed));
   return diagnostics.status(CannotRead, "breaks a rule of " + rule + ": ");

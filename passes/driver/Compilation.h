@@ -92,6 +92,12 @@ private:
   /// op includes its line and column in the file. Afterwards, an error at an op
   /// without such a location names the line and column of the module instead.
   mlir::OwningOpRef<mlir::ModuleOp> readPlaced();
+  /// Returns whether `check`, which may emit errors, accepts the module, which
+  /// was read from an .mlir file. The locations in the module are usually
+  /// places in the original model. If `check` fails, its errors are therefore
+  /// dropped, and those are taken that it emits for the module with its lines
+  /// as locations.
+  bool fulfils(llvm::function_ref<mlir::LogicalResult(mlir::ModuleOp)> check);
   /// Checks a module from an .mlir file, which may be edited. The module must
   /// obey limits of pcc, such as at most 65,536 ranks. The gate (verification
   /// pass) of its last phase must accept it. An error has exit code 3 and names

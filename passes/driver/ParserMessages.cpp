@@ -122,6 +122,18 @@ std::string pcc::unknownAttribute(OperationName op, StringRef key) {
   return "attribute '" + key.str() + "' is unknown" + didYouMean(key, known);
 }
 
+/// Returns the first key in the first braces of `text` that `op` does not have
+/// as an attribute, as a fault of `text`; nullopt if there is none.
+static std::optional<TextFault> findUnknownKey(RegisteredOperationName op,
+                                               StringRef text) {
+  for (StringRef key : keysIn(text))
+    if (!llvm::is_contained(op.getAttributeNames(), key))
+      return TextFault{size_t(key.data() - text.data()),
+                       "'" + op.getStringRef().str() + "' op " +
+                           unknownAttribute(op, key)};
+  return std::nullopt;
+}
+
 /// Returns the message for an attribute that the op at the start of `text` does
 /// not have, or an empty text if there is none. Without an attribute that is
 /// misspelt, the op may seem to have operands of wrong shapes.
@@ -130,11 +142,8 @@ static std::string unknownAttributeIn(StringRef text, MLIRContext *context) {
   // The braces of a function may be its body.
   if (!op || op->hasInterface<FunctionOpInterface>())
     return "";
-  for (StringRef key : keysIn(text.split('\n').first))
-    if (!llvm::is_contained(op->getAttributeNames(), key))
-      return "'" + op->getStringRef().str() + "' op " +
-             unknownAttribute(*op, key);
-  return "";
+  const auto fault = findUnknownKey(*op, text.split('\n').first);
+  return fault ? fault->claim : "";
 }
 
 std::optional<TextFault> pcc::findUnknownProperty(StringRef text,
@@ -149,11 +158,8 @@ std::optional<TextFault> pcc::findUnknownProperty(StringRef text,
     const auto op = RegisteredOperationName::lookup(name, context);
     if (!op)
       continue;
-    for (StringRef key : keysIn(text.drop_front(at)))
-      if (!llvm::is_contained(op->getAttributeNames(), key))
-        return TextFault{size_t(key.data() - text.data()),
-                         "'" + name.str() + "' op " +
-                             unknownAttribute(*op, key)};
+    if (auto fault = findUnknownKey(*op, text.drop_front(at)))
+      return TextFault{at + fault->at, fault->claim};
   }
   return std::nullopt;
 }
