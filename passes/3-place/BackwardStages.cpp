@@ -69,7 +69,7 @@ private:
 
   /// Returns the pipeline stage of `op`, an op of the backward pass or of the
   /// weight update. The comment of placeBackwardAndUpdate() lists the rules.
-  int64_t stageFor(Operation *op) const {
+  int64_t stageFor(Operation *op) {
     if (auto weight = op->getAttrOfType<FlatSymbolRefAttr>(graph::updatesName);
         weight && !isa<graph::AccumulateOp>(op))
       return ownerOf(weight.getValue());
@@ -116,10 +116,17 @@ private:
   }
 
   /// Returns the stage that updates the parameter called `parameter`: the first
-  /// stage that reads the parameter, or 0 if no stage reads it.
-  int64_t ownerOf(StringRef parameter) const {
-    const std::set<int64_t> stages = readersOf(parameter);
-    return stages.empty() ? 0 : *stages.begin();
+  /// stage that reads the parameter, or 0 if no stage reads it. Looks at the
+  /// readers once for each parameter. Ops that are placed later do not change
+  /// the result: an op of the backward pass that reads the parameter has the
+  /// stage of a forward op that reads it.
+  int64_t ownerOf(StringRef parameter) {
+    auto [owner, isNew] = owners.try_emplace(parameter, 0);
+    if (isNew)
+      if (const std::set<int64_t> stages = readersOf(parameter);
+          !stages.empty())
+        owner->second = *stages.begin();
+    return owner->second;
   }
 
   /// Places the write `set` of a parameter on every stage that reads the
@@ -188,6 +195,8 @@ private:
   /// The `graph.get_parameter` ops that read each parameter, by the parameter's
   /// symbol name.
   llvm::StringMap<SmallVector<Operation *, 2>> reads;
+  /// The stage that updates each parameter, by the parameter's symbol name.
+  llvm::StringMap<int64_t> owners;
 };
 } // namespace
 

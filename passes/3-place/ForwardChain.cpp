@@ -149,7 +149,16 @@ std::vector<std::string> ForwardChain::cutNames() const {
   return names;
 }
 
-std::optional<size_t> ForwardChain::findCut(StringRef name) const {
+/// Returns whether `name` is the name of the node of `op`, or of its result.
+static bool isCalled(Operation *op, StringRef name) {
+  auto own = op->getAttrOfType<StringAttr>(graph::nameName);
+  return graph::nodeName(op->getLoc()) == name ||
+         (own && own.getValue() == name);
+}
+
+/// Returns the op that computes the output called `name`. Returns null if the
+/// function has no such output, or if the output is an input.
+Operation *ForwardChain::makerOfOutput(StringRef name) const {
   Operation *maker = nullptr;
   for (auto [i, result] :
        llvm::enumerate(function.front().getTerminator()->getOperands())) {
@@ -157,13 +166,25 @@ std::optional<size_t> ForwardChain::findCut(StringRef name) const {
     if (own && own.getValue() == name)
       maker = result.getDefiningOp();
   }
-  bool found = false;
-  for (Operation &op : function.front().without_terminator()) {
-    auto own = op.getAttrOfType<StringAttr>(graph::nameName);
-    found |= &op == maker || graph::nodeName(op.getLoc()) == name ||
-             (own && own.getValue() == name);
-    if (found && positions.contains(&op))
-      return positionOf(&op);
-  }
-  return found ? std::optional(linkOps.size()) : std::nullopt;
+  return maker;
+}
+
+std::optional<size_t> ForwardChain::findCut(StringRef name) const {
+  Operation *maker = makerOfOutput(name);
+  // Constants stand before all ops that read them, far from where their node
+  // computes. They count only where nothing else has the name.
+  Operation *first = nullptr, *constant = nullptr;
+  for (Operation &op : function.front().without_terminator())
+    if (&op == maker || isCalled(&op, name)) {
+      Operation *&found = isa<graph::ConstantOp>(op) ? constant : first;
+      found = found ? found : &op;
+    }
+  if (!first)
+    first = constant;
+  if (!first)
+    return std::nullopt;
+  for (Operation *op = first; op; op = op->getNextNode())
+    if (positions.contains(op))
+      return positionOf(op);
+  return linkOps.size();
 }

@@ -67,7 +67,8 @@ public:
   /// Returns the first link (forward op that only one stage runs) at or after
   /// `name`, the name of a node, a value or an output. A stage begins at this
   /// link if the user cuts the model before `name`. The result is an index into
-  /// links(). It is links().size() if there is no link at or after `name`.
+  /// links(). It is links().size() if there is no link at or after `name`. A
+  /// constant counts only if nothing else has the name.
   /// Returns std::nullopt if no node and no value has the name.
   std::optional<size_t> findCut(llvm::StringRef name) const;
   /// Returns all names that findCut() knows. A name may occur several times.
@@ -83,6 +84,7 @@ private:
   /// that compute the operands of `op` are followers. Therefore the constructor
   /// calls the function for these ops first.
   bool follows(mlir::Operation *op) const;
+  mlir::Operation *makerOfOutput(llvm::StringRef name) const;
   /// Returns whether training updates `weight`.
   bool trains(graph::GetParameterOp weight) const;
 
