@@ -7,6 +7,7 @@
 #include "passes/7-emit/Passes.h"
 #include "passes/7-emit/fuse/AttentionGroups.h"
 #include "passes/7-emit/fuse/KernelGroups.h"
+#include "passes/7-emit/fuse/KernelTable.h"
 #include "passes/7-emit/fuse/TopologicalOrder.h"
 #include "passes/7-emit/gpu/fuse/MultiTensorLaunch.h"
 #include "passes/7-emit/gpu/lower/SplitReductions.h"
@@ -53,48 +54,6 @@ static void peelReshapes(KernelGroup &group) {
 }
 
 namespace {
-/// Kernels of a module, without duplicates. Two kernels are equal if only
-/// symbol names and locations differ.
-class KernelTable {
-public:
-  explicit KernelTable(ModuleOp module) : module(module), symbols(module) {
-    for (auto kernel : module.getOps<rank::KernelOp>())
-      known[textOf(kernel)] = kernel;
-  }
-
-  /// Looks for a kernel in the module that equals the new kernel `made`. `made`
-  /// must not be in the module yet. If the module has an equal kernel, erases
-  /// `made` and returns the equal kernel. If the module has no equal kernel,
-  /// inserts `made` into the module and returns `made`.
-  rank::KernelOp intern(rank::KernelOp made) {
-    rank::KernelOp &kernel = known[textOf(made)];
-    if (kernel) {
-      made.erase();
-      return kernel;
-    }
-    kernel = made;
-    symbols.insert(kernel, module.getBody()->end());
-    return kernel;
-  }
-
-private:
-  /// Returns the printed form of `kernel`, with a fixed symbol name. Equal
-  /// kernels have equal printed forms.
-  static std::string textOf(rank::KernelOp kernel) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    StringAttr name = kernel.getSymNameAttr();
-    kernel.setSymName("kernel");
-    kernel->print(stream, OpPrintingFlags().useLocalScope());
-    kernel.setSymNameAttr(name);
-    return text;
-  }
-
-  ModuleOp module;
-  SymbolTable symbols;
-  llvm::StringMap<rank::KernelOp> known;
-};
-
 /// Fuses a group of ops of a function into a kernel. The kernel is an op of the
 /// module, and its body has clones of the ops of the group. In the function,
 /// one `rank.launch` op, which runs the kernel, replaces the ops of the group.
@@ -307,6 +266,7 @@ struct FormKernels : pcc::emit::impl::FormKernelsBase<FormKernels> {
         runOnFunction(function, kernels);
     if (numJoined > 0)
       eraseUnlaunched();
+    passScalars(getOperation());
     auto left = getOperation().getOps<rank::KernelOp>();
     numKernels += std::distance(left.begin(), left.end());
     numLaunches -= numJoined;

@@ -175,3 +175,28 @@ TEST(FormKernels, ResizesBecomeGathersAndSums) {
     EXPECT_EQ(resized("nearest", words, type), "") << type;
   }
 }
+
+/// Returns a function with `n` outputs, each x times a scale of its own.
+static std::string scaled(int n, const std::string &type) {
+  std::string ops, names, types;
+  for (int i = 0; i < n; ++i) {
+    const std::string number = std::to_string(i), y = "%y" + number;
+    ops += "%s" + number + " = graph.constant dense<" + number +
+           (type == "i64" ? "" : ".5") + "> : tensor<" + type + ">\n" + y +
+           " = graph.mul %x, %s" + number + " : tensor<2x3x" + type +
+           ">, tensor<" + type + ">\n";
+    names += (i ? ", " : "") + y;
+    types += (i ? ", tensor<2x3x" : "tensor<2x3x") + type + ">";
+  }
+  return "func.func @main(%x: tensor<2x3x" + type + ">) -> (" + types +
+         ") {\n" + ops + "return " + names + " : " + types + "\n}";
+}
+
+TEST(FormKernels, ManyKernelsTakeTheirScalarsAsOperands) {
+  for (std::string type : {"f32", "f64", "bf16", "i64"})
+    for (std::string target : {"cpu", "cuda"})
+      EXPECT_EQ(functionDifference("module attributes {dist.target = \"" +
+                                   target + "\"} {\n" + scaled(40, type) + "}"),
+                "")
+          << type << " " << target;
+}
