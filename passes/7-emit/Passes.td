@@ -65,8 +65,8 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     border of a group stays outside, since it is free there. An attention op becomes a kernel of its own, together with the
     layout ops of its operands and its result. Resizes are lowered first, and, for GPUs, long reductions are split into two.
 
-    More than 32 kernels that differ in scalar constants only become one, which takes the scalars as operands: machine code
-    for a kernel takes 10 ms, and quantized models have a scale in each layer.
+    Kernels that differ in scalar constants only and have more than 128 ops together become one, which takes the scalars as
+    operands: machine code takes 2 to 5 ms for each op, and quantized models have a scale in each layer.
 
     For GPUs, functions that run once per step also join launches of equal kernels over different tensors into one
     `rank.launch_parts`. Contractions, library calls, pools, scans, sorts, scatters, collectives, sends and receives stay as

@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::emit;
 
-/// Largest number of kernels that may differ in scalar constants only.
-static constexpr size_t mostTwins = 32;
+/// Largest number of ops in kernels that differ in scalar constants only.
+static constexpr size_t mostOps = 128;
 
 /// Returns the printed form of `kernel`, with a fixed symbol name. Equal
 /// kernels have equal printed forms.
@@ -154,7 +154,9 @@ void pcc::emit::passScalars(ModuleOp module) {
     launches[launch.getKernel()].push_back(launch);
   });
   for (Twins &twins : findTwins(module)) {
-    if (twins.kernels.size() <= mostTwins)
+    const size_t ops =
+        twins.kernels.front().getBody().front().getOperations().size();
+    if (twins.kernels.size() == 1 || twins.kernels.size() * ops <= mostOps)
       continue;
     const SmallVector<size_t> differing = differingScalars(twins);
     auto pick = [&](const Scalars &scalars) {
