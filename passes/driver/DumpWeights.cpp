@@ -19,13 +19,20 @@ using namespace mlir;
 using namespace pcc;
 namespace fs = std::filesystem;
 
+/// Returns the parameters of `module` whose weights are bytes of a file.
+static auto storedParameters(ModuleOp module) {
+  return llvm::make_filter_range(
+      module.getOps<graph::ParameterOp>(), [](graph::ParameterOp parameter) {
+        graph::WeightAttr weight = parameter.getWeightAttr();
+        return weight && !weight.isAbsent();
+      });
+}
+
 /// Returns the names of the weight files of the module, each once.
 static std::set<std::string> namesOf(ModuleOp module) {
   std::set<std::string> names;
-  for (auto parameter : module.getOps<graph::ParameterOp>())
-    if (graph::WeightAttr weight = parameter.getWeightAttr();
-        weight && !weight.isAbsent())
-      names.insert(weight.getFile().str());
+  for (graph::ParameterOp parameter : storedParameters(module))
+    names.insert(parameter.getWeightAttr().getFile().str());
   return names;
 }
 
@@ -126,10 +133,8 @@ LogicalResult pcc::checkWeightsExist(ModuleOp module) {
     return module.emitError("names the folder '")
            << StringRef(folder).drop_back() << "' as " << graph::rootName
            << ", which " << runtime::describeMissing(folder);
-  for (auto parameter : module.getOps<graph::ParameterOp>()) {
+  for (graph::ParameterOp parameter : storedParameters(module)) {
     graph::WeightAttr weight = parameter.getWeightAttr();
-    if (!weight || weight.isAbsent())
-      continue;
     const std::string path = pathOf(module, weight.getFile().str());
     if (!fs::exists(path, error))
       return parameter.emitOpError("has a weight in '")
@@ -140,10 +145,8 @@ LogicalResult pcc::checkWeightsExist(ModuleOp module) {
 
 LogicalResult pcc::checkWeightRanges(ModuleOp module) {
   std::map<std::string, uint64_t> sizes;
-  for (auto parameter : module.getOps<graph::ParameterOp>()) {
+  for (graph::ParameterOp parameter : storedParameters(module)) {
     graph::WeightAttr weight = parameter.getWeightAttr();
-    if (!weight || weight.isAbsent())
-      continue;
     const std::string path = pathOf(module, weight.getFile().str());
     auto [size, isNew] = sizes.try_emplace(path, UINT64_MAX);
     // A file that does not exist keeps the largest size: it may be needed by no

@@ -201,9 +201,7 @@ private:
 class ArenaPlanner {
 public:
   ArenaPlanner(const std::vector<ArenaBuffer> &buffers, uint64_t effort)
-      : buffers(buffers), profile(buffers), effort(effort),
-        placeSteps(uint64_t(buffers.size()) * buffers.size() / 2),
-        isLarge(placeSteps > effort) {}
+      : buffers(buffers), profile(buffers), effort(effort) {}
 
   ArenaPlan run();
 
@@ -315,12 +313,6 @@ private:
   const std::vector<ArenaBuffer> &buffers;
   const LiveProfile profile;
   const uint64_t effort;
-  /// Largest number of comparisons that one call of place() makes: about
-  /// n^2 / 2 for n buffers.
-  const uint64_t placeSteps;
-  /// Whether one call of place() would make more than `effort` comparisons. If
-  /// so, run() returns the plan of sweep(), which compares no buffers.
-  const bool isLarge;
   /// Largest number of bytes that are alive at one instruction. No arena can be
   /// smaller. If the planner finds an arena with this number of bytes, it stops
   /// and does not look for a better plan.
@@ -508,17 +500,20 @@ void ArenaPlanner::climb(std::vector<Climb> climbs) {
   }
 }
 
-/// Searches for a plan with a small arena. If `isLarge`, or if the plan of
-/// sweep(), which is fast, leaves too few bytes to save, it is the only one. If
-/// not, place() makes plans from six orders and
-/// two rules, and climb() improves them.
+/// Searches for a plan with a small arena. The plan of sweep(), which compares
+/// no buffers, is the only one if one call of place() would make more than
+/// `effort` comparisons, or more than the bytes are worth that are left to
+/// save. If not, place() makes plans from six orders and two rules, and climb()
+/// improves them.
 ArenaPlan ArenaPlanner::run() {
   bound = profile.most();
   if (bound == 0)
     return {std::vector<uint64_t>(buffers.size(), 0), 0, 0};
-  if (isLarge || buffers.size() > manyBuffers) {
+  // One call of place() compares each buffer with those placed before it.
+  const uint64_t placeSteps = uint64_t(buffers.size()) * buffers.size() / 2;
+  if (placeSteps > effort || buffers.size() > manyBuffers) {
     sweep();
-    if (isLarge || isTooMany(placeSteps))
+    if (placeSteps > effort || isTooMany(placeSteps))
       return {best, bestTotal, bound};
   }
   // orderBy() puts the buffer with the smallest tuple first. `down` inverts the
