@@ -52,7 +52,9 @@ struct SplitDim {
 using DimsByLoop = std::map<int, std::vector<SplitDim>>;
 
 /// Adds the dims of the tensors `values` to `dims`. Skips dims that consist of
-/// several loop dims or are read in windows, and values without a sharding.
+/// several loop dims or are read in windows, and values without a sharding. A
+/// dim can have several factors and one local loop dim: a rank may hold one
+/// element along each of the other loop dims.
 static void addDims(const char *what, ValueRange values,
                     ArrayRef<ShardingRule::TensorFactors> factors,
                     DimsByLoop &dims) {
@@ -62,7 +64,7 @@ static void addDims(const char *what, ValueRange values,
       continue;
     const dist::Sharding sharding = dist::withoutTime(attribute.getSharding());
     for (auto [d, loop, split] : llvm::enumerate(loops, sharding.dims))
-      if (loop.size() == 1 && !split.view)
+      if (loop.size() == 1 && split.factors.size() <= 1 && !split.view)
         dims[loop.front()].push_back({what, i, d, split});
   }
 }

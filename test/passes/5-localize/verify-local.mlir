@@ -77,3 +77,18 @@ func.func @stage_0_forward(%x: tensor<3x2xf32> {dist.sharding = #sent_columns}, 
   pipe.send %0 to 1 value "y" : tensor<3x6xf32>
   return %0 : tensor<3x6xf32>
 }
+
+#rows_by_group = #dist.sharding<"[-, 8|2@dp:2, -]">
+#row_of_results = #dist.sharding<"[-, 2@dp:2, -]">
+#sum_of_rows = #dist.sharding<"[-, -, -] partial sum(dp:2)">
+
+// The gradient of a filter for each channel: dim 1 of the operand holds the channels, then the rows of the batch, of which each
+// rank has one.
+// CHECK-LABEL: @one_row_of_each_group
+func.func @one_row_of_each_group(%x: tensor<1x8x5xf32> {dist.sharding = #rows_by_group},
+    %g: tensor<8x1x3xf32> {dist.sharding = #row_of_results}) {
+  // CHECK: graph.conv
+  %0 = graph.conv %x, %g {dilations = array<i64: 1>, dist.shardings = [#sum_of_rows], group = 8 : i64, pads = array<i64: 0, 0>,
+      strides = array<i64: 1>} : tensor<1x8x5xf32>, tensor<8x1x3xf32>
+  return
+}
