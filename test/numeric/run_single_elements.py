@@ -23,6 +23,7 @@ PLANS = {
     "a token": (dict(batch=2, seq=4), ["--cp", "4"]),
     "a row and a token": (dict(batch=2, seq=2), ["--dp", "2", "--cp", "2"]),
     "a column": (dict(batch=2, width=4), ["--tp", "4"]),
+    "a head of each group": (dict(batch=4), ["--tp", "3", "--dp", "2", "--pp", "2", "--schedule", "zb-v", "--shard", "mid=[-,-,tp]"]),
     "a row in stages": (dict(batch=4), ["--dp", "2", "--pp", "2", "--microbatches", "2", "--preset", "zero2"]),
 }
 
@@ -41,7 +42,7 @@ for family in families.FAMILIES:
         sizes = dict(sizes)
         batch = sizes.pop("batch")
         add(family, name, batch, sizes, [*options, *TRAIN])
-        if "zero2" not in options:
+        if "--pp" not in options:
             add(family, f"{name}, inference", batch, sizes, options)
 
 if __name__ == "__main__":
