@@ -63,18 +63,51 @@ static std::string elementsText(llvm::ArrayRef<const VerifiedValue *> values,
   return text;
 }
 
+/// Returns whether one rank has a correct digit of `value` in the model's own
+/// types. If not, as for a gradient that cancels to nearly 0, relative errors
+/// of the value say nothing.
+static bool hasDigits(const AccurateValue &value) {
+  return value.errorOfOneRank < 1;
+}
+
+/// Returns the relative errors of those of `values` with correct digits, as in
+/// " (relative errors 1e-07 and 9e-08)". Names the first of the others behind
+/// it.
+static std::string errorsText(llvm::ArrayRef<AccurateValue> values) {
+  double ofRanks = 0, ofOneRank = 0;
+  std::vector<llvm::StringRef> lost;
+  for (const AccurateValue &value : values) {
+    if (!hasDigits(value)) {
+      lost.push_back(value.ranks.name);
+      continue;
+    }
+    ofRanks = std::max(ofRanks, value.ranks.comparison.maxError());
+    ofOneRank = std::max(ofOneRank, value.errorOfOneRank);
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (lost.size() < values.size())
+    stream << " (relative errors " << llvm::format("%.2g", ofRanks) << " and "
+           << llvm::format("%.2g", ofOneRank) << ")";
+  if (lost.empty())
+    return text;
+  stream << "; '" << lost.front() << "'";
+  if (lost.size() > 1)
+    stream << " and "
+           << runtime::countText(int64_t(lost.size()) - 1, "other value");
+  stream << (lost.size() > 1 ? " have" : " has")
+         << " no correct digit, on one rank as well";
+  return text;
+}
+
 /// Writes to `stream` how accurate the model is in its own types, on the ranks
 /// and on one rank. Elements that are NaN, which `hasNans` tells, or overflow
 /// say nothing about that.
 static void describeAccuracy(llvm::ArrayRef<AccurateValue> values, bool hasNans,
                              llvm::raw_ostream &stream) {
-  double ofRanks = 0, ofOneRank = 0;
   std::vector<const VerifiedValue *> ranks;
-  for (const AccurateValue &value : values) {
+  for (const AccurateValue &value : values)
     ranks.push_back(&value.ranks);
-    ofRanks = std::max(ofRanks, value.ranks.comparison.maxError());
-    ofOneRank = std::max(ofOneRank, value.errorOfOneRank);
-  }
   const std::string overflow =
       elementsText(ranks, &Comparison::overflows,
                    "overflow in the model's types, on one rank as well");
@@ -85,9 +118,8 @@ static void describeAccuracy(llvm::ArrayRef<AccurateValue> values, bool hasNans,
       }))
     return;
   stream << (hasNans || !overflow.empty() ? "; all others are" : " and")
-         << " as accurate as one rank in the model's types (relative errors "
-         << llvm::format("%.2g", ofRanks) << " and "
-         << llvm::format("%.2g", ofOneRank) << ")";
+         << " as accurate as one rank in the model's types"
+         << errorsText(values);
 }
 
 std::string interpret::describeErrors(const Findings &findings) {
