@@ -190,9 +190,10 @@ private:
         runtime::numRanks(facts->mesh.ranks()) / facts->numPositions();
     for (PositionProgram &program : programs) {
       const int64_t first = program.tables.position * perPosition;
-      PCC_RETURN_IF_ERROR(linkProgram(program, nameOf(first)));
+      std::string file = nameOf(first);
+      PCC_RETURN_IF_ERROR(linkProgram(program, file));
       for (int64_t rank = first + 1; rank < first + perPosition; ++rank)
-        PCC_RETURN_IF_ERROR(folder.link(nameOf(first), nameOf(rank)));
+        PCC_RETURN_IF_ERROR(folder.link(file, nameOf(rank)));
     }
     for (const std::string &object : objects)
       PCC_RETURN_IF_ERROR(folder.remove(object));

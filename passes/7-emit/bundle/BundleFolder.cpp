@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace pcc;
 using namespace pcc::emit;
@@ -120,10 +121,13 @@ Status BundleFolder::copy(const std::string &from, std::string_view name) {
                : Status::success();
 }
 
-Status BundleFolder::link(std::string_view existing, std::string_view name) {
+Status BundleFolder::link(std::string &existing, const std::string &name) {
   std::error_code error;
   fs::create_hard_link(path(existing), path(name), error);
-  return error ? copy(path(existing), name) : Status::success();
+  if (!error)
+    return Status::success();
+  const std::string from = path(std::exchange(existing, name));
+  return copy(from, name);
 }
 
 Status BundleFolder::makeFolder(std::string_view name) {

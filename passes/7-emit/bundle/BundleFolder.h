@@ -32,9 +32,11 @@ public:
   Status write(std::string_view name, std::string_view bytes);
   /// Copies the file at path `from` into the bundle, as file `name`.
   Status copy(const std::string &from, std::string_view name);
-  /// Makes `name` a hard link to the bundle's file `existing`. Copies the file
-  /// if the link fails.
-  Status link(std::string_view existing, std::string_view name);
+  /// Makes `name` a hard link to the bundle's file `existing`. If the link
+  /// fails, as a file of ext4 has at most 65,000 names, makes `name` a copy of
+  /// the file, and sets `existing` to `name`, so that further links lead to the
+  /// copy.
+  Status link(std::string &existing, const std::string &name);
   /// Creates the empty folder `name` in the bundle.
   Status makeFolder(std::string_view name);
   /// Gives the file `name` all permissions (0777) that the umask allows.

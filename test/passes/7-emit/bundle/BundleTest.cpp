@@ -1,6 +1,7 @@
 //===- BundleTest.cpp - bundles as their users see them -------------------===//
 
 #include "passes/7-emit/Emit.h"
+#include "passes/7-emit/bundle/BundleFolder.h"
 #include "runtime/program/Inspect.h"
 #include "runtime/program/ProgramImage.h"
 #include "runtime/program/Seal.h"
@@ -11,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <set>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 using namespace mlir;
@@ -58,6 +61,26 @@ TEST_F(BundleTest, RanksOfAPositionAreOneFile) {
   EXPECT_TRUE(fs::exists(folder + "/b/run"));
   EXPECT_TRUE(runtime::checkSeal(folder + "/b/rank-003").ok());
   EXPECT_EQ(listing(), std::vector<std::string>{"b"});
+}
+
+// A file system bounds the names of a file, ext4 at 65,000.
+TEST_F(BundleTest, ManyRanksAreFewFiles) {
+  emit::BundleFolder bundle;
+  ASSERT_TRUE(bundle.create(folder + "/b").ok());
+  ASSERT_TRUE(bundle.write("rank-0", "program").ok());
+  std::string file = "rank-0";
+  for (int rank = 1; rank <= 65010; ++rank)
+    ASSERT_TRUE(bundle.link(file, "rank-" + std::to_string(rank)).ok());
+  ASSERT_TRUE(bundle.finish().ok());
+  std::set<ino_t> files;
+  for (int rank : {0, 1, 64990, 65008, 65009, 65010}) {
+    const std::string path = folder + "/b/rank-" + std::to_string(rank);
+    EXPECT_EQ(contents(path), "program");
+    struct stat found;
+    ASSERT_EQ(stat(path.c_str(), &found), 0);
+    files.insert(found.st_ino);
+  }
+  EXPECT_LE(files.size(), 2u);
 }
 
 TEST_F(BundleTest, EqualModulesGiveEqualBytes) {
