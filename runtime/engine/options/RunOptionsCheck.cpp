@@ -35,7 +35,11 @@ Status checkRunOptions(const RunOptions &options, bool trains) {
                         {"--save-in-background", options.saveInBackground}});
         name && options.save.empty())
       return Status::error(WrongUsage, std::string(name) + " needs --save DIR");
-    return Status::success();
+    return options.metrics == "-"
+               ? Status::error(WrongUsage,
+                               "--metrics needs a file, since the lines of "
+                               "steps are on stdout, got '-'")
+               : Status::success();
   }
   const char *name =
       firstGiven({{"--data", !options.data.empty()},

@@ -54,6 +54,11 @@ TEST(RunOptionsCheck, NoOptionIsIgnored) {
   training.save.clear();
   EXPECT_EQ(checkRunOptions(training, true).message(),
             "--save-every needs --save DIR");
+  RunOptions lines;
+  lines.metrics = "-";
+  EXPECT_EQ(checkRunOptions(lines, true).message(),
+            "--metrics needs a file, since the lines of steps are on stdout, "
+            "got '-'");
   RunOptions inference;
   inference.repeat = 3;
   EXPECT_TRUE(checkRunOptions(inference, false).ok());
