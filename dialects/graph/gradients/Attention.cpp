@@ -160,8 +160,8 @@ private:
     if (!mayBeHidden)
       return rows(scores);
     Value top = b.reduce(ReduceKind::Max, scores, {3});
-    Value visible = b.compare(Predicate::Greater, top, b.like(top, -HUGE_VAL));
-    return b.where(visible, rows(b.where(visible, scores)));
+    Value hidden = b.compare(Predicate::Equal, top, b.like(top, -HUGE_VAL));
+    return b.except(hidden, rows(b.except(hidden, scores)));
   }
 
   GradientBuilder &b;

@@ -368,11 +368,11 @@ private:
     Value top = rows.top;
     // If masks have hidden all keys from a query so far, its largest score is
     // -inf, and -inf - (-inf) would be NaN. For such a query, subtract 0
-    // instead.
+    // instead. A NaN score stays NaN.
     if (hides)
       top = b.make<graph::SelectOp>(
-          b.compare(Predicate::Greater, top, b.scalarLike(top, -HUGE_VAL)), top,
-          b.scalarLike(top, 0));
+          b.compare(Predicate::Equal, top, b.scalarLike(top, -HUGE_VAL)),
+          b.scalarLike(top, 0), top);
     Value power = b.make<graph::ExpOp>(b.make<graph::SubOp>(scores, top));
     rows.sum = b.reduce(graph::ReduceKind::Sum, power, {5});
     rows.out = weighted(power, value);
@@ -411,8 +411,8 @@ private:
     Value mean = b.make<graph::DivOp>(rows.out, rows.sum);
     if (hides)
       mean = b.make<graph::SelectOp>(
-          b.compare(Predicate::Greater, rows.sum, b.scalarLike(rows.sum, 0)),
-          mean, b.scalarLike(mean, 0));
+          b.compare(Predicate::Equal, rows.sum, b.scalarLike(rows.sum, 0)),
+          b.scalarLike(mean, 0), mean);
     Value result =
         b.cast(mean, graph::tensorType(attention.getResult()).getElementType());
     if (group > 1)

@@ -107,12 +107,12 @@ struct AttentionLowering {
     Value top =
         ReduceOp::create(builder, loc, ReduceKind::Max, scores,
                          ArrayRef<int64_t>{3}, /*keep=*/true, IntegerAttr());
-    Value visible = CompareOp::create(builder, loc, Predicate::Greater, top,
-                                      number(-HUGE_VAL));
+    Value hidden = CompareOp::create(builder, loc, Predicate::Equal, top,
+                                     number(-HUGE_VAL));
     Value zero = number(0);
-    Value safe = SelectOp::create(builder, loc, visible, scores, zero);
+    Value safe = SelectOp::create(builder, loc, hidden, zero, scores);
     Value soft = SoftmaxOp::create(builder, loc, safe, uint64_t(3));
-    return SelectOp::create(builder, loc, visible, soft, zero);
+    return SelectOp::create(builder, loc, hidden, zero, soft);
   }
 
   /// Creates the ops that compute the result of `op`. Returns this result.
