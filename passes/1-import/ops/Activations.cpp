@@ -92,7 +92,8 @@ static Value prelu(NodeImport &n) {
     shape[0] = shapeOf(slope)[0];
     slope = n.reshape(slope, shape);
   }
-  return n.add(positive(n, x), n.mul(negative(n, x), slope));
+  Value isNegative = n.compare(Predicate::Less, x, n.scalarLike(x, 0));
+  return n.select(isNegative, n.mul(x, slope), x);
 }
 
 /// Creates max(0, min(1, alpha x + beta)).

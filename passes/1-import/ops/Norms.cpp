@@ -283,10 +283,11 @@ static Value lpNormalization(NodeImport &n) {
     return n.invalid("p is " + Twine(p) + ", not 1 or 2");
   Value norm = p == 1 ? n.make<AbsOp>(x) : n.mul(x, x);
   norm = n.reduce(ReduceKind::Sum, norm, {dim}, /*keep=*/true);
-  if (p == 2)
-    norm = n.make<SqrtOp>(norm);
+  // Select before the root, whose slope at 0 is infinite: the gradient would be
+  // 0 / 0.
   Value zero = n.compare(Predicate::Equal, norm, n.scalarLike(norm, 0));
-  return n.div(x, n.select(zero, n.scalarLike(norm, 1), norm));
+  norm = n.select(zero, n.scalarLike(norm, 1), norm);
+  return n.div(x, p == 2 ? n.make<SqrtOp>(norm) : norm);
 }
 
 /// Imports MeanVarianceNormalization, which computes (x - mean) / (deviation +

@@ -7,6 +7,7 @@
 #include "passes/7-emit/kernel/Writer.h"
 #include <cassert>
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace pcc::graph;
@@ -26,8 +27,18 @@ Value pcc::emit::exponential(ScalarBuilder &s, Value x) {
   assert((x.getType().isF32() || x.getType().isF64()) && "f32 or f64");
   return polynomialOr<math::ExpOp>("exp", s, x);
 }
+/// The polynomial for f32 takes a denormal number for the smallest normal one.
+/// Therefore computes log(2^24 · x) − 24 · log(2) for these.
 Value pcc::emit::logarithm(ScalarBuilder &s, Value x) {
-  return polynomialOr<math::LogOp>("log", s, x);
+  Type type = x.getType();
+  if (!type.isF32())
+    return s.libm("log", {x});
+  Value isDenormal =
+      s.compare(arith::CmpFPredicate::OLT, x,
+                s.number(type, std::numeric_limits<float>::min()));
+  Value scaled = s.select(isDenormal, s.mul(x, s.number(type, 0x1p24)), x);
+  Value log = math::LogOp::create(s.builder, s.loc, scaled);
+  return s.select(isDenormal, s.sub(log, s.number(type, 24 * M_LN2)), log);
 }
 Value pcc::emit::squareRoot(ScalarBuilder &s, Value x) {
   return math::SqrtOp::create(s.builder, s.loc, x);
