@@ -10,11 +10,12 @@
 
 using namespace pcc;
 
-/// Writes the file of --report, also if `status` is an error. Returns `status`
-/// if it is an error. Otherwise, returns the error of writing the file.
+/// Writes the file of --report, also if `status` is an error, unless the report
+/// is withheld. Returns `status` if it is an error. Otherwise, returns the error
+/// of writing the file.
 static Status finish(const CompileOptions &options, CompileReport &report,
                      Status status) {
-  if (options.report.empty())
+  if (options.report.empty() || report.isWithheld)
     return status;
   Status written = report.write(options.report, status);
   return status.ok() ? written : status;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <unistd.h>
 
 using namespace pcc;
@@ -113,6 +114,24 @@ Status pcc::checkPage(const CompileOptions &options) {
                               : checkFile(options.html, options.model);
 }
 
+/// Checks that no two options name the same output file.
+static Status checkApart(const CompileOptions &options) {
+  std::map<fs::path, const char *> optionOf;
+  std::error_code error;
+  for (const auto &[option, path] :
+       {std::pair("--report", options.report),
+        std::pair("--schedule-svg", options.scheduleSvg),
+        std::pair("--trace", options.trace), std::pair("--html", options.html)})
+    if (fs::is_regular_file(path, error) ||
+        (!path.empty() && path != "-" && !fs::exists(path, error)))
+      if (auto [other, isNew] =
+              optionOf.emplace(fs::weakly_canonical(path, error), option);
+          !isNew)
+        return refuse(path, std::string(other->second) + " and " + option +
+                                " both name it");
+  return Status::success();
+}
+
 Status pcc::checkOutputs(const CompileOptions &options) {
   PCC_RETURN_IF_ERROR(checkTimelines(options));
   const bool isText = options.stopsEarly();
@@ -128,5 +147,6 @@ Status pcc::checkOutputs(const CompileOptions &options) {
        {options.report, options.scheduleSvg, options.trace})
     if (!file.empty())
       PCC_RETURN_IF_ERROR(checkFile(file, options.model));
+  PCC_RETURN_IF_ERROR(checkApart(options));
   return checkPage(options);
 }

@@ -10,14 +10,13 @@
 #include "passes/1-import/onnx/ReadModel.h"
 #include "passes/1-import/onnx/write/WriteAnnotated.h"
 #include "passes/annotate/DecidedShardings.h"
+#include "passes/annotate/FileStream.h"
 #include "runtime/base/Unfinished.h"
 #include "sharding/ShardingText.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <unistd.h>
 
 using namespace mlir;
@@ -221,11 +220,10 @@ static Status writeFile(const onnx::Model &model,
                         const fs::path &path) {
   runtime::Unfinished unfinished;
   PCC_RETURN_IF_ERROR(unfinished.createFile(path.string()));
-  std::ofstream file(unfinished.path(), std::ios::binary);
+  FileStream file(unfinished.descriptor());
   onnx::writeAnnotated(model, annotation, file);
-  file.close();
-  if (!file)
-    return cannotWrite(path, std::strerror(errno));
+  if (const int error = file.finish(); error != 0)
+    return cannotWrite(path, std::strerror(error));
   return unfinished.finish();
 }
 

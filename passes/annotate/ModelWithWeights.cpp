@@ -7,14 +7,13 @@
 #include "passes/1-import/onnx/model/ModelStorage.h"
 #include "passes/1-import/onnx/write/ReplaceWeights.h"
 #include "passes/OutputPaths.h"
+#include "passes/annotate/FileStream.h"
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/Unfinished.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <unistd.h>
 
@@ -199,11 +198,10 @@ private:
   Status writeUnfinished(const std::string &path, runtime::Unfinished &file,
                          const std::function<void(std::ostream &)> &content) {
     PCC_RETURN_IF_ERROR(file.createFile(path));
-    std::ofstream out(file.path(), std::ios::binary);
+    FileStream out(file.descriptor());
     content(out);
-    out.close();
-    if (failure.ok() && !out)
-      failure = cannotWrite(std::strerror(errno));
+    if (const int error = out.finish(); failure.ok() && error != 0)
+      failure = cannotWrite(std::strerror(error));
     return failure;
   }
 

@@ -313,6 +313,7 @@ Status Compilation::loadOnnx() {
   import.command = options.command;
   PCC_ASSIGN_OR_RETURN(
       module, importOnnx(options.model, import, &context, &report.unsupported));
+  PCC_RETURN_IF_ERROR(keepWeights());
   PCC_RETURN_IF_ERROR(recordWeightFiles(*module));
   PCC_RETURN_IF_ERROR(checkWeightNames(*module, weights, options.training));
   return recordOptions(*module, options);
@@ -334,6 +335,7 @@ Status Compilation::loadText() {
   isDump = phaseOf(*module) != Phase::None;
   PCC_RETURN_IF_ERROR(resumeFromDump(*module, options));
   PCC_RETURN_IF_ERROR(checkWeightFiles(*module, options));
+  PCC_RETURN_IF_ERROR(keepWeights());
   if (!options.randomWeights && failed(checkWeightRanges(*module)))
     return diagnostics.status(CannotRead);
   if (!isDump)
@@ -345,6 +347,12 @@ Status Compilation::loadText() {
   if (!isDump)
     diagnostics.locateNowhere();
   return Status::success();
+}
+
+Status Compilation::keepWeights() {
+  Status status = checkKeepsWeights(*module, options);
+  report.isWithheld = status.failed();
+  return status;
 }
 
 Status Compilation::requireWeights() {

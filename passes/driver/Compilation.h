@@ -88,6 +88,9 @@ private:
   /// if pcc must not read a weight file (see checkWeightFiles()), or if
   /// checkDump() fails.
   Status loadText();
+  /// Checks that no output replaces a weight file of the module. If one would,
+  /// returns an error and withholds the report.
+  Status keepWeights();
   /// Parses the .mlir file again. In the returned module, the location of each
   /// op includes its line and column in the file. Afterwards, an error at an op
   /// without such a location names the line and column of the module instead.

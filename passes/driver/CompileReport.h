@@ -50,6 +50,9 @@ public:
   /// Notes that the compilation has shown to the user. A repeated note occurs
   /// once in the list.
   std::vector<std::string> notes;
+  /// Whether the report must not be written, because its file holds weights of
+  /// the model.
+  bool isWithheld = false;
 
 private:
   using Clock = std::chrono::steady_clock;

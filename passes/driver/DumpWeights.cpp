@@ -126,6 +126,18 @@ static Status checkFile(ModuleOp module, const std::string &name,
   return status;
 }
 
+Status pcc::checkKeepsWeights(ModuleOp module, const CompileOptions &options) {
+  for (const std::string &output :
+       {options.report, options.scheduleSvg, options.trace, options.html})
+    for (const std::string &name : namesOf(module))
+      if (std::error_code error;
+          fs::equivalent(output, pathOf(module, name), error))
+        return Status::error(InputOutput, "cannot write '" + output +
+                                              "': it holds weights of the "
+                                              "model");
+  return Status::success();
+}
+
 LogicalResult pcc::checkWeightsExist(ModuleOp module) {
   std::error_code error;
   if (const std::string folder = pathOf(module, "");

@@ -38,6 +38,11 @@ Status recordWeightFiles(mlir::ModuleOp module);
 /// directory. Returns exit code 7 if the system denies access to a file.
 Status checkWeightFiles(mlir::ModuleOp module, const CompileOptions &options);
 
+/// Checks that no output of the compilation, such as that of --report, would
+/// replace a weight file that `module` names. Returns an error with exit code 7
+/// otherwise.
+Status checkKeepsWeights(mlir::ModuleOp module, const CompileOptions &options);
+
 /// Checks that the files of all weights of `module` exist. Emits an error at
 /// the module if its folder of weights does not exist, else at the first
 /// parameter whose file does not.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <iomanip>
 #include <sstream>
 #include <thread>
@@ -167,6 +168,27 @@ Status collectRanks(const FileChanges &changes, const std::string &folder,
 // Publication
 //===----------------------------------------------------------------------===//
 
+/// Returns whether a checkpoint may have a file with the name `name`, perhaps
+/// with an ending, as an unfinished file has one.
+static bool belongsToCheckpoint(const std::string &name) {
+  return name.starts_with(kManifestName) || name.starts_with("rank-");
+}
+
+/// Checks that the folder `path`, if there is one, holds nothing but a
+/// checkpoint. Returns an error with exit code 7 if it holds a file of the
+/// user.
+static Status checkReplaceable(const std::string &path) {
+  std::error_code error;
+  for (const auto &entry : std::filesystem::directory_iterator(path, error))
+    if (const std::string name = entry.path().filename();
+        !belongsToCheckpoint(name) || !entry.is_regular_file(error))
+      return Status::error(InputOutput,
+                           "cannot replace '" + path + "': it holds '" + name +
+                               "', which is not part of a checkpoint",
+                           {"move '" + name + "' or save to another folder"});
+  return Status::success();
+}
+
 /// Frees the path `path` for the folder of a new checkpoint. If an older
 /// checkpoint is at `path`, the function appends ".replaced" to the name of its
 /// folder. For example, "step-00000008" becomes "step-00000008.replaced". The
@@ -176,6 +198,8 @@ Status collectRanks(const FileChanges &changes, const std::string &folder,
 static Status makeRoom(const FileChanges &changes, const std::string &path) {
   if (!exists(path))
     return Status::success();
+  PCC_RETURN_IF_ERROR(checkReplaceable(path));
+  PCC_RETURN_IF_ERROR(checkReplaceable(replacedName(path)));
   PCC_RETURN_IF_ERROR(changes.remove(replacedName(path)));
   return changes.rename(path, replacedName(path));
 }

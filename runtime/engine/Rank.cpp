@@ -11,6 +11,7 @@
 #include "runtime/engine/collective/Groups.h"
 #include "runtime/engine/io/OutputFiles.h"
 #include "runtime/engine/io/OutputParts.h"
+#include "runtime/engine/io/OutputPaths.h"
 #include "runtime/engine/observe/MeasuredStep.h"
 #include "runtime/engine/observe/Progress.h"
 #include "runtime/engine/observe/RankTable.h"
@@ -168,7 +169,8 @@ private:
                                " has the program of position " +
                                std::to_string(program.position) +
                                ", it needs that of " + std::to_string(at[0]));
-    return checkRunOptions(options, trains(program));
+    PCC_RETURN_IF_ERROR(checkRunOptions(options, trains(program)));
+    return checkOutputPaths(options, program);
   }
 
   /// Compares a hash of the bundle between all ranks. Ranks with different

@@ -108,9 +108,18 @@ static bool addContent(const Json &content, Json &source) {
 }
 
 static Status readText(const std::string &path, std::string &text) {
+  constexpr uintmax_t mostBytes = uintmax_t(1) << 30;
   std::error_code error;
   if (!fs::exists(path, error))
     return refuse(path, "it " + describeMissing(path));
+  if (!fs::is_regular_file(path, error))
+    return refuse(path, "it is not a regular file");
+  if (const uintmax_t size = fs::file_size(path, error);
+      error || size > mostBytes)
+    return refuse(path, error ? error.message()
+                              : "it has " + std::to_string(size) +
+                                    " bytes, more than " +
+                                    std::to_string(mostBytes));
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
   content << file.rdbuf();

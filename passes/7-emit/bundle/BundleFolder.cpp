@@ -2,6 +2,7 @@
 
 #include "passes/7-emit/bundle/BundleFolder.h"
 #include "runtime/base/AtomicFile.h"
+#include "runtime/program/Seal.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -61,10 +62,21 @@ static std::string findForeignFile(const std::string &bundle) {
   for (const fs::recursive_directory_iterator end; !error && entry != end;
        entry.increment(error)) {
     std::string name = entry->path().string().substr(bundle.size() + 1);
-    if (!belongsToBundle(name))
+    const bool isFolder = entry->is_directory(error);
+    if (!belongsToBundle(name) || isFolder != (name == "weights"))
       return name;
   }
   return "";
+}
+
+/// Checks that pcc wrote the file bundle.json of `bundle`: it has a seal.
+static Status checkOwn(const std::string &bundle) {
+  std::string ignored;
+  if (runtime::readSealedJson(bundle + "/bundle.json", ignored).ok())
+    return Status::success();
+  return failure("replace", bundle,
+                 "pcc did not write its bundle.json, or it was changed")
+      .addNote("move '" + bundle + "' or choose another place with -o");
 }
 
 /// Checks whether pcc may write a bundle to `path`. Returns an error if a file
@@ -83,7 +95,7 @@ static Status checkReplaceable(const std::string &path) {
     return failure("write", path, "it exists and is not a bundle");
   const std::string foreign = findForeignFile(path);
   if (foreign.empty())
-    return Status::success();
+    return checkOwn(path);
   return failure("replace", path,
                  "it holds '" + foreign + "', which is not part of a bundle")
       .addNote("move '" + foreign + "' or choose another place with -o");

@@ -12,7 +12,7 @@ namespace pcc::runtime {
 void addInput(std::map<std::string, std::string> &inputs,
               const std::string &text) {
   const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0)
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
     throw CLI::ValidationError("--input",
                                "expects NAME=FILE.npy, got '" + text + "'");
   const std::string name = text.substr(0, equals);

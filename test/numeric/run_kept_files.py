@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Tests that no command replaces a file of the user: one that lies where a bundle or a checkpoint goes, or one that the command itself
+reads. Exit code 7, and the file stays as it is.
+
+    run_kept_files.py [--only GLOB] [--jobs N]
+"""
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import pcc
+
+sys.path.insert(0, os.path.join(pcc.ROOT, "test", "models"))
+import builder
+
+CASES = {}
+DIM = ["--dim", "batch=4"]
+TRAIN = ["--train", "--loss", "mse(y, labels)", "--optimizer", "sgd"]
+
+
+def case(function):
+    """Registers a case, which gets an empty folder."""
+    def run():
+        with tempfile.TemporaryDirectory() as folder:
+            function(folder)
+    CASES[function.__name__] = run
+
+
+def model(folder):
+    path = os.path.join(folder, "model.onnx")
+    builder.build("family", path, kind="feed_forward", layers=1, external=True)
+    return path
+
+
+def bundle(folder, *options):
+    path = os.path.join(folder, "b.pcc")
+    pcc.succeed(model(folder), "-o", path, "-q", *DIM, *options)
+    return path
+
+
+def training(folder):
+    """Returns a bundle that trains, and the options of a run of two steps."""
+    data = os.path.join(folder, "data")
+    os.mkdir(data)
+    for name in "x", "labels":
+        np.save(os.path.join(data, f"{name}.npy"), np.ones((3, 4, 4, 8), "f4"))
+    return bundle(folder, *TRAIN), ["--data", data, "--steps", "2", "--comm", "thread"]
+
+
+def write(*parts, text="mine"):
+    path = os.path.join(*parts)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def refused(*arguments, keeps, mention=(), codes=(7,)):
+    """Checks that a command is refused, with the words of `mention`, and leaves the files `keeps` as they are."""
+    before = [content(path) for path in keeps]
+    code, _, err = pcc.call(*arguments, timeout=60)
+    if code not in codes or any(word not in err for word in mention):
+        raise pcc.Failure(f"exit code {code}: {err.strip()[-300:]}")
+    if before != [content(path) for path in keeps]:
+        raise pcc.Failure(f"{arguments} changed one of {keeps}")
+
+
+@case
+def folder_with_a_file_called_bundle_json(folder):
+    keeps = [write(folder, "u", "bundle.json"), write(folder, "u", "run")]
+    refused(model(folder), *DIM, "-o", os.path.join(folder, "u"), keeps=keeps, mention=["bundle.json"])
+
+
+@case
+def bundle_with_files_of_the_user(folder):
+    path = bundle(folder)
+    for name in "notes.txt", "rank-005/notes.txt":
+        keeps = [write(path, name)]
+        refused(model(folder), *DIM, "-o", path, keeps=keeps, mention=[name.split("/")[0]])
+        shutil.rmtree(os.path.dirname(keeps[0])) if "/" in name else os.remove(keeps[0])
+    pcc.succeed(model(folder), *DIM, "-o", path, "-q")
+
+
+@case
+def checkpoint_with_files_of_the_user(folder):
+    path, options = training(folder)
+    saved = os.path.join(folder, "saved")
+    keeps = [write(saved, "step-00000002", "thesis.txt")]
+    refused("run", path, *options, "--save", saved, keeps=keeps, mention=["thesis.txt"])
+    os.remove(keeps[0])
+    for _ in range(2):
+        pcc.succeed("run", path, *options, "--save", saved, "-q")
+    keeps = [write(saved, "step-00000002", "thesis.txt")]
+    refused("run", path, *options, "--save", saved, keeps=keeps, mention=["thesis.txt"])
+
+
+@case
+def outputs_of_a_run_over_what_it_reads(folder):
+    path, options = training(folder)
+    weights = os.path.join(folder, "model.weights.bin")
+    for kept in os.path.join(path, "bundle.json"), os.path.join(path, "rank-000"), os.path.join(folder, "data", "x.npy"), weights:
+        for option in "--report", "--trace", "--metrics":
+            refused("run", path, *options, option, kept, keeps=[kept], mention=[option, os.path.basename(kept)])
+    refused("run", path, *options, "--report", f"{folder}/z", "--trace", f"{folder}/z", keeps=[], mention=["--report"])
+    report = write(folder, "report.json")
+    for _ in range(2):
+        pcc.succeed("run", path, *options, "-q", "--report", report, "--metrics", f"{folder}/data/m.jsonl")
+
+
+@case
+def outputs_of_a_compilation_over_weights(folder):
+    path, weights = model(folder), os.path.join(folder, "model.weights.bin")
+    for option in "--report", "--trace", "--html", "--schedule-svg":
+        refused(path, *DIM, "-o", f"{folder}/b.pcc", option, weights, keeps=[weights, path], mention=["weights"])
+        refused(path, *DIM, "-o", f"{folder}/b.pcc", option, path, keeps=[weights, path])
+    refused(path, *DIM, "-o", f"{folder}/b.pcc", "--report", f"{folder}/z", "--trace", f"{folder}/z", keeps=[], mention=["--report and --trace"])
+
+
+@case
+def input_without_a_file(folder):
+    for text in "x=", "=x.npy", "x":
+        refused("run", bundle(folder), "--comm", "thread", "--random-inputs", "1", "--input", text, keeps=[], mention=["NAME=FILE.npy"], codes=(2,))
+
+
+@case
+def report_of_no_regular_file(folder):
+    pipe = os.path.join(folder, "pipe")
+    os.mkfifo(pipe)
+    for path in pipe, "/dev/zero", "/dev/null":
+        refused("report", path, "-o", f"{folder}/r.html", keeps=[], mention=["not a regular file"], codes=(3,))
+
+
+@case
+def export_that_does_not_fit(folder):
+    path, options = training(folder)
+    saved = os.path.join(folder, "saved")
+    pcc.succeed("run", path, *options, "--save", saved, "-q")
+    done = subprocess.run([pcc.PCC, "checkpoint", "export", saved, "-o", f"{folder}/e.onnx"], capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)))
+    if done.returncode != 7 or "File too large" not in done.stderr:
+        raise pcc.Failure(f"exit code {done.returncode}: {done.stderr.strip()[-300:]}")
+
+
+if __name__ == "__main__":
+    pcc.main(__doc__, CASES)
