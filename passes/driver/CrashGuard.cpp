@@ -26,7 +26,18 @@ struct CrashReason {
   std::string why;
   GuardedEnd end = GuardedEnd::Crashed;
 };
+
 } // namespace
+
+/// Returns the reason `status` in one line, with its notes. Leaves out the notes
+/// of an error about memory: its reader tells the use of memory again.
+static std::string lineOf(const Status &status) {
+  std::string line = status.message();
+  if (line != runtime::outOfMemory().message())
+    for (const std::string &note : status.notes())
+      line += "; " + note;
+  return line;
+}
 
 static CrashReason &crashReason() {
   static CrashReason reason;
@@ -78,8 +89,8 @@ static void abortWithoutMemory() {
 static void abortWithException() {
   runtime::releaseReservedMemory();
   const Status status = runtime::errorOfException();
-  abortWith(status.message(), status.code() == NoDevice ? GuardedEnd::Exhausted
-                                                        : GuardedEnd::Crashed);
+  abortWith(lineOf(status), status.code() == NoDevice ? GuardedEnd::Exhausted
+                                                      : GuardedEnd::Crashed);
 }
 
 /// The handlers that LLVM has installed for SIGSEGV and SIGABRT.
@@ -158,6 +169,8 @@ private:
   /// allocations and uncaught exceptions. Also lets llvm::CrashRecoveryContext
   /// catch signals such as SIGABRT.
   static void install() {
+    if (runtime::isMemoryLimited())
+      runtime::loadUnwinder();
     llvm::install_fatal_error_handler(
         [](void *, const char *reason, bool) { abortWith(reason); });
     llvm::install_bad_alloc_error_handler(

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <execinfo.h>
 #include <filesystem>
 #include <fstream>
 #include <new>
@@ -112,6 +113,11 @@ Status cannotStart(const std::string &claim, int error) {
   return error == EAGAIN ? withProcessLimit(std::move(status)) : status;
 }
 
+void loadUnwinder() {
+  void *frame = nullptr;
+  (void)backtrace(&frame, 1);
+}
+
 /// Returns whether this process cannot get another `bytes` bytes of memory.
 static bool lacks(size_t bytes) {
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -169,16 +175,17 @@ void releaseReservedMemory() { delete reserve.exchange(nullptr); }
   endWith(errorOfException());
 }
 
-/// Handles SIGSEGV, which may mean that memory is exhausted. Some libraries,
-/// such as oneDNN's code generator, do not check whether an allocation has
-/// failed, and then write to a null pointer. Their allocations have at most a
-/// few dozen MiB. If the process can no longer get 64 MiB, the function reports
-/// that memory is exhausted and ends the process. Otherwise, it restores the
-/// default action of SIGSEGV and returns. The thread then repeats the failed
-/// access, and the default action ends the process.
-static void onCrash(int) {
+/// Handles SIGSEGV and SIGABRT, which may mean that memory is exhausted. Some
+/// libraries, such as oneDNN's code generator, do not check whether an
+/// allocation has failed, and then write to a null pointer, or abort. Their
+/// allocations have at most a few dozen MiB. If the process can no longer get
+/// 64 MiB, the function reports that memory is exhausted and ends the process.
+/// Otherwise, it restores the default action of `signal` and returns. The
+/// thread then repeats the failed access, or abort() raises the signal again,
+/// and the default action ends the process.
+static void onCrash(int signal) {
   constexpr size_t largest = 64 << 20;
-  std::signal(SIGSEGV, SIG_DFL);
+  std::signal(signal, SIG_DFL);
   if (!lacks(largest))
     return;
   releaseReservedMemory();
@@ -192,8 +199,11 @@ void reportExhaustion(void (*report)(const Status &)) {
   // The bytes of `Reserve` stay uninitialized. The kernel therefore assigns no
   // physical memory to them yet.
   reserve = new (std::nothrow) Reserve;
-  if (isMemoryLimited())
-    std::signal(SIGSEGV, onCrash);
+  if (!isMemoryLimited())
+    return;
+  loadUnwinder();
+  std::signal(SIGSEGV, onCrash);
+  std::signal(SIGABRT, onCrash);
 }
 
 } // namespace pcc::runtime

@@ -41,6 +41,11 @@ Status withProcessLimit(Status status);
 /// reported although memory is exhausted.
 void releaseReservedMemory();
 
+/// Loads the library with which exceptions leave functions of glibc, such as
+/// std::call_once. glibc loads it for the first such exception, which may be
+/// that memory is exhausted, and aborts if it cannot.
+void loadUnwinder();
+
 /// Returns whether this process cannot get another MiB of memory. May be called
 /// from a signal handler.
 bool isMemoryExhausted();

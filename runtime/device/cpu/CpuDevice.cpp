@@ -1,6 +1,7 @@
 //===- CpuDevice.cpp - device that executes programs on CPU cores ---------===//
 
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/base/Exhaustion.h"
 #include "runtime/device/CheckIndices.h"
 #include "runtime/device/cpu/CpuResources.h"
 
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <new>
 
 namespace pcc::runtime {
 
@@ -118,12 +120,17 @@ public:
     if (!prepare)
       return Status::error(Defect, "the cpu device has no instruction '" +
                                        instruction.node + "'");
-    // oneDNN throws exceptions, which are converted to a Status here.
+    // oneDNN throws exceptions, which are converted to a Status here. Without
+    // memory, they may be of any type.
+    const std::string claim = "cannot prepare node '" + instruction.node + "'";
     try {
       return prepare(resources, context, instruction, operation);
+    } catch (const std::bad_alloc &) {
+      return outOfMemory().prefixed(claim + ": ");
     } catch (const std::exception &error) {
-      return Status::error(Defect, "cannot prepare node '" + instruction.node +
-                                       "': " + error.what());
+      return isMemoryExhausted()
+                 ? outOfMemory().prefixed(claim + ": ")
+                 : Status::error(Defect, claim + ": " + error.what());
     }
   }
 
