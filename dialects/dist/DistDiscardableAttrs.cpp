@@ -159,12 +159,13 @@ public:
         return failure();
     return TypeSwitch<Operation *, LogicalResult>(op)
         .Case([&](ReshardOp moved) {
-          return success(
-              succeeded(check(op, "from", moved.getFrom())) &&
-              succeeded(check(op, "to", moved.getTo())) &&
-              (!moved.getShape() ||
-               (succeeded(fits(op, moved.getFrom(), *moved.getShape())) &&
-                succeeded(fits(op, moved.getTo(), *moved.getShape())))));
+          // Up to 4-shard, the type is that of the whole tensor.
+          const ArrayRef<int64_t> shape = moved.getShape().value_or(
+              cast<RankedTensorType>(moved.getInput().getType()).getShape());
+          return success(succeeded(check(op, "from", moved.getFrom())) &&
+                         succeeded(check(op, "to", moved.getTo())) &&
+                         succeeded(fits(op, moved.getFrom(), shape)) &&
+                         succeeded(fits(op, moved.getTo(), shape)));
         })
         .Case([&](CollectiveOp moved) {
           return success(

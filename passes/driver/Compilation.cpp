@@ -333,7 +333,12 @@ Status Compilation::loadText() {
   if (hasPlaces)
     module = readPlaced();
   isDump = phaseOf(*module) != Phase::None;
-  PCC_RETURN_IF_ERROR(resumeFromDump(*module, options));
+  if (Status status = resumeFromDump(*module, options); status.failed()) {
+    if (status.code() != CannotRead)
+      return status;
+    module = readPlaced();
+    return status.prefixed(diagnostics.placeOf((*module)->getLoc()));
+  }
   PCC_RETURN_IF_ERROR(checkWeightFiles(*module, options));
   PCC_RETURN_IF_ERROR(keepWeights());
   if (!options.randomWeights && failed(checkWeightRanges(*module)))

@@ -393,15 +393,13 @@ Status pcc::resumeFromDump(ModuleOp module, const CompileOptions &options) {
   auto recorded = module->getAttrOfType<IntegerAttr>(phaseName);
   if (recorded && (recorded.getInt() < 1 ||
                    recorded.getInt() > static_cast<int64_t>(lastPhase)))
-    return Status::error(CannotRead, "'" + options.model +
-                                         "' says that it is a dump of phase " +
+    return Status::error(CannotRead, "'" + phaseName.str() + "' names phase " +
                                          std::to_string(recorded.getInt()) +
                                          ", which does not exist");
   Phase passed = phaseOf(module);
   if (passed == Phase::None && module->hasAttr(optionsName))
-    return Status::error(CannotRead, "'" + options.model + "' has '" +
-                                         optionsName.str() + "' but lacks '" +
-                                         phaseName.str() +
+    return Status::error(CannotRead, "the module has '" + optionsName.str() +
+                                         "' but lacks '" + phaseName.str() +
                                          "': it is neither a model nor a dump");
   std::string dumpOf =
       "'" + options.model + "' is a dump of " +

@@ -96,6 +96,15 @@ def claims_next(phase):
                 [f"breaks a rule of {phase}: ", BROKEN_RULES[phase]], is_there=False)
 
 
+def loses_phase(phase):
+    """Refuses a dump that does not say which phase wrote it, or names one that does not exist, at its module."""
+    with tempfile.TemporaryDirectory() as t:
+        with open(os.path.join(make_dumps(t), f"{phase}.mlir")) as f:
+            text = f.read()
+        for change, mention in (("", "lacks 'pcc.phase'"), ("pcc.phase = 9 : i64, ", "names phase 9")):
+            refused(t, text, find(text, r"^module "), (r"pcc\.phase = \d : i64, ", change), [mention])
+
+
 def loses_weights(phase):
     """A weight file that does not exist, that has changed, or that pcc may not read, is named with a place in the dump."""
     with tempfile.TemporaryDirectory() as t:
@@ -117,7 +126,7 @@ def loses_weights(phase):
 
 
 CASES = [(phase, edited, (phase,)) for phase in MALFORMED] + [(f"rules of {phase}", claims_next, (phase,)) for phase in BROKEN_RULES] + \
-    [("weights", loses_weights, ("4-shard",))]
+    [("weights", loses_weights, ("4-shard",)), *((f"phase of {p}", loses_phase, (p,)) for p in ("3-place", "4-shard"))]
 
 
 if __name__ == "__main__":
