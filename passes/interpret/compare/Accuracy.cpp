@@ -6,11 +6,20 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace pcc;
 using namespace pcc::interpret;
 
+bool interpret::hasDigits(double errorOfOneRank) {
+  constexpr double half = 0.5;
+  return errorOfOneRank < half;
+}
+
 double interpret::accuracyOf(Value value, double errorOfOneRank) {
+  if (!hasDigits(errorOfOneRank))
+    return HUGE_VAL;
   double rounding = 0;
   llvm::SetVector<Value> reached;
   reached.insert(value);

@@ -39,10 +39,16 @@ struct AccurateValue {
   double errorOfOneRank = 0;
 };
 
+/// Returns whether a value with this largest relative error on one rank has a
+/// correct digit there: the error is below a half. If not, as for a gradient that cancels to nearly 0, or
+/// a loss that diverges, relative errors of the value say nothing.
+bool hasDigits(double errorOfOneRank);
+
 /// Returns the largest relative error that the simulated ranks may have for
 /// `value`: 20 times the larger one of `errorOfOneRank` and one rounding error.
 /// The rounding error is that of the least precise float type from which
-/// `value` is computed, such as 2^-8 for bf16.
+/// `value` is computed, such as 2^-8 for bf16. Returns infinity if one rank has
+/// no correct digit of `value` either.
 double accuracyOf(mlir::Value value, double errorOfOneRank);
 
 /// Returns whether `module` has floats narrower than f64.

@@ -63,13 +63,6 @@ static std::string elementsText(llvm::ArrayRef<const VerifiedValue *> values,
   return text;
 }
 
-/// Returns whether one rank has a correct digit of `value` in the model's own
-/// types. If not, as for a gradient that cancels to nearly 0, relative errors
-/// of the value say nothing.
-static bool hasDigits(const AccurateValue &value) {
-  return value.errorOfOneRank < 1;
-}
-
 /// Returns the relative errors of those of `values` with correct digits, as in
 /// " (relative errors 1e-07 and 9e-08)". Names the first of the others behind
 /// it.
@@ -77,7 +70,7 @@ static std::string errorsText(llvm::ArrayRef<AccurateValue> values) {
   double ofRanks = 0, ofOneRank = 0;
   std::vector<llvm::StringRef> lost;
   for (const AccurateValue &value : values) {
-    if (!hasDigits(value)) {
+    if (!hasDigits(value.errorOfOneRank)) {
       lost.push_back(value.ranks.name);
       continue;
     }

@@ -266,7 +266,7 @@ VERIFY_ROWS = [
     ("first_difference.got", "", "what the rank computes", NUMBER),
     ("first_difference.rank", "", "the rank"),
     ("own_types", "", "errors in the model's own types, against the unpartitioned graph in f64; absent if that is the only type, or if values differ"),
-    ("own_types.equal", "", "whether no output of the ranks has more than 20 times the error of one rank"),
+    ("own_types.equal", "", "whether no output of the ranks has more than 20 times the error of one rank, unless one rank has no correct digit of it"),
     *errors("own_types."),
     ("own_types.values[].overflowed_elements", "",
      "how many of its elements are infinite or NaN on one rank but not in f64, or the reverse; errors leave them out"),
