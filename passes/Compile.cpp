@@ -11,8 +11,8 @@
 using namespace pcc;
 
 /// Writes the file of --report, also if `status` is an error, unless the report
-/// is withheld. Returns `status` if it is an error. Otherwise, returns the error
-/// of writing the file.
+/// is withheld. Returns `status` if it is an error. Otherwise, returns the
+/// error of writing the file.
 static Status finish(const CompileOptions &options, CompileReport &report,
                      Status status) {
   if (options.report.empty() || report.isWithheld)

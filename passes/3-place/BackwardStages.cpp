@@ -108,10 +108,8 @@ private:
   /// Returns the stages of all ops that read the parameter called `parameter`.
   std::set<int64_t> readersOf(StringRef parameter) const {
     std::set<int64_t> stages;
-    auto it = reads.find(parameter);
-    if (it != reads.end())
-      for (Operation *get : it->second)
-        addReaders(get, stages);
+    for (Operation *get : reads.lookup(parameter))
+      addReaders(get, stages);
     return stages;
   }
 
@@ -121,12 +119,10 @@ private:
   /// the result: an op of the backward pass that reads the parameter has the
   /// stage of a forward op that reads it.
   int64_t ownerOf(StringRef parameter) {
-    auto [owner, isNew] = owners.try_emplace(parameter, 0);
-    if (isNew)
-      if (const std::set<int64_t> stages = readersOf(parameter);
-          !stages.empty())
-        owner->second = *stages.begin();
-    return owner->second;
+    if (auto known = owners.find(parameter); known != owners.end())
+      return known->second;
+    const std::set<int64_t> stages = readersOf(parameter);
+    return owners[parameter] = stages.empty() ? 0 : *stages.begin();
   }
 
   /// Places the write `set` of a parameter on every stage that reads the

@@ -29,8 +29,8 @@ struct CrashReason {
 
 } // namespace
 
-/// Returns the reason `status` in one line, with its notes. Leaves out the notes
-/// of an error about memory: its reader tells the use of memory again.
+/// Returns the reason `status` in one line, with its notes. Leaves out the
+/// notes of an error about memory: its reader tells the use of memory again.
 static std::string lineOf(const Status &status) {
   std::string line = status.message();
   if (line != runtime::outOfMemory().message())

@@ -174,18 +174,19 @@ static bool belongsToCheckpoint(const std::string &name) {
   return name.starts_with(kManifestName) || name.starts_with("rank-");
 }
 
-/// Checks that the folder `path`, if there is one, holds nothing but a
-/// checkpoint. Returns an error with exit code 7 if it holds a file of the
-/// user.
+/// Checks that the folder of a checkpoint at `path`, and that of the one which
+/// it has replaced, hold nothing else. Returns an error with exit code 7 if one
+/// holds a file of the user. A folder that does not exist is no error.
 static Status checkReplaceable(const std::string &path) {
   std::error_code error;
-  for (const auto &entry : std::filesystem::directory_iterator(path, error))
-    if (const std::string name = entry.path().filename();
-        !belongsToCheckpoint(name) || !entry.is_regular_file(error))
-      return Status::error(InputOutput,
-                           "cannot replace '" + path + "': it holds '" + name +
-                               "', which is not part of a checkpoint",
-                           {"move '" + name + "' or save to another folder"});
+  for (const std::string &folder : {path, replacedName(path)})
+    for (const auto &entry : std::filesystem::directory_iterator(folder, error))
+      if (const std::string name = entry.path().filename();
+          !belongsToCheckpoint(name) || !entry.is_regular_file(error))
+        return Status::error(InputOutput,
+                             "cannot replace '" + folder + "': it holds '" +
+                                 name + "', which is not part of a checkpoint",
+                             {"move '" + name + "' or save to another folder"});
   return Status::success();
 }
 
@@ -199,7 +200,6 @@ static Status makeRoom(const FileChanges &changes, const std::string &path) {
   if (!exists(path))
     return Status::success();
   PCC_RETURN_IF_ERROR(checkReplaceable(path));
-  PCC_RETURN_IF_ERROR(checkReplaceable(replacedName(path)));
   PCC_RETURN_IF_ERROR(changes.remove(replacedName(path)));
   return changes.rename(path, replacedName(path));
 }

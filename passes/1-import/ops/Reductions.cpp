@@ -91,17 +91,19 @@ template <typename Op> static Value makeInReals(NodeImport &n, Value x) {
   return n.cast(n.make<Op>(inReals(n, x)), tensorType(x).getElementType());
 }
 
-/// Imports ReduceL2 as √(Σ x²). Where the sum is 0, the gradient of the root is
-/// infinite, and that of x would be NaN. As in PyTorch, it is 0 there: the root
-/// is computed of 1, and the result replaced by 0.
-static Value reduceL2(NodeImport &n) {
-  Value sum = reduceSumSquare(n);
-  if (n.failed())
-    return {};
+/// Returns √`sum`, where `sum` is Σ x². Where the sum is 0, the gradient of the
+/// root is infinite, and that of x would be NaN. As in PyTorch, it is 0 there:
+/// the root is computed of 1, and the result replaced by 0.
+static Value lengthOf(NodeImport &n, Value sum) {
   Value zero = n.compare(Predicate::Equal, sum, n.scalarLike(sum, 0));
   Value root =
       makeInReals<SqrtOp>(n, n.select(zero, n.scalarLike(sum, 1), sum));
   return n.select(zero, n.scalarLike(root, 0), root);
+}
+
+static Value reduceL2(NodeImport &n) {
+  Value sum = reduceSumSquare(n);
+  return n.failed() ? Value() : lengthOf(n, sum);
 }
 
 static Value reduceLogSum(NodeImport &n) {

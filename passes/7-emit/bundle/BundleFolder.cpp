@@ -72,11 +72,9 @@ static std::string findForeignFile(const std::string &bundle) {
 /// Checks that pcc wrote the file bundle.json of `bundle`: it has a seal.
 static Status checkOwn(const std::string &bundle) {
   std::string ignored;
-  if (runtime::readSealedJson(bundle + "/bundle.json", ignored).ok())
-    return Status::success();
-  return failure("replace", bundle,
-                 "pcc did not write its bundle.json, or it was changed")
-      .addNote("move '" + bundle + "' or choose another place with -o");
+  return runtime::readSealedJson(bundle + "/bundle.json", ignored).ok()
+             ? Status::success()
+             : failure("replace", bundle, "its bundle.json has no valid seal");
 }
 
 /// Checks whether pcc may write a bundle to `path`. Returns an error if a file
@@ -136,10 +134,8 @@ Status BundleFolder::copy(const std::string &from, std::string_view name) {
 Status BundleFolder::link(std::string &existing, const std::string &name) {
   std::error_code error;
   fs::create_hard_link(path(existing), path(name), error);
-  if (!error)
-    return Status::success();
-  const std::string from = path(std::exchange(existing, name));
-  return copy(from, name);
+  return error ? copy(path(std::exchange(existing, name)), name)
+               : Status::success();
 }
 
 Status BundleFolder::makeFolder(std::string_view name) {

@@ -105,15 +105,17 @@ static std::vector<Twins> findTwins(ModuleOp module) {
   return sets;
 }
 
-/// Returns the indices of the scalars whose values are not equal in all
-/// kernels.
+/// Returns whether scalar `i` has the same value in all kernels.
+static bool isEqualInAll(const Twins &twins, size_t i) {
+  return llvm::all_equal(llvm::map_range(
+      twins.scalars, [i](Scalars scalars) { return scalars[i].getValue(); }));
+}
+
+/// Returns the indices of the scalars that differ between kernels.
 static SmallVector<size_t> differingScalars(const Twins &twins) {
   SmallVector<size_t> differing(twins.scalars.front().size());
   std::iota(differing.begin(), differing.end(), 0);
-  llvm::erase_if(differing, [&](size_t i) {
-    return llvm::all_equal(llvm::map_range(
-        twins.scalars, [i](Scalars scalars) { return scalars[i].getValue(); }));
-  });
+  llvm::erase_if(differing, [&](size_t i) { return isEqualInAll(twins, i); });
   return differing;
 }
 

@@ -34,7 +34,7 @@ Value pcc::emit::logarithm(ScalarBuilder &s, Value x) {
   if (!type.isF32())
     return s.libm("log", {x});
   Value isDenormal =
-      s.compare(arith::CmpFPredicate::OLT, x,
+      s.compare(arith::CmpFPredicate::ULT, x,
                 s.number(type, std::numeric_limits<float>::min()));
   Value scaled = s.select(isDenormal, s.mul(x, s.number(type, 0x1p24)), x);
   Value log = math::LogOp::create(s.builder, s.loc, scaled);

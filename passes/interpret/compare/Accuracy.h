@@ -40,8 +40,9 @@ struct AccurateValue {
 };
 
 /// Returns whether a value with this largest relative error on one rank has a
-/// correct digit there: the error is below a half. If not, as for a gradient that cancels to nearly 0, or
-/// a loss that diverges, relative errors of the value say nothing.
+/// correct digit there: the error is below a half. If not, as for a gradient
+/// that cancels to nearly 0, or a loss that diverges, relative errors of the
+/// value say nothing.
 bool hasDigits(double errorOfOneRank);
 
 /// Returns the largest relative error that the simulated ranks may have for

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 /// An output file of a run, and the option that asks for it.
-struct Output {
+struct RunOutput {
   const char *option;
   std::string path;
 };
@@ -21,13 +21,13 @@ struct Output {
 
 /// Returns the output files of the run. Leaves out streams and devices, which
 /// are not replaced.
-static std::vector<Output> outputsOf(const RunOptions &options) {
-  std::vector<Output> outputs = {{"--report", options.report},
-                                 {"--metrics", options.metrics},
-                                 {"--schedule-svg", options.scheduleSvg},
-                                 {"--trace", options.trace},
-                                 {"--measurements", options.measurements}};
-  std::erase_if(outputs, [](const Output &output) {
+static std::vector<RunOutput> outputsOf(const RunOptions &options) {
+  std::vector<RunOutput> outputs = {{"--report", options.report},
+                                    {"--metrics", options.metrics},
+                                    {"--schedule-svg", options.scheduleSvg},
+                                    {"--trace", options.trace},
+                                    {"--measurements", options.measurements}};
+  std::erase_if(outputs, [](const RunOutput &output) {
     return output.path.empty() || isWrittenInPlace(output.path);
   });
   return outputs;
@@ -65,9 +65,9 @@ static bool isPartOf(const fs::path &path, const std::string &input) {
 
 Status checkOutputPaths(const RunOptions &options,
                         const program::ProgramT &program) {
-  const std::vector<Output> outputs = outputsOf(options);
+  const std::vector<RunOutput> outputs = outputsOf(options);
   const std::vector<std::string> inputs = inputsOf(options, program);
-  auto refuse = [](const Output &output, const std::string &why) {
+  auto refuse = [](const RunOutput &output, const std::string &why) {
     return Status::error(InputOutput, std::string(output.option) +
                                           ": cannot write '" + output.path +
                                           "': " + why);
