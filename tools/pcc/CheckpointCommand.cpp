@@ -80,6 +80,18 @@ static Status writeModel(runtime::TrainedWeights &trained,
   return writeModelWithWeights(options, weights);
 }
 
+/// Checks that `output` would replace no file of the checkpoint in `folder`.
+static Status checkIsOutside(const std::string &output,
+                             const std::string &folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path parent = fs::absolute(output, error).parent_path();
+  return fs::exists(output, error) && fs::equivalent(parent, folder, error)
+             ? Status::error(InputOutput, "cannot write '" + output +
+                                              "': it is part of the checkpoint")
+             : Status::success();
+}
+
 /// Opens the newest checkpoint, writes its weights, and tells what was written.
 /// The extension of the output file determines the format.
 static Status exportCheckpoint(const ExportOptions &options) {
@@ -91,6 +103,7 @@ static Status exportCheckpoint(const ExportOptions &options) {
       printNote(note);
   const std::string &output = options.model.output;
   const bool isModel = endingOf(output) == ".onnx";
+  PCC_RETURN_IF_ERROR(checkIsOutside(output, trained.folder()));
   PCC_RETURN_IF_ERROR(isModel ? writeModel(trained, options.model)
                               : trained.writeSafetensors(output));
   const size_t count = trained.list().size();
