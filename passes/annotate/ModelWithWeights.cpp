@@ -224,16 +224,12 @@ private:
 
   /// Writes the copy as a model file and a data file with weights, such as
   /// m.onnx and m.onnx.data. Returns an error if the data file would overwrite
-  /// a weight file of the original model, or a file without a model beside it.
+  /// a weight file of the original model.
   Status writeBoth() {
     const std::string path = options.output + ".data";
     if (isOwnData(path))
       return cannotWrite("its weights would overwrite those of the model in '" +
                          path + "'");
-    std::error_code ignored;
-    if (fs::exists(path, ignored) && !fs::exists(options.output, ignored))
-      return cannotWrite("its weights would overwrite '" + path +
-                         "', which belongs to another model");
     runtime::Unfinished dataFile, modelFile;
     PCC_RETURN_IF_ERROR(writeUnfinished(
         path, dataFile, [&](std::ostream &out) { writeBeside(path, out); }));
@@ -242,6 +238,7 @@ private:
     // model file must not read weights from the new data file, so delete the
     // older model file first. Then rename the data file before the model file
     // that reads it.
+    std::error_code ignored;
     if (fs::is_regular_file(fs::symlink_status(options.output, ignored)))
       fs::remove(options.output, ignored);
     PCC_RETURN_IF_ERROR(dataFile.finish());

@@ -141,15 +141,12 @@ def report_of_no_regular_file(folder):
 
 
 @case
-def export_over_files_of_others(folder):
+def export_over_its_checkpoint(folder):
     path, options = training(folder)
     saved = os.path.join(folder, "saved")
     pcc.succeed("run", path, *options, "--save", saved, "-q")
     rank = os.path.join(saved, "step-00000002", "rank-000.safetensors")
     refused("checkpoint", "export", saved, "-o", rank, keeps=[rank], mention=["part of the checkpoint"])
-    data = write(folder, "e.onnx.data")
-    refused("checkpoint", "export", saved, "-o", f"{folder}/e.onnx", keeps=[data], mention=["e.onnx.data"])
-    os.remove(data)
     for name in "e.onnx", "e.onnx", "e.safetensors", "e.safetensors":
         pcc.succeed("checkpoint", "export", saved, "-o", f"{folder}/{name}", "-q")
 
