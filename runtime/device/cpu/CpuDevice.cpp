@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <iterator>
 #include <new>
 
@@ -126,6 +127,9 @@ public:
     try {
       return prepare(resources, context, instruction, operation);
     } catch (const std::bad_alloc &) {
+      return outOfMemory().prefixed(claim + ": ");
+    } catch (const std::future_error &) {
+      // Another thread that made the same primitive had no memory for it.
       return outOfMemory().prefixed(claim + ": ");
     } catch (const std::exception &error) {
       return isMemoryExhausted()
