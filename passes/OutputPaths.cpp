@@ -1,6 +1,7 @@
 //===- OutputPaths.cpp - early checks that outputs can be written ---------===//
 
 #include "passes/OutputPaths.h"
+#include "runtime/base/AtomicFile.h"
 
 #include <cerrno>
 #include <cstring>
@@ -122,8 +123,7 @@ static Status checkApart(const CompileOptions &options) {
        {std::pair("--report", options.report),
         std::pair("--schedule-svg", options.scheduleSvg),
         std::pair("--trace", options.trace), std::pair("--html", options.html)})
-    if (fs::is_regular_file(path, error) ||
-        (!path.empty() && path != "-" && !fs::exists(path, error)))
+    if (!path.empty() && path != "-" && !runtime::isWrittenInPlace(path))
       if (auto [other, isNew] =
               optionOf.emplace(fs::weakly_canonical(path, error), option);
           !isNew)

@@ -127,9 +127,9 @@ static Status checkFile(ModuleOp module, const std::string &name,
 }
 
 Status pcc::checkKeepsWeights(ModuleOp module, const CompileOptions &options) {
-  for (const std::string &output :
-       {options.report, options.scheduleSvg, options.trace, options.html})
-    for (const std::string &name : namesOf(module))
+  for (const std::string &name : namesOf(module))
+    for (const std::string &output :
+         {options.report, options.scheduleSvg, options.trace, options.html})
       if (std::error_code error;
           fs::equivalent(output, pathOf(module, name), error))
         return Status::error(InputOutput, "cannot write '" + output +

@@ -115,6 +115,10 @@ def outputs_of_a_run_over_what_it_reads(folder):
     report = write(folder, "report.json")
     for _ in range(2):
         pcc.succeed("run", path, *options, "-q", "--report", report, "--metrics", f"{folder}/data/m.jsonl")
+    packed = os.path.join(folder, "packed.pcc")
+    pcc.succeed(model(folder), "-o", packed, "-q", "--pack-weights", *DIM, *TRAIN)
+    kept = os.path.join(packed, "weights", os.listdir(os.path.join(packed, "weights"))[0])
+    refused("run", packed, *options, "--report", kept, keeps=[kept], mention=["--report"])
 
 
 @case

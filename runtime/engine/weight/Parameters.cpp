@@ -46,8 +46,13 @@ void Parameters::countUses() {
     count(transfer->from_buffer);
 }
 
-static std::string join(const std::string &directory, const std::string &name) {
-  return directory.empty() ? name : directory + "/" + name;
+std::string weightPath(const program::WeightFileT &file,
+                       const program::ProgramT &program,
+                       const RunOptions &options) {
+  const std::string &root =
+      options.weights.empty() ? program.weights_root : options.weights;
+  const std::string &folder = file.in_bundle ? options.bundle : root;
+  return folder.empty() ? file.path : folder + "/" + file.path;
 }
 
 /// Prints a note that the option --check-weights could not compare the whole
@@ -80,11 +85,8 @@ static void noteUnhashed(const std::string &path) {
 Status Parameters::openFiles(const RunOptions &options) {
   const bool isFirst =
       std::all_of(at.begin(), at.end(), [](int64_t c) { return c == 0; });
-  const std::string &root =
-      options.weights.empty() ? program.weights_root : options.weights;
   for (const auto &file : program.files) {
-    const std::string path =
-        join(file->in_bundle ? options.bundle : root, file->path);
+    const std::string path = weightPath(*file, program, options);
     // The option --weights names a directory with copies of the weight files. A
     // copy may have another modification time than the original file. The next
     // lines therefore set `in_bundle` to true if the user gave the option. If

@@ -157,6 +157,13 @@ private:
   std::vector<LocalPiece> pieces;
 };
 
+/// Returns the path at which a run with `options` reads the weight file `file`
+/// of `program`: in the bundle, in the directory of --weights, or where the
+/// compiler found it.
+std::string weightPath(const program::WeightFileT &file,
+                       const program::ProgramT &program,
+                       const RunOptions &options);
+
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_ENGINE_WEIGHT_PARAMETERS_H

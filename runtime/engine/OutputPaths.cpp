@@ -1,8 +1,9 @@
 //===- OutputPaths.cpp - outputs that would replace inputs ----------------===//
 
-#include "runtime/engine/io/OutputPaths.h"
+#include "runtime/engine/OutputPaths.h"
 
 #include "runtime/base/AtomicFile.h"
+#include "runtime/engine/weight/Parameters.h"
 
 #include <filesystem>
 #include <vector>
@@ -39,11 +40,8 @@ static std::vector<std::string> inputsOf(const RunOptions &options,
   std::vector<std::string> inputs = {options.bundle, options.data};
   for (const auto &[name, path] : options.inputs)
     inputs.push_back(path);
-  const fs::path root =
-      options.weights.empty() ? program.weights_root : options.weights;
   for (const auto &file : program.files)
-    if (!file->in_bundle)
-      inputs.push_back(root / file->path);
+    inputs.push_back(weightPath(*file, program, options));
   std::erase(inputs, "");
   return inputs;
 }

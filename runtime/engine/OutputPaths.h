@@ -1,7 +1,7 @@
 //===- OutputPaths.h - outputs that would replace inputs ------------------===//
 
-#ifndef PCC_RUNTIME_ENGINE_IO_OUTPUTPATHS_H
-#define PCC_RUNTIME_ENGINE_IO_OUTPUTPATHS_H
+#ifndef PCC_RUNTIME_ENGINE_OUTPUTPATHS_H
+#define PCC_RUNTIME_ENGINE_OUTPUTPATHS_H
 
 #include "runtime/engine/options/RunOptions.h"
 #include "runtime/program/Program.h"
@@ -18,4 +18,4 @@ Status checkOutputPaths(const RunOptions &options,
 
 } // namespace pcc::runtime
 
-#endif // PCC_RUNTIME_ENGINE_IO_OUTPUTPATHS_H
+#endif // PCC_RUNTIME_ENGINE_OUTPUTPATHS_H
