@@ -169,8 +169,7 @@ private:
   /// allocations and uncaught exceptions. Also lets llvm::CrashRecoveryContext
   /// catch signals such as SIGABRT.
   static void install() {
-    if (runtime::isMemoryLimited())
-      runtime::loadUnwinder();
+    runtime::prepareForExhaustion();
     llvm::install_fatal_error_handler(
         [](void *, const char *reason, bool) { abortWith(reason); });
     llvm::install_bad_alloc_error_handler(

@@ -20,7 +20,9 @@ std::string nameInStep(llvm::StringRef name, int step, int numSteps);
 /// `whole` several times with random rounding errors (see RandomRounding).
 /// Returns the largest permitted difference for each output of each step (see
 /// nameInStep()) and each parameter. A relative tolerance alone would permit no
-/// difference for a gradient that is exactly 0.
+/// difference for a gradient that is exactly 0. The permitted difference is
+/// infinite if rounding errors alone make an element overflow, as in a training
+/// that diverges.
 StatusOr<llvm::StringMap<double>> measureNoise(mlir::ModuleOp whole,
                                                const Inputs &inputs,
                                                graph::Numerics numerics,

@@ -96,8 +96,9 @@ private:
     if (!isa<FloatType>(graph::tensorType(value).getElementType()))
       return;
     known[key] = values.size();
-    const double error = errorOf(wanted, given);
-    Comparison comparison(wanted, accuracyOf(value, error), noise.lookup(name));
+    const double own = noise.lookup(name);
+    const double error = std::isinf(own) ? own : errorOf(wanted, given);
+    Comparison comparison(wanted, accuracyOf(value, error), own);
     comparison.leaveOutOverflows(given);
     values.push_back({{std::move(name), graph::nodeName(value.getLoc()).str(),
                        std::move(comparison)},

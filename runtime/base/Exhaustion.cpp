@@ -113,11 +113,6 @@ Status cannotStart(const std::string &claim, int error) {
   return error == EAGAIN ? withProcessLimit(std::move(status)) : status;
 }
 
-void loadUnwinder() {
-  void *frame = nullptr;
-  (void)backtrace(&frame, 1);
-}
-
 /// Returns whether this process cannot get another `bytes` bytes of memory.
 static bool lacks(size_t bytes) {
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -138,6 +133,27 @@ bool isMemoryLimited() {
   return (getrlimit(RLIMIT_AS, &space) == 0 &&
           space.rlim_cur != RLIM_INFINITY) ||
          (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY);
+}
+
+/// Number of bytes of a stack that are written to before memory runs out.
+static constexpr size_t stackBytes = 1 << 20;
+
+/// Writes to each page of `stackBytes` bytes of the stack.
+[[gnu::noinline]] static void growStack() {
+  constexpr size_t page = 4096;
+  volatile char bytes[stackBytes];
+  for (size_t i = 0; i < stackBytes; i += page)
+    bytes[i] = 0;
+}
+
+void prepareForExhaustion() {
+  if (!isMemoryLimited())
+    return;
+  void *frame = nullptr;
+  (void)backtrace(&frame, 1);
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur >= 2 * stackBytes)
+    growStack();
 }
 
 Status errorOfException() {
@@ -199,9 +215,9 @@ void reportExhaustion(void (*report)(const Status &)) {
   // The bytes of `Reserve` stay uninitialized. The kernel therefore assigns no
   // physical memory to them yet.
   reserve = new (std::nothrow) Reserve;
+  prepareForExhaustion();
   if (!isMemoryLimited())
     return;
-  loadUnwinder();
   std::signal(SIGSEGV, onCrash);
   std::signal(SIGABRT, onCrash);
 }

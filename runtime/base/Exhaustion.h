@@ -41,10 +41,15 @@ Status withProcessLimit(Status status);
 /// reported although memory is exhausted.
 void releaseReservedMemory();
 
+/// Prepares the calling thread for the end of memory, if a limit bounds it (see
+/// isMemoryLimited()); does nothing otherwise.
+///
 /// Loads the library with which exceptions leave functions of glibc, such as
 /// std::call_once. glibc loads it for the first such exception, which may be
-/// that memory is exhausted, and aborts if it cannot.
-void loadUnwinder();
+/// that memory is exhausted, and aborts if it cannot. Also writes to a MiB of
+/// the stack: the stack of the main thread grows when it is written to, and the
+/// system ends the process with SIGSEGV if it cannot grow.
+void prepareForExhaustion();
 
 /// Returns whether this process cannot get another MiB of memory. May be called
 /// from a signal handler.

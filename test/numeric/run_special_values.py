@@ -77,6 +77,16 @@ def normalized_zeros():
 
 
 @case
+def sines_of_large_numbers():
+    """The argument of a sine is reduced by as many digits of π as f32 has exponents."""
+    magnitudes = np.concatenate([np.geomspace(1e-3, 3.4e38, 4000), [2.0**n for n in (46, 47, 70, 71, 94, 95, 118, 119, 127)]]).astype("f4")
+    x = np.concatenate([magnitudes, -magnitudes, [0, -0.0]])
+    expect(infer("Sin", x), np.sin(x.astype("f8")))
+    expect(infer("Cos", x), np.cos(x.astype("f8")))
+    assert np.isnan(infer("Sin", [np.inf, -np.inf, np.nan])).all()
+
+
+@case
 def infinite_slope():
     expect(infer("PRelu", [1, 2, -1, 0], {"slope": [np.inf]}), [1, 2, -np.inf, 0])
 

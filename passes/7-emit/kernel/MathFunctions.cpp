@@ -85,67 +85,6 @@ static Value gelu(ScalarBuilder &s, Value x, Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Sine and cosine
-//===----------------------------------------------------------------------===//
-
-/// Emits Σ coefficients[i] · x^i by Horner's method.
-static Value polynomial(ScalarBuilder &s, Value x,
-                        ArrayRef<double> coefficients) {
-  Value sum = s.number(x.getType(), coefficients.back());
-  for (double coefficient : llvm::reverse(coefficients.drop_back()))
-    sum = math::FmaOp::create(s.builder, s.loc, sum, x,
-                              s.number(x.getType(), coefficient));
-  return sum;
-}
-
-/// Emits the sine (`quarter` = 0) or the cosine (`quarter` = 1) of `x`, an f32.
-/// Computes in f64, because f32 is too coarse for arguments of some thousands,
-/// which occur in rotary embeddings. The error before the rounding to f32 is
-/// below 1e-11.
-static Value sineOfF32(ScalarBuilder &s, Value x, int64_t quarter) {
-  Type f64 = s.builder.getF64Type(), i64 = s.builder.getI64Type();
-  Value wide = arith::ExtFOp::create(s.builder, s.loc, f64, x);
-  Value turns = math::RoundEvenOp::create(s.builder, s.loc,
-                                          s.mul(wide, s.number(f64, M_2_PI)));
-  Value r = math::FmaOp::create(s.builder, s.loc, turns,
-                                s.number(f64, -1.57079632679489655800), wide);
-  r = math::FmaOp::create(s.builder, s.loc, turns,
-                          s.number(f64, -6.12323399573676603587e-17), r);
-  Value square = s.mul(r, r);
-  Value sine = s.mul(r, polynomial(s, square,
-                                   {1, -1.0 / 6, 1.0 / 120, -1.0 / 5040,
-                                    1.0 / 362880, -1.0 / 39916800}));
-  Value cosine = polynomial(s, square,
-                            {1, -0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320,
-                             -1.0 / 3628800, 1.0 / 479001600});
-  // `turns` is x divided by π/2 and rounded to an integer, as a float. The code
-  // below converts `turns` to i64. The conversion is undefined for a float
-  // outside of the range of i64. Therefore replace `turns` by 0 if the absolute
-  // value of `turns` is at least 1e15.
-  Value isCountable =
-      s.compare(arith::CmpFPredicate::ULT,
-                math::AbsFOp::create(s.builder, s.loc, turns).getResult(),
-                s.number(f64, 1e15));
-  Value count = arith::FPToSIOp::create(
-      s.builder, s.loc, i64, s.select(isCountable, turns, s.number(f64, 0)));
-  count = s.add(count, s.integer(i64, quarter));
-  auto bit = [&](int64_t which) {
-    return s.compare(arith::CmpIPredicate::ne,
-                     s.both(count, s.integer(i64, which)), s.integer(i64, 0));
-  };
-  Value result = s.select(bit(1), cosine, sine);
-  result = s.select(bit(2), s.neg(result), result);
-  return arith::TruncFOp::create(s.builder, s.loc, x.getType(), result);
-}
-
-static Value sine(ScalarBuilder &s, Value x) {
-  return x.getType().isF32() ? sineOfF32(s, x, 0) : s.libm("sin", {x});
-}
-static Value cosine(ScalarBuilder &s, Value x) {
-  return x.getType().isF32() ? sineOfF32(s, x, 1) : s.libm("cos", {x});
-}
-
-//===----------------------------------------------------------------------===//
 // Powers
 //===----------------------------------------------------------------------===//
 

@@ -20,6 +20,10 @@ mlir::Value exponential(ScalarBuilder &s, mlir::Value x);
 mlir::Value logarithm(ScalarBuilder &s, mlir::Value x);
 /// Emits the correctly rounded (IEEE) square root of `x`, an f32 or f64.
 mlir::Value squareRoot(ScalarBuilder &s, mlir::Value x);
+/// Emits the sine of `x`, an f32 or f64.
+mlir::Value sine(ScalarBuilder &s, mlir::Value x);
+/// Emits the cosine of `x`, an f32 or f64.
+mlir::Value cosine(ScalarBuilder &s, mlir::Value x);
 
 } // namespace pcc::emit
 

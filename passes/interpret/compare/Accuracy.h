@@ -35,7 +35,9 @@ struct AccurateValue {
   /// each op result rounded to its element type, such as bf16. y is the element
   /// in f64, and m is the largest magnitude of an element in f64. Example: the
   /// output [1, 3] instead of [1, 4] has the error 1/4. An element for which
-  /// |x − y| is infinite or NaN does not count.
+  /// |x − y| is infinite or NaN does not count. The error is infinite if
+  /// measureNoise() shows that rounding errors alone can make an element
+  /// overflow.
   double errorOfOneRank = 0;
 };
 

@@ -74,7 +74,8 @@ double Comparison::errorOf(double wanted, double got) const {
     return 0;
   const double difference = std::fabs(wanted - got);
   const double relative = difference / (magnitude ? magnitude : 1);
-  if (relative > tolerance && difference <= noise)
+  const bool isNoise = difference <= noise || std::isinf(noise);
+  if (!(relative <= tolerance) && isNoise)
     return 0;
   return std::isfinite(relative) ? relative
                                  : std::numeric_limits<double>::max();

@@ -42,7 +42,8 @@ public:
   /// for an expected element x and the computed element y. The two elements
   /// count as equal if d ≤ `tolerance` · m or d ≤ `noise`. Here, m is the
   /// largest finite magnitude of an element of `expected`, or 1 if that
-  /// magnitude is 0.
+  /// magnitude is 0. If `noise` is infinite, all elements count as equal, also
+  /// those for which d is NaN.
   Comparison(graph::HostTensor expected, double tolerance, double noise = 0);
 
   /// Leaves out each element whose difference from the element of `onOneRank`
@@ -94,9 +95,9 @@ public:
 private:
   /// Returns the relative error of one element, |wanted − got| / m, with the m
   /// of the constructor. Returns 0 if both elements are equal, if both are NaN,
-  /// or if |wanted − got| is at most `noise` and the error would exceed
-  /// `tolerance`. Returns the largest finite double if the quotient is NaN or
-  /// infinite.
+  /// or if |wanted − got| is at most `noise`, or `noise` infinite, and the error
+  /// would exceed `tolerance`. Returns the largest finite double if the quotient
+  /// is NaN or infinite.
   double errorOf(double wanted, double got) const;
 
   graph::HostTensor expected;

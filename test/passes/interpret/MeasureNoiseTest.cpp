@@ -3,6 +3,7 @@
 #include "passes/interpret/MeasureNoise.h"
 #include "test/passes/interpret/Parsed.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace pcc;
@@ -70,6 +71,22 @@ TEST(MeasureNoise, HasTheSizeOfPartialSums) {
     EXPECT_GT((*noise)[name], 1e-4);
     EXPECT_LT((*noise)[name], 1e-2);
   }
+}
+
+// 65,500 is the sum, and the largest f16 is 65,504.
+TEST(MeasureNoise, IsInfiniteWhereRoundingOverflows) {
+  Parser parser;
+  auto module = parser.parse(R"(
+    func.func @main(%x: tensor<1x2xf16> {graph.name = "x"})
+        -> (tensor<1xf16> {graph.name = "sum"}) {
+      %s = graph.reduce sum %x over [1] : tensor<1x2xf16>
+      return %s : tensor<1xf16>
+    })");
+  Inputs inputs;
+  inputs["x"] = graph::HostTensor::ofFloats({1, 2}, {65000, 500});
+  auto noise = measureNoise(*module, inputs, graph::Numerics::Model, 1);
+  ASSERT_TRUE(static_cast<bool>(noise));
+  EXPECT_TRUE(std::isinf((*noise)["sum"]));
 }
 
 TEST(MeasureNoise, NamesStepsOfTraining) {
