@@ -147,7 +147,11 @@ LogicalResult pcc::checkWeightsExist(ModuleOp module) {
            << ", which " << runtime::describeMissing(folder);
   for (graph::ParameterOp parameter : storedParameters(module)) {
     graph::WeightAttr weight = parameter.getWeightAttr();
-    const std::string path = pathOf(module, weight.getFile().str());
+    const std::string file = weight.getFile().str(),
+                      path = pathOf(module, file);
+    if (!runtime::isInsideRoot(file))
+      return parameter.emitOpError("has a weight in '")
+             << file << "', expected a path below " << graph::rootName;
     if (!fs::exists(path, error))
       return parameter.emitOpError("has a weight in '")
              << path << "', which " << runtime::describeMissing(path);

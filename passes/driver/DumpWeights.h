@@ -43,9 +43,9 @@ Status checkWeightFiles(mlir::ModuleOp module, const CompileOptions &options);
 /// otherwise.
 Status checkKeepsWeights(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Checks that the files of all weights of `module` exist. Emits an error at
-/// the module if its folder of weights does not exist, else at the first
-/// parameter whose file does not.
+/// Checks that the files of all weights of `module` exist, in its folder of
+/// weights. Emits an error at the module if this folder does not exist, else at
+/// the first parameter whose file does not or lies elsewhere.
 mlir::LogicalResult checkWeightsExist(mlir::ModuleOp module);
 
 /// Checks that no weight of `module` lies beyond the end of its file. Emits an

@@ -12,11 +12,6 @@ using namespace pcc;
 using namespace pcc::interpret;
 using graph::HostTensor;
 
-/// Number of executions of the model with random rounding errors. In one
-/// execution, the errors may cancel each other by chance. It is unlikely that
-/// they do so in all ten.
-static constexpr uint64_t numSamples = 10;
-
 using NamedTensors = llvm::StringMap<TensorPointer>;
 
 std::string interpret::nameInStep(StringRef name, int step, int numSteps) {
@@ -48,28 +43,31 @@ static StatusOr<NamedTensors> runSteps(ModuleOp whole, const Inputs &inputs,
   return named;
 }
 
-/// Returns the largest |x − y|, where x is an element of `wanted`, and y is the
-/// element of `sample` with the same indices. Returns infinity if y is not
-/// finite although x is: rounding errors alone make such an element overflow.
-/// An x that is not finite does not count. Example: for [1, 5] and [1.5, 7],
-/// the differences are 0.5 and 2, and the result is 2.
-static double largestDifference(const HostTensor &wanted,
-                                const HostTensor &sample) {
+/// Returns the largest |x − y|, where x is an element of `a`, and y is the
+/// element of `b` with the same indices. Returns infinity if one of the two is
+/// no finite number and differs from the other: rounding errors alone decide
+/// then whether the element overflows. Example: for [1, 5] and [1.5, 7], the
+/// differences are 0.5 and 2, and the result is 2.
+static double largestDifference(const HostTensor &a, const HostTensor &b) {
   double largest = 0;
-  for (auto [x, y] : llvm::zip_equal(wanted.floats, sample.floats))
-    if (std::isfinite(x))
-      largest =
-          std::max(largest, std::isfinite(y) ? std::fabs(x - y) : HUGE_VAL);
+  for (auto [x, y] : llvm::zip_equal(a.floats, b.floats)) {
+    if (x == y || (std::isnan(x) && std::isnan(y)))
+      continue;
+    const double difference = std::fabs(x - y);
+    largest =
+        std::max(largest, std::isfinite(difference) ? difference : HUGE_VAL);
+  }
   return largest;
 }
 
 StatusOr<llvm::StringMap<double>>
 interpret::measureNoise(ModuleOp whole, const Inputs &inputs,
-                        graph::Numerics numerics, int numSteps) {
+                        graph::Numerics numerics, int numSteps,
+                        int numSamples) {
   PCC_ASSIGN_OR_RETURN(const NamedTensors expected,
                        runSteps(whole, inputs, numerics, numSteps, nullptr));
   llvm::StringMap<double> noise;
-  for (uint64_t seed = 1; seed <= numSamples; ++seed) {
+  for (int seed = 1; seed <= numSamples; ++seed) {
     RandomRounding rounding(seed, numerics);
     PCC_ASSIGN_OR_RETURN(
         const NamedTensors sample,

@@ -17,7 +17,7 @@ std::string nameInStep(llvm::StringRef name, int step, int numSteps);
 
 /// Measures how far the results of a partitioned model may differ from those of
 /// the model `whole`, only because sums are computed in another order. Executes
-/// `whole` several times with random rounding errors (see RandomRounding).
+/// `whole` `numSamples` times with random rounding errors (see RandomRounding).
 /// Returns the largest permitted difference for each output of each step (see
 /// nameInStep()) and each parameter. A relative tolerance alone would permit no
 /// difference for a gradient that is exactly 0. The permitted difference is
@@ -26,7 +26,7 @@ std::string nameInStep(llvm::StringRef name, int step, int numSteps);
 StatusOr<llvm::StringMap<double>> measureNoise(mlir::ModuleOp whole,
                                                const Inputs &inputs,
                                                graph::Numerics numerics,
-                                               int numSteps);
+                                               int numSteps, int numSamples);
 
 } // namespace pcc::interpret
 

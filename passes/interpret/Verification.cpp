@@ -63,8 +63,8 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
   PCC_RETURN_IF_ERROR(makeInputs(model, files, inputs));
   PCC_RETURN_IF_ERROR(compareRanks(parts));
   if (found.simulatedDifference()) {
-    PCC_ASSIGN_OR_RETURN(noise,
-                         measureNoise(whole, inputs, found.numerics, steps()));
+    PCC_ASSIGN_OR_RETURN(noise, measureNoise(whole, inputs, found.numerics,
+                                             steps(), numSamples()));
     PCC_RETURN_IF_ERROR(compareRanks(parts));
   }
   if (!found.simulatedDifference())
@@ -75,11 +75,16 @@ Status Verification::simulate(ModuleOp parts, ArrayRef<std::string> files) {
 
 int Verification::steps() { return isTraining(whole) ? numSteps : 1; }
 
+int Verification::numSamples() {
+  constexpr int ofNumbers = 10, ofOverflows = 30;
+  return found.differsInOverflows() ? ofOverflows : ofNumbers;
+}
+
 Status Verification::measureOwnNoise() {
   if (!ownNoise.empty())
     return Status::success();
-  PCC_ASSIGN_OR_RETURN(ownNoise,
-                       measureNoise(whole, inputs, Numerics::Model, steps()));
+  PCC_ASSIGN_OR_RETURN(ownNoise, measureNoise(whole, inputs, Numerics::Model,
+                                              steps(), numSamples()));
   return Status::success();
 }
 

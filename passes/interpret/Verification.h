@@ -92,6 +92,12 @@ private:
   void addExecuted(const std::string &name, mlir::Value value,
                    const graph::HostTensor &got,
                    llvm::ArrayRef<RankShard> held);
+  /// Returns how often measureNoise() executes the model with random rounding
+  /// errors: 10 times, or 30 times if a difference is NaN or infinite. In one
+  /// execution, the errors may cancel each other by chance. It is unlikely that
+  /// they do so in all ten. An element that overflows by chance may do the same
+  /// in more executions.
+  int numSamples();
   /// Computes the member `ownNoise`. Does nothing if `ownNoise` has entries
   /// already. `ownNoise` contains one number for each output of the model and
   /// for each parameter that a training step writes. An element of this output

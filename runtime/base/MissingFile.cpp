@@ -31,6 +31,9 @@ std::string describeMissing(const std::string &path) {
   std::error_code error;
   if (!folder.empty() && !fs::exists(folder, error))
     return std::string(claim) + ", because '" + folder.string() + "' does not";
+  if (const fs::path target = fs::read_symlink(whole, error); !error)
+    return "is a link to '" + target.string() + "', which " +
+           std::string(claim);
   std::vector<std::string> similar = findSimilar(
       whole.filename().string(), entriesOf(folder.empty() ? "." : folder));
   for (std::string &name : similar)

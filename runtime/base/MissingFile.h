@@ -12,6 +12,7 @@ namespace pcc::runtime {
 ///
 ///     does not exist; did you mean models/gpt2.onnx?
 ///     does not exist, because 'models' does not
+///     is a link to '../old.onnx', which does not exist
 ///     does not exist
 ///
 /// Names are suggested from the first 10,000 entries of the folder.

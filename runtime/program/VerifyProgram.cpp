@@ -3,6 +3,7 @@
 #include "runtime/program/VerifyProgram.h"
 #include "runtime/program/Program.h"
 #include "runtime/program/VerifyInstructions.h"
+#include "runtime/program/WeightFile.h"
 
 #include <algorithm>
 #include <deque>
@@ -32,21 +33,6 @@ static int64_t bytesOf(const std::vector<int64_t> &shape,
         bytes > kMaxBytes)
       return -1;
   return bytes;
-}
-
-/// Returns whether a path is relative and has no component "..", so that it
-/// stays inside its directory.
-static bool isRelativeInside(const std::string &path) {
-  if (path.empty() || path.front() == '/' ||
-      path.find('\0') != std::string::npos)
-    return false;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    if (path.compare(begin, end - begin, "..") == 0)
-      return false;
-    begin = end + 1;
-  }
-  return true;
 }
 
 namespace {
@@ -165,7 +151,7 @@ private:
   /// Returns a description of the first fault, or an empty string.
   std::string checkFiles() {
     for (const auto &file : program.files)
-      if (!isRelativeInside(file->path))
+      if (!isInsideRoot(file->path))
         return "weight file '" + file->path + "' lies outside its root";
     return {};
   }

@@ -84,4 +84,17 @@ Status hashFile(const std::string &path, uint64_t &hash) {
   return mapped.checkUnchanged(InputOutput);
 }
 
+bool isInsideRoot(const std::string &path) {
+  if (path.empty() || path.front() == '/' ||
+      path.find('\0') != std::string::npos)
+    return false;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    if (path.compare(begin, end - begin, "..") == 0)
+      return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
 } // namespace pcc::runtime

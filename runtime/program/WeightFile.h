@@ -38,6 +38,10 @@ Status describeWeightFile(const std::string &path, program::WeightFileT &file);
 Status checkWeightFile(const std::string &path,
                        const program::WeightFileT &file, bool everything);
 
+/// Returns whether `path` is relative and has no component "..", so that it
+/// stays inside the directory of the weight files.
+bool isInsideRoot(const std::string &path);
+
 /// Computes the 64-bit xxh3 hash of the whole file at `path`. Returns exit code
 /// 7 if the file cannot be read.
 Status hashFile(const std::string &path, uint64_t &hash);

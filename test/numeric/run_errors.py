@@ -237,6 +237,14 @@ def folder_as_model(folder):
 
 
 @case
+def links_to_nothing(folder):
+    for name, command in (("m.onnx", ()), ("m.mlir", ()), ("b.pcc", ("run",))):
+        path = os.path.join(folder, name)
+        os.symlink("absent", path)
+        expect((3, 11), *command, path, mention=["is a link to 'absent', which does not exist"])
+
+
+@case
 def mlir_with_a_syntax_error(folder):
     path = os.path.join(folder, "m.mlir")
     open(path, "w").write("func.func @main( {\n")

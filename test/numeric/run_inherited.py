@@ -273,13 +273,30 @@ def space(folder, kibibytes, where):
     if where == "TMPDIR" and kibibytes < 9000:
         if done.returncode != 7 or "KiB are free" not in done.stderr:
             raise pcc.Failure(f"exit code {done.returncode}: {done.stderr[-400:]}")
-        check_message(done.stderr, [], strict=False)
+        check_message(done.stderr, ["TMPDIR"], strict=False)
     elif done.returncode:
         raise pcc.Failure(f"exit code {done.returncode}: {done.stderr[-400:]}")
 
 
 for where, kibibytes in (("TMPDIR", 8), ("TMPDIR", 1000), ("TMPDIR", 8400), ("TMPDIR", 20000), ("shared memory", 4), ("shared memory", 200)):
     case(space, kibibytes, where)
+
+def noexec(folder, comm):
+    """A file system that forbids programs is named; the bundle on it is not called damaged."""
+    bundle, small = compiled(folder, "2"), os.path.join(folder, "small")
+    os.mkdir(small)
+    words = mounted(folder, small, "noexec")
+    if subprocess.run([*words, "true"], capture_output=True).returncode:
+        return  # Mounting is not allowed.
+    run = ["sh", "-c", 'cp -r "$1" "$2/b.pcc" && exec "$3" run "$2/b.pcc" --comm "$4" --random-inputs 1', "sh", bundle, small, pcc.PCC, comm]
+    done = subprocess.run([*words, *run], capture_output=True, text=True, timeout=60)
+    if done.returncode != 7 or "is mounted with noexec" not in done.stderr:
+        raise pcc.Failure(f"exit code {done.returncode}: {done.stderr[-400:]}")
+
+
+for comm in "thread", "mpi":
+    case(noexec, comm)
+
 
 def full(folder, options, command):
     """Where the file system is full, the error says so; nothing hangs, and nothing is left."""

@@ -118,6 +118,9 @@ def loses_weights(phase):
             refused(other, text, find(text, r"^module "), change, [mention], is_there=mention.startswith("names"))
         refused(t, text, find(text, r"graph\.parameter .*= <"), (r'"model\.onnx"', '"model2.onnx"'),
                 ["has a weight in '", "/model2.onnx', which does not exist; did you mean ", "/model.onnx?"])
+        for elsewhere in os.path.join(t, "model.onnx"), "../model.onnx":
+            refused(t, text, find(text, r"graph\.parameter .*= <"), (r'"model\.onnx"', f'"{elsewhere}"'),
+                    [f"has a weight in '{elsewhere}', expected a path below graph.root"])
         refused(t, text, find(text, r"graph\.parameter .*= <"), (r'("model\.onnx", )\d+', r"\g<1>123456789"),
                 [" bytes at byte 123456789 of '", "', which has "])
         with open(os.path.join(t, "model.onnx"), "ab") as f:

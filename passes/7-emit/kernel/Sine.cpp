@@ -9,7 +9,6 @@
 #include "passes/7-emit/kernel/MathFunctions.h"
 #include <array>
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace pcc::emit;
@@ -88,10 +87,7 @@ static Angle reduce(ScalarBuilder &s, Value x) {
   Value last = math::RoundEvenOp::create(s.builder, s.loc, rest);
   rest = s.mul(s.sub(rest, last), s.number(f64, M_PI_2));
   // The conversion of infinity or NaN to an integer is undefined.
-  Value isFinite =
-      s.compare(arith::CmpFPredicate::OLT,
-                math::AbsFOp::create(s.builder, s.loc, x).getResult(),
-                s.number(f64, std::numeric_limits<double>::infinity()));
+  Value isFinite = s.compare(arith::CmpFPredicate::ORD, last, last);
   Value counted = s.select(isFinite, s.add(whole, last), s.number(f64, 0));
   return {arith::FPToSIOp::create(s.builder, s.loc, i64, counted), rest};
 }

@@ -5,6 +5,7 @@
 
 #include "dialects/graph/reference/HostTensor.h"
 #include "passes/interpret/simulate/ShardIndices.h"
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -78,6 +79,10 @@ public:
   /// Returns whether all elements compared so far are equal within the
   /// tolerance.
   bool isEqual() const { return error <= tolerance; }
+  /// Returns whether the difference of a wrong element is NaN or infinite.
+  bool differsInOverflows() const {
+    return error == std::numeric_limits<double>::max();
+  }
   /// Returns the first element whose relative error exceeds the tolerance;
   /// nullopt if there is none. The order is that of the calls of add(), and
   /// row-major within a shard.
@@ -94,10 +99,10 @@ public:
 
 private:
   /// Returns the relative error of one element, |wanted − got| / m, with the m
-  /// of the constructor. Returns 0 if both elements are equal, if both are NaN,
-  /// or if |wanted − got| is at most `noise`, or `noise` infinite, and the error
-  /// would exceed `tolerance`. Returns the largest finite double if the quotient
-  /// is NaN or infinite.
+  /// of the constructor. Returns 0 if both elements are equal, or if both are
+  /// NaN. If the error would exceed `tolerance`, also returns 0 if |wanted −
+  /// got| is at most `noise`, or if `noise` is infinite. Returns the largest
+  /// finite double if the quotient is NaN or infinite.
   double errorOf(double wanted, double got) const;
 
   graph::HostTensor expected;

@@ -36,6 +36,16 @@ const AccurateValue *Findings::accuracyLoss() const {
   return found == ownTypes.end() ? nullptr : &*found;
 }
 
+bool Findings::differsInOverflows() const {
+  const auto differs = [](const VerifiedValue &value) {
+    return value.comparison.differsInOverflows();
+  };
+  return llvm::any_of(outputs, differs) || llvm::any_of(executed, differs) ||
+         llvm::any_of(ownTypes, [&](const AccurateValue &value) {
+           return differs(value.ranks);
+         });
+}
+
 /// Returns `value` as a JSON number. NaN and infinities, which JSON lacks,
 /// become strings.
 static json::Value number(double value) {

@@ -50,6 +50,8 @@ struct Findings {
   /// is wrong if the difference exceeds the tolerance of the entry. Returns
   /// null if no value is wrong. The returned pointer points into this object.
   const VerifiedValue *executedDifference() const;
+  /// Returns whether a wrong value differs by NaN or infinity.
+  bool differsInOverflows() const;
   /// Returns the first entry of `ownTypes` in which the relative error of the
   /// simulated ranks is larger than accuracyOf() accepts. Returns null if there
   /// is no such entry. The pointer points into this object.

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <string_view>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace pcc::runtime {
@@ -78,11 +79,23 @@ bool isForGpus(const std::string &bundle) {
   return text.find("\"target\":\"cuda\"") != std::string::npos;
 }
 
+/// Returns an error if the file system of `bundle` forbids that programs run.
+static Status checkPermitsExecution(const std::string &bundle) {
+  struct statvfs found = {};
+  if (statvfs(bundle.c_str(), &found) != 0 || !(found.f_flag & ST_NOEXEC))
+    return Status::success();
+  return Status::error(InputOutput,
+                       "cannot execute the programs of '" + bundle +
+                           "': its file system is mounted with noexec",
+                       {"copy the bundle to another file system"});
+}
+
 /// Compares the number of rank executables in the bundle with the number of
 /// ranks that bundle.json records. Returns an error if the numbers differ. For
 /// example, someone has deleted the file rank-003 of a bundle with 4 ranks. The
 /// bundle then has the executables of 3 ranks, but bundle.json records 4 ranks.
-/// Also returns an error if bundle.json or the executable `run` is damaged.
+/// Also returns an error if bundle.json or the executable `run` is damaged, or
+/// if its file system is mounted with noexec.
 Status checkBundle(const std::string &bundle) {
   const int present = countRanks(bundle);
   PCC_RETURN_IF_ERROR(checkPresent(bundle));
@@ -101,7 +114,8 @@ Status checkBundle(const std::string &bundle) {
                          "bundle '" + bundle + "' of " + std::to_string(world) +
                              " ranks has " + rankFileName(world) +
                              " of another bundle");
-  return checkSeal(bundle + "/run");
+  PCC_RETURN_IF_ERROR(checkSeal(bundle + "/run"));
+  return checkPermitsExecution(bundle);
 }
 
 } // namespace pcc::runtime

@@ -38,7 +38,8 @@ bool isForGpus(const std::string &bundle);
 ///   content.
 /// - The number of rank executables is the number of ranks in bundle.json.
 ///
-/// The function does not read the rank executables.
+/// The function does not read the rank executables. Returns exit code 7 if the
+/// file system of the bundle forbids that programs run.
 Status checkBundle(const std::string &bundle);
 
 } // namespace pcc::runtime

@@ -12,8 +12,12 @@ static std::string temporaryFolder() {
 }
 
 Status PrivateFolder::create(const std::string &base) {
-  return folder.createFolder((base.empty() ? temporaryFolder() : base) + "/pcc",
-                             0700);
+  Status status = folder.createFolder(
+      (base.empty() ? temporaryFolder() : base) + "/pcc", 0700);
+  if (status.failed() && base.empty())
+    status.addNote("a job keeps temporary files in the folder that TMPDIR "
+                   "names, or in /tmp");
+  return status;
 }
 
 } // namespace pcc::runtime

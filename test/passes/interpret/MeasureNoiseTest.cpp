@@ -30,7 +30,7 @@ static llvm::StringMap<double> noiseOf(graph::Numerics numerics, double size) {
   for (int i = 0; i < 12; ++i)
     x[i] = size * (1 + i % 5);
   inputs["x"] = graph::HostTensor::ofFloats({4, 3}, x);
-  auto noise = measureNoise(*module, inputs, numerics, 1);
+  auto noise = measureNoise(*module, inputs, numerics, 1, 10);
   return noise ? *noise : llvm::StringMap<double>();
 }
 
@@ -65,7 +65,7 @@ TEST(MeasureNoise, HasTheSizeOfPartialSums) {
   Inputs inputs;
   inputs["x"] = graph::HostTensor::ofFloats({1, 2}, {1000, -999.999});
   inputs["w"] = graph::HostTensor::ofFloats({2, 1}, {1, 1});
-  auto noise = measureNoise(*module, inputs, graph::Numerics::Model, 1);
+  auto noise = measureNoise(*module, inputs, graph::Numerics::Model, 1, 10);
   ASSERT_TRUE(static_cast<bool>(noise));
   for (const char *name : {"product", "sum"}) {
     EXPECT_GT((*noise)[name], 1e-4);
@@ -84,7 +84,7 @@ TEST(MeasureNoise, IsInfiniteWhereRoundingOverflows) {
     })");
   Inputs inputs;
   inputs["x"] = graph::HostTensor::ofFloats({1, 2}, {65000, 500});
-  auto noise = measureNoise(*module, inputs, graph::Numerics::Model, 1);
+  auto noise = measureNoise(*module, inputs, graph::Numerics::Model, 1, 10);
   ASSERT_TRUE(static_cast<bool>(noise));
   EXPECT_TRUE(std::isinf((*noise)["sum"]));
 }
