@@ -1,6 +1,7 @@
 //===- Differentiate.cpp - reverse-mode differentiation of a block --------===//
 
 #include "dialects/graph/gradients/Differentiate.h"
+#include "dialects/graph/gradients/SliceBlocks.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include <functional>
@@ -46,8 +47,14 @@ public:
     for (auto op = end; op != begin;)
       if (failed(visit(*--op)))
         return failure();
-    return llvm::map_to_vector(
-        wanted, [&](Value value) { return gradients.lookup(value); });
+    SmallVector<Value> found;
+    for (Value value : wanted) {
+      FailureOr<Value> gradient = gradientOf(value);
+      if (failed(gradient))
+        return failure();
+      found.push_back(*gradient);
+    }
+    return found;
   }
 
 private:
@@ -76,15 +83,30 @@ private:
   /// Builds the gradients of the operands of `op`. Does nothing if no result of
   /// `op` has a gradient or if no operand needs one.
   LogicalResult visit(Operation &op) {
-    SmallVector<Value> flowing = llvm::map_to_vector(
-        op.getResults(), [&](Value value) { return gradients.lookup(value); });
+    SmallVector<Value> flowing;
+    for (Value value : op.getResults()) {
+      FailureOr<Value> gradient = gradientOf(value);
+      if (failed(gradient))
+        return failure();
+      flowing.push_back(*gradient);
+    }
     if (!llvm::any_of(flowing, [](Value value) { return bool(value); }) ||
         !llvm::any_of(op.getOperands(), isDependent))
       return success();
+    if (auto slice = dyn_cast<SliceOp>(op)) {
+      blocks[slice.getInput()].push_back({slice, flowing.front()});
+      return success();
+    }
+    return build(op, flowing);
+  }
+
+  /// Builds the gradients of the operands of `op` from those of its results,
+  /// `flowing`.
+  LogicalResult build(Operation &op, ValueRange flowing) {
     auto differentiable = dyn_cast<GradientOpInterface>(op);
     if (!differentiable)
       return op.emitOpError("has no gradient");
-    GradientBuilder builder(&op, before, isDependent, onOp, staysWhole);
+    GradientBuilder builder = builderFor(&op);
     Gradients built = differentiable.buildGradients(builder, flowing);
     if (failed(built))
       return failure();
@@ -97,6 +119,28 @@ private:
       if (gradient && dependent.contains(operand))
         flow(operand, gradient, builder);
     return success();
+  }
+
+  GradientBuilder builderFor(Operation *op) {
+    return {op, before, isDependent, onOp, staysWhole};
+  }
+
+  /// Returns the gradient of `value` after all its users have been visited;
+  /// null if it is 0. Adds what the slices of `value` give.
+  FailureOr<Value> gradientOf(Value value) {
+    const SmallVector<SliceBlock> slices = std::move(blocks[value]);
+    blocks.erase(value);
+    if (slices.empty())
+      return gradients.lookup(value);
+    GradientBuilder builder = builderFor(slices.back().slice);
+    if (Value joined = concatOf(slices, builder)) {
+      flow(value, joined, builder);
+      return gradients.lookup(value);
+    }
+    for (const SliceBlock &block : slices)
+      if (failed(build(*SliceOp(block.slice), block.gradient)))
+        return failure();
+    return gradients.lookup(value);
   }
 
   /// Adds `gradient`, the contribution of one user of `value`, to the gradient
@@ -114,6 +158,8 @@ private:
   /// that the caller wants, and all values that depend on them.
   llvm::DenseSet<Value> dependent;
   llvm::DenseMap<Value, Value> gradients;
+  /// Slices of each value, whose gradients gradientOf() adds.
+  llvm::DenseMap<Value, SmallVector<SliceBlock>> blocks;
   std::function<bool(Value)> isDependent = [this](Value value) {
     return dependent.contains(value);
   };

@@ -115,3 +115,48 @@ module attributes {dist.target = "cuda", graph.training = {loss = "loss"}} {
     return %s : tensor<f32>
   }
 }
+
+// -----
+
+// The gradients of slices of one value, such as query, key and value of one product, become one concat. What no slice reads is 0.
+// CHECK: graph.parameter @joined
+module attributes {graph.training = {loss = "loss"}} {
+  graph.parameter @joined : tensor<8xf32>
+  func.func @main(%x: tensor<8xf32>) -> (tensor<f32> {graph.name = "loss"}) {
+    %w = graph.get_parameter @joined : tensor<8xf32>
+    %y = graph.mul %x, %w : tensor<8xf32>, tensor<8xf32>
+    %q = graph.slice %y starts [4] sizes [2] steps [1] : tensor<8xf32>
+    %k = graph.slice %y starts [0] sizes [2] steps [1] : tensor<8xf32>
+    %l = graph.reduce sum %q over [0] : tensor<2xf32>
+    %m = graph.reduce sum %k over [0] : tensor<2xf32>
+    // CHECK: graph.loss_gradient
+    // CHECK: %[[K:.*]] = graph.broadcast %{{.*}} : tensor<1xf32> to tensor<2xf32>
+    // CHECK: %[[Q:.*]] = graph.broadcast %{{.*}} : tensor<1xf32> to tensor<2xf32>
+    // CHECK: %[[AFTER_K:.*]] = graph.broadcast %{{.*}} : tensor<f32> to tensor<2xf32>
+    // CHECK: %[[AFTER_Q:.*]] = graph.broadcast %{{.*}} : tensor<f32> to tensor<2xf32>
+    // CHECK: %[[Y:.*]] = graph.concat %[[K]], %[[AFTER_K]], %[[Q]], %[[AFTER_Q]] along 0
+    // CHECK: graph.mul %[[Y]], %arg0
+    %s = graph.add %l, %m : tensor<f32>, tensor<f32>
+    return %s : tensor<f32>
+  }
+}
+
+// -----
+
+// Slices that overlap are added.
+// CHECK: graph.parameter @overlapping
+module attributes {graph.training = {loss = "loss"}} {
+  graph.parameter @overlapping : tensor<8xf32>
+  func.func @main(%x: tensor<8xf32>) -> (tensor<f32> {graph.name = "loss"}) {
+    %w = graph.get_parameter @overlapping : tensor<8xf32>
+    %y = graph.mul %x, %w : tensor<8xf32>, tensor<8xf32>
+    %q = graph.slice %y starts [1] sizes [4] steps [1] : tensor<8xf32>
+    %k = graph.slice %y starts [4] sizes [4] steps [1] : tensor<8xf32>
+    %m = graph.mul %q, %k : tensor<4xf32>, tensor<4xf32>
+    %l = graph.reduce sum %m over [0] : tensor<4xf32>
+    // CHECK-COUNT-2: graph.pad constant
+    // CHECK-NOT: graph.concat
+    // CHECK: return
+    return %l : tensor<f32>
+  }
+}
