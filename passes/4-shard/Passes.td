@@ -13,7 +13,8 @@ def DecideShardings : Pass<"decide-shardings", "::mlir::func::FuncOp"> {
     The axes of `dist.mesh` are assigned one after another, in the order that costs least; a small function is then searched
     for a cheaper plan over all axes at once. An axis consists of parts of prime size: `tp` of 4 is `tp:(1)2` and `tp:(2)2`.
     For each part, every op has a strategy: some factor of its sharding rule takes the part, a partial sum passes, or the part
-    is not used. The cheapest strategies of all ops are found by variable elimination (Dechter 1999). Costs are received
+    is not used. The cheapest strategies of all ops are found by variable elimination (Dechter 1999), in wide
+    graphs after lower bounds (TRW-S, Kolmogorov 2006) have excluded most of them. Costs are received
     bytes, then calls, then memory; with a cluster file (`dist.cluster`), modelled seconds come first. The role of an axis
     restricts its use: `dp` splits the batch, `cp` the sequence or heads, `tp` anything but the batch. Parts of `dp` and `cp`
     split experts (`dist.experts`). Axes with other names are unrestricted.

@@ -2,15 +2,15 @@
 //
 // The search problem in the manner of Alpa (Zheng et al. 2022): a variable per
 // op, whose values are the strategies of the op, and an edge per use, priced as
-// the reshard from the produced to the needed sharding. It is solved by
-// variable elimination (Dechter 1999), exactly where tables stay small.
+// the reshard from the produced to the needed sharding. minimise() solves it,
+// exactly but for a few graphs that are very wide.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/4-shard/search/AxisSearch.h"
 #include "dialects/dist/Lints.h"
 #include "passes/4-shard/graph/WholeBatchReductions.h"
-#include "passes/plan/search/Eliminate.h"
+#include "passes/plan/search/Minimise.h"
 #include "sharding/ShardingText.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -20,10 +20,8 @@ using namespace mlir;
 using namespace pcc;
 using namespace pcc::shard;
 
-/// Largest number of entries of a cost table in variable elimination
-/// (passes/plan/search/Eliminate.h). If every new table would be larger, the
-/// search fixes one variable without a table. The plan may then not be the
-/// cheapest.
+/// Largest number of entries of a cost table that the search may make. See
+/// minimise().
 static constexpr size_t tableLimit = size_t(1) << 20;
 
 /// Largest number of sets of shardings that the search considers for one value.
@@ -158,8 +156,8 @@ private:
       best = std::move(other);
   }
 
-  /// Returns the best plan that variable elimination finds, which may not be
-  /// the cheapest. A plan selects a set of shardings for each value with
+  /// Returns the best plan that plan::minimise() finds, which may not be the
+  /// cheapest. A plan selects a set of shardings for each value with
   /// several users. Sets of three or more shardings are considered only while
   /// the number of possible sets for the value does not exceed `mostSets`.
   plan::Assignment minimise(size_t mostSets) const {
