@@ -38,6 +38,19 @@ static LogicalResult readWindows(ShardedOp &op) {
   return success(ArrayRef<int64_t>(windowsOf(op)) == recorded);
 }
 
+/// Returns whether `dim` of a `dist.split` divides a loop dim of `size`
+/// elements. A loop dim that is whole has no size there.
+static bool divides(const dist::DimSharding &dim, int64_t size) {
+  if (dim.factors.empty() ||
+      (dim.factors.size() == 1 && dim.factors.front().axes.empty()))
+    return true;
+  int64_t product = 1;
+  for (const dist::Factor &factor : dim.factors)
+    if (llvm::MulOverflow(product, factor.size, product))
+      return false;
+  return product == size;
+}
+
 std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   auto split = op->getAttrOfType<dist::ShardingAttr>(dist::splitName);
   if (!split)
@@ -49,9 +62,12 @@ std::optional<ShardedOp> pcc::shard::readShardedOp(Operation *op) {
   // A dim of `dist.split` may be reshaped to several factors: [3|4] means that
   // 12 elements are regarded as 3 blocks of 4. Divide the loop dim of `rule`
   // into the same factors.
-  for (auto [id, dim] : llvm::enumerate(dims))
+  for (auto [id, dim] : llvm::enumerate(dims)) {
+    if (!divides(dim, rule->factors[id].size))
+      return std::nullopt;
     if (dim.factors.size() > 1)
       rule->refine(id, sizesOf(dim));
+  }
   ShardedOp recorded(op, rule);
   for (auto [parts, dim] : llvm::zip_equal(rule->parts, dims))
     for (auto [part, factor] : llvm::zip(parts, dim.factors))

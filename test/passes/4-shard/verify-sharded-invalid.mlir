@@ -129,3 +129,27 @@ func.func @reshard_of_other_dims(%x: tensor<8x8xf32> {dist.sharding = #matrix}) 
   return %0 : tensor<8x8xf32>
 }
 }
+
+// -----
+
+#rows = #dist.sharding<"[8@tp:2, -]">
+#other_rows = #dist.sharding<"[6@tp:2, -]">
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+func.func @splits_of_other_sizes(%x: tensor<8x8xf32> {dist.sharding = #rows}) -> tensor<8x8xf32> {
+  // expected-error @below {{has no 'dist.split' that fits its sharding rule}}
+  %0 = graph.neg %x {dist.shardings = [#rows], dist.split = #other_rows} : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+}
+
+// -----
+
+#rows = #dist.sharding<"[8@tp:2, -]">
+#blocks = #dist.sharding<"[2|8@tp:2, -]">
+module attributes {dist.mesh = #dist.mesh<tp = 2>} {
+func.func @blocks_of_other_sizes(%x: tensor<8x8xf32> {dist.sharding = #rows}) -> tensor<8x8xf32> {
+  // expected-error @below {{has no 'dist.split' that fits its sharding rule}}
+  %0 = graph.neg %x {dist.shardings = [#rows], dist.split = #blocks} : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+}
