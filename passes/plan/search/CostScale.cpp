@@ -11,13 +11,17 @@ static constexpr double Cost::*parts[] = {&Cost::penalty, &Cost::picoseconds,
                                           &Cost::bytes, &Cost::calls,
                                           &Cost::memory};
 
+static bool isAllowed(const Cost &cost, bool forbidsPenalties) {
+  return !cost.isForbidden() && !(forbidsPenalties && cost.penalty > 0);
+}
+
 /// Returns the largest value of each part of the costs in `costs`. Leaves out
 /// those that are forbidden, and with `forbidsPenalties` those with a penalty.
 static Cost largestOf(const std::vector<Cost> &costs, bool forbidsPenalties) {
   Cost largest;
-  for (const Cost &cost : costs)
-    if (!cost.isForbidden() && !(forbidsPenalties && cost.penalty > 0))
-      for (double Cost::*part : parts)
+  for (double Cost::*part : parts)
+    for (const Cost &cost : costs)
+      if (isAllowed(cost, forbidsPenalties))
         largest.*part = std::max(largest.*part, cost.*part);
   return largest;
 }
@@ -42,7 +46,7 @@ CostScale::CostScale(const CostGraph &graph, bool forbidsPenalties)
 }
 
 double CostScale::of(const Cost &cost) const {
-  if (cost.isForbidden() || (forbidsPenalties && cost.penalty > 0))
+  if (!isAllowed(cost, forbidsPenalties))
     return most;
   double sum = 0;
   for (double Cost::*part : parts)

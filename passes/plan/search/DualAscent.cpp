@@ -166,10 +166,8 @@ std::vector<uint32_t> DualAscent::round() const {
 void DualAscent::offer(std::vector<uint32_t> values, Relaxation &best) const {
   improve(graph, values);
   const Cost cost = graph.evaluate(values);
-  if (best.values.empty() || cost < best.cost) {
-    best.values = std::move(values);
-    best.cost = cost;
-  }
+  if (best.values.empty() || cost < best.cost)
+    best.values = std::move(values), best.cost = cost;
 }
 
 Relaxation DualAscent::run() {

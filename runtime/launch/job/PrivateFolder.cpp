@@ -12,12 +12,12 @@ static std::string temporaryFolder() {
 }
 
 Status PrivateFolder::create(const std::string &base) {
-  Status status = folder.createFolder(
-      (base.empty() ? temporaryFolder() : base) + "/pcc", 0700);
-  if (status.failed() && base.empty())
-    status.addNote("a job keeps temporary files in the folder that TMPDIR "
-                   "names, or in /tmp");
-  return status;
+  if (!base.empty())
+    return folder.createFolder(base + "/pcc", 0700);
+  Status status = folder.createFolder(temporaryFolder() + "/pcc", 0700);
+  return status.ok() ? status
+                     : status.addNote("temporary files are in the folder that "
+                                      "TMPDIR names, or in /tmp");
 }
 
 } // namespace pcc::runtime
