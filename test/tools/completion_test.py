@@ -15,7 +15,7 @@ import time
 import unittest
 
 PCC, MODEL = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-COMMANDS = ["compile", "run", "verify", "inspect", "explain", "report", "checkpoint", "help", "completion"]
+COMMANDS = ["compile", "run", "verify", "inspect", "explain", "plan", "report", "checkpoint", "help", "completion"]
 TOPICS = ["sharding", "schedules", "training", "clusters", "exit-codes"]
 folder = tempfile.TemporaryDirectory()
 WHERE = folder.name
@@ -175,7 +175,7 @@ class Reference(unittest.TestCase):
     def test_unknown_topic_names_the_nearest(self):
         result = run(PCC, "help", "schedulez")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("no command or topic is called 'schedulez'; nearest of 14: 'schedules'", result.stderr)
+        self.assertIn("no command or topic is called 'schedulez'; nearest of 15: 'schedules'", result.stderr)
 
 
 def prepare():

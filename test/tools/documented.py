@@ -135,11 +135,11 @@ class Help:
         """Returns the commands that the help of a command or a topic shows."""
         lines, found = iter(self.text("help", name).split("\n")), []
         for line in lines:
-            if line.startswith("  pcc ") and not line.endswith("[OPTIONS]"):
+            if line.startswith("  pcc "):
                 found.append(line.strip())
                 while found[-1].endswith("\\"):
                     found[-1] = found[-1][:-1] + next(lines).strip()
-        return found
+        return [command for command in found if not command.endswith("[OPTIONS]")]
 
     def options(self, command):
         """Returns the options of a command, such as `verify` or `checkpoint export`."""

@@ -24,7 +24,7 @@ PCC, NUMBER = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 
 SHARE = 0.95
 folder = tempfile.TemporaryDirectory()
 MODEL, BUNDLE = (os.path.join(folder.name, name) for name in ("model.onnx", "model.pcc"))
-COMMANDS = ["compile", "run", "verify", "inspect", "explain", "report", "checkpoint", "help", "completion"]
+COMMANDS = ["compile", "run", "verify", "inspect", "explain", "plan", "report", "checkpoint", "help", "completion"]
 DIMS = ["--dim", "batch=4", "--dim", "seq=8"]
 TRAIN = ["--train", "--loss", "cross_entropy(logits, labels)"]
 
@@ -136,8 +136,8 @@ def options_of(command):
 def families():
     """Yields the name of each family, its words, and a function that makes a command line of a mistyped word."""
     yield "commands", COMMANDS, lambda typo: (typo, BUNDLE)
-    for command in ("compile", "run", "verify", "inspect", "explain", "report", "checkpoint export"):
-        yield f"options of {command}", options_of(command.split()), lambda typo, c=command: (*c.split(), MODEL, typo)
+    for command in ("compile", "run", "verify", "inspect", "explain", "plan", "report", "checkpoint export"):
+        yield f"options of {command}", options_of(command.split()), lambda typo, c=command: (*c.split(), *([] if c == "plan" else [MODEL]), typo)
     for line in ("compile --dtype", "compile --target", "compile --preset", "compile --optimizer", "compile --recompute",
                  "compile --emit", "compile --stop-after", "run --comm", "run --tokens", "run --format", "verify --dtype"):
         command, option = line.split()

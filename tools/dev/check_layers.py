@@ -37,7 +37,7 @@ LAYERS = [
     # file                               may include
     (r"test/.*",                         [r".*"]),
     # The table of options is an exception: the command line and --help are generated from its rows.
-    (r"tools/pcc/.*",                    [OWN, r"passes/Compile\.h", r"passes/options/OptionTable\.h",
+    (r"tools/pcc/.*",                    [OWN, r"passes/Compile\.h", r"passes/Plan\.h", r"passes/options/OptionTable\.h",
                                           r"runtime/(base|tensor|checkpoint|engine|launch|program|report)/.*"]),
     # The module parses options as the tool does, and makes the entry points of libpcc available to Python.
     (r"python-bindings/.*",              [OWN, r"tools/pcc/CompileCommand\.h", r"passes/Compile\.h", r"passes/options/OptionTable\.h",

@@ -24,6 +24,7 @@ static constexpr CommandRow rows[] = {
     {"verify", declare<VerifyRequest, declareVerify>, verifyCommand},
     {"inspect", declareInspect, inspectCommand},
     {"explain", declareExplain, explainCommand},
+    {"plan", declarePlan, planCommand},
     {"report", declareReport, reportCommand},
     {"checkpoint", declareCheckpoint, checkpointCommand},
     {"help", declareHelp, helpCommand},

@@ -56,6 +56,7 @@ void declareRun(CLI::App &app, RunRequest &request);
 void declareExplain(CLI::App &app);
 void declareInspect(CLI::App &app);
 void declareReport(CLI::App &app);
+void declarePlan(CLI::App &app);
 void declareCheckpoint(CLI::App &app);
 
 // Each of these functions parses the arguments of one command. argv[0] is
@@ -84,6 +85,7 @@ int inspectCommand(int argc, const char *const *argv);
 int checkpointCommand(int argc, const char *const *argv);
 int runCommand(int argc, const char *const *argv);
 int reportCommand(int argc, const char *const *argv);
+int planCommand(int argc, const char *const *argv);
 
 } // namespace pcc::tool
 

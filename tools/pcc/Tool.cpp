@@ -39,8 +39,7 @@ static std::string similarCommand(int argc, char **argv) {
 /// Returns whether the interface documents a command that this build does not
 /// implement.
 static bool isLater(const std::string &name) {
-  return name == "plan" || name == "generate" || name == "bench" ||
-         name == "calibrate";
+  return name == "generate" || name == "bench" || name == "calibrate";
 }
 
 // If the first argument is not the name of a command, it is a model to compile.

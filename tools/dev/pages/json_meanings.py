@@ -8,6 +8,7 @@ FOLDED, SELDOM, NUMBER = "folded", "seldom", "number"
 
 INSPECT = "pcc inspect BUNDLE --json"
 EXPLAIN = "pcc explain MODEL --json"
+PIPELINE = "pcc plan --stage-times F,B,W --json"
 COMPILE = "pcc MODEL --report FILE"
 VERIFY = "pcc verify MODEL --report FILE"
 RUN = "pcc run BUNDLE --report FILE"
@@ -20,6 +21,7 @@ DOCUMENTS = {
               "`bundle.json` in the bundle holds the same, with an entry per program in place of one per rank."),
     EXPLAIN: (["explain", "explain-training", "explain-advised"], "One object. It has the fields of `inspect` that are known before kernels exist, and "
               "says why each collective is there. Prices are those of the cluster model."),
+    PIPELINE: (["plan-pipeline"], "One object."),
     COMPILE: (["compile-inference", "compile-training", "compile-unknown"], "One object, which is written also where the compilation "
               "fails."),
     VERIFY: (["verify", "verify-changed"], "One object."),
@@ -337,5 +339,14 @@ METRICS_ROWS = [
     ("loss_scale", "", "loss scale; absent without one", NUMBER),
 ]
 
-ROWS = {INSPECT: INSPECT_ROWS, EXPLAIN: EXPLAIN_ROWS, COMPILE: COMPILE_ROWS, VERIFY: VERIFY_ROWS, RUN: RUN_ROWS, TABLE: TABLE_ROWS,
-        METRICS: METRICS_ROWS}
+PIPELINE_ROWS = [
+    ("schedule", "", "name of the pipeline schedule"),
+    ("pp", "", "number of pipeline ranks"),
+    ("virtual_stages", "", "stages per pipeline rank"),
+    ("microbatches", "", "number of microbatches of a step"),
+    ("seconds", "seconds", "predicted time of a step", NUMBER),
+    ("bubble", "", "share of the step in which a rank waits", NUMBER),
+]
+
+ROWS = {INSPECT: INSPECT_ROWS, EXPLAIN: EXPLAIN_ROWS, PIPELINE: PIPELINE_ROWS, COMPILE: COMPILE_ROWS, VERIFY: VERIFY_ROWS, RUN: RUN_ROWS,
+        TABLE: TABLE_ROWS, METRICS: METRICS_ROWS}

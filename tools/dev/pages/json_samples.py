@@ -58,6 +58,9 @@ class Samples:
         self.save("explain-advised.json", self.call("explain", "mlp.onnx", *ADVISED, "-q", "--json"))
         self.call("unknown.onnx", "--report", "compile-unknown.json", expected=4)
 
+    def plan(self):
+        self.save("plan-pipeline.json", self.call("plan", "--stage-times", "2,2,1,0.5", "--pp", "4", "--microbatches", "8", "--schedule", "zb-h1", "--json"))
+
     def verify(self):
         """Writes a report with a difference: the dump has a gelu of another slope."""
         self.call("verify", "mlp.onnx", *PLAN, "--run", "-q", "--report", "verify.json")
@@ -85,7 +88,7 @@ def main():
     samples = Samples(*sys.argv[1:])
     write_models(samples.folder)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(step) for step in (samples.train, samples.verify, samples.infer, samples.explain)]:
+        for done in [pool.submit(step) for step in (samples.train, samples.verify, samples.infer, samples.explain, samples.plan)]:
             done.result()
 
 

@@ -6,7 +6,7 @@ from pages import markdown
 
 COLUMN = 28  # column at which descriptions begin in the help of pcc
 WIDE = {"COLUMNS": "100000"}  # no line of the help is broken
-COMMANDS = ["compile", "run", "verify", "inspect", "explain", "report", "checkpoint export", "help", "completion"]
+COMMANDS = ["compile", "run", "verify", "inspect", "explain", "plan", "report", "checkpoint export", "help", "completion"]
 
 
 class Entry(typing.NamedTuple):
