@@ -1,6 +1,7 @@
 //===- Plan.cpp - entry point of the planner ------------------------------===//
 
 #include "passes/Plan.h"
+#include "passes/plan/cluster/ClusterProfiles.h"
 #include "passes/plan/schedule/StageTimes.h"
 #include "status/Suggestions.h"
 #include "llvm/Support/Format.h"
@@ -59,3 +60,5 @@ Status pcc::predictPipeline(const PipelineRequest &request, bool asJson,
                         step.seconds, 100 * step.bubble);
   return Status::success();
 }
+
+std::string pcc::listClusters() { return plan::listClusters(); }

@@ -34,6 +34,9 @@ struct PipelineRequest {
 Status predictPipeline(const PipelineRequest &request, bool asJson,
                        std::string &text);
 
+/// Returns a line for each name that `--cluster` accepts.
+std::string listClusters();
+
 } // namespace pcc
 
 #endif // PCC_PASSES_PLAN_H

@@ -5,6 +5,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
+#include "passes/plan/cluster/ClusterProfiles.h"
 #include "runtime/base/NumberCheck.h"
 #include "sharding/ShardingText.h"
 
@@ -387,10 +388,12 @@ static constexpr OptionRow rows[] = {
      .firstReader = Phase::Emit},
     {.name = "--cluster",
      .group = targetGroup,
-     .help = "cluster description (TOML): speeds, links, memory",
+     .help = "cluster by name (--list-clusters) or file: speeds, links, "
+             "memory; plans then take the least seconds in place of bytes",
      .value =
-         FileTextValue{&CompileOptions::clusterFile, &CompileOptions::cluster},
-     .metavar = "FILE.toml",
+         FileTextValue{&CompileOptions::clusterFile, &CompileOptions::cluster,
+                       plan::profileNames, plan::profileText},
+     .metavar = "NAME|FILE.toml",
      .attribute = std::string_view(dist::clusterName),
      .firstReader = Phase::Place},
     {.name = "--memory-limit",

@@ -14,6 +14,7 @@
 
 #include "passes/Options.h"
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -57,9 +58,12 @@ struct ByteSizeValue {
 /// Pointers to two members of CompileOptions for an option that names a file,
 /// such as --cluster. `path` points to the member that stores the path of the
 /// file. `text` points to the member that stores the content of the file. The
-/// parser of the command line reads the file.
+/// parser of the command line reads the file. The value may also be one of
+/// names(), whose text builtIn() returns.
 struct FileTextValue {
   std::string CompileOptions::*path, CompileOptions::*text;
+  std::vector<std::string> (*names)();
+  std::optional<std::string_view> (*builtIn)(std::string_view name);
 };
 
 /// Pointer to a bool member of CompileOptions, for an option that accepts only

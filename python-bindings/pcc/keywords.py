@@ -11,7 +11,7 @@ from . import _pcc
 # Keywords that may also be written in the plural, as in `dims={"batch": 8}`.
 PLURALS = ("dim", "shape", "batch_dim", "shard", "preset", "cpu")
 # Options that print something and exit, or choose what is printed.
-PRINTING = ("help", "version", "list_phases", "json")
+PRINTING = ("help", "version", "list_phases", "list_clusters", "json")
 
 
 class Option(NamedTuple):

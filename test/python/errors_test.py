@@ -82,7 +82,7 @@ class Errors(unittest.TestCase):
         self.fails(3, pcc.compile, path, dims=models.DIMS)
 
     def test_options_that_print_are_refused(self):
-        for keywords in (dict(help=True), dict(version=True), dict(list_phases=True)):
+        for keywords in (dict(help=True), dict(version=True), dict(list_phases=True), dict(list_clusters=True)):
             self.fails(2, pcc.compile, self.model, **keywords)
 
     def test_inputs(self):

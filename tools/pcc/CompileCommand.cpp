@@ -1,6 +1,7 @@
 //===- CompileCommand.cpp - pcc compile, and listeners of all commands ----===//
 
 #include "tools/pcc/CompileCommand.h"
+#include "passes/Plan.h"
 #include "runtime/base/ScopedFolder.h"
 #include "status/ShellWord.h"
 #include "tools/pcc/Console.h"
@@ -81,6 +82,9 @@ void tool::declareCompile(CLI::App &app, CompileOptions &options) {
   app.add_flag_callback(
       "--list-phases", [] { throw CLI::CallForVersion(listPhases(), 0); },
       "print the phases and exit");
+  app.add_flag_callback(
+      "--list-clusters", [] { throw CLI::CallForVersion(listClusters(), 0); },
+      "print the names that --cluster accepts, and exit");
   addOptions(app, options, OptionCommands::Compile);
 }
 

@@ -68,13 +68,21 @@ static void insertOnce(const std::string &option,
                                            "' twice, with different values");
 }
 
-/// Returns the text of a file. Throws a usage error that names `option` if the
-/// file cannot be read, is not a regular file, or has more than 16 MiB.
-static std::string readFile(const std::string &option,
-                            const std::string &path) {
+/// Returns the text of the file `path`, or the built-in text of that name.
+/// Throws a usage error that names `option` if there is neither, if the file is
+/// not a regular file, or if it has more than 16 MiB.
+static std::string readFile(const std::string &option, const std::string &path,
+                            const FileTextValue &value) {
+  if (auto builtIn = value.builtIn(path))
+    return std::string(*builtIn);
   std::string text;
-  if (Status status = runtime::readTextFile(path, size_t(16) << 20, text);
-      status.failed())
+  const Status status = runtime::readTextFile(path, size_t(16) << 20, text);
+  const bool isName = path.find_first_of("./") == path.npos;
+  if (status.failed() && isName)
+    throw CLI::ValidationError(option, "'" + path +
+                                           "' is neither a name nor a file" +
+                                           nearestOf(path, value.names()));
+  if (status.failed())
     throw CLI::ValidationError(option, status.message());
   return text;
 }
@@ -179,7 +187,7 @@ public:
     return app.add_option_function<std::string>(
         name,
         [name = name, file, &options = options](const std::string &path) {
-          options.*file.text = readFile(name, path);
+          options.*file.text = readFile(name, path, file);
           options.*file.path = path;
         },
         row.help);

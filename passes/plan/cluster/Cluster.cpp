@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 namespace pcc::plan {
 namespace {
@@ -31,14 +32,32 @@ double interpolate(const Curve &curve, double x) {
   return low.second + share * (after->second - low.second);
 }
 
-/// Returns the seconds of a collective in which each rank receives `bytes`.
-/// Interpolates linearly between the measured points (bytes, seconds) of
-/// `curve`, which must not be empty. Below the first point, the seconds are
-/// constant. Above the last point, they are proportional to `bytes`.
-double interpolateTime(const Curve &curve, double bytes) {
-  const auto &last = curve.back();
-  return bytes > last.first && last.first > 0 ? last.second * bytes / last.first
-                                              : interpolate(curve, bytes);
+/// Returns the bytes that one rank of `size` receives in a ring, over those of
+/// the whole tensor.
+double receivedShare(std::string_view kind, int size) {
+  const double others = (size - 1.0) / size;
+  if (kind == "all_reduce")
+    return 2 * others;
+  return kind == "all_gather" || kind == "reduce_scatter" ||
+                 kind == "all_to_all"
+             ? others
+             : 1;
+}
+
+/// Returns the seconds of a call of `kind` in which each of `size` ranks
+/// receives `received` bytes. Interpolates the speeds of `curve` linearly in
+/// the logarithms of bytes and speed. Below the first point, the seconds are
+/// constant. Above the last point, the speed is.
+double measuredSeconds(const Curve &curve, std::string_view kind, int size,
+                       double received) {
+  const double share = receivedShare(kind, size);
+  if (share == 0)
+    return 0;
+  const double bytes = std::max(received / share, curve.front().first);
+  Curve logarithms;
+  for (const auto &[x, y] : curve)
+    logarithms.push_back({std::log(x), std::log(y)});
+  return share * bytes / std::exp(interpolate(logarithms, std::log(bytes)));
 }
 
 /// Returns the description of a cluster that the compiler uses for the target
@@ -99,12 +118,12 @@ const Link &Cluster::linkFor(int stride, int size) const {
 double Cluster::commSeconds(std::string_view kind, int stride, int size,
                             double bytes, double calls) const {
   if (auto measured = collectives.find(kind); measured != collectives.end())
-    // Measured seconds are valid for one number of ranks only. If no seconds
-    // were measured for `size` ranks, the two lines at the end of the function
+    // Measured speeds are valid for one number of ranks only. If none were
+    // measured for `size` ranks, the two lines at the end of the function
     // compute the seconds from the latency and the bandwidth of a network link.
     if (auto curve = measured->second.find(size);
         curve != measured->second.end() && calls > 0)
-      return calls * interpolateTime(curve->second, bytes / calls);
+      return calls * measuredSeconds(curve->second, kind, size, bytes / calls);
   const Link &link = linkFor(stride, size);
   return link.alpha * calls + bytes / link.bytesPerSecond;
 }

@@ -82,9 +82,11 @@ struct Cluster {
   /// sorted by `span`, the number of consecutive ranks that a link connects.
   /// The smallest `span` comes first. The list is never empty.
   std::vector<Link> links;
-  /// Measured seconds of collectives by kind and number of ranks. A point is
-  /// (bytes that one rank receives in one call, seconds). Without points for a
-  /// kind and a number of ranks, commSeconds() uses `links`.
+  /// Measured speeds of collectives by kind and number of ranks. A point is
+  /// (bytes of the whole tensor, bytes per second). The speed is the bus
+  /// bandwidth of nccl-tests: the bytes that one rank receives in a ring, over
+  /// the seconds. Without points for a kind and a number of ranks,
+  /// commSeconds() uses `links`.
   std::map<std::string, std::map<int, Curve>, std::less<>> collectives;
 
   /// Returns the peak flops per second of one device for the element type
@@ -132,7 +134,7 @@ std::optional<Cluster> defaultCluster(std::string_view target);
 ///     mem_gb = 80              # also: mem_gbps, launch_us, reserved_gb
 ///     peak_tflops = { bf16 = 989, fp32 = 67 }
 ///     [collectives.all_reduce]
-///     8 = [[65536, 28]]        # 8 ranks: received bytes, microseconds
+///     8 = [[65536, 4.1]]       # 8 ranks: bytes, bus bandwidth in gbps
 StatusOr<Cluster> parseCluster(std::string_view text, const Cluster &defaults);
 
 /// Returns the cluster that `text`, the content of a cluster file, describes.

@@ -237,11 +237,11 @@ void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
             [](const Link &a, const Link &b) { return a.span < b.span; });
 }
 
-/// Parses measured times of collectives. In this example, an all-reduce of 8
-/// ranks takes 28 microseconds if each rank receives 65536 bytes:
+/// Parses measured speeds of collectives. In this example, the bus bandwidth of
+/// an all-reduce of 65536 bytes by 8 ranks is 4.1 GB/s:
 ///
 ///     [collectives.all_reduce]
-///     8 = [[65536, 28], [1048576, 41]]
+///     8 = [[65536, 4.1], [1048576, 44.7]]
 void ClusterReader::readCollectives(const std::string &name,
                                     const toml::node &node) {
   const toml::table *kinds = table(name, node);
@@ -261,8 +261,11 @@ void ClusterReader::readCollectives(const std::string &name,
           size < 1)
         return fail(points, "'" + field + "." + std::string(text) +
                                 "' must be named by a group size");
-      cluster.collectives[std::string(kind.str())][size] =
-          curve(field + "." + std::string(text), points, 1, micro);
+      const std::string name = field + "." + std::string(text);
+      Curve speeds = curve(name, points, 1, giga);
+      if (!speeds.empty() && speeds.front().first <= 0)
+        fail(points, "the bytes of '" + name + "' must be positive");
+      cluster.collectives[std::string(kind.str())][size] = std::move(speeds);
     }
   }
 }

@@ -75,11 +75,14 @@ Presets zero1, zero2 and zero3 shard optimizer state, gradients and weights over
 )";
 
 static constexpr char clusters[] =
-    R"(A cluster file (TOML) tells pcc how fast devices and links are. pcc compares shardings and cuts of stages by the seconds that they would take there. Without --cluster, links have no latency, and pcc counts bytes.
+    R"(A cluster tells pcc how fast devices and links are. pcc compares shardings and cuts of stages by the seconds that they would take there. Without --cluster, and with --cluster bytes, pcc counts received bytes, then calls.
+
+  pcc model.onnx --tp 2 --dim batch=8 --dim seq=32 --cluster h100-dgx
+  pcc --list-clusters
+
+A cluster is a built-in name or a file (TOML), which may leave out every field:
 
   pcc model.onnx --tp 2 --dim batch=8 --dim seq=32 --cluster cluster.toml
-
-A file may leave out every field:
 
   nodes = 2
   devices_per_node = 8
@@ -99,7 +102,7 @@ A file may leave out every field:
   peak_tflops = { bf16 = 989, fp32 = 67 }
 
   [collectives.all_reduce]
-  8 = [[65536, 28]]           # 8 ranks: received bytes, microseconds
+  8 = [[65536, 4.1]]          # 8 ranks: bytes of the tensor, bus bandwidth
 )";
 
 namespace {
@@ -115,7 +118,7 @@ static constexpr Topic topics[] = {
     {"sharding", "how tensors are divided, and how to pin it", sharding},
     {"schedules", "pipelines: stages, microbatches and their order", schedules},
     {"training", "losses, data, checkpoints, presets", training},
-    {"clusters", "the file of --cluster", clusters},
+    {"clusters", "names and files of --cluster", clusters},
     {"exit-codes", "what the exit code of each command means", nullptr},
 };
 

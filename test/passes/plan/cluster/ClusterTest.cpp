@@ -1,6 +1,7 @@
 // Tests cluster profiles: the fixed ones, prices, and errors in the file.
 
 #include "passes/plan/cluster/Cluster.h"
+#include "passes/plan/cluster/ClusterProfiles.h"
 
 #include "gtest/gtest.h"
 
@@ -19,7 +20,7 @@ device = { mem_gb = 80, mem_gbps = 3350, launch_us = 4.0, reserved_gb = 3.5, pea
 gemm_eff = [[1e9, 0.25], [1e11, 0.62], [1e13, 0.78]]
 links = [ { level = "ib", span = 128, alpha_us = 18, beta_gbps = 45 }, { level = "nvlink", span = 8, alpha_us = 8, beta_gbps = 370 } ]
 [collectives.all_reduce]
-8 = [[65536, 28], [1048576, 41], [67108864, 340]]
+8 = [[65536, 4], [1048576, 64], [67108864, 256]]
 )";
 
 Cluster parse(std::string_view text) {
@@ -71,11 +72,37 @@ TEST(Cluster, AGroupUsesTheNearestLinkThatConnectsIt) {
 
 TEST(Cluster, MeasuredCollectivesWinOverAlphaAndBeta) {
   Cluster cluster = parse(sample);
-  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_reduce", 1, 8, 1048576, 1), 41e-6);
-  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_reduce", 1, 8, 2 * 67108864.0, 1),
-                   680e-6);
+  // A rank receives 2 · 7/8 of the tensor, at the bus bandwidth.
+  const double share = 1.75;
+  const auto seconds = [&](double bytes, double calls = 1) {
+    return cluster.commSeconds("all_reduce", 1, 8, share * bytes, calls);
+  };
+  EXPECT_DOUBLE_EQ(seconds(1048576), share * 1048576 / 64e9);
+  EXPECT_DOUBLE_EQ(seconds(2 * 67108864.0), share * 2 * 67108864 / 256e9)
+      << "the last speed";
+  EXPECT_NEAR(seconds(8388608), share * 8388608 / 128e9, 1e-12)
+      << "halfway between two points, in logarithms";
+  EXPECT_DOUBLE_EQ(seconds(1), share * 65536 / 4e9) << "the least seconds";
+  EXPECT_DOUBLE_EQ(seconds(3 * 1048576, 3), 3 * seconds(1048576));
   EXPECT_DOUBLE_EQ(cluster.commSeconds("all_gather", 1, 8, 370e9, 2),
                    1 + 16e-6);
+}
+
+TEST(Cluster, ProfilesHaveNames) {
+  for (const ClusterProfile &profile : clusterProfiles()) {
+    EXPECT_EQ(profileText(profile.name), profile.text);
+    auto cluster = parseCluster(profile.text, *defaultCluster("cpu"));
+    ASSERT_EQ(cluster.status().message(), "");
+    if (profile.text.empty())
+      continue;
+    EXPECT_GT(cluster->links.front().alpha, 0) << profile.name;
+    EXPECT_GT(cluster->reservedBytes, 0);
+    for (size_t i = 1; i < cluster->links.size(); ++i)
+      EXPECT_GT(cluster->links[i].span, cluster->links[i - 1].span);
+  }
+  EXPECT_FALSE(profileText("h100"));
+  EXPECT_NE(listClusters().find("h100-dgx     nodes of 8 H100"),
+            std::string::npos);
 }
 
 TEST(Cluster, ComputeIsBoundByFlopsOrByMemory) {
@@ -113,6 +140,9 @@ TEST(Cluster, MistakesInTheFileAreNamed) {
       errorOf("[collectives.all_reduce]\neight = [[1, 1]]"),
       "line 2 of the cluster file: 'collectives.all_reduce.eight' must be "
       "named by a group size");
+  EXPECT_EQ(errorOf("[collectives.all_reduce]\n8 = [[0, 1], [1, 1]]"),
+            "line 2 of the cluster file: the bytes of "
+            "'collectives.all_reduce.8' must be positive");
   EXPECT_TRUE(errorOf("nodes = = 1")
                   .starts_with("line 1 of the cluster file is not TOML: "));
   std::string deep = "nodes = 1\na";
