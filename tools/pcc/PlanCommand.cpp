@@ -16,15 +16,15 @@ struct PlanRequest {
 };
 } // namespace
 
+static std::string checkCount(const std::string &text) {
+  constexpr int most = 1 << 16;
+  return runtime::checkWholeNumber(text, 1, most);
+}
+
 /// Adds an option whose value is a whole number of at least 1.
 static CLI::Option *addCount(CLI::App &app, const std::string &name, int &count,
                              const std::string &help) {
-  constexpr int most = 1 << 16;
-  return app.add_option(name, count, help)
-      ->type_name("N")
-      ->check([](const std::string &text) {
-        return runtime::checkWholeNumber(text, 1, most);
-      });
+  return app.add_option(name, count, help)->type_name("N")->check(checkCount);
 }
 
 static void declare(CLI::App &app, PlanRequest &request) {

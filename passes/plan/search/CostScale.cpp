@@ -15,14 +15,19 @@ static bool isAllowed(const Cost &cost, bool forbidsPenalties) {
   return !cost.isForbidden() && !(forbidsPenalties && cost.penalty > 0);
 }
 
+/// Raises each part of `cost` to that of `other`, if this is larger.
+static void raise(Cost &cost, const Cost &other) {
+  for (double Cost::*part : parts)
+    cost.*part = std::max(cost.*part, other.*part);
+}
+
 /// Returns the largest value of each part of the costs in `costs`. Leaves out
 /// those that are forbidden, and with `forbidsPenalties` those with a penalty.
 static Cost largestOf(const std::vector<Cost> &costs, bool forbidsPenalties) {
   Cost largest;
-  for (double Cost::*part : parts)
-    for (const Cost &cost : costs)
-      if (isAllowed(cost, forbidsPenalties))
-        largest.*part = std::max(largest.*part, cost.*part);
+  for (const Cost &cost : costs)
+    if (isAllowed(cost, forbidsPenalties))
+      raise(largest, cost);
   return largest;
 }
 
@@ -46,12 +51,10 @@ CostScale::CostScale(const CostGraph &graph, bool forbidsPenalties)
 }
 
 double CostScale::of(const Cost &cost) const {
-  if (!isAllowed(cost, forbidsPenalties))
-    return most;
   double sum = 0;
   for (double Cost::*part : parts)
     sum += weights.*part * cost.*part;
-  return sum;
+  return isAllowed(cost, forbidsPenalties) ? sum : most;
 }
 
 double CostScale::tolerance() const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace pcc::plan {
 
@@ -33,11 +34,10 @@ void EliminationOrder::connect(Variable a, Variable b) {
 
 void EliminationOrder::remove(Variable v) {
   queue.erase({weights[v], v});
-  for (Variable other : neighbours[v]) {
+  for (Variable other : std::exchange(neighbours[v], {})) {
     neighbours[other].erase(v);
     reweigh(other, -logSizes[v]);
   }
-  neighbours[v].clear();
 }
 
 void EliminationOrder::eliminate(Variable v) {

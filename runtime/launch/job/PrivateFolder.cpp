@@ -16,8 +16,7 @@ Status PrivateFolder::create(const std::string &base) {
     return folder.createFolder(base + "/pcc", 0700);
   Status status = folder.createFolder(temporaryFolder() + "/pcc", 0700);
   return status.ok() ? status
-                     : status.addNote("temporary files are in the folder that "
-                                      "TMPDIR names, or in /tmp");
+                     : status.addNote("TMPDIR sets where temporary files are");
 }
 
 } // namespace pcc::runtime
