@@ -6,6 +6,7 @@
 #include "runtime/engine/weight/Parameters.h"
 
 #include <filesystem>
+#include <span>
 #include <vector>
 
 namespace pcc::runtime {
@@ -34,14 +35,11 @@ static std::vector<RunOutput> outputsOf(const RunOptions &options) {
   return outputs;
 }
 
-/// Returns the files and folders that the run reads.
-static std::vector<std::string> inputsOf(const RunOptions &options,
-                                         const program::ProgramT &program) {
+/// Returns the files and folders that the run reads, except for weights.
+static std::vector<std::string> inputsOf(const RunOptions &options) {
   std::vector<std::string> inputs = {options.bundle, options.data};
   for (const auto &[name, path] : options.inputs)
     inputs.push_back(path);
-  for (const auto &file : program.files)
-    inputs.push_back(weightPath(*file, program, options));
   std::erase(inputs, "");
   return inputs;
 }
@@ -61,29 +59,51 @@ static bool isPartOf(const fs::path &path, const std::string &input) {
          (isRead && fs::equivalent(folder, input, error));
 }
 
+static Status refuse(const RunOutput &output, const std::string &why) {
+  return Status::error(InputOutput, std::string(output.option) +
+                                        ": cannot write '" + output.path +
+                                        "': " + why);
+}
+
+/// Returns an error if `output` would replace one of `inputs`.
+static Status checkKeeps(const RunOutput &output,
+                         const std::vector<std::string> &inputs) {
+  for (const std::string &input : inputs)
+    if (isPartOf(output.path, input))
+      return refuse(output, input == output.path
+                                ? "the run reads it"
+                                : "the run reads '" + input + "'");
+  return Status::success();
+}
+
+/// Returns an error if `output` is one of `others`, too.
+static Status checkApart(const RunOutput &output,
+                         std::span<const RunOutput> others) {
+  std::error_code error;
+  for (const RunOutput &other : others)
+    if (fs::weakly_canonical(output.path, error) ==
+        fs::weakly_canonical(other.path, error))
+      return refuse(output, std::string(other.option) + " writes it as well");
+  return Status::success();
+}
+
 Status checkOutputPaths(const RunOptions &options,
                         const program::ProgramT &program) {
   const std::vector<RunOutput> outputs = outputsOf(options);
-  const std::vector<std::string> inputs = inputsOf(options, program);
-  auto refuse = [](const RunOutput &output, const std::string &why) {
-    return Status::error(InputOutput, std::string(output.option) +
-                                          ": cannot write '" + output.path +
-                                          "': " + why);
-  };
-  std::error_code error;
+  std::vector<std::string> inputs = inputsOf(options);
+  for (const auto &file : program.files)
+    inputs.push_back(weightPath(*file, program, options));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    for (const std::string &input : inputs)
-      if (isPartOf(outputs[i].path, input))
-        return refuse(outputs[i], input == outputs[i].path
-                                      ? "the run reads it"
-                                      : "the run reads '" + input + "'");
-    for (size_t j = 0; j < i; ++j)
-      if (fs::weakly_canonical(outputs[i].path, error) ==
-          fs::weakly_canonical(outputs[j].path, error))
-        return refuse(outputs[i],
-                      std::string(outputs[j].option) + " writes it as well");
+    PCC_RETURN_IF_ERROR(checkKeeps(outputs[i], inputs));
+    PCC_RETURN_IF_ERROR(checkApart(outputs[i], std::span(outputs).first(i)));
   }
   return Status::success();
+}
+
+Status checkPagePath(const std::string &page, const RunOptions &options) {
+  const RunOutput output{"--html", page};
+  PCC_RETURN_IF_ERROR(checkKeeps(output, inputsOf(options)));
+  return checkApart(output, outputsOf(options));
 }
 
 } // namespace pcc::runtime

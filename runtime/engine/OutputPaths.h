@@ -16,6 +16,10 @@ namespace pcc::runtime {
 Status checkOutputPaths(const RunOptions &options,
                         const program::ProgramT &program);
 
+/// Does the same for `page`, the file of --html, which the ranks do not know.
+/// Does not compare it with weight files.
+Status checkPagePath(const std::string &page, const RunOptions &options);
+
 } // namespace pcc::runtime
 
 #endif // PCC_RUNTIME_ENGINE_OUTPUTPATHS_H

@@ -111,7 +111,10 @@ def outputs_of_a_run_over_what_it_reads(folder):
     for kept in os.path.join(path, "bundle.json"), os.path.join(path, "rank-000"), os.path.join(folder, "data", "x.npy"), weights:
         for option in "--report", "--trace", "--metrics":
             refused("run", path, *options, option, kept, keeps=[kept], mention=[option, os.path.basename(kept)])
-    refused("run", path, *options, "--report", f"{folder}/z", "--trace", f"{folder}/z", keeps=[], mention=["--report"])
+        if kept != weights:
+            refused("run", path, *options, "--html", kept, keeps=[kept], mention=["--html", os.path.basename(kept)])
+    for option in "--trace", "--html":
+        refused("run", path, *options, "--report", f"{folder}/z", option, f"{folder}/z", keeps=[], mention=["--report"])
     report = write(folder, "report.json")
     for _ in range(2):
         pcc.succeed("run", path, *options, "-q", "--report", report, "--metrics", f"{folder}/data/m.jsonl")

@@ -3,6 +3,7 @@
 #include "tools/pcc/RunPage.h"
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/Unfinished.h"
+#include "runtime/engine/OutputPaths.h"
 #include "runtime/launch/RunBundle.h"
 #include "runtime/launch/job/PrivateFolder.h"
 #include "runtime/report/BundleSummary.h"
@@ -16,12 +17,16 @@ using namespace pcc;
 using namespace pcc::tool;
 using Json = nlohmann::ordered_json;
 
-/// Checks before a long run whether a file can be created at `path`.
-static Status checkPage(const std::string &path) {
-  if (runtime::isWrittenInPlace(path))
+/// Checks before a long run whether the page can be created, and replaces no
+/// file that the run reads or writes.
+static Status checkPage(const RunRequest &request) {
+  if (runtime::isWrittenInPlace(request.html))
     return Status::success();
+  runtime::RunOptions options = request.options;
+  options.bundle = request.bundle;
+  PCC_RETURN_IF_ERROR(runtime::checkPagePath(request.html, options));
   runtime::Unfinished probe;
-  return probe.createFile(path);
+  return probe.createFile(request.html);
 }
 
 /// Adds the lines of --metrics, if it names a regular file.
@@ -60,7 +65,7 @@ static Status writePage(const RunRequest &request,
 /// temporary file, and this process makes the page.
 Status tool::runWithPage(RunRequest request,
                          std::vector<std::string> arguments) {
-  PCC_RETURN_IF_ERROR(checkPage(request.html));
+  PCC_RETURN_IF_ERROR(checkPage(request));
   runtime::PrivateFolder folder;
   PCC_RETURN_IF_ERROR(folder.create());
   std::string measurements = request.options.measurements;
