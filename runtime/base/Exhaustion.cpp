@@ -194,13 +194,14 @@ void releaseReservedMemory() { delete reserve.exchange(nullptr); }
 /// Handles SIGSEGV and SIGABRT, which may mean that memory is exhausted. Some
 /// libraries, such as oneDNN's code generator, do not check whether an
 /// allocation has failed, and then write to a null pointer, or abort. Their
-/// allocations have at most a few dozen MiB. If the process can no longer get
-/// 64 MiB, the function reports that memory is exhausted and ends the process.
-/// Otherwise, it restores the default action of `signal` and returns. The
-/// thread then repeats the failed access, or abort() raises the signal again,
-/// and the default action ends the process.
+/// allocations have at most a few dozen MiB, but glibc reserves 128 MiB for the
+/// heap of a thread. If the process can no longer get 128 MiB, the function
+/// reports that memory is exhausted and ends the process. Otherwise, it
+/// restores the default action of `signal` and returns. The thread then repeats
+/// the failed access, or abort() raises the signal again, and the default
+/// action ends the process.
 static void onCrash(int signal) {
-  constexpr size_t largest = 64 << 20;
+  constexpr size_t largest = 128 << 20;
   std::signal(signal, SIG_DFL);
   if (!lacks(largest))
     return;

@@ -1,6 +1,7 @@
 //===- DnnlCall.cpp - execution of a oneDNN primitive on buffers ----------===//
 
 #include "runtime/device/cpu/DnnlCall.h"
+#include "runtime/base/Exhaustion.h"
 
 #include <string_view>
 #include <unordered_map>
@@ -164,6 +165,8 @@ Status DnnlCall::run(const BufferTable &buffers, int64_t microbatch) {
   const dnnl_status_t status =
       dnnl_primitive_execute(primitive.get(), resources.stream().get(),
                              int(arguments.size()), arguments.data());
+  if (status == dnnl_out_of_memory)
+    return outOfMemory();
   if (status != dnnl_success)
     return Status::error(Defect, "oneDNN failed with status " +
                                      std::to_string(int(status)));
