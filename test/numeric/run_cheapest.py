@@ -3,10 +3,8 @@
 sizes do not divide. Training steps of transformers receive at most four sums over ranks of [batch, seq, hidden] per layer, two
 forward and two backward, one for the embedding and one for the head.
 
-    run_cheapest.py [--only GLOB] [--every N] [--jobs N] [--show]
+    run_cheapest.py [--only GLOB] [--every N] [--jobs N]
 """
-import argparse
-import fnmatch
 import os
 import sys
 import tempfile
@@ -50,7 +48,7 @@ def enough(ranks):
     return 1.02 * (4 * LAYERS + 2) * per_sum + ranks * 8192
 
 
-def check(name, ranks, trains, show):
+def check(name, ranks, trains):
     model, sizes, dims, loss, is_transformer = MODELS[name]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.onnx")
@@ -59,25 +57,14 @@ def check(name, ranks, trains, show):
         plan = ["--tp", ranks, *(["--train", "--loss", loss.replace("OUTPUT", output)] if trains else [])]
         got = received(path, dims, folder, *plan)
         presets = {p: received(path, dims, folder, *plan, "--preset", p) for p in PRESETS}
-    if show:
-        print(f"{name:18} tp={ranks} {'training ' if trains else 'inference'} {got:10} presets {presets}", flush=True)
     if got > min(presets.values()):
         raise pcc.Failure(f"receives {got} bytes, but {presets} with presets")
     if trains and is_transformer and got > enough(ranks):
         raise pcc.Failure(f"receives {got} bytes, {enough(ranks):.0f} are enough")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="*", metavar="GLOB")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="one of N cases")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--show", action="store_true", help="print a line per case")
-    a = parser.parse_args()
-    cases = [(f"{name} tp={ranks} {'training' if trains else 'inference'}", check, (name, ranks, trains, a.show))
-             for name in MODELS for ranks in (2, 3, 4, 8) for trains in (True, False)]
-    return pcc.run_cases([c for c in cases if fnmatch.fnmatch(c[0], a.only)][::a.every], a.jobs)
-
+CASES = {f"{name} tp={ranks} {'training' if trains else 'inference'}": lambda case=(name, ranks, trains): check(*case)
+         for name in MODELS for ranks in (2, 3, 4, 8) for trains in (True, False)}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    pcc.main(__doc__, CASES)

@@ -23,6 +23,16 @@ static std::optional<int64_t> dimOf(SliceOp slice) {
   return found;
 }
 
+/// Returns the first index along `dim` that the slice of `block` takes.
+static int64_t startOf(SliceBlock block, int64_t dim) {
+  return block.slice.getStarts()[dim];
+}
+
+/// Returns the index along `dim` behind the last one that it takes.
+static int64_t endOf(SliceBlock block, int64_t dim) {
+  return startOf(block, dim) + block.slice.getSizes()[dim];
+}
+
 /// Appends zeros of `size` elements along `dim` to `parts`, if there are any.
 /// `type` is the type of the whole value.
 static void appendZeros(SmallVector<Value> &parts, RankedTensorType type,
@@ -41,25 +51,22 @@ Value pcc::graph::concatOf(SmallVector<SliceBlock> blocks, GradientBuilder &b) {
         return dimOf(block.slice) != dim;
       }))
     return {};
-  const auto startOf = [&](const SliceBlock &block) {
-    return SliceOp(block.slice).getStarts()[*dim];
-  };
   llvm::sort(blocks, [&](const SliceBlock &x, const SliceBlock &y) {
-    return startOf(x) < startOf(y);
+    return startOf(x, *dim) < startOf(y, *dim);
   });
   RankedTensorType type = tensorType(blocks.front().slice.getInput());
   int64_t end = 0;
   for (const SliceBlock &block : blocks) {
-    if (startOf(block) < end)
+    if (startOf(block, *dim) < end)
       return {};
-    end = startOf(block) + SliceOp(block.slice).getSizes()[*dim];
+    end = endOf(block, *dim);
   }
   SmallVector<Value> parts;
   end = 0;
   for (const SliceBlock &block : blocks) {
-    appendZeros(parts, type, *dim, startOf(block) - end, b);
+    appendZeros(parts, type, *dim, startOf(block, *dim) - end, b);
     parts.push_back(block.gradient);
-    end = startOf(block) + SliceOp(block.slice).getSizes()[*dim];
+    end = endOf(block, *dim);
   }
   appendZeros(parts, type, *dim, type.getDimSize(*dim) - end, b);
   return b.make<ConcatOp>(parts, static_cast<uint64_t>(*dim));

@@ -3,8 +3,6 @@
 #include "passes/plan/schedule/StageTimes.h"
 #include "passes/plan/schedule/Simulate.h"
 
-#include <algorithm>
-
 namespace pcc::plan {
 
 /// Returns the seconds of an action of `kind` on a rank with one stage.
@@ -39,10 +37,7 @@ StatusOr<StepTime> stepTime(const ScheduleRequest &request,
                                    request.virtualStages;
                           },
                           [&](int, int) { return times.transfer; }};
-  StepTime step;
-  for (const auto &position : simulate(table, costs).positions)
-    for (const TimedAction &action : position)
-      step.seconds = std::max(step.seconds, action.end);
+  StepTime step{simulate(table, costs).makespan};
   const double work =
       request.numMicrobatches *
       (times.forward + times.inputGradient + times.weightGradient);

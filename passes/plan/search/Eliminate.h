@@ -29,8 +29,6 @@ public:
 
   /// Returns whether an assignment can exist that costs less than `bound`.
   bool isPossible() const { return hasValues; }
-  /// Returns the variables that are not eliminated or fixed.
-  std::vector<Variable> variables() const { return order.variables(); }
   /// See EliminationOrder::work().
   double work(size_t tableLimit) const { return order.work(tableLimit); }
 
@@ -42,10 +40,10 @@ public:
   /// value instead.
   void eliminateAll(size_t tableLimit);
   /// Returns the problem that eliminateChains() leaves. Its variables are those
-  /// of variables(), and their values are those that remain.
+  /// that are left, in ascending order, and their values are those that remain.
   CostGraph rest() const;
-  /// Gives each of variables() its value in `assignment`, an assignment of
-  /// rest(). Nothing is left then.
+  /// Gives each variable that is left its value in `assignment`, an assignment
+  /// of rest().
   void fixAll(const std::vector<uint32_t> &assignment);
 
   /// Returns the values of all variables, as numbers of `graph`, after all have
