@@ -1,10 +1,12 @@
 //===- Compile.cpp - compilation of a model to a bundle -------------------===//
 
 #include "passes/Compile.h"
+#include "dialects/dist/DistDialect.h"
 #include "passes/OutputPaths.h"
 #include "passes/PlanPage.h"
 #include "passes/driver/Compilation.h"
 #include "passes/driver/ScheduleTable.h"
+#include "passes/explain/Explanation.h"
 #include "passes/options/OptionAttrs.h"
 #include "passes/options/OptionChecks.h"
 
@@ -21,27 +23,47 @@ static Status finish(const CompileOptions &options, CompileReport &report,
   return status.ok() ? written : status;
 }
 
-/// Runs the phases up to `last`. If the user gives --html, also adds the reason
-/// of each collective to `page`. The reasons are read directly after
-/// 6-schedule, because 7-emit discards them.
-static Status advance(const CompileOptions &options, Compilation &compilation,
-                      Phase last, PlanPage &page) {
-  if (!options.html.empty()) {
-    PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Schedule));
-    if (phaseOf(compilation.getModule()) == Phase::Schedule)
-      PCC_RETURN_IF_ERROR(page.addReasons(compilation));
-  }
-  return compilation.advanceTo(last);
+/// Runs the phases up to 6-schedule. Stores in `explanation` the JSON that
+/// tells why the collectives of the plan are there; 7-emit discards the
+/// reasons. Leaves `explanation` empty if the model is a dump of 7-emit, or if
+/// the module lacks an attribute: 7-emit reads the same attributes, and says
+/// where one is missing.
+static Status explainPlan(const CompileOptions &options,
+                          Compilation &compilation, std::string &explanation) {
+  PCC_RETURN_IF_ERROR(compilation.advanceTo(Phase::Schedule));
+  if (phaseOf(compilation.getModule()) > Phase::Schedule)
+    return Status::success();
+  return compilation.runGuarded([&]() -> Status {
+    const plan::Cluster cluster = plan::clusterOf(
+        dist::clusterOf(compilation.getModule()), options.target);
+    if (const auto found =
+            explain::explainModule(compilation.getModule(), cluster))
+      explanation = explain::toJson(*found, cluster);
+    return Status::success();
+  });
 }
 
-/// Writes the bundle, and the page of --html if the user asks for it.
-static Status writeResult(const CompileOptions &options,
-                          Compilation &compilation, PlanPage &page) {
-  PCC_RETURN_IF_ERROR(compilation.writeBundle(options.bundle));
+/// Runs the phases that are left, and writes the bundle, and the page of --html
+/// if the user asks for it.
+static Status compileToBundle(const CompileOptions &options,
+                              Compilation &compilation) {
+  std::string explanation;
+  PCC_RETURN_IF_ERROR(explainPlan(options, compilation, explanation));
+  PCC_RETURN_IF_ERROR(compilation.advanceTo(lastPhase));
+  PCC_RETURN_IF_ERROR(compilation.writeBundle(options.bundle, explanation));
   if (options.html.empty())
     return Status::success();
+  PlanPage page(options);
   PCC_RETURN_IF_ERROR(page.addBundle(options.bundle));
   return page.write();
+}
+
+/// Runs the phases up to `last`, and writes the module or the annotated model.
+static Status compileToFile(const CompileOptions &options,
+                            Compilation &compilation, Phase last) {
+  PCC_RETURN_IF_ERROR(compilation.advanceTo(last));
+  return options.stopsEarly() ? compilation.writeText(options.bundle)
+                              : compilation.writeOnnx(options.bundle);
 }
 
 /// Checks the options, and checks whether the output files can be written. Then
@@ -56,17 +78,13 @@ Status pcc::compile(const CompileOptions &asked, const Listener &listener) {
   return withCompilation(options, listener, [&](Compilation &compilation) {
     const Phase last =
         options.stopsEarly() ? *options.stopAfter : options.resultPhase();
-    PlanPage page(options);
     Status status = compilation.load();
     if (status.ok() && last == lastPhase)
       status = compilation.requireWeights();
     if (status.ok())
-      status = advance(options, compilation, last, page);
-    if (status.ok() && options.stopsEarly())
-      status = compilation.writeText(options.bundle);
-    else if (status.ok())
-      status = options.emitsOnnx ? compilation.writeOnnx(options.bundle)
-                                 : writeResult(options, compilation, page);
+      status = options.stopsEarly() || options.emitsOnnx
+                   ? compileToFile(options, compilation, last)
+                   : compileToBundle(options, compilation);
     return finish(options, compilation.report, status);
   });
 }

@@ -1,7 +1,6 @@
 //===- PlanPage.cpp - page of a compilation or an explanation (--html) ----===//
 
 #include "passes/PlanPage.h"
-#include "dialects/dist/DistDialect.h"
 #include "runtime/base/AtomicFile.h"
 #include "runtime/report/BundleSummary.h"
 #include "runtime/report/ExplanationSummary.h"
@@ -30,18 +29,6 @@ static std::string titleOf(const std::filesystem::path &model) {
   return (folder / model.filename()).string();
 }
 
-Status PlanPage::addReasons(Compilation &compilation) {
-  return compilation.runGuarded([&]() -> Status {
-    const plan::Cluster cluster = plan::clusterOf(
-        dist::clusterOf(compilation.getModule()), options.target);
-    PCC_ASSIGN_OR_RETURN(
-        const explain::Explanation explanation,
-        explain::explainModule(compilation.getModule(), cluster));
-    add(explanation, cluster);
-    return Status::success();
-  });
-}
-
 void PlanPage::add(const explain::Explanation &explanation,
                    const plan::Cluster &cluster) {
   source["explain"] = runtime::summarizeExplanation(
@@ -49,7 +36,7 @@ void PlanPage::add(const explain::Explanation &explanation,
 }
 
 Status PlanPage::addBundle(const std::string &bundle) {
-  return runtime::summarizeBundleFolder(bundle, source["bundle"]);
+  return runtime::addBundle(bundle, source);
 }
 
 Status PlanPage::write() const {

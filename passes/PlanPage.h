@@ -4,7 +4,6 @@
 #define PCC_PASSES_PLANPAGE_H
 
 #include "passes/Options.h"
-#include "passes/driver/Compilation.h"
 #include "passes/explain/Explanation.h"
 
 #include <nlohmann/json.hpp>
@@ -18,15 +17,12 @@ public:
   /// `options` must outlive the page.
   explicit PlanPage(const CompileOptions &options) : options(options) {}
 
-  /// Adds to the page why each collective of the plan exists (explainModule).
-  /// The module of `compilation` must have passed 6-schedule and no later
-  /// phase.
-  Status addReasons(Compilation &compilation);
   /// Adds `explanation` (the reasons of the collectives) to the page. The
   /// times in `explanation` were predicted for `cluster`.
   void add(const explain::Explanation &explanation,
            const plan::Cluster &cluster);
-  /// Adds the description of the bundle in the directory `bundle`.
+  /// Adds what the bundle in the directory `bundle` tells about itself: its
+  /// description, and the reasons of its collectives.
   Status addBundle(const std::string &bundle);
   /// Writes the page to the path of --html. If the write fails, an existing
   /// file stays unchanged, and the exit code is 7.

@@ -231,9 +231,9 @@ private:
     return runtime::sealFile(folder.path(name));
   }
 
-  /// Copies the launcher `run` into the bundle and writes bundle.json. Both
-  /// files carry a checksum. Stores the summary of the bundle in
-  /// `options.summary`, if it is not null.
+  /// Copies the launcher `run` into the bundle and writes bundle.json, and
+  /// explain.json if there is an explanation. The files carry a checksum.
+  /// Stores the summary of the bundle in `options.summary`, if it is not null.
   Status writeRest() {
     PCC_RETURN_IF_ERROR(folder.copy(support + "/run", "run"));
     PCC_RETURN_IF_ERROR(folder.makeExecutable("run"));
@@ -243,6 +243,9 @@ private:
     if (options.summary)
       *options.summary = runtime::summaryText(
           description, {planned.makespan, runtime::idleShare(planned)});
+    if (!options.explanation.empty())
+      PCC_RETURN_IF_ERROR(
+          folder.write("explain.json", runtime::sealJson(options.explanation)));
     return folder.write(
         "bundle.json",
         runtime::sealJson(

@@ -21,6 +21,10 @@ struct BundleOptions {
   /// one simulated step of the bundle. If a path is empty, its file is not
   /// written.
   std::string scheduleSvg = {}, trace = {};
+  /// Content of the file explain.json of the bundle: a JSON object that tells
+  /// why the collectives of the plan are there. If empty, the bundle has no
+  /// such file.
+  std::string explanation = {};
   /// If not null, writeBundle() stores a summary of the bundle here, as
   /// runtime::summaryText() returns it.
   std::string *summary = nullptr;

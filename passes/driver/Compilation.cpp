@@ -152,13 +152,14 @@ Status Compilation::fitRecompute() {
       listener);
 }
 
-Status Compilation::writeBundle(const std::string &bundle) {
+Status Compilation::writeBundle(const std::string &bundle,
+                                const std::string &explanation) {
   std::string summary;
   report.beginBundle();
   PCC_RETURN_IF_ERROR(located(runGuarded([&] {
     return emit::writeBundle(*module,
                              {bundle, options.packWeights, options.scheduleSvg,
-                              options.trace, &summary});
+                              options.trace, explanation, &summary});
   })));
   report.endBundle();
   listener.onResult(bundle + ": " + summary + "\n  next: pcc run " +

@@ -44,9 +44,11 @@ public:
   /// activations that ranks keep. Writes no bundle.
   Status advanceTo(Phase last);
   /// Writes the bundle, the directory that holds the compiled programs, to
-  /// `bundle`. The module must have passed phase 7-emit. Passes a summary of
-  /// the bundle to Listener::onResult.
-  Status writeBundle(const std::string &bundle);
+  /// `bundle`. The module must have passed phase 7-emit. `explanation` becomes
+  /// the file explain.json of the bundle; if empty, there is no such file.
+  /// Passes a summary of the bundle to Listener::onResult.
+  Status writeBundle(const std::string &bundle,
+                     const std::string &explanation = {});
   /// Writes a copy of the ONNX model to the file `path`, and adds shardings and
   /// pipeline stages to the copy. Phase 4-shard has chosen the shardings. Phase
   /// 4-shard must be the last phase that the module has passed. If the module

@@ -3,7 +3,10 @@
 #include "runtime/report/BundleSummary.h"
 
 #include "runtime/program/Inspect.h"
+#include "runtime/program/Seal.h"
+#include "runtime/report/ExplanationSummary.h"
 
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -105,7 +108,7 @@ Json summarizeBundle(const Json &inspected) {
   return summary;
 }
 
-Status summarizeBundleFolder(const std::string &bundle, Json &summary) {
+static Status addDescription(const std::string &bundle, Json &summary) {
   RankGroups groups;
   Json head;
   PCC_RETURN_IF_ERROR(
@@ -123,6 +126,31 @@ Status summarizeBundleFolder(const std::string &bundle, Json &summary) {
   if (perGroup > mostRanksOfProgram)
     summary["parts_of_ranks"] = mostRanksOfProgram;
   return Status::success();
+}
+
+/// Adds the summary of explain.json in `bundle` to `source`, if the file is
+/// there.
+static Status addReasons(const std::string &bundle, Json &source) {
+  const std::string path = bundle + "/explain.json";
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, error)))
+    return Status::success();
+  std::string text;
+  PCC_RETURN_IF_ERROR(readSealedJson(path, text));
+  try {
+    Json content = Json::parse(text);
+    content.erase("seal");
+    source["explain"] = summarizeExplanation(content);
+  } catch (const Json::exception &problem) {
+    return Status::error(DamagedBundle,
+                         "'" + path + "' is damaged: " + problem.what());
+  }
+  return Status::success();
+}
+
+Status addBundle(const std::string &bundle, Json &source) {
+  PCC_RETURN_IF_ERROR(addDescription(bundle, source["bundle"]));
+  return addReasons(bundle, source);
 }
 
 } // namespace pcc::runtime

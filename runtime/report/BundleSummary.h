@@ -27,13 +27,14 @@ namespace pcc::runtime {
 /// Throws an exception of nlohmann::json if a field is missing.
 nlohmann::ordered_json summarizeBundle(const nlohmann::ordered_json &inspected);
 
-/// Reads the description of the bundle in the directory `bundle` into
-/// `summary`. If more than 1,024 ranks run one program, the function lists only
-/// the weight shards of the first 1,024 of these ranks. The result then has the
-/// field "parts_of_ranks" with the value 1024. Returns an error with exit code
-/// 11 if bundle.json cannot be read.
-Status summarizeBundleFolder(const std::string &bundle,
-                             nlohmann::ordered_json &summary);
+/// Reads the files bundle.json and explain.json in the directory `bundle`, and
+/// adds their summaries to `source` as the fields "bundle" and "explain"
+/// (ExplanationSummary). A bundle that was made from a dump of 7-emit has no
+/// explain.json; there is no field "explain" then. If more than 1,024 ranks run
+/// one program, only the weight shards of the first 1,024 of these ranks are
+/// listed. The field "parts_of_ranks" of "bundle" is then 1024. Returns an
+/// error with exit code 11 if a file is damaged, or if there is no bundle.json.
+Status addBundle(const std::string &bundle, nlohmann::ordered_json &source);
 
 } // namespace pcc::runtime
 

@@ -130,7 +130,7 @@ static Status readText(const std::string &path, std::string &text) {
 static Status readBundle(const std::string &folder, Json &source) {
   source = Json::object();
   source["kind"] = "inspect";
-  return summarizeBundleFolder(folder, source["bundle"]);
+  return addBundle(folder, source);
 }
 
 /// Converts `text`, the content of `input`, to `source`. If the file is the

@@ -217,7 +217,9 @@ def explain_and_a_run(pages):
     pages.look(page, ["communication", *WHY])
     page = pages.path("run.html")
     pcc.succeed("run", pages.bundle, "--comm", "thread", "--data", pages.model.data(), "--steps", 3, "-q", "--html", page, "--metrics", metrics)
-    pages.look(page, PLAN + ["curves", "run"])
+    pages.look(page, PLAN + WHY + ["curves", "run"])
+    lints = pages.browser.run("[...document.querySelectorAll('.lint b')].map(code => code.textContent)")
+    expect(lints and lints == [lint["code"] for lint in pcc.explain(*[w for w in pages.plan if w != "-q"])["lints"]], f"the page of the run has the lints {lints}")
     labels = pages.browser.run("[...document.querySelectorAll('#timeline svg text')].map(t => t.textContent)")
     expect("rank 3, measured" in labels and "ranks 2–3, planned" in labels, str(labels))
     expect(pages.card("step, measured") and pages.card("step, planned"), "no times")
@@ -242,10 +244,10 @@ def several_files(pages):
     with open(pages.path("plans"), "w") as file:
         json.dump(PLANS, file)
     pcc.succeed("report", *files, pages.path("plans"), "-o", page)
-    pages.look(page, ["compare", "curves", *PLAN])
+    pages.look(page, ["compare", "curves", *PLAN, *WHY])
     curves = pages.browser.run("document.querySelectorAll('#curves path.curve').length")
     expect(curves >= 8, f"{curves} curves")
-    kinds = {"explain": ["communication", *WHY], "compile": ["phases"], "run": ["timeline", "memory", "run"], "a": [], "plans": ["plans"], "inspect": [s for s in PLAN]}
+    kinds = {"explain": ["communication", *WHY], "compile": ["phases"], "run": ["timeline", "memory", "run"], "a": [], "plans": ["plans"], "inspect": PLAN, os.path.basename(pages.bundle): PLAN + WHY}
     for title, sections in kinds.items():
         pages.browser.run(f"[...document.querySelectorAll('button')].find(b => b.textContent === {json.dumps(title)}).click()")
         pages.browser.settle()

@@ -391,6 +391,24 @@ def inputs_of_runs_that_are_no_files(folder):
 
 
 @case
+def reasons_for_pages_are_sealed(folder):
+    """Only pages read explain.json: a run without a page ignores its damage, and a page is refused before the run begins."""
+    bundle, page = make_bundle(folder), os.path.join(folder, "page.html")
+    name, run = os.path.join(bundle, "explain.json"), ["run", bundle, "--random-inputs", "1", "--comm", "thread"]
+    whole = read(name)
+    for damaged in (whole.replace(b'"world":2', b'"world":1'), whole[:-20], b"{}", b""):
+        write(name, damaged)
+        refused(11, *run, "--html", page, mention=["explain.json"])
+        refused(11, "report", bundle, "-o", page, mention=["explain.json"])
+        if os.path.exists(page):
+            raise pcc.Failure("a page is written from a damaged explain.json")
+        pcc.succeed(*run)
+    for strange in strange_things(tempfile.mkdtemp(dir=folder)):
+        in_place(name, strange)
+        refused((7, 11), "report", bundle, "-o", page, mention=["explain.json"])
+
+
+@case
 def training_files_that_are_no_files(folder):
     path, bundle, save = (os.path.join(folder, name) for name in ("model.onnx", "b.pcc", "ckpt"))
     builder.build("mlp", path, layers=2, hidden=16, inner=16)

@@ -41,14 +41,10 @@ static void addMetrics(const std::string &path, Json &source) {
     source["metrics"] = std::move(lines);
 }
 
-/// Writes the page from the file `measurements`, which rank 0 has written.
+/// Adds what the file `measurements`, which rank 0 has written, tells to
+/// `source`, which has what the bundle tells. Writes the page.
 static Status writePage(const RunRequest &request,
-                        const std::string &measurements) {
-  Json source = {{"kind", "run"},
-                 {"title", runtime::nameOfPath(request.bundle)},
-                 {"command", request.command}};
-  PCC_RETURN_IF_ERROR(
-      runtime::summarizeBundleFolder(request.bundle, source["bundle"]));
+                        const std::string &measurements, Json source) {
   Json report = Json::parse(std::ifstream(measurements), nullptr,
                             /*allow_exceptions=*/false);
   if (!report.is_object())
@@ -66,6 +62,10 @@ static Status writePage(const RunRequest &request,
 Status tool::runWithPage(RunRequest request,
                          std::vector<std::string> arguments) {
   PCC_RETURN_IF_ERROR(checkPage(request));
+  Json source = {{"kind", "run"},
+                 {"title", runtime::nameOfPath(request.bundle)},
+                 {"command", request.command}};
+  PCC_RETURN_IF_ERROR(runtime::addBundle(request.bundle, source));
   runtime::PrivateFolder folder;
   PCC_RETURN_IF_ERROR(folder.create());
   std::string measurements = request.options.measurements;
@@ -78,6 +78,6 @@ Status tool::runWithPage(RunRequest request,
       runtime::runBundle(request.bundle, request.options, arguments);
   if (!std::filesystem::exists(measurements) && status.failed())
     return status;
-  Status written = writePage(request, measurements);
+  Status written = writePage(request, measurements, std::move(source));
   return status.failed() ? status : written;
 }

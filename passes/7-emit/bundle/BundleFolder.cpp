@@ -41,8 +41,8 @@ static bool isNumber(llvm::StringRef text, size_t least) {
 /// are relative to the bundle, such as `weights/position-0.safetensors`. Ranks
 /// on GPUs add files such as `algorithms-cublaslt-130000-NVIDIA-H100`.
 static bool belongsToBundle(llvm::StringRef name) {
-  static constexpr std::array<llvm::StringLiteral, 3> names = {
-      "bundle.json", "run", "weights"};
+  static constexpr std::array<llvm::StringLiteral, 4> names = {
+      "bundle.json", "explain.json", "run", "weights"};
   if (llvm::is_contained(names, name))
     return true;
   if (name.consume_front("rank-"))

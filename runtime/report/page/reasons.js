@@ -8,7 +8,7 @@ function differenceOf(own, other) {
   return [["saves", told(-1)], ["costs", told(1)]].filter(each => each[1]).map(each => each.join(" ")).join(", ") || null;
 }
 
-/** Returns the lints of a plan. A run knows its bundle alone, so its page names the command that has them. */
+/** Returns the lints of a plan. Measurements without their bundle have none, and the page names the command that has them. */
 function lintsSection(source) {
   if (source.kind === "run" && !source.explain)
     return make("p", {class: "muted"}, "Lints, and the reasons of collectives, need the model: ", make("code", {}, "pcc explain MODEL --html"), " with the options of the compilation.");

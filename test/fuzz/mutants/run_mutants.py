@@ -79,17 +79,20 @@ def dumps_of(name, folder):
 
 
 def bundle_files(bundle):
-    """Targets for the files of a bundle, all of which are sealed: `pcc run` reads each of them, `inspect` reads bundle.json."""
-    for name in ("bundle.json", "rank-001", "run"):
+    """Targets for the files of a bundle, all of which are sealed: `pcc run` reads each of them, `inspect` reads bundle.json, and `report` reads explain.json, too."""
+    files = ("bundle.json", "explain.json", "rank-001", "run")
+    for name in files:
         def place(scratch, data, number, name=name):
             copy = os.path.join(scratch, "copy.pcc")
             if not os.path.exists(copy):
                 shutil.copytree(bundle, copy)
-            for file in ("bundle.json", "rank-001", "run"):
+            for file in files:
                 shutil.copy(os.path.join(bundle, file), copy)
             path = store(copy, name, data)
             os.chmod(path, 0o755)
             given = ["--random-inputs", "1", "--comm", "thread", "-q"]
+            if name == "explain.json":
+                return ["report", copy, "-o", os.path.join(scratch, "page.html")]
             return ["inspect", copy] if name == "bundle.json" and number % 2 else ["run", copy, *given]
         yield Target(f"bundle/{name}", os.path.join(bundle, name), place, {11}, 1)
 
