@@ -188,7 +188,8 @@ private:
   bool isSmall(const BucketPart &part) const {
     return plan::isWorthPacking(
         graph::numBytes(part.operand()), graph::numBytes(part.result()),
-        prices.seconds(part.group, 0), prices.cluster->memoryBytesPerSecond);
+        prices.seconds(part.op.getKind(), part.group, 0),
+        prices.cluster->memoryBytesPerSecond);
   }
 
   /// Returns whether a rank receives as many bytes for `part` in a merged call
@@ -392,10 +393,10 @@ struct BucketCollectives
     : pcc::schedule::impl::BucketCollectivesBase<BucketCollectives> {
   void runOnOperation() override {
     const dist::Mesh mesh = dist::meshOf(getOperation());
-    const plan::Prices prices =
-        plan::pricesOf(plan::clusterOf(dist::clusterOf(getOperation()),
-                                       dist::targetOf(getOperation())),
-                       mesh);
+    const plan::Prices prices = {
+        plan::clusterOf(dist::clusterOf(getOperation()),
+                        dist::targetOf(getOperation())),
+        mesh};
     for (auto function : getOperation().getOps<func::FuncOp>())
       savedCalls += Bucketing(function, mesh, prices).run();
     LDBG() << savedCalls << " calls are saved";

@@ -59,10 +59,9 @@ double explain::secondsOf(const dist::Choice &choice,
   double seconds = 0;
   for (const dist::PricedStep &step : choice.steps)
     if (!step.isShared)
-      seconds +=
-          cluster.commSeconds(step.kind, static_cast<int>(step.stride),
-                              static_cast<int>(step.ranks),
-                              static_cast<double>(step.receivedBytes), 1);
+      seconds += cluster.commSeconds(step.kind,
+                                     plan::RankGroup(step.stride, step.ranks),
+                                     static_cast<double>(step.receivedBytes));
   return seconds;
 }
 
@@ -163,15 +162,15 @@ private:
     const int from = facts.positionOfStage[transfer.fromStage];
     const int to = facts.positionOfStage[transfer.toStage];
     const int64_t bytes = emit::bytesOf(transfer.type);
-    const int stride = static_cast<int>(
-        std::abs(to - from) * (explanation.world / facts.numPositions()));
     if (from == to)
       return;
+    const plan::RankGroup pair(
+        std::abs(to - from) * (explanation.world / facts.numPositions()), 2);
     const int64_t calls = transfer.callsPerStep(facts.microbatches);
-    const double seconds = cluster.commSeconds("transfer", stride, 2,
-                                               static_cast<double>(bytes), 1);
+    const double seconds =
+        cluster.commSeconds("transfer", pair, static_cast<double>(bytes));
     count({to, "pp", "transfer", calls, bytes, seconds,
-           cluster.linkFor(stride, 2).level});
+           cluster.linkFor(pair).level});
     addToCut(transfer, bytes * calls, seconds * static_cast<double>(calls));
   }
 

@@ -2,6 +2,7 @@
 
 #include "passes/7-emit/bundle/CollectiveFacts.h"
 #include "dialects/pipe/PipeDialect.h"
+#include "passes/plan/reshard/ClusterPrices.h"
 
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -84,37 +85,24 @@ std::vector<CollectiveFacts> emit::collectivesOf(const ModelFacts &facts,
   return entries;
 }
 
-/// Returns two numbers for the group of rank 0: the difference between the
-/// numbers of neighboring ranks, and the number of ranks. Example: {2, 4} for
-/// the ranks 0, 2, 4 and 6. `group` is an index in `facts.groups`.
-static std::pair<int, int> spacingOf(const ModelFacts &facts, int group) {
-  const dist::Mesh &mesh = facts.mesh.ranks();
-  const auto members = runtime::membersOf(facts.groups[group], mesh,
-                                          runtime::coordinatesOf(mesh, 0));
-  const int64_t stride = members.size() < 2
-                             ? 1
-                             : runtime::rankOf(mesh, members[1]) -
-                                   runtime::rankOf(mesh, members[0]);
-  return {static_cast<int>(stride), static_cast<int>(members.size())};
+/// Returns the ranks that take part in `collective`.
+static plan::RankGroup ranksOf(const ModelFacts &facts,
+                               dist::CollectiveOp collective) {
+  return plan::groupOf(facts.groups[facts.groupOf(collective)],
+                       facts.mesh.ranks());
 }
 
-/// Interpolates between measured seconds if `cluster` has them. Otherwise
-/// returns latency + received bytes / bandwidth of the network with the
-/// smallest span, such as NVLink, that connects the ranks of a group. Assumes
-/// that the ranks of every group are spaced like those of the group of rank 0.
 double emit::secondsOf(const ModelFacts &facts, dist::CollectiveOp collective,
                        const plan::Cluster &cluster) {
-  const int group = facts.groupOf(collective);
-  const CollectiveFacts entry = factsOf(facts, collective, group);
-  const auto [stride, size] = spacingOf(facts, group);
-  return cluster.commSeconds(entry.kind, stride, size,
-                             static_cast<double>(entry.receivedBytes), 1);
+  const CollectiveFacts entry =
+      factsOf(facts, collective, facts.groupOf(collective));
+  return cluster.commSeconds(entry.kind, ranksOf(facts, collective),
+                             static_cast<double>(entry.receivedBytes));
 }
 
 std::string emit::linkOf(const ModelFacts &facts, dist::CollectiveOp collective,
                          const plan::Cluster &cluster) {
-  const auto [stride, size] = spacingOf(facts, facts.groupOf(collective));
-  return cluster.linkFor(stride, size).level;
+  return cluster.linkFor(ranksOf(facts, collective)).level;
 }
 
 Json emit::toJson(const CollectiveFacts &collective, int64_t stage) {

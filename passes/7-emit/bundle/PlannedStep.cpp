@@ -135,8 +135,8 @@ private:
         std::abs(facts.positionOfStage[to] - facts.positionOfStage[from]) *
         perPosition;
     return stride && count
-               ? cluster.commSeconds("transfer", static_cast<int>(stride), 2,
-                                     bytes / count, 1)
+               ? cluster.commSeconds("transfer", plan::RankGroup(stride, 2),
+                                     bytes / count)
                : 0;
   }
 

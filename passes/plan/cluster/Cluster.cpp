@@ -1,10 +1,9 @@
-//===- Cluster.cpp - roofline and alpha-beta prices, built-in profiles ----===//
+//===- Cluster.cpp - roofline, and the built-in clusters of targets ---------===//
 
 #include "passes/plan/cluster/Cluster.h"
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 
 namespace pcc::plan {
 namespace {
@@ -30,34 +29,6 @@ double interpolate(const Curve &curve, double x) {
     return low.second;
   const double share = (x - low.first) / (after->first - low.first);
   return low.second + share * (after->second - low.second);
-}
-
-/// Returns the bytes that one rank of `size` receives in a ring, over those of
-/// the whole tensor.
-double receivedShare(std::string_view kind, int size) {
-  const double others = (size - 1.0) / size;
-  if (kind == "all_reduce")
-    return 2 * others;
-  return kind == "all_gather" || kind == "reduce_scatter" ||
-                 kind == "all_to_all"
-             ? others
-             : 1;
-}
-
-/// Returns the seconds of a call of `kind` in which each of `size` ranks
-/// receives `received` bytes. Interpolates the speeds of `curve` linearly in
-/// the logarithms of bytes and speed. Below the first point, the seconds are
-/// constant. Above the last point, the speed is.
-double measuredSeconds(const Curve &curve, std::string_view kind, int size,
-                       double received) {
-  const double share = receivedShare(kind, size);
-  if (share == 0)
-    return 0;
-  const double bytes = std::max(received / share, curve.front().first);
-  Curve logarithms;
-  for (const auto &[x, y] : curve)
-    logarithms.push_back({std::log(x), std::log(y)});
-  return share * bytes / std::exp(interpolate(logarithms, std::log(bytes)));
 }
 
 /// Returns the description of a cluster that the compiler uses for the target
@@ -106,26 +77,6 @@ double Cluster::computeSeconds(double flops, double bytes,
       matmulEfficiency.empty() ? 1 : interpolate(matmulEfficiency, flops);
   return launchSeconds + std::max(flops / (peakOf(dtype) * reached),
                                   bytes / memoryBytesPerSecond);
-}
-
-const Link &Cluster::linkFor(int stride, int size) const {
-  for (const Link &link : links)
-    if (static_cast<long>(stride) * size <= link.span)
-      return link;
-  return links.back();
-}
-
-double Cluster::commSeconds(std::string_view kind, int stride, int size,
-                            double bytes, double calls) const {
-  if (auto measured = collectives.find(kind); measured != collectives.end())
-    // Measured speeds are valid for one number of ranks only. If none were
-    // measured for `size` ranks, the two lines at the end of the function
-    // compute the seconds from the latency and the bandwidth of a network link.
-    if (auto curve = measured->second.find(size);
-        curve != measured->second.end() && calls > 0)
-      return calls * measuredSeconds(curve->second, kind, size, bytes / calls);
-  const Link &link = linkFor(stride, size);
-  return link.alpha * calls + bytes / link.bytesPerSecond;
 }
 
 std::optional<Cluster> defaultCluster(std::string_view target) {

@@ -1,28 +1,27 @@
 //===- Cluster.h - cost model of a cluster: roofline and alpha-beta links -===//
 //
 // Prices compute with a roofline (the slower of flops at the peak and bytes at
-// the memory bandwidth) and communication with an alpha-beta model per network
-// level: seconds = alpha * calls + bytes / bandwidth. All quantities are in
-// seconds, bytes and flops per second; the cluster file uses larger units.
+// the memory bandwidth), and communication with measured speeds, or with an
+// alpha-beta model per network level: seconds = alpha * calls + bytes /
+// bandwidth. All quantities are in seconds, bytes and flops per second; the
+// cluster file uses larger units.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PCC_PASSES_PLAN_CLUSTER_CLUSTER_H
 #define PCC_PASSES_PLAN_CLUSTER_CLUSTER_H
 
+#include "passes/plan/cluster/MeasuredCollectives.h"
+#include "passes/plan/cluster/RankGroup.h"
 #include "status/StatusOr.h"
 
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace pcc::plan {
-
-/// A measured curve as a list of points (x, y), with strictly ascending x.
-using Curve = std::vector<std::pair<double, double>>;
 
 /// One level of the network, such as NVLink or InfiniBand.
 struct Link {
@@ -34,8 +33,13 @@ struct Link {
   /// Latency of one message or of one call of a collective, in seconds. A call
   /// that transfers few bytes takes about this time.
   double alpha = 0;
-  /// Bandwidth of one rank: the bytes that it can receive per second.
+  /// Bandwidth of one rank: the bytes that it can receive per second while all
+  /// devices of its node communicate.
   double bytesPerSecond = 0;
+  /// Least number of ranks of an all-reduce that the switches of this level
+  /// compute (NVLS, SHARP), so that a rank receives each element once; 0 if
+  /// they do not compute.
+  int leastReducedRanks = 0;
 };
 
 /// Description of the machines of a cluster and of their network. The compiler
@@ -82,12 +86,9 @@ struct Cluster {
   /// sorted by `span`, the number of consecutive ranks that a link connects.
   /// The smallest `span` comes first. The list is never empty.
   std::vector<Link> links;
-  /// Measured speeds of collectives by kind and number of ranks. A point is
-  /// (bytes of the whole tensor, bytes per second). The speed is the bus
-  /// bandwidth of nccl-tests: the bytes that one rank receives in a ring, over
-  /// the seconds. Without points for a kind and a number of ranks,
-  /// commSeconds() uses `links`.
-  std::map<std::string, std::map<int, Curve>, std::less<>> collectives;
+  /// Measured speeds of collectives. Where there are none, commSeconds() uses
+  /// `links`.
+  MeasuredCollectives collectives;
 
   /// Returns the peak flops per second of one device for the element type
   /// `dtype`. If `peakFlops` does not contain `dtype`, the function returns the
@@ -102,20 +103,23 @@ struct Cluster {
   double computeSeconds(double flops, double bytes,
                         std::string_view dtype) const;
 
-  /// Returns the network link over which a group of `size` ranks communicates.
-  /// The numbers of the ranks differ by `stride`: 3 ranks with stride 4 are,
-  /// for example, 0, 4 and 8. Returns the link with the smallest span that is
-  /// at least `stride` · `size`. If there is none, returns the link with the
-  /// largest span.
-  const Link &linkFor(int stride, int size) const;
+  /// Returns the innermost link that connects all ranks of `group`. If there is
+  /// none, returns the outermost link.
+  const Link &linkFor(const RankGroup &group) const;
 
-  /// Returns the predicted seconds of `calls` calls of the collective `kind` in
-  /// a group of `size` ranks. If `kind` is "transfer", a call is a message
-  /// between pipeline stages. `bytes` is the sum that one rank receives in all
-  /// calls. `stride` is the difference between the numbers of neighboring ranks
-  /// of the group.
-  double commSeconds(std::string_view kind, int stride, int size, double bytes,
-                     double calls) const;
+  /// Returns the predicted seconds of one call of the collective `kind`, in
+  /// which each rank of `group` receives `received` bytes. If `kind` is
+  /// "transfer", a call is a message between pipeline stages.
+  ///
+  /// A measured speed of such a group wins. Otherwise, a group that lies in
+  /// several units of a network communicates first within these units, and then
+  /// between them, where each rank is responsible for a part of the tensor. For
+  /// an all_reduce of S bytes by g ranks of each of k nodes:
+  ///
+  ///     2 (g - 1) / g S / (bandwidth within a node) +
+  ///     2 (k - 1) / k S / g / (bandwidth between nodes) + both latencies
+  double commSeconds(std::string_view kind, const RankGroup &group,
+                     double received) const;
 };
 
 /// Returns the built-in description of a cluster for `target`, which is `cpu`
@@ -129,12 +133,24 @@ std::optional<Cluster> defaultCluster(std::string_view target);
 ///     host_ram_gb = 2048       # gb is GiB; also: nodes, devices_per_node
 ///     overlap_slowdown = { compute = 1.12, comm = 1.2 }
 ///     gemm_eff = [[1e9, 0.25]] # flops of a matmul, fraction of the peak
-///     links = [{ level = "nvlink", span = 8, alpha_us = 8, beta_gbps = 370 }]
 ///     [device]                 # gbps is 10^9 bytes per second
 ///     mem_gb = 80              # also: mem_gbps, launch_us, reserved_gb
 ///     peak_tflops = { bf16 = 989, fp32 = 67 }
-///     [collectives.all_reduce]
-///     8 = [[65536, 4.1]]       # 8 ranks: bytes, bus bandwidth in gbps
+///     [[links]]                # a level of the network: equal units of ranks
+///     level = "nvlink"
+///     span = 8                 # ranks of a unit; divides that of the next
+///     alpha_us = 8
+///     beta_gbps = 370          # per device and direction
+///     in_network = "nvls"      # or "sharp": switches that reduce
+///     min_group = 5            # least number of ranks for which they do
+///     nics_per_node = 8        # shared by the devices of a node
+///     oversubscription = 2     # divides the bandwidth
+///     duplex = false           # the directions share the bandwidth
+///     [collectives.all_reduce] # bytes, bus bandwidth in gbps of
+///     8 = [[65536, 4.1]]       # 8 ranks with consecutive numbers
+///     [collectives.all_reduce.infiniband]
+///     8x4 = [[65536, 4.1]]     # 8 ranks of each of 4 units
+///     strided_4 = [[65536, 4]] # one rank of each of 4 units
 StatusOr<Cluster> parseCluster(std::string_view text, const Cluster &defaults);
 
 /// Returns the cluster that `text`, the content of a cluster file, describes.

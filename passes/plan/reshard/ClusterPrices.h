@@ -1,4 +1,4 @@
-//===- ClusterPrices.h - prices of mesh axes from the links of a cluster --===//
+//===- ClusterPrices.h - prices of communication over mesh axes -----------===//
 
 #ifndef PCC_PASSES_PLAN_RESHARD_CLUSTERPRICES_H
 #define PCC_PASSES_PLAN_RESHARD_CLUSTERPRICES_H
@@ -7,13 +7,11 @@
 
 namespace pcc::plan {
 
-/// Returns the latency and the bandwidth of communication along each axis of
-/// `mesh`, except the time axis (microbatches). Both belong to the network link
-/// over which the ranks along the axis communicate (Cluster::linkFor()).
-/// Ignores measured times of collectives.
-Prices pricesOf(const Cluster &cluster, const dist::Mesh &mesh);
+/// Returns the ranks of `mesh` that differ only in their coordinates along
+/// `axes`. Their numbers do not depend on microbatches.
+RankGroup groupOf(const dist::SubAxes &axes, const dist::Mesh &mesh);
 
-/// Returns the prices of communication along the axes of `mesh`. `clusterText`,
+/// Returns the prices of communication over the axes of `mesh`. `clusterText`,
 /// the text of a cluster file, must be valid or empty. If the text is empty,
 /// prices are received bytes. Otherwise, prices are seconds. Fields that the
 /// file lacks have the values of the built-in cluster of `target` ("cpu" or

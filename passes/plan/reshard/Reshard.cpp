@@ -1,5 +1,6 @@
 //===- Reshard.cpp - cheapest collectives from one sharding to another ----===//
 #include "passes/plan/reshard/Reshard.h"
+#include "passes/plan/reshard/ClusterPrices.h"
 #include "passes/plan/reshard/ReshardMove.h"
 #include "passes/plan/reshard/ReshardReduce.h"
 
@@ -12,18 +13,12 @@ using namespace pcc::dist;
 
 namespace pcc::plan {
 
-double Prices::seconds(const SubAxes &over, int64_t bytes) const {
-  // `slowest.alpha` gets the largest latency of all axes in `over`.
-  // `slowest.beta` gets the largest number of seconds per byte of all axes in
-  // `over`. The two numbers may come from different axes.
-  AxisPrice slowest{0, 0};
-  for (const SubAxis &axis : over) {
-    auto known = axes.find(axis.axis);
-    const AxisPrice &own = known == axes.end() ? any : known->second;
-    slowest = {std::max(slowest.alpha, own.alpha),
-               std::max(slowest.beta, own.beta)};
-  }
-  return slowest.alpha + slowest.beta * static_cast<double>(bytes);
+double Prices::seconds(CollectiveKind kind, const SubAxes &over,
+                       int64_t bytes) const {
+  const auto received = static_cast<double>(bytes);
+  return cluster ? cluster->commSeconds(toString(kind), groupOf(over, mesh),
+                                        received)
+                 : received;
 }
 
 ReshardPlan planReshard(const Sharding &from, const Sharding &to,

@@ -85,36 +85,20 @@ struct ReshardPlan {
   bool possible() const { return error.empty(); }
 };
 
-/// Price of communication along one mesh axis: `alpha` seconds for a
-/// collective, plus `beta` seconds for each byte that a rank receives. With the
-/// defaults, the price is the number of received bytes rather than a time.
-struct AxisPrice {
-  double alpha = 0;
-  double beta = 1;
-};
-
-/// Prices of communication along the axes of a mesh. If the member `cluster`
+/// Prices of communication over the axes of a mesh. If the member `cluster`
 /// describes the machines and the network, the price of a collective is a time
 /// in seconds. Otherwise, the price of a collective is the number of bytes that
 /// a rank receives in the collective.
 struct Prices {
-  /// Price of every axis that is not in `axes`.
-  AxisPrice any;
-  /// Prices of mesh axes. The key is the name of the axis. If an axis is not in
-  /// this map, the price of the axis is the member `any`.
-  std::map<std::string, AxisPrice> axes;
-  /// Description of the machines and the network, from which `axes` is
-  /// computed. Prices are then seconds. Without a description, `axes` is empty,
-  /// and prices are received bytes.
   std::optional<Cluster> cluster = {};
+  /// Mesh of the program, which gives ranks their numbers. Unused without
+  /// `cluster`.
+  dist::Mesh mesh = {};
 
-  /// Returns the price of one collective along the mesh axes `over` in which a
-  /// rank receives `bytes` bytes: latency + bytes * seconds per byte. Both
-  /// numbers are the largest of all axes in `over`. Example: axis x has the
-  /// latency 3 us and needs 1 ns per byte. Axis y has 1 us and needs 2 ns per
-  /// byte. The price of 1000 bytes along x and y is 3 us + 1000 * 2 ns = 5 us.
-  /// Without a description of the network, the result is equal to `bytes`.
-  double seconds(const dist::SubAxes &over, int64_t bytes) const;
+  /// Returns the price of one collective of the given kind over the mesh axes
+  /// `over`, in which a rank receives `bytes` bytes.
+  double seconds(dist::CollectiveKind kind, const dist::SubAxes &over,
+                 int64_t bytes) const;
 };
 
 /// Returns the cheapest list of collectives and slices that changes a tensor

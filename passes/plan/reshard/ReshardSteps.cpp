@@ -2,8 +2,8 @@
 //
 // A single step reaches the lower bound of received bytes for any two
 // shardings whose sub-axes align. The search is therefore over the kind of the
-// step, over a slice before it, and, if links have different prices, over
-// splitting it by axis.
+// step, and over a slice before it. Splitting a gather by axis saves nothing,
+// because its price is already that of its parts within and between nodes.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/plan/reshard/ReshardMove.h"
@@ -25,7 +25,7 @@ void append(ReshardPlan &plan, ReshardStep step, const Prices &prices) {
   if (communicates(step.kind)) {
     ++plan.calls;
     plan.receivedBytes += step.receivedBytes;
-    plan.seconds += prices.seconds(step.axes, step.receivedBytes);
+    plan.seconds += prices.seconds(step.kind, step.axes, step.receivedBytes);
   }
   plan.steps.push_back(std::move(step));
 }
@@ -95,8 +95,6 @@ public:
     if (best.possible() && !best.steps.empty() &&
         best.steps[0].kind == CollectiveKind::Exchange && !hasView(to))
       considerSliceFirst(movement, from, to, best);
-    if (!prices.axes.empty())
-      considerOneAxisFirst(from, to, best);
     return best;
   }
 
@@ -175,32 +173,6 @@ private:
     if (second.steps[0].kind != CollectiveKind::Exchange &&
         !isCheaper(best, plan))
       best = std::move(plan);
-  }
-
-  /// If `best` is one all-gather over several mesh axes, replaces it by a
-  /// cheaper plan that gathers along one axis first. A slow axis is often best
-  /// first, because the first all-gather moves the fewest bytes.
-  void considerOneAxisFirst(const Sharding &from, const Sharding &to,
-                            ReshardPlan &best) {
-    if (best.steps.size() != 1 ||
-        best.steps[0].kind != CollectiveKind::AllGather ||
-        best.steps[0].axes.size() < 2)
-      return;
-    for (const SubAxis &first : SubAxes(best.steps[0].axes)) {
-      Sharding middle = from;
-      bool possible = true;
-      for (DimSharding &dim : middle.dims) {
-        std::optional<DimSharding> rest = withoutAxes(dim, {first});
-        possible &= rest.has_value();
-        dim = rest.value_or(dim);
-      }
-      if (!possible)
-        continue;
-      ReshardPlan candidate = plan(from, middle);
-      append(candidate, plan(middle, to));
-      if (isCheaper(candidate, best))
-        best = std::move(candidate);
-    }
   }
 
   /// Returns a plan that gathers the whole tensor on every rank, and then

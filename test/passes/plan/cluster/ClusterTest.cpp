@@ -64,28 +64,117 @@ TEST(Cluster, MissingFieldsKeepTheirDefaults) {
 
 TEST(Cluster, AGroupUsesTheNearestLinkThatConnectsIt) {
   Cluster cluster = parse(sample);
-  EXPECT_EQ(cluster.linkFor(1, 8).level, "nvlink");
-  EXPECT_EQ(cluster.linkFor(8, 2).level, "ib")
+  EXPECT_EQ(cluster.linkFor({1, 8}).level, "nvlink");
+  EXPECT_EQ(cluster.linkFor({8, 2}).level, "ib")
       << "one device on each of two nodes";
-  EXPECT_EQ(cluster.linkFor(1, 4096).level, "ib") << "the widest there is";
+  EXPECT_EQ(cluster.linkFor({1, 4096}).level, "ib") << "the widest there is";
+}
+
+TEST(RankGroup, TellsItsRanksWithinANode) {
+  EXPECT_EQ(RankGroup(4, 4).sizeWithin(8), 2);
+  EXPECT_EQ(RankGroup(4, 4).sizeWithin(16), 4);
+  EXPECT_EQ(RankGroup(8, 4).sizeWithin(8), 1);
+  EXPECT_EQ(RankGroup(1, 12).sizeWithin(8), 8);
+  const RankGroup grid({{2, 16}, {4, 1}});
+  EXPECT_EQ(grid.size(), 8);
+  EXPECT_EQ(grid.sizeWithin(8), 4) << "the ranks 0 to 3 of 0 to 7";
+  EXPECT_EQ(grid.sizeWithin(2), 2);
+  EXPECT_EQ(RankGroup(5, 2).sizeWithin(8), 1) << "3 and 8 are on two nodes";
 }
 
 TEST(Cluster, MeasuredCollectivesWinOverAlphaAndBeta) {
   Cluster cluster = parse(sample);
   // A rank receives 2 · 7/8 of the tensor, at the bus bandwidth.
   const double share = 1.75;
-  const auto seconds = [&](double bytes, double calls = 1) {
-    return cluster.commSeconds("all_reduce", 1, 8, share * bytes, calls);
+  const auto seconds = [&](double bytes) {
+    return cluster.commSeconds("all_reduce", {1, 8}, share * bytes);
   };
   EXPECT_DOUBLE_EQ(seconds(1048576), share * 1048576 / 64e9);
   EXPECT_DOUBLE_EQ(seconds(2 * 67108864.0), share * 2 * 67108864 / 256e9)
       << "the last speed";
   EXPECT_NEAR(seconds(8388608), share * 8388608 / 128e9, 1e-12)
       << "halfway between two points, in logarithms";
-  EXPECT_DOUBLE_EQ(seconds(1), share * 65536 / 4e9) << "the least seconds";
-  EXPECT_DOUBLE_EQ(seconds(3 * 1048576, 3), 3 * seconds(1048576));
-  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_gather", 1, 8, 370e9, 2),
-                   1 + 16e-6);
+  EXPECT_NEAR(seconds(1), 8e-6, 1e-9) << "the latency";
+  EXPECT_NEAR(seconds(32768), (8e-6 + share * 65536 / 4e9) / 2, 1e-12);
+  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_gather", {1, 8}, 0.875 * 1048576),
+                   seconds(1048576) / 2)
+      << "half of an all-reduce, where gathers were not measured";
+  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_gather", {1, 4}, 370e9), 1 + 8e-6);
+  EXPECT_DOUBLE_EQ(cluster.commSeconds("transfer", {1, 2}, 370e9), 1 + 8e-6);
+}
+
+constexpr std::string_view levels = R"(
+devices_per_node = 8
+links = [ { level = "node", span = 8, alpha_us = 1, beta_gbps = 100 },
+          { level = "net", span = 64, alpha_us = 10, beta_gbps = 10 } ]
+)";
+
+TEST(Cluster, AGroupOnSeveralNodesCommunicatesWithinAndBetweenThem) {
+  const Cluster cluster = parse(levels);
+  const double all = 1e9, received = 2.0 * 15 / 16 * all;
+  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_reduce", {1, 16}, received),
+                   1e-6 + 2.0 * 7 / 8 * all / 100e9 + 10e-6 +
+                       2.0 / 2 * (all / 8) / 10e9);
+  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_reduce", {8, 2}, 1e9),
+                   10e-6 + 1e9 / 10e9)
+      << "one device of each node";
+  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_to_all", {1, 16}, 15e9),
+                   10e-6 + 8e9 / 10e9)
+      << "8 of 15 parts cross the network, the others are faster";
+}
+
+TEST(Cluster, MeasuredSpeedsBelongToALevelAndAPlace) {
+  const Cluster cluster = parse(std::string(levels) + R"(
+[collectives.all_reduce]
+16 = [[1e6, 3], [1e9, 3]]
+[collectives.all_reduce.node]
+2 = [[1e6, 40]]
+8 = [[1e6, 10]]
+[collectives.all_reduce.net]
+4x2 = [[1e6, 2]]
+strided_2 = [[1e6, 1]]
+)");
+  const auto speed = [&](const RankGroup &group) {
+    return 1e9 / cluster.commSeconds("all_reduce", group, 1e9);
+  };
+  EXPECT_DOUBLE_EQ(speed({1, 8}), 10e9);
+  EXPECT_DOUBLE_EQ(speed({1, 4}), 20e9) << "between 2 and 8, in logarithms";
+  EXPECT_DOUBLE_EQ(speed({1, 16}), 3e9);
+  EXPECT_DOUBLE_EQ(speed(RankGroup({{2, 8}, {4, 1}})), 2e9);
+  EXPECT_DOUBLE_EQ(speed({8, 2}), 1e9);
+  const double all = 1e9 / 1.5;
+  EXPECT_DOUBLE_EQ(
+      cluster.commSeconds("all_reduce", RankGroup({{2, 8}, {2, 4}}), 1e9),
+      all / 40e9 + all / 2 / 1e9)
+      << "two devices of each node: within nodes, and between them";
+}
+
+TEST(Cluster, LinksAreSharedAndOversubscribed) {
+  const auto bandwidth = [](std::string_view fields) {
+    return parse("devices_per_node = 8\nlinks = [{ span = 64, beta_gbps = 40" +
+                 std::string(fields) + " }]")
+        .links[0];
+  };
+  EXPECT_DOUBLE_EQ(bandwidth("").bytesPerSecond, 40e9);
+  EXPECT_DOUBLE_EQ(bandwidth(", nics_per_node = 2").bytesPerSecond, 10e9);
+  EXPECT_DOUBLE_EQ(bandwidth(", nics_per_node = 16").bytesPerSecond, 40e9);
+  EXPECT_DOUBLE_EQ(bandwidth(", oversubscription = 4").bytesPerSecond, 10e9);
+  EXPECT_DOUBLE_EQ(bandwidth(", duplex = false").bytesPerSecond, 20e9);
+  EXPECT_EQ(bandwidth(", in_network = \"nvls\"").leastReducedRanks, 5);
+  EXPECT_EQ(
+      bandwidth(", in_network = \"sharp\", min_group = 4").leastReducedRanks,
+      4);
+  EXPECT_EQ(bandwidth(", in_network = \"none\"").leastReducedRanks, 0);
+}
+
+TEST(Cluster, SwitchesThatReduceSendEachElementOnce) {
+  const Cluster cluster = parse("links = [{ span = 64, alpha_us = 1, beta_gbps "
+                                "= 100, in_network = \"nvls\" }]");
+  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_reduce", {1, 8}, 1.75e9),
+                   1e-6 + 1e9 / 85e9);
+  EXPECT_DOUBLE_EQ(cluster.commSeconds("all_reduce", {1, 4}, 1.5e9),
+                   1e-6 + 1.5e9 / 100e9)
+      << "four ranks are too few";
 }
 
 TEST(Cluster, ProfilesHaveNames) {
@@ -143,6 +232,19 @@ TEST(Cluster, MistakesInTheFileAreNamed) {
   EXPECT_EQ(errorOf("[collectives.all_reduce]\n8 = [[0, 1], [1, 1]]"),
             "line 2 of the cluster file: the bytes of "
             "'collectives.all_reduce.8' must be positive");
+  EXPECT_EQ(errorOf("[collectives.all_reduce.rail]\n8 = [[1, 1]]"),
+            "line 1 of the cluster file: 'collectives.all_reduce.rail' must be "
+            "named by a group size, or by the level of a link");
+  EXPECT_EQ(errorOf("[collectives.all_reduc]\n8 = [[1, 1]]"),
+            "line 1 of the cluster file: unknown collective "
+            "'collectives.all_reduc'");
+  EXPECT_EQ(errorOf("links = [{ span = 8, beta_gbps = 1 }, { span = 12, "
+                    "beta_gbps = 1 }, { span = 99, beta_gbps = 1 }]"),
+            "line 1 of the cluster file: units of 12 ranks do not consist of "
+            "whole units of 8 ranks");
+  EXPECT_EQ(errorOf("links = [{ beta_gbps = 1, in_network = \"sharpe\" }]"),
+            "line 1 of the cluster file: 'links.in_network' must be \"nvls\", "
+            "\"sharp\" or \"none\"");
   EXPECT_TRUE(errorOf("nodes = = 1")
                   .starts_with("line 1 of the cluster file is not TOML: "));
   std::string deep = "nodes = 1\na";

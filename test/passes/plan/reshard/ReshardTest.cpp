@@ -120,25 +120,24 @@ TEST(Movement, NothingMovesBetweenMicrobatches) {
   EXPECT_EQ(time.plan("[-,-] partial sum(mb+t)", "[-,-]"), "all_reduce t");
 }
 
-TEST(Movement, SlowLinksAreGatheredFirst) {
-  Setting clusters = two;
-  clusters.prices.axes["x"] = {0, 10};
-  EXPECT_EQ(clusters.plan("[x,y,-]", "[-,-,-]"), "all_gather x, all_gather y");
-  EXPECT_EQ(two.plan("[x,y,-]", "[-,-,-]"), "all_gather x y");
-}
-
-TEST(Prices, AnAxisHasTheLinkThatConnectsItsRanks) {
+TEST(Prices, DependOnKindAndNetwork) {
   const char *file = R"(links = [
     { level = "node", span = 8, alpha_us = 1, beta_gbps = 100 },
     { level = "net", span = 1024, alpha_us = 10, beta_gbps = 10 } ])";
   // Ranks along d are 4 apart, so that their group spans 16 ranks.
-  Prices prices = pricesOf(file, "cpu", {{{"mb", 8}, {"d", 4}, {"t", 4}}});
-  EXPECT_EQ(prices.axes.size(), 2u);
-  EXPECT_DOUBLE_EQ(prices.axes["t"].alpha, 1e-6);
-  EXPECT_DOUBLE_EQ(prices.axes["d"].alpha, 10e-6);
-  EXPECT_DOUBLE_EQ(prices.seconds({{"d", 1, 4}, {"t", 1, 4}}, 1000),
+  const Mesh mesh{{{"mb", 8}, {"d", 4}, {"t", 4}}};
+  const Prices prices = pricesOf(file, "cpu", mesh);
+  EXPECT_DOUBLE_EQ(
+      prices.seconds(CollectiveKind::AllGather, {{"t", 1, 4}}, 1000),
+      1e-6 + 1000 / 100e9);
+  EXPECT_DOUBLE_EQ(prices.seconds(CollectiveKind::Exchange,
+                                  {{"d", 1, 4}, {"t", 1, 4}}, 1000),
                    10e-6 + 1000 / 10e9);
-  EXPECT_FALSE(pricesOf("", "cpu", two.mesh).cluster);
+  EXPECT_DOUBLE_EQ(
+      prices.seconds(CollectiveKind::AllGather, {{"d", 2, 2}}, 1000),
+      1e-6 + 1000 / 100e9)
+      << "the minor half of d is within a node";
+  EXPECT_FALSE(pricesOf("", "cpu", mesh).cluster);
 }
 
 TEST(Reduction, ToWholeIsOneAllReduce) {
