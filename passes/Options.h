@@ -67,6 +67,9 @@ struct CompileOptions {
   /// Path of the model: an .onnx file, an .mlir file in the graph dialect, or
   /// the .mlir dump of a phase.
   std::string model;
+  /// --transformer: sizes of a transformer that pcc makes in place of `model`
+  /// (TransformerSpec); empty if there is a model.
+  std::string transformer;
   /// Path of the output that pcc writes:
   ///  - if `emitsOnnx` is false: the bundle, a directory with one executable
   ///    per rank;

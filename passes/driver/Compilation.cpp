@@ -6,6 +6,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "passes/1-import/Import.h"
+#include "passes/1-import/transformer/TransformerGraph.h"
 #include "passes/7-emit/Emit.h"
 #include "passes/7-emit/link/InstructionSets.h"
 #include "passes/Pipeline.h"
@@ -64,14 +65,19 @@ Compilation::Compilation(const CompileOptions &options, const Listener &outside)
 }
 
 Status Compilation::load() {
+  current = Phase::Import;
+  report.begin(current);
+  Status status = runGuarded(
+      [&] { return options.transformer.empty() ? loadFile() : makeModel(); });
+  return status.ok() ? checkInstructionSets() : placed(status, Phase::None);
+}
+
+Status Compilation::loadFile() {
   if (llvm::sys::fs::exists(options.model + "/bundle.json"))
     return Status::error(CannotRead, "'" + options.model + "' is a bundle",
                          {"pcc run " + shellWord(options.model) + " runs it"});
   bool isText = llvm::sys::path::extension(options.model) == ".mlir";
-  current = Phase::Import;
-  report.begin(current);
-  Status status = runGuarded([&] { return isText ? loadText() : loadOnnx(); });
-  return status.ok() ? checkInstructionSets() : placed(status, Phase::None);
+  return isText ? loadText() : loadOnnx();
 }
 
 Status Compilation::loadWithPlaces() {
@@ -290,6 +296,30 @@ trainedNames(const TrainingOptions &training, std::vector<std::string> &asked) {
   };
 }
 
+Status Compilation::makeModel() {
+  PCC_ASSIGN_OR_RETURN(const TransformerSpec spec,
+                       parseTransformer(options.transformer));
+  int64_t batch = 1;
+  for (const auto &[name, size] : options.dims) {
+    if (name != "batch" || size < 1)
+      return Status::error(WrongUsage,
+                           "--dim " + name + "=" + std::to_string(size) +
+                               " does not fit; the only dynamic dim of a "
+                               "--transformer is 'batch'");
+    batch = size;
+  }
+  if (!options.shapes.empty())
+    return Status::error(WrongUsage, "--shape needs a MODEL; --dim batch=N is "
+                                     "the batch of a --transformer");
+  module = makeTransformer(spec, batch, &context);
+  CompileOptions completed = options;
+  if (options.training.train && options.training.loss.empty())
+    completed.training.loss = "cross_entropy(logits, labels)";
+  PCC_RETURN_IF_ERROR(
+      checkWeightNames(*module, /*others=*/{}, completed.training));
+  return recordOptions(*module, completed);
+}
+
 Status Compilation::loadOnnx() {
   if (options.startAt.value_or(Phase::Import) != Phase::Import)
     return Status::error(
@@ -362,6 +392,9 @@ Status Compilation::keepWeights() {
 }
 
 Status Compilation::requireWeights() {
+  if (!options.transformer.empty() && !options.randomWeights)
+    return Status::error(WrongUsage, "a --transformer has no file with weights",
+                         {"--random-weights SEED gives it random ones"});
   if (!isDump || options.randomWeights || fulfils(checkWeightsExist))
     return Status::success();
   return diagnostics.status(CannotRead);

@@ -83,6 +83,10 @@ private:
   /// is an edited or handwritten .mlir file, because the cause may be in this
   /// file.
   Status internalError(const std::string &what);
+  /// Reads `options.model` as the module.
+  Status loadFile();
+  /// Makes the transformer that `options.transformer` describes.
+  Status makeModel();
   /// Imports the .onnx file `options.model` as the module.
   Status loadOnnx();
   /// Parses the .mlir file `options.model`, a dump or a model in pcc's graph

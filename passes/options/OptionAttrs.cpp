@@ -448,6 +448,7 @@ Status pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
     return Status::error(
         CannotRead, "the dump does not name the model that it was made from");
   options.model = (root.getValue() + "/" + file.getValue()).str();
+  options.transformer.clear();
   // The imported model must be unpartitioned. The ONNX file may have
   // annotations that assign its nodes and tensors to devices. With
   // --configuration none, the import ignores these annotations.
@@ -464,7 +465,9 @@ Status pcc::restoreImportOptions(ModuleOp module, CompileOptions &options) {
     StringRef name = option.getName(), value;
     if (auto text = dyn_cast<StringAttr>(option.getValue()))
       value = text.getValue();
-    if (name.consume_front("--dim ") && !parseSizes(value).empty())
+    if (name == "--transformer")
+      options.transformer = value.str();
+    else if (name.consume_front("--dim ") && !parseSizes(value).empty())
       options.dims[name.str()] = parseSizes(value).front();
     else if (name.consume_front("--shape "))
       options.shapes[name.str()] = parseSizes(value);

@@ -5,6 +5,7 @@
 #include "dialects/graph/GraphDialect.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "dialects/rank/RankDialect.h"
+#include "passes/1-import/transformer/TransformerSpec.h"
 #include "passes/plan/cluster/ClusterProfiles.h"
 #include "runtime/base/NumberCheck.h"
 #include "sharding/ShardingText.h"
@@ -36,6 +37,12 @@ static std::string checkBatchDim(const std::string &text) {
       equals != std::string::npos && equals > 0 &&
       runtime::checkWholeNumber(text.substr(equals + 1), 0).empty();
   return isWhole ? "" : "needs NAME=K, got '" + text + "'";
+}
+
+/// Checks `text`, the sizes in --transformer. Returns an error message, or an
+/// empty string if no error is found.
+static std::string checkTransformer(const std::string &text) {
+  return parseTransformer(text).status().message();
 }
 
 /// Checks `text`, the value of the option --loss-scale. The loss scale is a
@@ -72,6 +79,14 @@ static constexpr OptionRow rows[] = {
      .help = ".onnx file, or .mlir file of any phase",
      .value = &CompileOptions::model,
      .shapesResult = false},
+    {.name = "--transformer",
+     .group = modelGroup,
+     .help = "make a transformer in place of MODEL: layers=2,hidden=64,heads=4,"
+             "ffn=256,vocab=500,seq=32; optional are kv_heads, head_dim, "
+             "experts, topk, gated, tied",
+     .value = &CompileOptions::transformer,
+     .metavar = "SIZES",
+     .check = checkTransformer},
     {.name = "--dim",
      .group = modelGroup,
      .help = "bind a dynamic dim: batch=8; repeatable",

@@ -17,7 +17,7 @@ from . import _pcc
 from .child import run_in_child
 from .error import Error
 from .explanation import Explanation
-from .keywords import document, options_of, path_word, shared, words_of
+from .keywords import document, model_words, options_of, shared, words_of
 from .page import Report, report
 from .progress import Progress
 from .session import Session
@@ -83,9 +83,12 @@ class Bundle:
                         [f"did you mean {near!r}?" for near in _pcc.find_similar(name, names)[:1]], 2)
         return found
 
+    def _is_compiled_here(self) -> bool:
+        return self._model is not None or "transformer" in self._options
+
     def explain(self, value: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
         """Explains the plan, with the options of compile. See pcc.explain."""
-        if self._model is None:
+        if not self._is_compiled_here():
             raise Error(f"bundle '{self.path}' was not compiled here", ["pcc.explain(model, …) takes the options of compile"], 2)
         return explain(self._model, value, **{**shared(self._options, "compile", "explain"), **options})
 
@@ -105,7 +108,7 @@ class Bundle:
         """Executes the plan on simulated ranks and compares the results with the unpartitioned model, as `pcc verify` does with
         the options of compile. Returns its report. If values differ, raises Error with exit code 15 and the report in `report`.
         """
-        if self._model is None:
+        if not self._is_compiled_here():
             raise Error(f"bundle '{self.path}' was not compiled here", ["pcc.verify(model, …) takes the options of compile"], 2)
         known = shared(self._options, "compile", "verify")
         known.pop("start_at", None)             # A dump tells its phase, and is compared with the model, which is no dump.
@@ -121,16 +124,17 @@ def open(path: Path) -> Bundle:
     return Bundle(path)
 
 
-def compile(model: Path, *, output: Path | None = None, progress: bool = False, **options: Unpack[CompileOptions]) -> Bundle:
-    """Compiles a model into one program per rank.
+def compile(model: Path | None = None, *, output: Path | None = None, progress: bool = False,
+            **options: Unpack[CompileOptions]) -> Bundle:
+    """Compiles a model into one program per rank. `transformer` with its sizes takes the place of a model.
 
     Options are those of `pcc MODEL`, with underscores: lists for options that can be repeated, dicts for NAME=VALUE. Without
     `output`, the bundle lies in a temporary folder, which is removed with the object."""
     folder = None
     if output is None and not options.get("emit"):
         folder = tempfile.mkdtemp(prefix="pcc-")
-        output = os.path.join(folder, os.path.splitext(os.path.basename(os.fspath(model)))[0] + ".pcc")
-    words = [path_word(model), *words_of("compile", {"output": output, **options})]
+        output = os.path.join(folder, os.path.splitext(os.path.basename(os.fspath(model or "transformer")))[0] + ".pcc")
+    words = [*model_words(model), *words_of("compile", {"output": output, **options})]
     notes: list[str] = []
     try:
         with Progress(len(_pcc.phases()), "phase", progress) as bar, in_words_of("compile"):
@@ -145,12 +149,12 @@ def compile(model: Path, *, output: Path | None = None, progress: bool = False, 
     return bundle
 
 
-def verify(model: Path, inputs: Arrays | None = None, *, progress: bool = False,
+def verify(model: Path | None = None, inputs: Arrays | None = None, *, progress: bool = False,
            **options: Unpack[VerifyOptions]) -> dict[str, Any]:
     """Compares a plan with the unpartitioned model. See Bundle.verify."""
     with tempfile.TemporaryDirectory(prefix="pcc-") as folder:
         report = os.fspath(options.pop("report", None) or os.path.join(folder, "report.json"))
-        words = [path_word(model), *words_of("verify", options), f"--report={report}"]
+        words = [*model_words(model), *words_of("verify", options), f"--report={report}"]
         for name, value in arrays_by_name(inputs, "verify", ["name"]).items():
             file = os.path.join(folder, f"input-{len(words)}.npy")
             np.save(file, np.asarray(value))
@@ -166,7 +170,7 @@ def verify(model: Path, inputs: Arrays | None = None, *, progress: bool = False,
         return _read(report)
 
 
-def explain(model: Path, value: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
+def explain(model: Path | None = None, value: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
     """Explains what a plan costs and why it communicates, without making a bundle. `value` is a weight, input, output, value or node
     (globs allowed), of which the result explains the sharding as well.
 
@@ -174,7 +178,7 @@ def explain(model: Path, value: str | None = None, **options: Unpack[ExplainOpti
     with `top` or `verbose`: a tree of the costs, or the sharding of `value`."""
     notes: list[str] = []
     with in_words_of("explain"):
-        words = [path_word(model), *([value] if value else []), *words_of("explain", options)]
+        words = [*model_words(model), *([value] if value else []), *words_of("explain", options)]
         text, facts = _pcc.explain(words, notes.append)
     return Explanation(json.loads(facts), text, [] if options.get("quiet") else notes)
 

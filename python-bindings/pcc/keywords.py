@@ -93,6 +93,11 @@ def path_word(path: str | os.PathLike[str]) -> str:
     return f"./{text}" if text.startswith("-") else text
 
 
+def model_words(model: str | os.PathLike[str] | None) -> list[str]:
+    """Returns the words that name the model; none if an option makes it."""
+    return [] if model is None else [path_word(model)]
+
+
 def document(command: str) -> str:
     """Returns the options of a command with their types, for a docstring."""
     return "\n".join(f"    {keyword_of(option.name)} ({option.type}): {option.description}" for option in options_of(command).values())

@@ -9,6 +9,7 @@ Texts = OneOrMore[Text] | Mapping[str, object]
 
 
 class SharedOptions(TypedDict, total=False):
+    transformer: str | float | None
     dim: Mapping[str, int] | OneOrMore[str] | None
     dims: Mapping[str, int] | OneOrMore[str] | None
     shape: Mapping[str, Sequence[int]] | OneOrMore[str] | None

@@ -165,5 +165,18 @@ class Descriptions(unittest.TestCase):
         self.assertIn("    dims (Mapping[str, int]", pcc.compile.__doc__)
 
 
+
+class Transformer(unittest.TestCase):
+    """A transformer without a file."""
+
+    def test_sizes_take_the_place_of_a_model(self):
+        sizes = "layers=1,hidden=16,heads=2,ffn=32,vocab=20,seq=4"
+        bundle = pcc.compile(transformer=sizes, dim={"batch": 2}, random_weights=1, tp=2)
+        self.assertEqual(os.path.basename(bundle.path), "transformer.pcc")
+        self.assertEqual(bundle.inspect()["outputs"][0]["shape"], [2, 4, 20])
+        self.assertTrue(bundle.verify()["equal"])
+        self.assertEqual(bundle.explain()["world"], 2)
+
+
 if __name__ == "__main__":
     unittest.main()

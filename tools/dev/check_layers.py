@@ -48,7 +48,7 @@ LAYERS = [
         "onnx/write": "onnx/model", "onnx/schema": "onnx/model"}, r"runtime/base/.*"),
     (r"passes/1-import/onnx/[^/]+",      [r"passes/1-import/onnx/.*"]),
     *rooms("passes/1-import", {
-        "build": "onnx onnx/model onnx/inline", "devices": "build onnx/model", "ops": "build"}, DIALECTS, r"runtime/base/.*"),
+        "build": "onnx onnx/model onnx/inline", "devices": "build onnx/model", "ops": "build", "transformer": "build"}, DIALECTS, r"runtime/base/.*"),
     *rooms("passes/2-prepare", {"match": "", "composites": "match", "simplify": "match", "training": ""}, DIALECTS, r"runtime/base/QuantityText\.h"),
     *rooms("passes/4-shard", {"graph": "", "policy": "graph", "search": "graph policy", "expand": "graph"}, DIALECTS, PLAN, r"runtime/base/QuantityText\.h"),
     *rooms("passes/7-emit", {

@@ -57,7 +57,8 @@ static std::string listPhases() {
 /// model (`--emit onnx`) goes to the directory of the model, because external
 /// data is found relative to it. A bundle goes to the current directory.
 static std::string defaultOutput(const CompileOptions &options) {
-  const std::filesystem::path model = options.model;
+  const std::filesystem::path model =
+      options.transformer.empty() ? options.model : "transformer";
   if (options.emitsOnnx)
     return model.parent_path() / (model.stem().string() + ".sharded.onnx");
   return model.stem().string() + ".pcc";

@@ -277,4 +277,10 @@ void tool::addOptions(CLI::App &app, CompileOptions &options,
     if (*row.name != '-')
       option->required();
   }
+  CLI::Option *transformer = app.get_option_no_throw("--transformer"),
+              *model = app.get_option_no_throw("MODEL");
+  if (!transformer || !model)
+    return;
+  transformer->excludes(model);
+  transformer->each([model](const std::string &) { model->required(false); });
 }

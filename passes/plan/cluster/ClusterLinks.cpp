@@ -144,7 +144,7 @@ void ClusterReader::readSpeeds(const std::string &name, std::string_view key,
                                std::optional<size_t> level,
                                MeasuredCollective &measured) {
   const std::string field = name + "." + std::string(key);
-  const std::optional<Placement> placement = placementOf(key, level);
+  const std::optional<GroupPlacement> placement = placementOf(key, level);
   if (!placement)
     return fail(points, "'" + field + "' must be named by a group size");
   Curve speeds = curve(field, points, 1, giga);
@@ -165,7 +165,7 @@ static std::optional<int64_t> parseSize(std::string_view text) {
   return size;
 }
 
-std::optional<Placement>
+std::optional<GroupPlacement>
 ClusterReader::placementOf(std::string_view key,
                            std::optional<size_t> level) const {
   const size_t outermost = cluster.links.size() - 1;
@@ -176,7 +176,7 @@ ClusterReader::placementOf(std::string_view key,
     const auto units = parseSize(key.substr(isStrided ? 8 : cross + 1));
     if (!perUnit || !units || level.value_or(outermost) == 0)
       return std::nullopt;
-    return Placement{level.value_or(outermost), *perUnit, *units};
+    return GroupPlacement{level.value_or(outermost), *perUnit, *units};
   }
   const auto size = parseSize(key);
   if (!size)
@@ -185,10 +185,10 @@ ClusterReader::placementOf(std::string_view key,
     for (level = 0; *level < outermost && *size > cluster.links[*level].span;)
       ++*level;
   if (*level == 0)
-    return Placement{0, *size, 1};
+    return GroupPlacement{0, *size, 1};
   const int64_t perUnit =
       std::min<int64_t>(*size, cluster.links[*level - 1].span);
-  return Placement{*level, perUnit, (*size + perUnit - 1) / perUnit};
+  return GroupPlacement{*level, perUnit, (*size + perUnit - 1) / perUnit};
 }
 
 } // namespace pcc::plan

@@ -54,6 +54,7 @@ level = "nvswitch"
 span = 8
 alpha_us = 13.0
 beta_gbps = 450
+in_network = "nvls"
 [[links]]
 level = "ndr"
 span = 65536
@@ -78,6 +79,7 @@ level = "nvswitch"
 span = 8
 alpha_us = 13
 beta_gbps = 450
+in_network = "nvls"
 [[links]]
 level = "network"
 span = 65536
@@ -107,6 +109,7 @@ level = "nvswitch"
 span = 8
 alpha_us = 25
 beta_gbps = 900
+in_network = "nvls"
 [[links]]
 level = "network"
 span = 65536
@@ -132,6 +135,7 @@ level = "nvl72"
 span = 72
 alpha_us = 25
 beta_gbps = 900
+in_network = "nvls"
 [[links]]
 level = "network"
 span = 65536

@@ -110,8 +110,8 @@ private:
                   MeasuredCollective &measured);
   /// Returns the group of ranks that the name of measured speeds means;
   /// std::nullopt if it means none.
-  std::optional<Placement> placementOf(std::string_view key,
-                                       std::optional<size_t> level) const;
+  std::optional<GroupPlacement> placementOf(std::string_view key,
+                                            std::optional<size_t> level) const;
   /// Ignores free text about the origin of the numbers.
   void readProvenance(const std::string &name, const toml::node &node) {
     table(name, node);

@@ -25,7 +25,7 @@ public:
     if (size < 2)
       return 0;
     const double bytes = received / receivedShare(kind, size);
-    const Placement whole = placementOf(group);
+    const GroupPlacement whole = placementOf(group);
     if (const auto known = measured(whole, bytes))
       return *known;
     if (whole.level == 0 || !(isRing() || kind == "all_to_all"))
@@ -49,7 +49,7 @@ private:
                                             : group.size();
   }
 
-  Placement placementOf(const RankGroup &group) const {
+  GroupPlacement placementOf(const RankGroup &group) const {
     const int64_t size = group.size();
     size_t level = 0;
     while (within(group, level) < size)
@@ -68,7 +68,7 @@ private:
   /// Returns the measured seconds of a call on a tensor of `bytes` bytes. Below
   /// the measured sizes, and where only all-reduces were measured, the seconds
   /// follow from those of an all-reduce.
-  std::optional<double> measured(const Placement &placement,
+  std::optional<double> measured(const GroupPlacement &placement,
                                  double bytes) const {
     const MeasuredCollective *own = tableOf(kind);
     const double latency = link(placement.level).alpha;
@@ -87,7 +87,7 @@ private:
 
   /// Returns the seconds of a call with the bus bandwidth of an all-reduce of
   /// equal size, if that was measured, and if a ring can have it.
-  std::optional<double> asAllReduce(const Placement &placement,
+  std::optional<double> asAllReduce(const GroupPlacement &placement,
                                     double bytes) const {
     const MeasuredCollective *table = tableOf("all_reduce");
     const Link &own = link(placement.level);
@@ -107,7 +107,7 @@ private:
 
   /// Returns the seconds of a call by ranks of one level: latency, and bytes
   /// over bandwidth.
-  double single(const Placement &placement, double bytes) const {
+  double single(const GroupPlacement &placement, double bytes) const {
     const Link &own = link(placement.level);
     const int64_t size = placement.perUnit * placement.units;
     double seconds = receivedShare(kind, size) * bytes / own.bytesPerSecond;
@@ -127,8 +127,8 @@ private:
     for (size_t level = 0; level <= outermost; ++level) {
       const int64_t here = within(group, level);
       const int64_t units = (here + inner - 1) / inner;
-      const Placement part =
-          level == 0 ? Placement{0, units, 1} : Placement{level, 1, units};
+      const GroupPlacement part = level == 0 ? GroupPlacement{0, units, 1}
+                                             : GroupPlacement{level, 1, units};
       const double share = bytes / static_cast<double>(inner);
       if (units > 1)
         seconds += measured(part, share).value_or(single(part, share));

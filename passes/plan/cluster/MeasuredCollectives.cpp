@@ -46,7 +46,8 @@ static double speedOn(const Curve &curve, double share, double bytes,
 /// Returns the number of ranks in which `own` differs from `other`, if a speed
 /// for `own` may be interpolated from one for `other`; otherwise 0. Both have
 /// one unit, or equal numbers of ranks per unit.
-static int64_t comparedSize(const Placement &own, const Placement &other) {
+static int64_t comparedSize(const GroupPlacement &own,
+                            const GroupPlacement &other) {
   if (own.level != other.level)
     return 0;
   if (own.units == 1 && other.units == 1)
@@ -54,10 +55,10 @@ static int64_t comparedSize(const Placement &own, const Placement &other) {
   return own.perUnit == other.perUnit ? other.units : 0;
 }
 
-std::optional<double> MeasuredCollective::seconds(std::string_view kind,
-                                                  const Placement &placement,
-                                                  double bytes,
-                                                  double latency) const {
+std::optional<double>
+MeasuredCollective::seconds(std::string_view kind,
+                            const GroupPlacement &placement, double bytes,
+                            double latency) const {
   const double size = static_cast<double>(comparedSize(placement, placement));
   std::pair<double, double> below{0, 0}, above{INFINITY, 0};
   bytes = std::max(bytes, 1.0);
@@ -80,7 +81,7 @@ std::optional<double> MeasuredCollective::seconds(std::string_view kind,
 }
 
 std::optional<double>
-MeasuredCollective::leastBytes(const Placement &placement) const {
+MeasuredCollective::leastBytes(const GroupPlacement &placement) const {
   const auto found = curves.find(placement);
   return found == curves.end() ? std::nullopt
                                : std::optional(found->second.front().first);

@@ -19,7 +19,7 @@ using Curve = std::vector<std::pair<double, double>>;
 /// How the ranks of a group lie in a network. Example: 4 devices of each of 2
 /// nodes have the level of the network between nodes, `perUnit` 4 and `units`
 /// 2. A group within a node has the level within nodes, and one unit.
-struct Placement {
+struct GroupPlacement {
   /// Index in Cluster::links of the innermost level that connects the group.
   size_t level = 0;
   /// Number of ranks in one unit of the next inner level, and number of these
@@ -27,7 +27,7 @@ struct Placement {
   int64_t perUnit = 1;
   int64_t units = 1;
 
-  auto operator<=>(const Placement &) const = default;
+  auto operator<=>(const GroupPlacement &) const = default;
 };
 
 /// Returns the bytes that one rank of `size` receives in a call of the
@@ -40,7 +40,7 @@ double receivedShare(std::string_view kind, int64_t size);
 /// nccl-tests: the bytes that one rank receives in a ring, over the seconds.
 class MeasuredCollective {
 public:
-  void add(const Placement &placement, Curve speeds) {
+  void add(const GroupPlacement &placement, Curve speeds) {
     curves[placement] = std::move(speeds);
   }
 
@@ -52,15 +52,15 @@ public:
   /// numbers of ranks per unit, or of units. Returns std::nullopt if there are
   /// none on both sides.
   std::optional<double> seconds(std::string_view kind,
-                                const Placement &placement, double bytes,
+                                const GroupPlacement &placement, double bytes,
                                 double latency) const;
 
   /// Returns the bytes of the first point for a placement; std::nullopt if it
   /// has no curve.
-  std::optional<double> leastBytes(const Placement &placement) const;
+  std::optional<double> leastBytes(const GroupPlacement &placement) const;
 
 private:
-  std::map<Placement, Curve> curves;
+  std::map<GroupPlacement, Curve> curves;
 };
 
 /// Measured collectives by kind, such as "all_reduce".

@@ -6,16 +6,17 @@
 
 namespace pcc::plan {
 
-RankGroup::RankGroup(std::vector<Dim> all) : dims(std::move(all)) {
-  std::erase_if(dims, [](const Dim &dim) { return dim.size < 2; });
-  std::sort(dims.begin(), dims.end(), [](const Dim &left, const Dim &right) {
-    return left.stride < right.stride;
-  });
+RankGroup::RankGroup(std::vector<RankDim> all) : dims(std::move(all)) {
+  std::erase_if(dims, [](const RankDim &dim) { return dim.size < 2; });
+  std::sort(dims.begin(), dims.end(),
+            [](const RankDim &left, const RankDim &right) {
+              return left.stride < right.stride;
+            });
 }
 
 int64_t RankGroup::sizeWithin(int64_t span) const {
   int64_t count = 1;
-  for (const Dim &dim : dims) {
+  for (const RankDim &dim : dims) {
     const int64_t own = std::clamp<int64_t>(span / dim.stride, 1, dim.size);
     count *= own;
     if (own < dim.size)

@@ -8,22 +8,23 @@
 
 namespace pcc::plan {
 
+/// A dim of a grid of ranks: `size` ranks whose numbers differ by `stride`.
+struct RankDim {
+  int64_t size = 1;
+  int64_t stride = 1;
+};
+
 /// The numbers of ranks that communicate, as a grid: the sums of one multiple
 /// of the stride of each dim, and of the number of the first rank. Example:
 /// size 2 and stride 8, and size 4 and stride 1, are the ranks 0, 1, 2, 3, 8,
 /// 9, 10 and 11. All groups of one collective have the same grid.
 class RankGroup {
 public:
-  struct Dim {
-    int64_t size = 1;
-    int64_t stride = 1;
-  };
-
   /// Makes a group with the given dims, in any order.
-  explicit RankGroup(std::vector<Dim> dims);
+  explicit RankGroup(std::vector<RankDim> dims);
   /// Makes a group of `size` ranks whose numbers differ by `stride`.
   RankGroup(int64_t stride, int64_t size)
-      : RankGroup(std::vector<Dim>{{size, stride}}) {}
+      : RankGroup(std::vector<RankDim>{{size, stride}}) {}
 
   /// Returns the number of ranks.
   int64_t size() const { return sizeWithin(INT64_MAX); }
@@ -38,7 +39,7 @@ public:
 
 private:
   /// Dims with more than one rank, the smallest stride first.
-  std::vector<Dim> dims;
+  std::vector<RankDim> dims;
 };
 
 } // namespace pcc::plan

@@ -7,7 +7,7 @@
 namespace pcc::plan {
 
 RankGroup groupOf(const dist::SubAxes &axes, const dist::Mesh &mesh) {
-  std::vector<RankGroup::Dim> dims;
+  std::vector<RankDim> dims;
   // The last axis of the mesh has the stride 1. The stride of any other axis is
   // the product of the sizes of all axes after it. Example: in the mesh {dp=2,
   // tp=4}, the stride of dp is 4.

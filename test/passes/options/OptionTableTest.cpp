@@ -4,6 +4,7 @@
 #include "status/Suggestions.h"
 #include "tools/pcc/OptionsCli.h"
 
+#include <algorithm>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <random>
@@ -21,7 +22,8 @@ static CompileOptions parse(const Words &words) {
                         OptionCommands::Compile})
     tool::addOptions(app, options, commands);
   Words reversed(words.rbegin(), words.rend());
-  reversed.push_back("model.onnx");
+  if (std::find(words.begin(), words.end(), "--transformer") == words.end())
+    reversed.push_back("model.onnx");
   app.parse(reversed);
   return options;
 }
@@ -64,6 +66,7 @@ static const std::map<std::string, Words> samples = {
     {"--dim", {"batch=8", "seq=128"}},
     {"--shape", {"ids=8x32", "x=4"}},
     {"--batch-dim", {"ids=0", "x=1"}},
+    {"--transformer", {"layers=2,hidden=8,heads=2,ffn=8,vocab=9,seq=4,gated"}},
     {"--random-weights", {"18446744073709551615"}},
     {"--tp", {"2"}},
     {"--pp", {"3"}},
