@@ -2,6 +2,8 @@
 
 #include "passes/driver/Compilation.h"
 #include "dialects/dist/NamePattern.h"
+#include "dialects/pcc/PccDialect.h"
+#include "dialects/rank/RankDialect.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -392,7 +394,10 @@ Status Compilation::keepWeights() {
 }
 
 Status Compilation::requireWeights() {
-  if (!options.transformer.empty() && !options.randomWeights)
+  // The recorded options of a dump tell that its model was made so, too.
+  auto recorded = (*module)->getAttrOfType<DictionaryAttr>(optionsName);
+  if (recorded && recorded.contains("--transformer") &&
+      !(*module)->hasAttr(rank::randomWeightsName) && !options.randomWeights)
     return Status::error(WrongUsage, "a --transformer has no file with weights",
                          {"--random-weights SEED gives it random ones"});
   if (!isDump || options.randomWeights || fulfils(checkWeightsExist))

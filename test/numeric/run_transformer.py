@@ -129,6 +129,18 @@ MISTAKES = {"unknown": (["gatd"], "'gated'", {}), "twice": (["gated", "gated"], 
             "zero": ([], "'layers=0'", {"layers": 0}), "huge": ([], "'vocab=99999999999'", {"vocab": 99999999999}), "value": (["gated=1"], "has no value", {})}
 
 
+def dump_needs_weights():
+    """A dump of a transformer says that it has none, and takes --random-weights later."""
+    with tempfile.TemporaryDirectory() as folder:
+        dump, bundle = os.path.join(folder, "3.mlir"), os.path.join(folder, "b.pcc")
+        pcc.succeed("--transformer", spec([]), "--stop-after", 3, "-q", "-o", dump)
+        status, _, err = pcc.call(dump, "-o", bundle)
+        if status != 2 or "--random-weights" not in err or os.path.exists(bundle):
+            raise pcc.Failure(f"exit code {status}: {err}")
+        pcc.succeed("--transformer", spec([]), "--random-weights", 1, "--stop-after", 3, "-q", "-o", dump)
+        pcc.succeed(dump, "-q", "-o", bundle)
+
+
 def add(name, check, *arguments, **changes):
     CASES[name] = lambda: check(*arguments, **changes)
 
@@ -137,6 +149,7 @@ for kind, words in KINDS.items():
     add(f"{kind}, NumPy", equals_numpy, words)
     for plan, (options, trains) in PLANS.items():
         add(f"{kind}, {plan}", pcc.succeed, "verify", *given(words), *options, *(["--train"] if trains else []), "--run", "-q")
+add("a dump needs weights", dump_needs_weights)
 for mistake, (words, mention, changes) in MISTAKES.items():
     add(f"refused, {mistake}", refused, words, mention, **changes)
 
