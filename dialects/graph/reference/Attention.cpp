@@ -39,13 +39,11 @@ public:
   /// the value. The mask is the last operand, if `op` has one.
   ScoredHead(AttentionOpInterface op, ArrayRef<const HostTensor *> operands,
              int64_t pair)
-      : scale(asConstant(op.getScale(),
-                         tensorType(op.getQuery()).getElementType())),
-        cap(asConstant(op.getSoftcap(),
-                       tensorType(op.getQuery()).getElementType())),
-        isCausal(op.getCausal()), query(*operands[0]), key(*operands[1]),
-        value(*operands[2]), hides(op.getMask() ? operands.back() : nullptr),
-        numKeys(key.shape[2]), depth(query.shape[3]), width(value.shape[3]),
+      : scale(op.getScale().convertToDouble()),
+        cap(op.getSoftcap().convertToDouble()), isCausal(op.getCausal()),
+        query(*operands[0]), key(*operands[1]), value(*operands[2]),
+        hides(op.getMask() ? operands.back() : nullptr), numKeys(key.shape[2]),
+        depth(query.shape[3]), width(value.shape[3]),
         batch(pair / query.shape[1]), head(pair % query.shape[1]),
         firstRow(pair * query.shape[2]),
         keyHead(batch * key.shape[1] + head / (query.shape[1] / key.shape[1])) {

@@ -10,14 +10,6 @@
 
 namespace pcc::graph {
 
-/// Returns the number of an attribute, such as an epsilon, as programs compute
-/// with it: they hold it as f32, or as f64 for elements of that type.
-inline double asConstant(const llvm::APFloat &number, mlir::Type element) {
-  const double exact = number.convertToDouble();
-  return element.isF64() ? exact
-                         : static_cast<double>(static_cast<float>(exact));
-}
-
 /// Input, output and error of the evaluation of one op. `results` initially has
 /// one tensor of zeros per result of the op. An evaluator reads `operands` and
 /// stores into `results`.

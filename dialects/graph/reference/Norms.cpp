@@ -66,7 +66,7 @@ static void normalise(Evaluation &e, bool centred, double epsilon) {
 
 static LogicalResult layerNorm(Evaluation &e) {
   auto op = cast<LayerNormOp>(e.op);
-  normalise(e, /*centred=*/true, asConstant(op.getEpsilon(), e.elementType(0)));
+  normalise(e, /*centred=*/true, op.getEpsilon().convertToDouble());
   if (!op.getBias())
     return success();
   const std::vector<double> &bias = e.in(2).floats;
@@ -77,7 +77,7 @@ static LogicalResult layerNorm(Evaluation &e) {
 
 static LogicalResult rmsNorm(Evaluation &e) {
   normalise(e, /*centred=*/false,
-            asConstant(cast<RmsNormOp>(e.op).getEpsilon(), e.elementType(0)));
+            cast<RmsNormOp>(e.op).getEpsilon().convertToDouble());
   return success();
 }
 

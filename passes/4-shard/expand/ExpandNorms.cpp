@@ -31,13 +31,25 @@ struct NormDims {
 };
 } // namespace
 
+/// Returns `value` plus `term`. If the elements are narrower than f64, the
+/// constant `term` is rounded to f32. In this case, also adds the rounding
+/// error, which `pcc verify` would report otherwise, since it executes the ops
+/// in f64.
+static Value plus(ShardedBuilder &b, Value value, double term) {
+  Value sum = b.make<graph::AddOp>(value, b.scalarLike(value, term));
+  const double rest = term - static_cast<float>(term);
+  if (rest == 0 || graph::tensorType(value).getElementType().isF64())
+    return sum;
+  return b.make<graph::AddOp>(sum, b.scalarLike(value, rest));
+}
+
 /// Returns value / √(square + epsilon) · scale + bias in the element type
 /// `type`. In an RMS norm of x, `value` is x and `square` is the mean of x². In
 /// a layer norm, they are x - mean and the variance of x. `bias` may be null.
 static Value scaled(ShardedBuilder &b, Value value, Value square,
                     double epsilon, Value scale, Value bias, Type type) {
-  Value shifted = b.make<graph::AddOp>(square, b.scalarLike(square, epsilon));
-  Value inverse = b.make<graph::ReciprocalOp>(b.make<graph::SqrtOp>(shifted));
+  Value root = b.make<graph::SqrtOp>(plus(b, square, epsilon));
+  Value inverse = b.make<graph::ReciprocalOp>(root);
   Type wide = graph::tensorType(value).getElementType();
   Value y = b.make<graph::MulOp>(b.make<graph::MulOp>(value, inverse),
                                  b.cast(scale, wide));
