@@ -102,6 +102,19 @@ static Status checkTimelines(const CompileOptions &options) {
   return Status::success();
 }
 
+/// Checks that --emit onnx has a model that it can copy, and writes it.
+static Status checkEmission(const CompileOptions &options) {
+  if (!options.emitsOnnx)
+    return Status::success();
+  if (options.stopsEarly())
+    return Status::error(WrongUsage,
+                         "--emit onnx and --stop-after exclude each other");
+  if (!options.transformer.empty())
+    return Status::error(WrongUsage, "--emit onnx writes a copy of the model, "
+                                     "and a --transformer has no file");
+  return Status::success();
+}
+
 Status pcc::checkFile(const std::string &name, const std::string &model) {
   const fs::path path = name;
   std::error_code error;
@@ -133,6 +146,7 @@ static Status checkApart(const CompileOptions &options) {
 }
 
 Status pcc::checkOutputs(const CompileOptions &options) {
+  PCC_RETURN_IF_ERROR(checkEmission(options));
   PCC_RETURN_IF_ERROR(checkTimelines(options));
   const bool isText = options.stopsEarly();
   if (options.emitsOnnx && !isText)

@@ -188,10 +188,14 @@ Status Compilation::writeText(const std::string &path) {
     return Status::success();
   }
   PCC_RETURN_IF_ERROR(writeModule(*module, path, /*isOwn=*/!isUnsealed));
+  const bool isNamedAsText = llvm::sys::path::extension(path) == ".mlir";
+  const std::string next =
+      isNamedAsText ? "pcc " + shellWord(path) + " --start-at " +
+                          std::to_string(int(after(phaseOf(*module))))
+                    : "name it FILE.mlir, which pcc takes as a model";
   if (path != "-")
-    listener.onResult(path + ": the module after " + phase + "\n  next: pcc " +
-                      shellWord(path) + " --start-at " +
-                      std::to_string(int(after(phaseOf(*module)))));
+    listener.onResult(path + ": the module after " + phase +
+                      "\n  next: " + next);
   return Status::success();
 }
 
@@ -313,6 +317,8 @@ Status Compilation::makeModel() {
   if (!options.shapes.empty())
     return Status::error(WrongUsage, "--shape needs a MODEL; --dim batch=N is "
                                      "the batch of a --transformer");
+  if (const std::string why = describeTooLarge(spec, batch); !why.empty())
+    return Status::error(WrongUsage, "--transformer: " + why);
   module = makeTransformer(spec, batch, &context);
   CompileOptions completed = options;
   if (options.training.train && options.training.loss.empty())

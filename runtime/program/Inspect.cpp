@@ -305,8 +305,12 @@ static Status withBundle(const std::string &folder,
   std::string content;
   PCC_RETURN_IF_ERROR(checkPresent(folder));
   PCC_RETURN_IF_ERROR(readSealedJson(path, content));
+  Json bundle = Json::parse(content, nullptr, /*allow_exceptions=*/false);
+  if (!bundle.is_object())
+    return Status::error(DamagedBundle, "'" + path +
+                                            "' is damaged: it is no "
+                                            "JSON object");
   try {
-    Json bundle = Json::parse(content);
     bundle.erase("seal");
     return use(std::move(bundle));
   } catch (const std::exception &problem) {

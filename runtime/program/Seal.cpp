@@ -111,6 +111,27 @@ Status checkPresent(const std::string &bundle) {
   return Status::success();
 }
 
+/// Returns whether brackets in `json` are nested more than 64 deep. A parser
+/// would overflow its stack at some depth.
+static bool isDeep(std::string_view json) {
+  int depth = 0;
+  bool isText = false, isEscaped = false;
+  for (char c : json) {
+    if (isEscaped) {
+      isEscaped = false;
+      continue;
+    }
+    isEscaped = isText && c == '\\';
+    if (c == '"')
+      isText = !isText;
+    depth += !isText && (c == '[' || c == '{') ? 1 : 0;
+    depth -= !isText && (c == ']' || c == '}') ? 1 : 0;
+    if (depth > 64)
+      return true;
+  }
+  return false;
+}
+
 Status readSealedJson(const std::string &path, std::string &text) {
   constexpr size_t mostBytes = size_t(1) << 30;
   PCC_RETURN_IF_ERROR(readTextFile(path, mostBytes, text, DamagedBundle));
@@ -121,6 +142,9 @@ Status readSealedJson(const std::string &path, std::string &text) {
     return Status::error(DamagedBundle, "'" + path +
                                             "' is damaged: its seal is "
                                             "missing or differs");
+  if (isDeep(text))
+    return Status::error(DamagedBundle,
+                         "'" + path + "' is damaged: it is nested too deep");
   return Status::success();
 }
 

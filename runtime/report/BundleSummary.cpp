@@ -137,13 +137,16 @@ static Status addReasons(const std::string &bundle, Json &source) {
     return Status::success();
   std::string text;
   PCC_RETURN_IF_ERROR(readSealedJson(path, text));
+  Status damaged =
+      Status::error(DamagedBundle, "'" + path + "' is damaged");
+  Json content = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!content.is_object())
+    return damaged;
   try {
-    Json content = Json::parse(text);
     content.erase("seal");
     source["explain"] = summarizeExplanation(content);
-  } catch (const Json::exception &problem) {
-    return Status::error(DamagedBundle,
-                         "'" + path + "' is damaged: " + problem.what());
+  } catch (const std::exception &) {
+    return damaged;
   }
   return Status::success();
 }

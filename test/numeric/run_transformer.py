@@ -126,7 +126,9 @@ def refused(words, mention, **changes):
 
 MISTAKES = {"unknown": (["gatd"], "'gated'", {}), "twice": (["gated", "gated"], "given twice", {}), "heads": ([], "not a multiple of kv_heads=3", {"kv_heads": 3}),
             "uneven": ([], "give head_dim", {"hidden": 33}), "odd": (["gated", "head_dim=7"], "even size", {}), "topk": (["topk=2"], "more than experts=0", {}),
-            "zero": ([], "'layers=0'", {"layers": 0}), "huge": ([], "'vocab=99999999999'", {"vocab": 99999999999}), "value": (["gated=1"], "has no value", {})}
+            "zero": ([], "'layers=0'", {"layers": 0}), "huge": ([], "'vocab=99999999999'", {"vocab": 99999999999}), "value": (["gated=1"], "has no value", {}),
+            "elements": (["experts=1048576"], "elements, more than 2^48", {"hidden": 2**20, "ffn": 2**20}),
+            "pairs": ([], "pairs, more than 2^56", {"heads": 2**15, "kv_heads": 2**15, "hidden": 2**15, "seq": 2**20, "vocab": 9, "ffn": 8})}
 
 
 def dump_needs_weights():

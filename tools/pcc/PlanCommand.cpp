@@ -49,7 +49,7 @@ static void declare(CLI::App &app, PlanRequest &request) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check([](const std::string &text) {
-        return runtime::checkRealNumber(text, {});
+        return runtime::checkRealNumber(text, {.most = 1e9});
       })
       ->required();
   addCount(app, "--pp", request.pipeline.pp, "number of pipeline ranks")

@@ -156,6 +156,19 @@ static std::string valueCountText(const CLI::App &app,
          ", got " + (got == 0 ? "none" : std::to_string(got));
 }
 
+/// Returns the error that a command takes fewer arguments.
+static std::string surplusText(const CLI::App &app) {
+  const std::vector<std::string> words = app.remaining();
+  if (words.empty())
+    return "there are too many arguments";
+  const std::string first = "'" + words.front() + "'";
+  return words.size() == 1
+             ? first + " is one argument too many"
+             : first + " and " +
+                   runtime::countText(words.size() - 1, "further argument") +
+                   " are too many; a pattern with '*' needs quotes";
+}
+
 std::optional<std::string> tool::findSingleHyphen(const CLI::App &app, int argc,
                                                   const char *const *argv) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
@@ -181,7 +194,9 @@ std::string tool::usageErrorText(const CLI::App &app,
       return *command;
     if (auto unknown = findUnknownOption(app, argc, argv))
       return *unknown;
-    return findMissingOption(app, argc, argv).value_or(text);
+    if (auto missing = findMissingOption(app, argc, argv))
+      return *missing;
+    return app.remaining_size() > 0 ? surplusText(app) : text;
   case CLI::ExitCodes::ArgumentMismatch:
     return valueCountText(app, text);
   default:

@@ -3,10 +3,12 @@
 #include "passes/1-import/transformer/TransformerSpec.h"
 #include "status/Suggestions.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace pcc {
 
@@ -118,6 +120,39 @@ static Status complete(TransformerSpec &spec) {
   if (spec.experts > 0 && spec.topk == 0)
     spec.topk = 1;
   return Status::success();
+}
+
+std::string describeTooLarge(const TransformerSpec &spec, int64_t batch) {
+  struct Product {
+    std::string_view what;
+    std::vector<int64_t> sizes;
+    double most;
+  };
+  constexpr double tensor = 0x1p48, pairs = 0x1p56;
+  const int64_t width = spec.heads * spec.headDim,
+                experts = std::max<int64_t>(spec.experts, 1);
+  const Product products[] = {
+      {"embedding", {spec.vocab, spec.hidden}, tensor},
+      {"product of attention", {spec.hidden, width}, tensor},
+      {"feed-forward network", {experts, spec.hidden, spec.ffn}, tensor},
+      {"activation", {batch, spec.seq, spec.hidden}, tensor},
+      {"activation of attention", {batch, spec.seq, width}, tensor},
+      {"inner activation", {experts, batch, spec.seq, spec.ffn}, tensor},
+      {"output", {batch, spec.seq, spec.vocab}, tensor},
+      {"attention", {batch, spec.heads, spec.seq, spec.seq}, pairs}};
+  for (const Product &product : products) {
+    double size = 1;
+    std::string factors;
+    for (int64_t factor : product.sizes) {
+      size *= static_cast<double>(factor);
+      factors += (factors.empty() ? "" : " x ") + std::to_string(factor);
+    }
+    if (size > product.most)
+      return "the " + std::string(product.what) + " has " + factors +
+             (product.most == pairs ? " pairs, more than 2^56"
+                                    : " elements, more than 2^48");
+  }
+  return "";
 }
 
 StatusOr<TransformerSpec> parseTransformer(std::string_view text) {

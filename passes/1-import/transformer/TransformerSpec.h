@@ -6,6 +6,7 @@
 #include "status/StatusOr.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace pcc {
@@ -35,6 +36,11 @@ struct TransformerSpec {
   /// Whether the last product uses the table of tokens as its weight.
   bool isTied = false;
 };
+
+/// Returns why pcc cannot make such a transformer for `batch` sequences: one of
+/// its tensors has more than 2^48 elements, or its attention compares more than
+/// 2^56 pairs of tokens. Returns an empty text if it can.
+std::string describeTooLarge(const TransformerSpec &spec, int64_t batch);
 
 /// Parses sizes such as "layers=2,hidden=64,heads=4,ffn=256,vocab=500,seq=32".
 /// Optional are kv_heads (default: heads), head_dim (default: hidden / heads),

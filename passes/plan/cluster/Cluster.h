@@ -139,6 +139,7 @@ std::optional<Cluster> defaultCluster(std::string_view target);
 ///     [[links]]                # a level of the network: equal units of ranks
 ///     level = "nvlink"
 ///     span = 8                 # ranks of a unit; divides that of the next
+///                              # level, unless that is the outermost one
 ///     alpha_us = 8
 ///     beta_gbps = 370          # per device and direction
 ///     in_network = "nvls"      # or "sharp": switches that reduce

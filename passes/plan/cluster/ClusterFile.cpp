@@ -5,10 +5,12 @@
 namespace pcc::plan {
 
 double ClusterReader::number(const std::string &name, const toml::node &node) {
+  // Sums and quotients of numbers in this range stay finite.
+  constexpr double least = 1e-12, most = 1e15;
   const std::optional<double> value = node.value<double>();
-  if (value && *value >= 0)
+  if (value && (*value == 0 || (*value >= least && *value <= most)))
     return *value;
-  fail(node, "'" + name + "' must be a number that is not negative");
+  fail(node, "'" + name + "' must be 0 or a number from 1e-12 to 1e15");
   return 0;
 }
 

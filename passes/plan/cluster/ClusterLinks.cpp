@@ -11,13 +11,13 @@ namespace pcc::plan {
 /// 370}. Fields about NICs and directions reduce the bandwidth of the link.
 Link ClusterReader::readLink(const std::string &name, const toml::node &node) {
   Link link;
-  double nics = cluster.devicesPerNode, oversubscription = 1, minGroup = 0;
+  double nics = cluster.devicesPerNode, oversubscription = 1;
+  int minGroup = 0;
   bool isDuplex = true, reduces = false;
   const NumberField fields[] = {{"alpha_us", &link.alpha, micro},
                                 {"beta_gbps", &link.bytesPerSecond, giga},
                                 {"nics_per_node", &nics, 1},
-                                {"oversubscription", &oversubscription, 1},
-                                {"min_group", &minGroup, 1}};
+                                {"oversubscription", &oversubscription, 1}};
   const toml::table *entries = table(name, node);
   if (!entries)
     return link;
@@ -27,6 +27,8 @@ Link ClusterReader::readLink(const std::string &name, const toml::node &node) {
       link.level = text(field, value);
     else if (key == "span")
       link.span = count(field, value);
+    else if (key == "min_group")
+      minGroup = count(field, value);
     else if (key == "duplex")
       isDuplex = flag(field, value);
     else if (key == "in_network")
@@ -44,7 +46,9 @@ Link ClusterReader::readLink(const std::string &name, const toml::node &node) {
   if (!isDuplex)
     link.bytesPerSecond /= 2;
   if (reduces && minGroup > 0)
-    link.leastReducedRanks = static_cast<int>(minGroup);
+    link.leastReducedRanks = minGroup;
+  if (!reduces && minGroup > 0)
+    fail(node, "'" + name + ".min_group' needs 'in_network'");
   return link;
 }
 
@@ -75,11 +79,16 @@ void ClusterReader::readLinks(const std::string &name, const toml::node &node) {
     cluster.links.push_back(readLink(name, entry));
   std::sort(cluster.links.begin(), cluster.links.end(),
             [](const Link &a, const Link &b) { return a.span < b.span; });
+  for (size_t i = 1; i < cluster.links.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (!cluster.links[i].level.empty() &&
+          cluster.links[i].level == cluster.links[j].level)
+        fail(node, "two links have the level '" + cluster.links[i].level + "'");
   // The outermost level connects all ranks, whatever its span is.
-  for (size_t i = 1; i + 1 < cluster.links.size(); ++i)
+  for (size_t i = 1; i < cluster.links.size(); ++i)
     if (const int inner = cluster.links[i - 1].span,
         outer = cluster.links[i].span;
-        outer % inner != 0 || outer == inner)
+        outer == inner || (outer % inner != 0 && i + 1 < cluster.links.size()))
       fail(node, "units of " + std::to_string(outer) +
                      " ranks do not consist of whole units of " +
                      std::to_string(inner) + " ranks");
@@ -160,7 +169,7 @@ static std::optional<int64_t> parseSize(std::string_view text) {
   const auto [end, failure] =
       std::from_chars(text.data(), text.data() + text.size(), size);
   if (failure != std::errc() || end != text.data() + text.size() || size < 1 ||
-      size > 1 << 24)
+      size > 1 << 24 || text.front() == '0')
     return std::nullopt;
   return size;
 }

@@ -149,6 +149,8 @@ static std::string usageOf(const CLI::App &app) {
   for (const CLI::App *command : app.get_subcommands(allCommands))
     text += (text.empty() ? "" : "|") + command->get_name() + " ";
   for (const CLI::Option *option : app.get_options()) {
+    if (option->get_group().empty())
+      continue;
     if (option->get_positional()) {
       const PageEntry entry = entryOf(*option);
       const std::string name =

@@ -211,8 +211,8 @@ TEST(Cluster, MistakesInTheFileAreNamed) {
   EXPECT_EQ(errorOf("device = { mem = 1 }"),
             "line 1 of the cluster file: unknown field 'device.mem'");
   EXPECT_EQ(errorOf("device = { mem_gb = \"many\" }"),
-            "line 1 of the cluster file: 'device.mem_gb' must be a number that "
-            "is not negative");
+            "line 1 of the cluster file: 'device.mem_gb' must be 0 or a number "
+            "from 1e-12 to 1e15");
   EXPECT_EQ(errorOf("device = 3"),
             "line 1 of the cluster file: 'device' must be a table");
   EXPECT_EQ(errorOf("links = []"),
@@ -232,6 +232,21 @@ TEST(Cluster, MistakesInTheFileAreNamed) {
   EXPECT_EQ(errorOf("[collectives.all_reduce]\n8 = [[0, 1], [1, 1]]"),
             "line 2 of the cluster file: the bytes of "
             "'collectives.all_reduce.8' must be positive");
+  EXPECT_TRUE(errorOf("nodes = = 1")
+                  .starts_with("line 1 of the cluster file is not TOML: "));
+  std::string deep = "nodes = 1\na";
+  for (int i = 0; i < 100000; ++i)
+    deep += ".a";
+  EXPECT_EQ(errorOf(deep + " = 1"),
+            "line 2 of the cluster file has too many dots");
+  deep = "nodes = 1\na";
+  for (int i = 0; i < 2000; ++i)
+    deep += ".1";
+  EXPECT_EQ(errorOf(deep + " = 1"),
+            "line 2 of the cluster file has too many dots");
+}
+
+TEST(ClusterFile, MistakesInTheNetworkAreNamed) {
   EXPECT_EQ(errorOf("[collectives.all_reduce.rail]\n8 = [[1, 1]]"),
             "line 1 of the cluster file: 'collectives.all_reduce.rail' must be "
             "named by a group size, or by the level of a link");
@@ -245,18 +260,14 @@ TEST(Cluster, MistakesInTheFileAreNamed) {
   EXPECT_EQ(errorOf("links = [{ beta_gbps = 1, in_network = \"sharpe\" }]"),
             "line 1 of the cluster file: 'links.in_network' must be \"nvls\", "
             "\"sharp\" or \"none\"");
-  EXPECT_TRUE(errorOf("nodes = = 1")
-                  .starts_with("line 1 of the cluster file is not TOML: "));
-  std::string deep = "nodes = 1\na";
-  for (int i = 0; i < 100000; ++i)
-    deep += ".a";
-  EXPECT_EQ(errorOf(deep + " = 1"),
-            "line 2 of the cluster file has too many dots");
-  deep = "nodes = 1\na";
-  for (int i = 0; i < 2000; ++i)
-    deep += ".1";
-  EXPECT_EQ(errorOf(deep + " = 1"),
-            "line 2 of the cluster file has too many dots");
+  EXPECT_EQ(errorOf("links = [{ level = \"a\", span = 8, beta_gbps = 1 }, { "
+                    "level = \"a\", span = 16, beta_gbps = 1 }]"),
+            "line 1 of the cluster file: two links have the level 'a'");
+  EXPECT_EQ(errorOf("links = [{ beta_gbps = 1, min_group = 4 }]"),
+            "line 1 of the cluster file: 'links.min_group' needs 'in_network'");
+  EXPECT_EQ(errorOf("[collectives.all_reduce]\n08 = [[1, 1]]"),
+            "line 2 of the cluster file: 'collectives.all_reduce.08' must be "
+            "named by a group size");
 }
 
 TEST(ClusterFile, LongTablesOfNumbersAreNoDeepKeys) {
