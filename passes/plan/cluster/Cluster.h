@@ -132,7 +132,8 @@ std::optional<Cluster> defaultCluster(std::string_view target);
 ///
 ///     host_ram_gb = 2048       # gb is GiB; also: nodes, devices_per_node
 ///     overlap_slowdown = { compute = 1.12, comm = 1.2 }
-///     gemm_eff = [[1e9, 0.25]] # flops of a matmul, fraction of the peak
+///     gemm_eff = [[1e9, 0.25]] # flops of a matmul, fraction of the peak;
+///                              # may also stand in [device]
 ///     [device]                 # gbps is 10^9 bytes per second
 ///     mem_gb = 80              # also: mem_gbps, launch_us, reserved_gb
 ///     peak_tflops = { bf16 = 989, fp32 = 67 }

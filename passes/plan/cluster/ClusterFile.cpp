@@ -73,12 +73,16 @@ void ClusterReader::readDevice(const std::string &name,
     return;
   if (const toml::node *peaks = entries->get("peak_tflops"))
     readPeaks(name + ".peak_tflops", *peaks);
+  if (const toml::node *efficiency = entries->get("gemm_eff"))
+    readEfficiency(name + ".gemm_eff", *efficiency);
   const NumberField fields[] = {
       {"mem_gb", &cluster.memoryBytes, gibi},
       {"mem_gbps", &cluster.memoryBytesPerSecond, giga},
       {"launch_us", &cluster.launchSeconds, micro},
       {"reserved_gb", &cluster.reservedBytes, gibi}};
-  numbers(name, node, fields, /*except=*/"peak_tflops");
+  for (const auto &[key, value] : *entries)
+    if (key != "peak_tflops" && key != "gemm_eff")
+      readNumber(name + "." + std::string(key.str()), key.str(), value, fields);
   if (cluster.memoryBytesPerSecond <= 0)
     fail(node, "'" + name + ".mem_gbps' must be positive");
 }

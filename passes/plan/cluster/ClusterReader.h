@@ -66,13 +66,12 @@ private:
   /// Returns `node` as a table. If it is no table, records an error and returns
   /// null.
   const toml::table *table(const std::string &name, const toml::node &node);
-  /// Parses `node`, a table of numbers such as {mem_gb = 80, launch_us = 4},
-  /// into the variables in `fields`. Ignores the key `except`. Records an error
-  /// if `node` is no table, a key is unknown, or a value is negative or no
-  /// number.
+  /// Parses `node`, a table of numbers such as {compute = 1.1, comm = 1.2},
+  /// into the variables in `fields`. Records an error if `node` is no table, a
+  /// key is unknown, or a value is no number or out of range.
   template <size_t N>
   void numbers(const std::string &name, const toml::node &node,
-               const NumberField (&fields)[N], std::string_view except = {});
+               const NumberField (&fields)[N]);
   /// Parses `node`, the value of the entry `key`, into its variable in
   /// `fields`. `name` is its whole name for messages.
   template <size_t N>
@@ -127,15 +126,12 @@ private:
 
 template <size_t N>
 void ClusterReader::numbers(const std::string &name, const toml::node &node,
-                            const NumberField (&fields)[N],
-                            std::string_view except) {
+                            const NumberField (&fields)[N]) {
   const toml::table *entries = table(name, node);
   if (!entries)
     return;
-  for (const auto &[key, value] : *entries) {
-    if (key != except)
-      readNumber(name + "." + std::string(key.str()), key.str(), value, fields);
-  }
+  for (const auto &[key, value] : *entries)
+    readNumber(name + "." + std::string(key.str()), key.str(), value, fields);
 }
 
 template <size_t N>

@@ -56,6 +56,11 @@ TEST(Cluster, TheSampleFileIsRead) {
   EXPECT_EQ(cluster.links[0].level, "nvlink") << "the nearest link first";
 }
 
+TEST(Cluster, EfficiencyMayStandWithTheDevice) {
+  EXPECT_EQ(parse("[device]\ngemm_eff = [[1e9, 0.25]]").matmulEfficiency,
+            Curve({{1e9, 0.25}}));
+}
+
 TEST(Cluster, MissingFieldsKeepTheirDefaults) {
   Cluster cluster = parse("nodes = 2");
   EXPECT_EQ(cluster.devicesPerNode, 8);
