@@ -137,8 +137,7 @@ static Status addReasons(const std::string &bundle, Json &source) {
     return Status::success();
   std::string text;
   PCC_RETURN_IF_ERROR(readSealedJson(path, text));
-  Status damaged =
-      Status::error(DamagedBundle, "'" + path + "' is damaged");
+  Status damaged = Status::error(DamagedBundle, "'" + path + "' is damaged");
   Json content = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!content.is_object())
     return damaged;
