@@ -187,20 +187,24 @@ private:
     return linear(name + ".output", result, width, spec.hidden);
   }
 
-  /// Returns the gated linear unit SwiGLU (Shazeer 2020) of `gate` and `up`.
-  static Value swiglu(Emitter node, Value gate, Value up) {
+  /// Returns the activation of a feed-forward network: the gated linear unit
+  /// SwiGLU (Shazeer 2020) of the products "gate" and "up", or GELU of "up".
+  /// `product` makes a product of that name.
+  Value activate(const std::string &name,
+                 function_ref<Value(const std::string &)> product) {
+    Value up = product(name + ".up");
+    Emitter node = at(name + ".activation");
+    if (!spec.isGated)
+      return node.make<graph::GeluOp>(up, /*tanh=*/true);
+    Value gate = product(name + ".gate");
     Value swish = node.mul(gate, node.make<graph::SigmoidOp>(gate));
     return node.mul(swish, up);
   }
 
   Value feedForward(const std::string &name, Value x) {
-    Value inner = linear(name + ".up", x, spec.hidden, spec.ffn);
-    if (spec.isGated)
-      inner = swiglu(at(name + ".activation"),
-                     linear(name + ".gate", x, spec.hidden, spec.ffn), inner);
-    else
-      inner =
-          at(name + ".activation").make<graph::GeluOp>(inner, /*tanh=*/true);
+    Value inner = activate(name, [&](const std::string &part) {
+      return linear(part, x, spec.hidden, spec.ffn);
+    });
     return linear(name + ".down", inner, spec.ffn, spec.hidden);
   }
 
@@ -229,14 +233,9 @@ private:
     const int64_t count = batch * spec.seq;
     Value tokens = at(name).reshape(x, {count, spec.hidden});
     Value shared = at(name).reshape(x, {1, count, spec.hidden});
-    Value inner = expertLinear(name + ".up", shared, spec.hidden, spec.ffn);
-    if (spec.isGated)
-      inner = swiglu(
-          at(name + ".activation"),
-          expertLinear(name + ".gate", shared, spec.hidden, spec.ffn), inner);
-    else
-      inner =
-          at(name + ".activation").make<graph::GeluOp>(inner, /*tanh=*/true);
+    Value inner = activate(name, [&](const std::string &part) {
+      return expertLinear(part, shared, spec.hidden, spec.ffn);
+    });
     Value outputs = expertLinear(name + ".down", inner, spec.ffn, spec.hidden);
     Value sum = at(name).make<graph::EinsumOp>(
         "te,etd->td", ValueRange{gates(name + ".router", tokens), outputs});

@@ -322,14 +322,12 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// Returns `value` times `factor`. If the elements are narrower than f64, the
-  /// constant `factor` is rounded to f32. In this case, also adds `value` times
-  /// the rounding error. `pcc verify` executes the ops in f64, and would
-  /// otherwise report this error.
+  /// Returns `value` times `factor`, also the part of `factor` that a constant
+  /// of the element type loses.
   Value scaled(Value value, double factor) {
     Value product = b.make<graph::MulOp>(value, b.scalarLike(value, factor));
-    const double rest = factor - static_cast<float>(factor);
-    if (rest == 0 || graph::tensorType(value).getElementType().isF64())
+    const double rest = b.roundingError(value, factor);
+    if (rest == 0)
       return product;
     return b.make<graph::AddOp>(
         product, b.make<graph::MulOp>(value, b.scalarLike(value, rest)));

@@ -31,16 +31,12 @@ struct NormDims {
 };
 } // namespace
 
-/// Returns `value` plus `term`. If the elements are narrower than f64, the
-/// constant `term` is rounded to f32. In this case, also adds the rounding
-/// error, which `pcc verify` would report otherwise, since it executes the ops
-/// in f64.
+/// Returns `value` plus `term`, also the part of `term` that a constant of the
+/// element type loses.
 static Value plus(ShardedBuilder &b, Value value, double term) {
   Value sum = b.make<graph::AddOp>(value, b.scalarLike(value, term));
-  const double rest = term - static_cast<float>(term);
-  if (rest == 0 || graph::tensorType(value).getElementType().isF64())
-    return sum;
-  return b.make<graph::AddOp>(sum, b.scalarLike(value, rest));
+  const double rest = b.roundingError(value, term);
+  return rest == 0 ? sum : b.make<graph::AddOp>(sum, b.scalarLike(value, rest));
 }
 
 /// Returns value / √(square + epsilon) · scale + bias in the element type

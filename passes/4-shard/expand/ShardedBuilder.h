@@ -23,6 +23,15 @@ public:
   mlir::Value scalarLike(mlir::Value like, double value) {
     return scalar(graph::tensorType(like).getElementType(), value);
   }
+  /// Returns the rounding error of scalarLike() for `like`, a tensor of f32 or
+  /// f64: the value minus the constant. Ops that use the constant must also use
+  /// the error if it is not 0, because `pcc verify` executes them in f64, and
+  /// would report it.
+  static double roundingError(mlir::Value like, double value) {
+    return graph::tensorType(like).getElementType().isF64()
+               ? 0
+               : value - static_cast<double>(static_cast<float>(value));
+  }
   /// Returns 0, 1, …, size - 1 along dim `dim` of a tensor with `rank` dims.
   /// All other dims have size 1. `split` is the sharding of dim `dim`.
   mlir::Value iota(int64_t size, int64_t dim, int64_t rank, mlir::Type type,

@@ -118,22 +118,32 @@ private:
     return own.alpha + seconds;
   }
 
+  /// Calls `use` with each level up to `outermost`, and the numbers of ranks of
+  /// `group` within one unit of the next inner level and of this level.
+  template <typename Use>
+  void forEachLevel(const RankGroup &group, size_t outermost, Use use) const {
+    int64_t inner = 1;
+    for (size_t level = 0; level <= outermost; ++level) {
+      const int64_t here = within(group, level);
+      use(level, inner, here);
+      inner = here;
+    }
+  }
+
   /// Returns the sum of the seconds within units and between units, up to the
   /// level `outermost`.
   double hierarchical(const RankGroup &group, size_t outermost,
                       double bytes) const {
     double seconds = 0;
-    int64_t inner = 1;
-    for (size_t level = 0; level <= outermost; ++level) {
-      const int64_t here = within(group, level);
+    const auto add = [&](size_t level, int64_t inner, int64_t here) {
       const int64_t units = (here + inner - 1) / inner;
       const GroupPlacement part = level == 0 ? GroupPlacement{0, units, 1}
                                              : GroupPlacement{level, 1, units};
       const double share = bytes / static_cast<double>(inner);
       if (units > 1)
         seconds += measured(part, share).value_or(single(part, share));
-      inner = here;
-    }
+    };
+    forEachLevel(group, outermost, add);
     return seconds;
   }
 
@@ -142,14 +152,12 @@ private:
   double concurrent(const RankGroup &group, size_t outermost,
                     double bytes) const {
     double slowest = 0;
-    int64_t inner = 1;
-    for (size_t level = 0; level <= outermost; ++level) {
-      const int64_t here = within(group, level);
+    const auto compare = [&](size_t level, int64_t inner, int64_t here) {
       slowest = std::max(slowest, bytes * static_cast<double>(here - inner) /
                                       static_cast<double>(group.size()) /
                                       link(level).bytesPerSecond);
-      inner = here;
-    }
+    };
+    forEachLevel(group, outermost, compare);
     return link(outermost).alpha + slowest;
   }
 
