@@ -1,12 +1,10 @@
 //===- OutputPaths.cpp - early checks that outputs can be written ---------===//
 
 #include "passes/OutputPaths.h"
-#include "runtime/base/AtomicFile.h"
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <unistd.h>
 
 using namespace pcc;
@@ -54,19 +52,14 @@ static Status checkBundle(fs::path path) {
   return checkFolder(path, path.parent_path());
 }
 
-/// Checks that an output at `path` does not replace the model file `model`.
-static Status checkIsNotModel(const fs::path &path, const std::string &model) {
-  std::error_code error;
-  return fs::equivalent(path, model, error)
-             ? refuse(path, "it is the model itself")
-             : Status::success();
-}
-
 Status pcc::checkModelOutput(const std::string &name,
                              const std::string &model) {
   const fs::path path = name;
   std::error_code error;
-  PCC_RETURN_IF_ERROR(checkIsNotModel(path, model));
+  runtime::FileClaims claims;
+  claims.keep("pcc reads", model);
+  claims.write("-o", name);
+  PCC_RETURN_IF_ERROR(claims.check());
   if (fs::exists(path, error) &&
       (!fs::is_regular_file(path, error) || path.extension() != ".onnx"))
     return refuse(path, "it exists and is not an .onnx file");
@@ -115,52 +108,63 @@ static Status checkEmission(const CompileOptions &options) {
   return Status::success();
 }
 
-Status pcc::checkFile(const std::string &name, const std::string &model) {
+Status pcc::checkFile(const std::string &name) {
   const fs::path path = name;
   std::error_code error;
-  PCC_RETURN_IF_ERROR(checkIsNotModel(path, model));
   return fs::is_directory(path, error) ? refuse(path, "it is a directory")
                                        : checkFolder(path, path.parent_path());
 }
 
-Status pcc::checkPage(const CompileOptions &options) {
-  return options.html.empty() ? Status::success()
-                              : checkFile(options.html, options.model);
+void pcc::addInputs(const CompileOptions &options,
+                    runtime::FileClaims &claims) {
+  claims.keep("pcc reads", options.model);
+  claims.keep("--cluster reads", options.clusterFile);
+  if (!options.scheduleTable.empty())
+    claims.keep("--schedule reads", options.schedule);
 }
 
-/// Checks that no two options name the same output file.
-static Status checkApart(const CompileOptions &options) {
-  std::map<fs::path, const char *> optionOf;
-  std::error_code error;
-  for (const auto &[option, path] :
-       {std::pair("--report", options.report),
-        std::pair("--schedule-svg", options.scheduleSvg),
-        std::pair("--trace", options.trace), std::pair("--html", options.html)})
-    if (!path.empty() && path != "-" && !runtime::isWrittenInPlace(path))
-      if (auto [other, isNew] =
-              optionOf.emplace(fs::weakly_canonical(path, error), option);
-          !isNew)
-        return refuse(path, std::string(other->second) + " and " + option +
-                                " both name it");
-  return Status::success();
+/// Adds the files that the compilation writes, except for those of --dump-ir.
+static void addOutputs(const CompileOptions &options,
+                       runtime::FileClaims &claims) {
+  if (options.stopsEarly() || options.emitsOnnx)
+    claims.write("-o", options.bundle);
+  else if (!options.bundle.empty())
+    claims.writeBundle("-o", options.bundle);
+  for (const auto &[option, path] : {std::pair("--report", options.report),
+                                     {"--schedule-svg", options.scheduleSvg},
+                                     {"--trace", options.trace},
+                                     {"--html", options.html}})
+    claims.write(option, path);
+}
+
+runtime::FileClaims pcc::claimsOf(const CompileOptions &options) {
+  runtime::FileClaims claims;
+  addInputs(options, claims);
+  addOutputs(options, claims);
+  return claims;
+}
+
+Status pcc::checkPage(const CompileOptions &options) {
+  PCC_RETURN_IF_ERROR(claimsOf(options).check());
+  return options.html.empty() ? Status::success() : checkFile(options.html);
 }
 
 Status pcc::checkOutputs(const CompileOptions &options) {
   PCC_RETURN_IF_ERROR(checkEmission(options));
   PCC_RETURN_IF_ERROR(checkTimelines(options));
+  PCC_RETURN_IF_ERROR(claimsOf(options).check());
   const bool isText = options.stopsEarly();
   if (options.emitsOnnx && !isText)
     PCC_RETURN_IF_ERROR(checkModelOutput(options.bundle, options.model));
   else if (!isText)
     PCC_RETURN_IF_ERROR(checkBundle(options.bundle));
   else if (!options.bundle.empty() && options.bundle != "-")
-    PCC_RETURN_IF_ERROR(checkFile(options.bundle, options.model));
+    PCC_RETURN_IF_ERROR(checkFile(options.bundle));
   if (!options.dumpDirectory.empty())
     PCC_RETURN_IF_ERROR(checkDumps(options.dumpDirectory));
   for (const std::string &file :
-       {options.report, options.scheduleSvg, options.trace})
+       {options.report, options.scheduleSvg, options.trace, options.html})
     if (!file.empty())
-      PCC_RETURN_IF_ERROR(checkFile(file, options.model));
-  PCC_RETURN_IF_ERROR(checkApart(options));
-  return checkPage(options);
+      PCC_RETURN_IF_ERROR(checkFile(file));
+  return Status::success();
 }

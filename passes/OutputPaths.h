@@ -4,6 +4,7 @@
 #define PCC_PASSES_OUTPUTPATHS_H
 
 #include "passes/Options.h"
+#include "runtime/base/claim/FileClaims.h"
 #include "status/Status.h"
 
 namespace pcc {
@@ -15,9 +16,17 @@ namespace pcc {
 ///    --html), but no bundle.
 Status checkOutputs(const CompileOptions &options);
 
+/// Adds the files that `options` name as inputs to `claims`: the model, the
+/// cluster file and the schedule.
+void addInputs(const CompileOptions &options, runtime::FileClaims &claims);
+
+/// Returns the files that the compilation reads and writes, as far as the
+/// options tell. The names of weight files are in the model.
+runtime::FileClaims claimsOf(const CompileOptions &options);
+
 /// Checks whether a file can be created or replaced at `path`. Returns exit
-/// code 7 if it cannot, or if `path` is the model file `model`.
-Status checkFile(const std::string &path, const std::string &model);
+/// code 7 if it cannot.
+Status checkFile(const std::string &path);
 
 /// Checks whether the page of --html can be written, if it is requested.
 /// Returns exit code 7 if it cannot.

@@ -6,6 +6,7 @@
 #include "passes/Compile.h"
 #include "passes/OutputPaths.h"
 #include "passes/driver/Compilation.h"
+#include "passes/driver/DumpWeights.h"
 #include "passes/driver/ScheduleTable.h"
 #include "passes/interpret/Verification.h"
 #include "passes/interpret/compare/VerdictText.h"
@@ -97,18 +98,36 @@ static Phase lastWhole(mlir::ModuleOp whole) {
   return isMade ? Phase::Prepare : Phase::Import;
 }
 
+/// Checks that the report of the verification can be written, and replaces no
+/// input. `module` names the weight files; null before the model is read.
+static Status checkReport(const CompileOptions &options,
+                          const VerifyOptions &verifyOptions,
+                          mlir::ModuleOp module) {
+  if (verifyOptions.report.empty())
+    return Status::success();
+  runtime::FileClaims claims;
+  addInputs(options, claims);
+  for (const std::string &input : verifyOptions.inputs)
+    claims.keep("--input reads", input.substr(input.find('=') + 1));
+  if (module)
+    addWeightFiles(module, claims);
+  claims.write("--report", verifyOptions.report);
+  PCC_RETURN_IF_ERROR(claims.check());
+  return checkFile(verifyOptions.report);
+}
+
 Status pcc::verify(const CompileOptions &asked,
                    const VerifyOptions &verifyOptions, std::string &verdict,
                    const Listener &listener) {
   PCC_RETURN_IF_ERROR(checkOptions(asked));
-  if (!verifyOptions.report.empty())
-    PCC_RETURN_IF_ERROR(checkFile(verifyOptions.report, asked.model));
   CompileOptions options = asked;
   PCC_RETURN_IF_ERROR(readScheduleTable(options));
+  PCC_RETURN_IF_ERROR(checkReport(options, verifyOptions, {}));
   CompileOptions wholeOptions = options;
   Listener silent;
   return withCompilation(options, listener, [&](Compilation &parts) {
     PCC_RETURN_IF_ERROR(parts.load());
+    PCC_RETURN_IF_ERROR(checkReport(options, verifyOptions, parts.getModule()));
     PCC_RETURN_IF_ERROR(parts.requireWeights());
     PCC_RETURN_IF_ERROR(findWhole(parts, wholeOptions));
     const bool keeps = phaseOf(parts.getModule()) <= Phase::Import;

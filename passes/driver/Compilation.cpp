@@ -11,6 +11,7 @@
 #include "passes/1-import/transformer/TransformerGraph.h"
 #include "passes/7-emit/Emit.h"
 #include "passes/7-emit/link/InstructionSets.h"
+#include "passes/OutputPaths.h"
 #include "passes/Pipeline.h"
 #include "passes/Register.h"
 #include "passes/annotate/AnnotatedModel.h"
@@ -352,7 +353,7 @@ Status Compilation::loadOnnx() {
   import.command = options.command;
   PCC_ASSIGN_OR_RETURN(
       module, importOnnx(options.model, import, &context, &report.unsupported));
-  PCC_RETURN_IF_ERROR(keepWeights());
+  PCC_RETURN_IF_ERROR(keepInputs());
   PCC_RETURN_IF_ERROR(recordWeightFiles(*module));
   PCC_RETURN_IF_ERROR(checkWeightNames(*module, weights, options.training));
   return recordOptions(*module, options);
@@ -379,7 +380,7 @@ Status Compilation::loadText() {
     return status.prefixed(diagnostics.placeOf((*module)->getLoc()));
   }
   PCC_RETURN_IF_ERROR(checkWeightFiles(*module, options));
-  PCC_RETURN_IF_ERROR(keepWeights());
+  PCC_RETURN_IF_ERROR(keepInputs());
   if (!options.randomWeights && failed(checkWeightRanges(*module)))
     return diagnostics.status(CannotRead);
   if (!isDump)
@@ -393,8 +394,14 @@ Status Compilation::loadText() {
   return Status::success();
 }
 
-Status Compilation::keepWeights() {
-  Status status = checkKeepsWeights(*module, options);
+Status Compilation::keepInputs() {
+  runtime::FileClaims claims = claimsOf(options);
+  addWeightFiles(*module, claims);
+  if (!options.dumpDirectory.empty())
+    for (int phase = int(phaseOf(*module)) + 1; phase <= int(lastPhase);
+         ++phase)
+      claims.write("--dump-ir", dumpPath(Phase(phase)));
+  Status status = claims.check();
   report.isWithheld = status.failed();
   return status;
 }
@@ -534,16 +541,21 @@ Status Compilation::runPasses(Phase phase) {
   return diagnostics.status(code);
 }
 
+std::string Compilation::dumpPath(Phase phase) const {
+  llvm::SmallString<128> path(options.dumpDirectory);
+  llvm::sys::path::append(path, std::string(folderOf(phase)) + ".mlir");
+  return path.str().str();
+}
+
 Status Compilation::dump(Phase phase) {
   if (options.dumpDirectory.empty())
     return Status::success();
-  llvm::SmallString<128> path(options.dumpDirectory);
-  std::error_code error = llvm::sys::fs::create_directories(path);
-  llvm::sys::path::append(path, std::string(folderOf(phase)) + ".mlir");
-  if (error)
-    return Status::error(InputOutput, "cannot write '" + path.str().str() +
-                                          "': " + error.message());
-  return writeModule(*module, path.str().str(), /*isOwn=*/!isUnsealed);
+  const std::string path = dumpPath(phase);
+  if (std::error_code error =
+          llvm::sys::fs::create_directories(options.dumpDirectory))
+    return Status::error(InputOutput,
+                         "cannot write '" + path + "': " + error.message());
+  return writeModule(*module, path, /*isOwn=*/!isUnsealed);
 }
 
 Status pcc::withCompilation(const CompileOptions &options,

@@ -94,9 +94,10 @@ private:
   /// if pcc must not read a weight file (see checkWeightFiles()), or if
   /// checkDump() fails.
   Status loadText();
-  /// Checks that no output replaces a weight file of the module. If one would,
-  /// returns an error and withholds the report.
-  Status keepWeights();
+  /// Checks that no output replaces the model, a file of its weights, another
+  /// input or another output. If one would, returns an error and withholds the
+  /// report.
+  Status keepInputs();
   /// Parses the .mlir file again. In the returned module, the location of each
   /// op includes its line and column in the file. Afterwards, an error at an op
   /// without such a location names the line and column of the module instead.
@@ -153,6 +154,8 @@ private:
   Status runPhase(Phase phase);
   /// Runs the passes of one phase.
   Status runPasses(Phase phase);
+  /// Returns the path of the dump of `phase` in the directory of --dump-ir.
+  std::string dumpPath(Phase phase) const;
   /// Writes the module to the directory of --dump-ir, as the dump of `phase`.
   /// Does nothing without --dump-ir.
   Status dump(Phase phase);

@@ -126,16 +126,9 @@ static Status checkFile(ModuleOp module, const std::string &name,
   return status;
 }
 
-Status pcc::checkKeepsWeights(ModuleOp module, const CompileOptions &options) {
+void pcc::addWeightFiles(ModuleOp module, runtime::FileClaims &claims) {
   for (const std::string &name : namesOf(module))
-    for (const std::string &output :
-         {options.report, options.scheduleSvg, options.trace, options.html})
-      if (std::error_code error;
-          fs::equivalent(output, pathOf(module, name), error))
-        return Status::error(InputOutput, "cannot write '" + output +
-                                              "': it holds weights of the "
-                                              "model");
-  return Status::success();
+    claims.keep("the model has weights in", pathOf(module, name));
 }
 
 LogicalResult pcc::checkWeightsExist(ModuleOp module) {

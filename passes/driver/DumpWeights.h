@@ -22,6 +22,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/Options.h"
+#include "runtime/base/claim/FileClaims.h"
 #include "status/Status.h"
 
 namespace pcc {
@@ -38,10 +39,9 @@ Status recordWeightFiles(mlir::ModuleOp module);
 /// directory. Returns exit code 7 if the system denies access to a file.
 Status checkWeightFiles(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Checks that no output of the compilation, such as that of --report, would
-/// replace a weight file that `module` names. Returns an error with exit code 7
-/// otherwise.
-Status checkKeepsWeights(mlir::ModuleOp module, const CompileOptions &options);
+/// Adds the weight files that `module` names to `claims`, as files that must
+/// stay.
+void addWeightFiles(mlir::ModuleOp module, runtime::FileClaims &claims);
 
 /// Checks that the files of all weights of `module` exist, in its folder of
 /// weights. Emits an error at the module if this folder does not exist, else at

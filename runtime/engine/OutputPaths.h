@@ -10,15 +10,12 @@
 namespace pcc::runtime {
 
 /// Checks that no output file of the run, such as that of --report, would
-/// replace a file that the run reads, a file of the bundle, or another output.
+/// replace a file that the run reads, a file of the bundle or of a checkpoint,
+/// or another output.
 /// `program` names the weight files. Returns an error with exit code 7 that
 /// names the option and the file.
 Status checkOutputPaths(const RunOptions &options,
                         const program::ProgramT &program);
-
-/// Does the same for `page`, the file of --html, which the ranks do not know.
-/// Does not compare it with weight files.
-Status checkPagePath(const std::string &page, const RunOptions &options);
 
 } // namespace pcc::runtime
 

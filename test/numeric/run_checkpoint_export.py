@@ -235,7 +235,7 @@ def another_model(folder):
 def places_that_are_taken(folder):
     model, _, weights = small(folder)
     checkpoints = save(folder, model, weights)
-    expect_error(7, "it is the model itself", folder, checkpoints, "-o", model)
+    expect_error(7, "pcc reads it", folder, checkpoints, "-o", model)
     os.makedirs(os.path.join(folder, "folder.safetensors", "full"))
     expect_error(7, "folder.safetensors", folder, checkpoints, "-o", os.path.join(folder, "folder.safetensors"))
     expect_error(7, "does not exist", folder, checkpoints, "-o", os.path.join(folder, "absent", "out.onnx"))

@@ -109,10 +109,8 @@ def outputs_of_a_run_over_what_it_reads(folder):
     path, options = training(folder)
     weights = os.path.join(folder, "model.weights.bin")
     for kept in os.path.join(path, "bundle.json"), os.path.join(path, "rank-000"), os.path.join(folder, "data", "x.npy"), weights:
-        for option in "--report", "--trace", "--metrics":
+        for option in "--report", "--trace", "--metrics", "--html":
             refused("run", path, *options, option, kept, keeps=[kept], mention=[option, os.path.basename(kept)])
-        if kept != weights:
-            refused("run", path, *options, "--html", kept, keeps=[kept], mention=["--html", os.path.basename(kept)])
     for option in "--trace", "--html":
         refused("run", path, *options, "--report", f"{folder}/z", option, f"{folder}/z", keeps=[], mention=["--report"])
     report = write(folder, "report.json")
@@ -124,13 +122,94 @@ def outputs_of_a_run_over_what_it_reads(folder):
     refused("run", packed, *options, "--report", kept, keeps=[kept], mention=["--report"])
 
 
+def cluster(folder):
+    return write(folder, "cluster.toml", text='links = [ { level = "net", span = 64, alpha_us = 5, beta_gbps = 10 } ]\n')
+
+
 @case
-def outputs_of_a_compilation_over_weights(folder):
-    path, weights = model(folder), os.path.join(folder, "model.weights.bin")
-    for option in "--report", "--trace", "--html", "--schedule-svg":
-        refused(path, *DIM, "-o", f"{folder}/b.pcc", option, weights, keeps=[weights, path], mention=["weights"])
-        refused(path, *DIM, "-o", f"{folder}/b.pcc", option, path, keeps=[weights, path])
-    refused(path, *DIM, "-o", f"{folder}/b.pcc", "--report", f"{folder}/z", "--trace", f"{folder}/z", keeps=[], mention=["--report and --trace"])
+def outputs_of_a_compilation_over_what_it_reads(folder):
+    path, weights, links = model(folder), os.path.join(folder, "model.weights.bin"), cluster(folder)
+    table = write(folder, "table.csv", text="0F0,0B0\n")
+    dump = os.path.join(folder, "3-place.mlir")
+    pcc.succeed(path, *DIM, "--stop-after", "3", "-o", dump, "-q")
+    arguments = [*DIM, *TRAIN, "--cluster", links, "--schedule", table, "-q"]
+    read = [path, weights, links, table]
+    for kept in read:
+        for option in "--report", "--trace", "--html", "--schedule-svg":
+            refused(path, *arguments, "-o", f"{folder}/b.pcc", option, kept, keeps=read, mention=[option, os.path.basename(kept)])
+        refused(path, *arguments, "--stop-after", "4", "-o", kept, keeps=read, mention=["-o"])
+        refused("verify", path, *arguments, "--report", kept, keeps=read, mention=["--report"])
+        refused("explain", path, *arguments, "--html", kept, keeps=read, mention=["--html"])
+    for kept in dump, weights:
+        refused(dump, "-o", f"{folder}/b.pcc", "--report", kept, keeps=[dump, weights])
+        refused(dump, "--stop-after", "4", "-o", kept, keeps=[dump, weights])
+        refused("verify", dump, "--report", kept, keeps=[dump, weights])
+    pcc.succeed(path, *DIM, "-o", f"{folder}/b.pcc", "-q", "--dump-ir", folder, "--report", f"{folder}/b.json")
+
+
+@case
+def dump_over_the_model(folder):
+    path = write(folder, "2-prepare.mlir", text="func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>) {\n"
+                                                "  return %x : tensor<2xf32>\n}\n")
+    refused(path, "-o", f"{folder}/b.pcc", "--dump-ir", folder, keeps=[path], mention=["--dump-ir"])
+
+
+@case
+def inputs_of_verify(folder):
+    path, values = model(folder), os.path.join(folder, "x.npy")
+    np.save(values, np.ones((4, 4, 8), "f4"))
+    refused("verify", path, *DIM, "--input", f"x={values}", "--report", values, keeps=[values], mention=["--input reads"])
+
+
+@case
+def one_file_for_two_outputs(folder):
+    path = model(folder)
+    write(folder, "z")
+    os.symlink("z", f"{folder}/link")
+    for other in f"{folder}/z", f"{folder}/./z", f"{folder}/../{os.path.basename(folder)}/z", f"{folder}/link", os.path.relpath(f"{folder}/z"):
+        refused(path, *DIM, "-o", f"{folder}/b.pcc", "--report", f"{folder}/z", "--trace", other, keeps=[], mention=["--report writes"])
+    refused(path, *DIM, "-o", f"{folder}/b.pcc", "--report", f"{folder}/b.pcc/run", keeps=[], mention=["-o writes"])
+    trained, options = training(folder)
+    for other in f"{folder}/z", f"{folder}/./z", f"{folder}/link", os.path.relpath(f"{folder}/z"):
+        refused("run", trained, *options, "--metrics", f"{folder}/z", "--html", other, keeps=[], mention=["--metrics writes"])
+
+
+@case
+def outputs_over_checkpoints(folder):
+    path, options = training(folder)
+    saved = os.path.join(folder, "saved")
+    pcc.succeed("run", path, *options, "--save", saved, "-q")
+    step = os.path.join(saved, "step-00000002")
+    options[options.index("--steps") + 1] = "3"
+    keeps = [f"{step}/{name}" for name in os.listdir(step)]
+    for kept in *keeps, f"{saved}/latest":
+        for option in "--report", "--metrics", "--html", "--measurements":
+            for asked in ["--resume", saved], ["--resume", step], ["--save", saved]:
+                refused("run", path, *options, *asked, option, kept, keeps=keeps, mention=[option])
+    pcc.succeed("run", path, *options, "--resume", saved, "--save", saved, "-q", "--metrics", f"{saved}/m.jsonl")
+
+
+@case
+def outputs_over_inputs(folder):
+    path, output = bundle(folder), os.path.join(folder, "out")
+    os.mkdir(output)
+    pcc.succeed("run", path, "--comm", "thread", "--random-inputs", "1", "--output", output, "-q")
+    kept = os.path.join(output, os.listdir(output)[0])
+    os.rename(kept, values := os.path.join(output, "x.npy"))
+    np.save(values, np.ones((4, 4, 8), "f4"))
+    os.symlink("x.npy", kept)
+    refused("run", path, "--comm", "thread", "--input", f"x={values}", "--output", output, keeps=[values], mention=["--output"])
+    os.remove(kept)
+    pcc.succeed("run", path, "--comm", "thread", "--input", f"x={values}", "--output", output, "-q")
+
+
+@case
+def pages_over_bundles(folder):
+    path = bundle(folder)
+    for name in "run", "rank-000", "bundle.json", "explain.json":
+        kept = os.path.join(path, name)
+        refused("report", path, "-o", kept, keeps=[kept], mention=["the page shows"])
+    pcc.succeed("report", path, "-o", f"{folder}/page.html")
 
 
 @case
@@ -153,7 +232,7 @@ def export_over_its_checkpoint(folder):
     saved = os.path.join(folder, "saved")
     pcc.succeed("run", path, *options, "--save", saved, "-q")
     rank = os.path.join(saved, "step-00000002", "rank-000.safetensors")
-    refused("checkpoint", "export", saved, "-o", rank, keeps=[rank], mention=["part of the checkpoint"])
+    refused("checkpoint", "export", saved, "-o", rank, keeps=[rank], mention=["the export reads"])
     for name in "e.onnx", "e.onnx", "e.safetensors", "e.safetensors":
         pcc.succeed("checkpoint", "export", saved, "-o", f"{folder}/{name}", "-q")
 

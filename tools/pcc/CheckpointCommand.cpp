@@ -2,6 +2,7 @@
 
 #include "runtime/base/QuantityText.h"
 #include "runtime/base/ScopedFolder.h"
+#include "runtime/base/claim/FileClaims.h"
 #include "runtime/checkpoint/TrainedWeights.h"
 #include "tools/pcc/CompileCommand.h"
 #include "tools/pcc/Console.h"
@@ -83,13 +84,10 @@ static Status writeModel(runtime::TrainedWeights &trained,
 /// Checks that `output` would replace no file of the checkpoint in `folder`.
 static Status checkIsOutside(const std::string &output,
                              const std::string &folder) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::path parent = fs::absolute(output, error).parent_path();
-  return fs::exists(output, error) && fs::equivalent(parent, folder, error)
-             ? Status::error(InputOutput, "cannot write '" + output +
-                                              "': it is part of the checkpoint")
-             : Status::success();
+  runtime::FileClaims claims;
+  claims.keep("the export reads", folder);
+  claims.write("-o", output);
+  return claims.check();
 }
 
 /// Opens the newest checkpoint, writes its weights, and tells what was written.

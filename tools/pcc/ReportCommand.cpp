@@ -4,6 +4,7 @@
 #include "runtime/base/InheritedState.h"
 #include "runtime/base/QuantityText.h"
 #include "runtime/base/ScopedFolder.h"
+#include "runtime/base/claim/FileClaims.h"
 #include "runtime/report/ReportPage.h"
 #include "runtime/report/ReportSources.h"
 #include "tools/pcc/CompileCommand.h"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <csignal>
 #include <ctime>
-#include <filesystem>
 #include <optional>
 
 using namespace pcc;
@@ -52,15 +52,14 @@ void tool::declareReport(CLI::App &app) {
   declare(app, request);
 }
 
-/// Returns an error if the page would replace a file that it shows.
+/// Returns an error if the page would replace a file that it shows, or part of
+/// a bundle that it shows.
 static Status checkOutput(const ReportRequest &request) {
-  std::error_code error;
+  runtime::FileClaims claims;
   for (const std::string &file : request.files)
-    for (const std::string &shown : {file, file + "/bundle.json"})
-      if (std::filesystem::equivalent(request.output, shown, error))
-        return Status::error(InputOutput, "cannot write '" + request.output +
-                                              "': it is a file to show");
-  return Status::success();
+    claims.keep("the page shows", file);
+  claims.write("-o", request.output);
+  return claims.check();
 }
 
 /// Writes the page once. `followedAt` is the time of a page that will be

@@ -3,7 +3,6 @@
 #include "tools/pcc/RunPage.h"
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/Unfinished.h"
-#include "runtime/engine/OutputPaths.h"
 #include "runtime/launch/RunBundle.h"
 #include "runtime/launch/job/PrivateFolder.h"
 #include "runtime/report/BundleSummary.h"
@@ -17,16 +16,12 @@ using namespace pcc;
 using namespace pcc::tool;
 using Json = nlohmann::ordered_json;
 
-/// Checks before a long run whether the page can be created, and replaces no
-/// file that the run reads or writes.
-static Status checkPage(const RunRequest &request) {
-  if (runtime::isWrittenInPlace(request.html))
+/// Checks before a long run whether the page can be created.
+static Status checkPage(const std::string &page) {
+  if (runtime::isWrittenInPlace(page))
     return Status::success();
-  runtime::RunOptions options = request.options;
-  options.bundle = request.bundle;
-  PCC_RETURN_IF_ERROR(runtime::checkPagePath(request.html, options));
   runtime::Unfinished probe;
-  return probe.createFile(request.html);
+  return probe.createFile(page);
 }
 
 /// Adds the lines of --metrics, if it names a regular file.
@@ -57,11 +52,11 @@ static Status writePage(const RunRequest &request,
       request.html, runtime::reportPage(Json::array({std::move(source)})));
 }
 
-/// The ranks do not carry the page. Rank 0 writes its measurements to a
-/// temporary file, and this process makes the page.
+/// Rank 0 writes its measurements to a temporary file, and this process makes
+/// the page. The ranks check that the page replaces no file of theirs.
 Status tool::runWithPage(RunRequest request,
                          std::vector<std::string> arguments) {
-  PCC_RETURN_IF_ERROR(checkPage(request));
+  PCC_RETURN_IF_ERROR(checkPage(request.html));
   Json source = {{"kind", "run"},
                  {"title", runtime::nameOfPath(request.bundle)},
                  {"command", request.command}};
@@ -74,6 +69,8 @@ Status tool::runWithPage(RunRequest request,
     request.options.measurements = measurements;
     arguments.push_back("--measurements=" + measurements);
   }
+  request.options.page = request.html;
+  arguments.push_back("--page=" + request.html);
   Status status =
       runtime::runBundle(request.bundle, request.options, arguments);
   if (!std::filesystem::exists(measurements) && status.failed())

@@ -116,6 +116,9 @@ struct RunOptions {
   /// its last step (--measurements). If the path is empty, the runtime writes
   /// no such file.
   std::string measurements;
+  /// Path of the page that `pcc run --html` writes after the run. The ranks
+  /// write no page. They check that it would replace no file of the run.
+  std::string page;
 
   /// Returns whether the options ask for a timeline of the last step.
   bool wantsTimeline() const {

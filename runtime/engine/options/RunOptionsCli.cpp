@@ -166,6 +166,8 @@ void addRunOptions(CLI::App &app, RunOptions &options) {
                  "write the report with the timeline of the last step as JSON, "
                  "which pcc report draws")
       ->type_name("FILE.json");
+  app.add_option("--page", options.page, "file that pcc run --html will write")
+      ->group("");
   accept(app.add_option("--repeat", options.repeat, "number of timed steps")
              ->capture_default_str(),
          1, 1000000000);
