@@ -7,6 +7,7 @@ with a signal or with numbers from memory of the process.
 import os
 import subprocess
 import tempfile
+import threading
 import time
 
 import numpy as np
@@ -68,6 +69,36 @@ def while_mapped(path, change, *arguments):
     finally:
         if process.poll() is None:
             pcc.end(process)
+
+
+@case
+def weights_that_change_all_the_time(folder):
+    """A file that is cut and restored again and again gives a result or exit code 3, for whatever reads it at whatever moment."""
+    path, weights = place(folder)
+    whole = open(weights, "rb").read()
+    isDone = threading.Event()
+
+    def change():
+        while not isDone.is_set():
+            os.truncate(weights, 0)
+            with open(weights, "wb") as file:
+                file.write(whole)
+            time.sleep(0.01)
+
+    writer = threading.Thread(target=change)
+    writer.start()
+    try:
+        for _ in range(4):
+            for command in ["-o", f"{folder}/a.pcc", "--pack-weights"], ["-o", f"{folder}/b.pcc"]:
+                code, _, said = pcc.call(path, *BATCH, "--tp", "2", "-q", *command, timeout=60)
+                if code:
+                    expect_failure(code, said, 3, "model.weights.bin")
+            code, _, said = pcc.call("verify", path, *BATCH, "--tp", "2", "-q", timeout=60)
+            if code:
+                expect_failure(code, said, 3, "model.weights.bin")
+    finally:
+        isDone.set()
+        writer.join()
 
 
 @case

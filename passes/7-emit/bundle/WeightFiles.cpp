@@ -216,8 +216,12 @@ private:
     for (uint64_t done = 0; done < piece.length; done += chunk) {
       const uint64_t size = std::min(chunk, piece.length - done);
       if (!out || std::fwrite(source.bytes().data() + piece.offset + done, 1,
-                              size, out) != size)
-        return cannotWrite();
+                              size, out) != size) {
+        const Status failure = cannotWrite();
+        // The system cannot write bytes that the source has lost meanwhile.
+        PCC_RETURN_IF_ERROR(source.checkUnchanged(CannotRead));
+        return failure;
+      }
       source.release(piece.offset + done, size);
     }
     return source.checkUnchanged(CannotRead);

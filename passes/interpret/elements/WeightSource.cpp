@@ -131,7 +131,7 @@ Status WeightSource::read(StringRef name, HostTensor &tensor) {
   else if (Status status = readFile(
                weight, *stored, root + "/" + weight.getFile().str(), tensor);
            status.failed())
-    return status.addNote("weight '" + name.str() + "' is stored there");
+    return status.prefixed("weight '" + name.str() + "': ");
   if (weight)
     for (Attribute transform : weight.getTransforms())
       tensor = transformed(std::move(tensor), transform);

@@ -56,8 +56,10 @@ lastUses(func::FuncOp function) {
 }
 
 /// Returns `error` with the names of `op` and of its ONNX node added to the
-/// message.
+/// message, unless the error is about a file.
 static Status errorAt(Operation &op, const Status &error) {
+  if (error.code() == CannotRead || error.code() == InputOutput)
+    return error;
   StringRef node = graph::nodeName(op.getLoc());
   return Status::error(
       error.code(),

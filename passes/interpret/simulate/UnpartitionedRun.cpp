@@ -48,7 +48,10 @@ interpret::runUnpartitioned(ModuleOp module, const Inputs &inputs,
 }
 
 Status interpret::cannotRun(StringRef what, const Status &error) {
-  if (error.code() == BadInput)
+  const bool isOfUser = error.code() == BadInput ||
+                        error.code() == CannotRead ||
+                        error.code() == InputOutput;
+  if (isOfUser)
     return error;
   return Status::error(Defect,
                        what.str() + " cannot be run: " + error.message());

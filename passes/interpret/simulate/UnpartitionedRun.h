@@ -26,8 +26,8 @@ runUnpartitioned(mlir::ModuleOp module, const Inputs &inputs,
                  RandomRounding *rounding = nullptr);
 
 /// Returns the error that pcc reports after the run of a module has failed with
-/// `error`. A wrong input of the user (BadInput) is returned as it is. Any
-/// other error becomes a defect of pcc. `what` names the module, such as "the
+/// `error`. An error about a file of the user (BadInput, CannotRead,
+/// InputOutput) is returned as it is. Any other error becomes a defect of pcc. `what` names the module, such as "the
 /// partitioned model".
 Status cannotRun(llvm::StringRef what, const Status &error);
 
