@@ -99,7 +99,8 @@ static bool lockOwn(int file, const std::string &path) {
 /// if `isFolder` is false. `mode` is the permission bits, such as 0777. The
 /// umask removes bits from `mode`. Returns an open descriptor of the new file
 /// or folder. On failure, returns -1 and sets errno. For example, errno is
-/// EEXIST if there is already a file or folder at `path`.
+/// EEXIST if there is already a file or folder at `path`, or if another process
+/// has deleted the new folder at once (removeIfLitter()).
 static int createEmpty(const std::string &path, unsigned mode, bool isFolder) {
   if (!isFolder)
     return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -109,7 +110,7 @@ static int createEmpty(const std::string &path, unsigned mode, bool isFolder) {
   if (folder < 0) {
     const int error = errno;
     rmdir(path.c_str());
-    errno = error;
+    errno = error == ENOENT ? EEXIST : error;
   }
   return folder;
 }

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 
 namespace pcc::runtime {
 
@@ -44,6 +45,23 @@ TEST(Unfinished, AnUnfinishedResultGoesWithItsObject) {
     ASSERT_TRUE(other.createFolder(folder.path + "/b").ok());
     EXPECT_EQ(folder.files().size(), 2u);
   }
+  EXPECT_TRUE(folder.files().empty());
+}
+
+TEST(Unfinished, MakersOfOneNameDoNotDisturbEachOther) {
+  const Folder folder;
+  const auto make = [&] {
+    for (int i = 0; i < 300; ++i) {
+      Unfinished made;
+      const Status status = made.createFolder(folder.path + "/a");
+      EXPECT_TRUE(status.ok()) << status.message();
+    }
+  };
+  std::vector<std::thread> makers;
+  for (int i = 0; i < 4; ++i)
+    makers.emplace_back(make);
+  for (std::thread &maker : makers)
+    maker.join();
   EXPECT_TRUE(folder.files().empty());
 }
 
