@@ -84,7 +84,7 @@ def folder_with_a_file_called_bundle_json(folder):
 @case
 def bundle_with_files_of_the_user(folder):
     path = bundle(folder)
-    for name in "notes.txt", "rank-005/notes.txt":
+    for name in "notes.txt", "rank-005/notes.txt", "rank-777":
         keeps = [write(path, name)]
         refused(model(folder), *DIM, "-o", path, keeps=keeps, mention=[name.split("/")[0]])
         shutil.rmtree(os.path.dirname(keeps[0])) if "/" in name else os.remove(keeps[0])

@@ -5,6 +5,7 @@
 #include "runtime/program/Seal.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/JSON.h"
 
 #include <array>
 #include <cerrno>
@@ -37,16 +38,18 @@ static bool isNumber(llvm::StringRef text, size_t least) {
   return text.size() >= least && llvm::all_of(text, llvm::isDigit);
 }
 
-/// Returns whether pcc writes a file or folder named `name` into bundles. Names
-/// are relative to the bundle, such as `weights/position-0.safetensors`. Ranks
-/// on GPUs add files such as `algorithms-cublaslt-130000-NVIDIA-H100`.
-static bool belongsToBundle(llvm::StringRef name) {
+/// Returns whether pcc writes a file or folder named `name` into bundles of
+/// `numRanks` ranks. Names are relative to the bundle, such as
+/// `weights/position-0.safetensors`. Ranks on GPUs add files such as
+/// `algorithms-cublaslt-130000-NVIDIA-H100`.
+static bool belongsToBundle(llvm::StringRef name, int64_t numRanks) {
   static constexpr std::array<llvm::StringLiteral, 4> names = {
       "bundle.json", "explain.json", "run", "weights"};
   if (llvm::is_contained(names, name))
     return true;
+  int64_t rank = 0;
   if (name.consume_front("rank-"))
-    return isNumber(name, 3);
+    return isNumber(name, 3) && !name.getAsInteger(10, rank) && rank < numRanks;
   if (name.consume_front("weights/position-"))
     return name.consume_back(".safetensors") && isNumber(name, 1);
   return name.consume_front("algorithms-") && !name.empty() &&
@@ -56,25 +59,35 @@ static bool belongsToBundle(llvm::StringRef name) {
 
 /// Returns the name of a file or folder in `bundle` that pcc did not write,
 /// such as a checkpoint of the user. Returns an empty string if there is none.
-static std::string findForeignFile(const std::string &bundle) {
+/// `numRanks` is the number of ranks of the bundle.
+static std::string findForeignFile(const std::string &bundle,
+                                   int64_t numRanks) {
   std::error_code error;
   fs::recursive_directory_iterator entry(bundle, error);
   for (const fs::recursive_directory_iterator end; !error && entry != end;
        entry.increment(error)) {
     std::string name = entry->path().string().substr(bundle.size() + 1);
     const bool isFolder = entry->is_directory(error);
-    if (!belongsToBundle(name) || isFolder != (name == "weights"))
+    if (!belongsToBundle(name, numRanks) || isFolder != (name == "weights"))
       return name;
   }
   return "";
 }
 
-/// Checks that pcc wrote the file bundle.json of `bundle`: it has a seal.
-static Status checkOwn(const std::string &bundle) {
-  std::string ignored;
-  return runtime::readSealedJson(bundle + "/bundle.json", ignored).ok()
-             ? Status::success()
-             : failure("replace", bundle, "its bundle.json has no valid seal");
+/// Checks that pcc wrote the file bundle.json of `bundle`: it has a seal. Sets
+/// `numRanks` to the number of ranks in it.
+static Status checkOwn(const std::string &bundle, int64_t &numRanks) {
+  std::string text;
+  if (runtime::readSealedJson(bundle + "/bundle.json", text).failed())
+    return failure("replace", bundle, "its bundle.json has no valid seal");
+  llvm::Expected<llvm::json::Value> content = llvm::json::parse(text);
+  if (!content) {
+    llvm::consumeError(content.takeError());
+    return failure("replace", bundle, "its bundle.json is no JSON");
+  }
+  const llvm::json::Object *fields = content->getAsObject();
+  numRanks = fields ? fields->getInteger("world").value_or(0) : 0;
+  return Status::success();
 }
 
 /// Checks whether pcc may write a bundle to `path`. Returns an error if a file
@@ -91,9 +104,11 @@ static Status checkReplaceable(const std::string &path) {
     return Status::success();
   if (!isFolder || !exists(path + "/bundle.json"))
     return failure("write", path, "it exists and is not a bundle");
-  const std::string foreign = findForeignFile(path);
+  int64_t numRanks = 0;
+  PCC_RETURN_IF_ERROR(checkOwn(path, numRanks));
+  const std::string foreign = findForeignFile(path, numRanks);
   if (foreign.empty())
-    return checkOwn(path);
+    return Status::success();
   return failure("replace", path,
                  "it holds '" + foreign + "', which is not part of a bundle")
       .addNote("move '" + foreign + "' or choose another place with -o");
