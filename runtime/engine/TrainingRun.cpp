@@ -189,6 +189,8 @@ static double unsignedNan(double number) {
   return std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number;
 }
 
+double TrainingRun::longestWrite() const { return options.timeout / 2; }
+
 /// Writes the metrics of one step as a line to stdout, where scripts read it.
 /// Requests a stop if stdout is a pipe without a reader.
 void TrainingRun::printStep(const StepMetrics &metrics) {
@@ -198,7 +200,7 @@ void TrainingRun::printStep(const StepMetrics &metrics) {
       static_cast<long long>(metrics.step), unsignedNan(*metrics.loss),
       unsignedNan(metrics.gradNorm.value_or(0)),
       metrics.learningRate.value_or(0));
-  Status status = writeAll(STDOUT_FILENO, line, "stdout", options.timeout);
+  Status status = writeAll(STDOUT_FILENO, line, "stdout", longestWrite());
   if (status.failed() && errno == EPIPE)
     requestStop(SIGPIPE);
   else if (logFailure.ok())
@@ -321,7 +323,7 @@ void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
     line["loss_scale"] = *metrics.lossScale;
   const off_t before = lseek(metricsFile, 0, SEEK_END);
   Status status = writeAll(metricsFile, line.dump() + "\n", options.metrics,
-                           options.timeout);
+                           longestWrite());
   // If the write has failed, the metrics file may end with a part of the line.
   // Remove this part: cut the file to `before`, its size before the write. If
   // the file is a device such as /dev/full, ftruncate() fails with EINVAL. A

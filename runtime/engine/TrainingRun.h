@@ -198,6 +198,10 @@ private:
   std::string warningOf(const StepMetrics &metrics);
   /// Returns the metrics of a step for a terminal.
   TrainingLine lineOf(const StepMetrics &metrics, double seconds) const;
+  /// Returns how many seconds rank 0 waits for the reader of a pipe. Half of
+  /// the time that other ranks wait for rank 0, so that they learn of the
+  /// failure and save a checkpoint.
+  double longestWrite() const;
   /// Writes the metrics of one step as one line to stdout. For example:
   ///
   ///   step 3 loss 2.5 grad_norm 0.8 lr 0.001

@@ -324,6 +324,25 @@ def reader(folder):
         shutil.rmtree(saved)
 
 
+@case("reader that waits")
+def reader_that_waits(folder):
+    """Tests that training stops, saved, with 7 when the reader of stdout lives and reads nothing, before other ranks give up."""
+    reference = Reference(folder)
+    for comm in ("mpi", "thread"):
+        saved = os.path.join(folder, f"waiting-{comm}")
+        process = subprocess.Popen([pcc.PCC, "run", reference.bundle, "--comm", comm, "--data", reference.data, "--steps", "1000000",
+                                    "--save", saved, "--timeout", "3"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        try:
+            process.wait(timeout=120)
+            text = process.stderr.read()
+            expect(process.returncode == 7 and latest(saved) > 0, f"{comm}: exit code {process.returncode}, saved {latest(saved)}: {text}")
+            expect_message(text, "stdout")
+        finally:
+            process.kill()
+            process.communicate()
+
+
 @case("reader of messages")
 def reader_of_messages(folder):
     """Tests that a training goes on and is saved when the reader of stderr is gone, and that it stops, saved, when the reader of

@@ -237,6 +237,9 @@ def reports_to_a_pipe_without_reader(folder):
         code, err = without_reader(model, "-o", made, "--dim", "batch=4", "-q", option, "/dev/stdout")
         if code != 7 or "Broken pipe" not in err or litter(folder):
             raise pcc.Failure(f"exit code {code}, left behind {litter(folder)}: {err}")
+    code, err = without_reader(model, "--dim", "batch=4", "-q", "--stop-after", "4", "-o", "-")
+    if code != -signal.SIGPIPE or err:
+        raise pcc.Failure(f"exit code {code}: {err}")
     pcc.succeed(model, "-o", made, "--dim", "batch=4", "-q", "--tp", "2")
     for comm in "mpi", "thread":
         code, err = without_reader("run", made, "--random-inputs", "1", "--comm", comm, "--report", "/dev/stdout")

@@ -110,5 +110,8 @@ int tool::compileCommand(int argc, const char *const *argv) {
   // A module on stdout must not begin behind a line of progress.
   if (options.bundle == "-")
     listener.onPhase = [](Phase) {};
-  return reportStatus(compile(options, listener));
+  const Status status = compile(options, listener);
+  if (options.bundle == "-" && status.code() == InputOutput)
+    endWithoutReader();
+  return reportStatus(status);
 }

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <poll.h>
 #include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -151,13 +152,18 @@ std::optional<int> tool::finishEarly(const ParsedArguments &reading) {
   return reportStatus(printText(reading.text));
 }
 
+void tool::endWithoutReader() {
+  pollfd output = {STDOUT_FILENO, POLLOUT, 0};
+  if (poll(&output, 1, 0) <= 0 || !(output.revents & POLLERR))
+    return;
+  std::signal(SIGPIPE, SIG_DFL);
+  raise(SIGPIPE);
+}
+
 Status tool::printText(const std::string &text) {
   clearProgress();
   Status status = runtime::writeAll(STDOUT_FILENO, text, "stdout");
-  if (status.failed() && errno == EPIPE) {
-    // Ends as every command of a shell's pipeline does.
-    std::signal(SIGPIPE, SIG_DFL);
-    raise(SIGPIPE);
-  }
+  if (status.failed())
+    endWithoutReader();
   return status;
 }

@@ -60,6 +60,10 @@ ParsedArguments parseArguments(CLI::App &app, int argc,
 /// stdout has ended, SIGPIPE ends this process.
 Status printText(const std::string &text);
 
+/// Ends this process by SIGPIPE, as every command of a shell's pipeline ends, if
+/// stdout is a pipe whose reader has ended.
+void endWithoutReader();
+
 /// Prints the error or the text of `reading`. Returns the exit code if the
 /// command is not to be executed, else std::nullopt.
 std::optional<int> finishEarly(const ParsedArguments &reading);
