@@ -60,8 +60,8 @@ ParsedArguments parseArguments(CLI::App &app, int argc,
 /// stdout has ended, SIGPIPE ends this process.
 Status printText(const std::string &text);
 
-/// Ends this process by SIGPIPE, as every command of a shell's pipeline ends, if
-/// stdout is a pipe whose reader has ended.
+/// Ends this process by SIGPIPE if stdout is a pipe whose reader has ended. So
+/// do all commands of a shell's pipeline.
 void endWithoutReader();
 
 /// Prints the error or the text of `reading`. Returns the exit code if the
