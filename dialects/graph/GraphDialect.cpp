@@ -124,16 +124,32 @@ double pcc::graph::elementWiseFlops(Operation *op) {
   return most;
 }
 
-StringRef pcc::graph::nodeName(Location location) {
-  StringRef name;
+/// Returns the first NameLoc in `location`; null if there is none.
+static NameLoc findName(Location location) {
+  NameLoc found;
   location->walk([&](Location part) {
-    auto named = dyn_cast<NameLoc>(part);
-    if (!named)
-      return WalkResult::advance();
-    name = named.getName();
-    return WalkResult::interrupt();
+    found = dyn_cast<NameLoc>(part);
+    return found ? WalkResult::interrupt() : WalkResult::advance();
   });
-  return name;
+  return found;
+}
+
+StringRef pcc::graph::nodeName(Location location) {
+  NameLoc name = findName(location);
+  return name ? name.getName().getValue() : StringRef();
+}
+
+std::string pcc::graph::placeText(Location location) {
+  NameLoc name = findName(location);
+  if (!name)
+    return "";
+  // Ops of the training step lie in the model's function, nodes nowhere.
+  const bool isOwn = !isa<UnknownLoc>(name.getChildLoc());
+  if (isOwn && name.getName() == "optimizer")
+    return "in the optimizer step";
+  if (isOwn && name.getName() == "loss")
+    return "in the loss";
+  return ("at node '" + name.getName().getValue() + "'").str();
 }
 
 std::string pcc::graph::sourceLine(Location location) {

@@ -51,6 +51,11 @@ broadcastShapes(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
 /// imported. Returns an empty string if `location` contains no NameLoc.
 llvm::StringRef nodeName(mlir::Location location);
 
+/// Returns the place of the op at `location` for a message, such as "at node
+/// 'Gemm_1'". An op that `--train` adds to the model is "in the optimizer step"
+/// or "in the loss". Returns an empty string if `location` contains no NameLoc.
+std::string placeText(mlir::Location location);
+
 /// Returns the file and line of the first FileLineColLoc in `location`, such as
 /// "model.py:12". The FileLineColLoc may be nested, for example in a FusedLoc.
 /// Returns an empty string if `location` contains no FileLineColLoc.

@@ -56,8 +56,8 @@ LogicalResult Diagnostics::take(Diagnostic &diagnostic) {
     return success();
   message = inOurWords(diagnostic.str(), diagnostic.getLocation(), source);
   place = placeOf(diagnostic.getLocation());
-  if (StringRef node = graph::nodeName(diagnostic.getLocation()); !node.empty())
-    notes.push_back("at node '" + node.str() + "'");
+  if (std::string at = graph::placeText(diagnostic.getLocation()); !at.empty())
+    notes.push_back(std::move(at));
   if (std::string line = graph::sourceLine(diagnostic.getLocation());
       !line.empty() && (place.empty() || !StringRef(place).starts_with(line)))
     notes.push_back("from " + line);

@@ -211,9 +211,17 @@ private:
     return json;
   }
 
+  /// Returns the name of a part of a training step.
+  static const char *partName(graph::StepPart part) {
+    return part == graph::StepPart::Forward    ? "forward"
+           : part == graph::StepPart::Backward ? "backward"
+                                               : "update";
+  }
+
   Json write(const ValueExplanation &story) const {
     return {{"name", story.name},
             {"maker", write(story.maker)},
+            {"part", partName(story.part)},
             {"stage", story.stage},
             {"dtype", story.dtype},
             {"shape", story.shape},

@@ -294,13 +294,28 @@ static std::string useText(const ValueUse &use, bool hasStages) {
          "\n";
 }
 
+/// Returns the part of a training step that computes a value, as text behind
+/// its producer. Empty for the forward pass.
+static std::string partText(graph::StepPart part) {
+  switch (part) {
+  case graph::StepPart::Forward:
+    return "";
+  case graph::StepPart::Backward:
+    return " in the backward pass";
+  case graph::StepPart::Update:
+    return " in the update of the weights";
+  }
+  return "";
+}
+
 /// Formats the section about one value that the user has named on the command
 /// line.
 static std::string valueText(const ValueExplanation &story, bool hasStages,
                              const plan::Cluster &cluster) {
-  std::string text =
-      "'" + story.name + "' " + story.dtype + listText(story.shape) + ", " +
-      (namesItself(story.maker) ? "" : "made by ") + placeText(story.maker);
+  std::string text = "'" + story.name + "' " + story.dtype +
+                     listText(story.shape) + ", " +
+                     (namesItself(story.maker) ? "" : "made by ") +
+                     placeText(story.maker) + partText(story.part);
   if (hasStages)
     text += ", stage " + std::to_string(story.stage);
   text += "\n  sharding " + story.sharding + "; each rank holds " +

@@ -44,19 +44,41 @@ forEachName(ModuleOp module,
 }
 
 namespace {
+/// Finds the part of a training step that computes a value of one module.
+class PartsOfValues {
+public:
+  explicit PartsOfValues(ModuleOp module) {
+    for (auto function : module.getOps<func::FuncOp>())
+      parts.emplace_back(function.front());
+  }
+
+  /// Returns the part that computes `value`; Forward for an input.
+  graph::StepPart of(Value value) const {
+    auto part = graph::StepPart::Forward;
+    for (const graph::StepParts &ofFunction : parts)
+      part = std::max(part, ofFunction.of(value));
+    return part;
+  }
+
+private:
+  std::vector<graph::StepParts> parts;
+};
+
 /// Explains values of one module. The explanation of a value states the
 /// sharding of the value, the reasons for this sharding, and the readers of the
 /// value. A reader is an op or an output of the model.
 class ValueExplainer {
 public:
-  explicit ValueExplainer(ModuleOp module)
-      : mesh(dist::meshOf(module)), planner(mesh) {}
+  /// `parts` must outlive the explainer.
+  ValueExplainer(ModuleOp module, const PartsOfValues &parts)
+      : mesh(dist::meshOf(module)), planner(mesh), parts(parts) {}
 
   /// Returns the explanation of `value`, which the model calls `name`.
   ValueExplanation tell(const std::string &name, Value value) {
     ValueExplanation story;
     story.name = name;
     story.maker = shard::endpointOf(stripReshards(value));
+    story.part = parts.of(stripReshards(value));
     story.stage =
         value.getDefiningOp() ? pipe::stageOf(value.getDefiningOp()) : 0;
     auto type = graph::tensorType(value);
@@ -147,22 +169,35 @@ private:
 
   dist::Mesh mesh;
   plan::ReshardPlanner planner;
+  const PartsOfValues &parts;
 };
 } // namespace
 
-/// Calls `use` with the name of each ONNX node and the value that it computes:
-/// the first result of the last op that comes from this node.
+/// Calls `use` with the name of each ONNX node and the value that it computes
+/// in `part` of a training step: the first result of the last op of this part
+/// that comes from the node.
 static void
-forEachNode(ModuleOp module,
+forEachNode(ModuleOp module, const PartsOfValues &parts, graph::StepPart part,
             llvm::function_ref<void(const std::string &, Value)> use) {
   llvm::MapVector<StringRef, Value> results;
   for (auto function : module.getOps<func::FuncOp>())
     for (Operation &op : function.front().without_terminator())
       if (StringRef node = graph::nodeName(op.getLoc());
-          !node.empty() && op.getNumResults() > 0 && !isa<dist::ReshardOp>(op))
+          !node.empty() && op.getNumResults() > 0 &&
+          !isa<dist::ReshardOp>(op) && parts.of(op.getResult(0)) == part)
         results[node] = op.getResult(0);
   for (const auto &[node, value] : results)
     use(node.str(), value);
+}
+
+/// Calls `use` with the name of each ONNX node and the values that it computes,
+/// first those of the forward pass.
+static void
+forEachNode(ModuleOp module, const PartsOfValues &parts,
+            llvm::function_ref<void(const std::string &, Value)> use) {
+  using Part = graph::StepPart;
+  for (Part part : {Part::Forward, Part::Backward, Part::Update})
+    forEachNode(module, parts, part, use);
 }
 
 /// Explains each value whose name matches `pattern`. An op result that is also
@@ -170,7 +205,8 @@ forEachNode(ModuleOp module,
 std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
                                                      StringRef pattern) {
   std::vector<ValueExplanation> stories;
-  ValueExplainer teller(module);
+  const PartsOfValues parts(module);
+  ValueExplainer teller(module, parts);
   std::set<std::pair<std::string, void *>> told;
   const auto tellMatch = [&](const std::string &name, Value value) {
     if (dist::matchesName(pattern, name) &&
@@ -179,7 +215,7 @@ std::vector<ValueExplanation> explain::explainValues(ModuleOp module,
   };
   forEachName(module, tellMatch);
   if (stories.empty())
-    forEachNode(module, tellMatch);
+    forEachNode(module, parts, tellMatch);
   return stories;
 }
 
@@ -190,6 +226,6 @@ std::vector<std::string> explain::namesOf(ModuleOp module) {
       names.push_back(name);
   };
   forEachName(module, add);
-  forEachNode(module, add);
+  forEachNode(module, PartsOfValues(module), add);
   return names;
 }

@@ -4,6 +4,7 @@
 #define PCC_PASSES_EXPLAIN_VALUEEXPLANATION_H
 
 #include "dialects/dist/Decision.h"
+#include "dialects/graph/StepParts.h"
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
@@ -63,6 +64,9 @@ struct ValueExplanation {
   std::string name;
   /// The op, input or weight that produces the value.
   dist::Endpoint maker;
+  /// Part of a training step that computes the value. Ops of all parts may come
+  /// from one ONNX node. Forward for an input, a weight, and in inference.
+  graph::StepPart part = graph::StepPart::Forward;
   /// Number of the pipeline stage that computes the value; 0 for an input.
   int64_t stage = 0;
   /// Element type, such as "f32".
@@ -92,9 +96,10 @@ struct ValueExplanation {
 
 /// Returns one explanation for each named value whose name matches `pattern`, a
 /// name or a glob. Named values are inputs, outputs, weights, and result 0 of
-/// each op. If there are none, `pattern` selects ONNX nodes by their names, and
-/// the values that they compute are explained. The order is that of the
-/// program. `module` must be the IR directly after phase 4-shard, because the
+/// each op, in the order of the program. If there are none, `pattern` selects
+/// ONNX nodes by their names. In this case, the explained values are those that
+/// the nodes compute in the forward pass, then those of the backward pass, and
+/// at last those that update the weights of the nodes. `module` must be the IR directly after phase 4-shard, because the
 /// next phase erases reshards.
 std::vector<ValueExplanation> explainValues(mlir::ModuleOp module,
                                             llvm::StringRef pattern);

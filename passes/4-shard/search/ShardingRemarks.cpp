@@ -39,11 +39,12 @@ public:
     return llvm::join(parts, ", ");
   }
 
-  /// Returns ", first at node 'n'" if the first counted op comes from an ONNX
-  /// node; otherwise an empty string. At least one op must have been counted.
+  /// Returns ", first at node 'n'" or ", first in the optimizer step", the place
+  /// of the first counted op; an empty string if the op has no name. At least
+  /// one op must have been counted.
   std::string place() const {
-    StringRef node = graph::nodeName(first->getLoc());
-    return node.empty() ? "" : (", first at node '" + node + "'").str();
+    const std::string place = graph::placeText(first->getLoc());
+    return place.empty() ? "" : ", first " + place;
   }
 
 private:

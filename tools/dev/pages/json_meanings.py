@@ -208,6 +208,7 @@ EXPLAIN_ROWS = [
     ("values", "", "the values that VALUE names; empty without it"),
     ("values[].name", "", "name of the value"),
     ("values[].maker", "", "what makes it, with the fields of `collectives[].cause`", FOLDED),
+    ("values[].part", "", "part of a step that makes it: forward, backward or update"),
     ("values[].stage", "", "stage that makes it"),
     ("values[].dtype", "", "element type"),
     ("values[].shape", "elements", "global shape"),
