@@ -11,6 +11,7 @@
 #include "passes/1-import/build/DeclaredTypes.h"
 #include "passes/1-import/build/Locations.h"
 #include "passes/1-import/build/OpTable.h"
+#include "passes/1-import/build/SizeLimit.h"
 #include "passes/1-import/build/TrainingInfoImport.h"
 #include "passes/1-import/build/UnsupportedOps.h"
 #include "passes/1-import/devices/AnnotationImport.h"
@@ -106,6 +107,7 @@ private:
   Status makeFunction();
   Status makeGraph(const onnx::Graph &graph);
   Status makeNode(const onnx::Node &node);
+  Status errorAt(const onnx::Node &node, const Status &mistake);
   Status makeBranch(const onnx::Node &node, Emitter &emitter);
   void normalize(const onnx::Node &node, NodeImport &import);
   Status makeReturn();
@@ -353,11 +355,30 @@ Status ModelImport::makeNode(const onnx::Node &node) {
     unsupported.add(node, mistake.message());
     return Status::success();
   }
-  Status error = mistake.prefixed("node " + node.label() + ": ");
+  return errorAt(node, mistake);
+}
+
+/// Returns the error for the whole import that follows from `mistake`, an error
+/// of the import of `node`. It names the node, and the size that the user has
+/// bound where this size may be the cause.
+Status ModelImport::errorAt(const onnx::Node &node, const Status &mistake) {
+  SmallVector<Value> operands;
+  for (std::string_view name : node.inputs)
+    if (Value operand = values.lookup(asRef(name)))
+      operands.push_back(operand);
+  const bool isOfSizes = mistake.code() == UnboundDim;
+  const std::string message =
+      mistake.message() +
+      (isOfSizes && StringRef(mistake.message()).contains("do not broadcast")
+           ? describeSmallWeight(operands, options)
+           : "");
+  Status error = Status::error(
+      mistake.code(), "node " + node.label() + ": " + message, mistake.notes());
   if (auto line = pythonLine(node))
     error.addNote("the node was exported from " + line->file + ":" +
                   std::to_string(line->line));
-  if (mistake.code() == UnboundDim && !options.dims.empty())
+  if (isOfSizes && !options.dims.empty() &&
+      !StringRef(message).contains("--dim"))
     error.addNote(noteOfSizes());
   return error;
 }

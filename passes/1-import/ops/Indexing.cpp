@@ -1,6 +1,7 @@
 //===- Indexing.cpp - import of gathers, scatters and one-hot -------------===//
 
 #include "passes/1-import/build/OpTable.h"
+#include "passes/1-import/build/SizeLimit.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -29,15 +30,14 @@ static Value indexOperand(NodeImport &n, size_t i) {
 static Value pickEvenly(NodeImport &n, Value data, int64_t dim,
                         SmallVector<int64_t> places) {
   int64_t size = shapeOf(data)[dim];
+  const int64_t needed = places.empty() ? 0 : *llvm::max_element(places) + 1;
   for (int64_t &place : places) {
     if (place < -size || place >= size)
       return n.fail(n.mismatchExitCode,
                     "reads index " + Twine(place) + " along dim " + Twine(dim) +
                         " of '" + StringRef(n.node.inputs.front()) +
                         "', which has " + Twine(size) +
-                        "; if the index comes from the length of an input, "
-                        "bind at most " +
-                        Twine(size) + " with --dim");
+                        adviceOnLimit(n.options, needed, size));
     place += place < 0 ? size : 0;
   }
   int64_t step = places.size() > 1 ? places[1] - places[0] : 1;
