@@ -23,6 +23,7 @@
 #include "runtime/program/SummaryText.h"
 #include "runtime/program/VerifyProgram.h"
 #include "runtime/program/WeightFile.h"
+#include "runtime/tensor/JsonNumbers.h"
 #include "runtime/timeline/TimelineFiles.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -239,7 +240,8 @@ private:
     PCC_RETURN_IF_ERROR(folder.makeExecutable("run"));
     PCC_RETURN_IF_ERROR(runtime::sealFile(folder.path("run")));
     planned = plannedStep(*facts, programs);
-    const auto description = bundleJson(*facts, programs, planned);
+    const auto description =
+        runtime::withRoundNumbers(bundleJson(*facts, programs, planned));
     if (options.summary)
       *options.summary = runtime::summaryText(
           description, {planned.makespan, runtime::idleShare(planned)});

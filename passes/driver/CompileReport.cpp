@@ -2,6 +2,7 @@
 
 #include "passes/driver/CompileReport.h"
 #include "passes/driver/WriteFile.h"
+#include "runtime/tensor/JsonNumbers.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <ctime>
@@ -82,8 +83,8 @@ Status CompileReport::write(const std::string &path,
   if (!status.ok())
     all["error"] = status.message();
   return writeFile(path, [&](llvm::raw_ostream &file) {
-    file << all.dump(2, ' ', /*ensure_ascii=*/false,
-                     Json::error_handler_t::replace)
+    file << runtime::withRoundNumbers(all).dump(2, ' ', /*ensure_ascii=*/false,
+                                                Json::error_handler_t::replace)
          << "\n";
   });
 }

@@ -1,6 +1,7 @@
 //===- ExplanationJson.cpp - explanation as JSON --------------------------===//
 
 #include "passes/explain/Explanation.h"
+#include "runtime/tensor/JsonNumbers.h"
 
 #include <nlohmann/json.hpp>
 
@@ -238,8 +239,7 @@ private:
 
 std::string explain::toJson(const Explanation &explanation,
                             const plan::Cluster &cluster) {
-  return JsonWriter(cluster)
-             .write(explanation)
+  return runtime::withRoundNumbers(JsonWriter(cluster).write(explanation))
              .dump(-1, ' ', /*ensure_ascii=*/false,
                    Json::error_handler_t::replace) +
          "\n";

@@ -6,6 +6,7 @@
 #include "runtime/checkpoint/LoadCheckpoint.h"
 #include "runtime/engine/StopRequest.h"
 #include "runtime/tensor/ElementDispatch.h"
+#include "runtime/tensor/JsonNumbers.h"
 #include "runtime/tensor/NonFinite.h"
 #include "status/PrintableText.h"
 
@@ -321,6 +322,7 @@ void TrainingRun::writeMetrics(const StepMetrics &metrics, double seconds) {
   line["peak_live_activations"] = peakLive;
   if (metrics.lossScale)
     line["loss_scale"] = *metrics.lossScale;
+  roundNumbers(line);
   const off_t before = lseek(metricsFile, 0, SEEK_END);
   Status status = writeAll(metricsFile, line.dump() + "\n", options.metrics,
                            longestWrite());

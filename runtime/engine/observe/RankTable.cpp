@@ -3,6 +3,7 @@
 #include "runtime/engine/observe/RankTable.h"
 #include "runtime/base/QuantityText.h"
 #include "runtime/base/TextTable.h"
+#include "runtime/tensor/JsonNumbers.h"
 
 #include <nlohmann/json.hpp>
 
@@ -197,6 +198,8 @@ static std::vector<nlohmann::ordered_json> rowsOf(const RankTable &table) {
     rows.push_back(jsonOf(row));
   rows.push_back(jsonOf(table.whole));
   rows.back()["ranks"] = "all";
+  for (nlohmann::ordered_json &row : rows)
+    roundNumbers(row);
   return rows;
 }
 
@@ -225,12 +228,11 @@ std::string rankTableText(const RankTable &table, const std::string &format) {
                textTable(table),
                tableWidth(format.empty() ? STDERR_FILENO : STDOUT_FILENO)) +
            closingLine(table);
-  return nlohmann::ordered_json{
-             {"steps", table.steps},
-             {"samples_per_second", table.samplesPerSecond()},
-             {"ranks", rowsOf(table)}}
-             .dump(2) +
-         "\n";
+  const nlohmann::ordered_json json = {
+      {"steps", table.steps},
+      {"samples_per_second", table.samplesPerSecond()},
+      {"ranks", rowsOf(table)}};
+  return withRoundNumbers(json).dump(2) + "\n";
 }
 
 } // namespace pcc::runtime

@@ -2,6 +2,7 @@
 
 #include "runtime/engine/observe/RunReport.h"
 #include "runtime/base/AtomicFile.h"
+#include "runtime/tensor/JsonNumbers.h"
 #include "runtime/timeline/TimelineJson.h"
 
 #include <nlohmann/json.hpp>
@@ -157,6 +158,7 @@ Status writeReport(const std::string &path, std::span<const RankReport> all,
   nlohmann::ordered_json report = {{"ranks", ranks}, {"steps", steps}};
   if (timeline)
     report["timeline"] = toJson(*timeline);
+  roundNumbers(report);
   return writeFileAtomically(path, report.dump(2) + "\n");
 }
 
