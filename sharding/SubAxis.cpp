@@ -127,8 +127,9 @@ int64_t coordinateOf(const SubAxes &axes, const Mesh &mesh,
 std::string toString(const SubAxis &a, const Mesh *mesh) {
   if (mesh && isFull(a, *mesh))
     return a.axis;
+  const bool isKnown = mesh && mesh->indexOf(a.axis) >= 0;
   std::string pre =
-      a.pre == 1 && !mesh ? "" : "(" + std::to_string(a.pre) + ")";
+      a.pre == 1 && !isKnown ? "" : "(" + std::to_string(a.pre) + ")";
   return a.axis + ":" + pre + std::to_string(a.size);
 }
 

@@ -2,6 +2,7 @@
 
 #include "dialects/dist/DistDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "sharding/ShardingText.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -218,8 +219,8 @@ private:
              << shape.size();
     Error error = findError(sharding.getSharding(), mesh, shapeOf(shape));
     return error ? op->emitOpError("has ")
-                       << sharding << " for a tensor of shape [" << shape
-                       << "]: " << *error
+                       << toBriefString(sharding.getSharding(), mesh)
+                       << " for a tensor of shape [" << shape << "]: " << *error
                  : success();
   }
 

@@ -1,5 +1,6 @@
 //===- VerifySharded.cpp - gate of phase 4-shard --------------------------===//
 
+#include "dialects/dist/BriefText.h"
 #include "dialects/pipe/PipeDialect.h"
 #include "passes/4-shard/Passes.h"
 #include "passes/4-shard/graph/ShardedOpAttrs.h"
@@ -33,7 +34,8 @@ static LogicalResult checkValue(Value value, const dist::Mesh &mesh) {
                           dist::shapeOf(graph::tensorType(value).getShape())))
     return emitError(value.getLoc())
            << value.getType() << " has the sharding "
-           << dist::toString(sharding.getSharding(), &mesh) << ": " << *error;
+           << dist::toBriefString(sharding.getSharding(), mesh) << ": "
+           << *error;
   return success();
 }
 
@@ -60,8 +62,8 @@ static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
     if (actual && !dist::samePlacement(actual.getSharding(), wanted))
       return op->emitOpError("takes operand ")
              << operand.getOperandNumber() << " as "
-             << dist::toString(wanted, &mesh) << ", but it is "
-             << dist::toString(actual.getSharding(), &mesh);
+             << dist::toBriefString(wanted, mesh) << ", but it is "
+             << dist::toBriefString(actual.getSharding(), mesh);
   }
   for (OpResult result : op->getResults())
     if (dist::ShardingAttr actual = dist::shardingOf(result);
@@ -69,10 +71,10 @@ static LogicalResult checkOp(Operation *op, const dist::Mesh &mesh) {
                       actual.getSharding(),
                       recorded->resultSharding(result.getResultNumber())))
       return op->emitOpError("gives ")
-             << dist::toString(
-                    recorded->resultSharding(result.getResultNumber()), &mesh)
+             << dist::toBriefString(
+                    recorded->resultSharding(result.getResultNumber()), mesh)
              << ", but is marked "
-             << dist::toString(actual.getSharding(), &mesh);
+             << dist::toBriefString(actual.getSharding(), mesh);
   return success();
 }
 
@@ -84,7 +86,8 @@ static LogicalResult checkReshard(dist::ReshardOp op) {
   if (from &&
       !dist::samePlacement(from.getSharding(), op.getFrom().getSharding()))
     return op.emitOpError("starts from ")
-           << op.getFrom() << ", but its operand is " << from;
+           << dist::briefText(op.getFrom(), op) << ", but its operand is "
+           << dist::briefText(from, op);
   return success();
 }
 
@@ -98,6 +101,12 @@ static std::pair<int64_t, std::string> copyOf(Operation *op) {
   auto split = op->getAttrOfType<dist::ShardingAttr>(dist::splitName);
   return {pipe::stageOf(op),
           split ? dist::toString(dist::placement(split.getSharding())) : ""};
+}
+
+/// Returns how `op` splits its loop dims, for messages.
+static std::string splitText(Operation *op) {
+  auto split = op->getAttrOfType<dist::ShardingAttr>(dist::splitName);
+  return split ? dist::briefText(split, op) : "no 'dist.split'";
 }
 
 /// Checks that each copy of a parameter that the step reads is one that the
@@ -114,14 +123,12 @@ static LogicalResult checkCopies(func::FuncOp function) {
       continue;
     InFlightDiagnostic error = get.emitOpError("reads '")
                                << get.getParameter() << "' on stage "
-                               << pipe::stageOf(get) << " as "
-                               << get->getAttr(dist::splitName)
+                               << pipe::stageOf(get) << " as " << splitText(get)
                                << ", in which no 'graph.set_parameter' of this "
                                   "stage writes it";
     const auto &[copy, set] = *written->second.begin();
     error.attachNote(set->getLoc())
-        << "stage " << copy.first << " writes it as "
-        << set->getAttr(dist::splitName);
+        << "stage " << copy.first << " writes it as " << splitText(set);
     return error;
   }
   return success();
@@ -231,7 +238,8 @@ struct VerifySharded : pcc::shard::impl::VerifyShardedBase<VerifySharded> {
       if (auto sharding = dist::shardingOf(value);
           sharding && dist::isPartial(sharding.getSharding()))
         return getOperation().emitError()
-               << "an output is partial: " << sharding
+               << "an output is partial: "
+               << dist::briefText(sharding, getOperation())
                << "; a dist.reshard has to reduce it";
     return success();
   }

@@ -1,7 +1,7 @@
 //===- CollectiveCheck.cpp - check of collectives against shardings -------===//
 
 #include "passes/5-localize/CollectiveCheck.h"
-#include "dialects/dist/DistDialect.h"
+#include "dialects/dist/BriefText.h"
 #include "dialects/graph/TensorBytes.h"
 #include "passes/plan/reshard/SingleStep.h"
 
@@ -19,8 +19,10 @@ static LogicalResult checkKind(dist::CollectiveOp op,
       (op.getKind() == CollectiveKind::Exchange && moves))
     return success();
   return op.emitOpError("is of kind ")
-         << dist::toString(op.getKind()) << ", but " << op.getFrom() << " to "
-         << op.getTo() << " takes " << dist::toString(step.kind);
+         << dist::toString(op.getKind()) << ", but "
+         << dist::briefText(op.getFrom(), op) << " to "
+         << dist::briefText(op.getTo(), op) << " takes "
+         << dist::toString(step.kind);
 }
 
 /// Checks the number of bytes that `op` says a rank receives. With masks of
@@ -44,7 +46,8 @@ static LogicalResult checkOperand(dist::CollectiveOp op) {
                      plan::placementOnRanks(op.getFrom().getSharding()))
     return success();
   return op.emitOpError("starts from ")
-         << op.getFrom() << ", but its operand is " << actual;
+         << dist::briefText(op.getFrom(), op) << ", but its operand is "
+         << dist::briefText(actual, op);
 }
 
 static LogicalResult checkCollective(dist::CollectiveOp op,
@@ -54,8 +57,10 @@ static LogicalResult checkCollective(dist::CollectiveOp op,
       op.getFrom().getSharding(), op.getTo().getSharding(),
       dist::shapeOf(op.getShape()), graph::elementBytes(type), mesh);
   if (!step)
-    return op.emitOpError("goes from ") << op.getFrom() << " to " << op.getTo()
-                                        << ", but " << step.status().message();
+    return op.emitOpError("goes from ")
+           << dist::briefText(op.getFrom(), op) << " to "
+           << dist::briefText(op.getTo(), op) << ", but "
+           << step.status().message();
   return success(succeeded(checkOperand(op)) &&
                  succeeded(checkKind(op, *step)) &&
                  succeeded(checkBytes(op, *step)));

@@ -1,10 +1,9 @@
 //===- DimCheck.cpp - check of the split dims of local values -------------===//
 
 #include "passes/5-localize/DimCheck.h"
-#include "dialects/dist/DistDialect.h"
+#include "dialects/dist/BriefText.h"
 #include "dialects/graph/GraphDialect.h"
 #include "passes/5-localize/PartialCheck.h"
-#include "sharding/ShardingText.h"
 
 #include <map>
 
@@ -26,8 +25,9 @@ static LogicalResult checkSizes(Operation *op, Value value) {
     const int64_t size = type.getDimSize(i);
     if (!dim.factors.empty() && dist::localDim(dim, whole) != size)
       return op->emitOpError("has a result ")
-             << type << ", but a shard of " << sharding << " has "
-             << dist::localDim(dim, whole) << " elements along dim " << i;
+             << type << ", but a shard of " << dist::briefText(sharding, op)
+             << " has " << dist::localDim(dim, whole) << " elements along dim "
+             << i;
   }
   return success();
 }
@@ -82,10 +82,10 @@ static bool dividesGroups(Operation *op) {
                                });
 }
 
-static std::string textOf(const SplitDim &dim) {
+static std::string textOf(const SplitDim &dim, Operation *op) {
   return ("dim " + Twine(dim.dim) + " of " + dim.what + " " +
           Twine(dim.number) + " as " +
-          dist::toString(dist::Sharding{{dim.sharding}, {}, {}}))
+          dist::briefText(dist::Sharding{{dim.sharding}, {}, {}}, op))
       .str();
 }
 
@@ -107,7 +107,9 @@ static LogicalResult checkReshape(graph::ReshapeOp op) {
   if (!given || !made || partsByAxis(given) == partsByAxis(made))
     return success();
   return op.emitOpError("gives ")
-         << made << ", but other axes split its operand, which is " << given;
+         << dist::briefText(made, op)
+         << ", but other axes split its operand, which is "
+         << dist::briefText(given, op);
 }
 
 /// Checks that all operands and results of `op` are split alike along each loop
@@ -130,7 +132,7 @@ static LogicalResult checkOp(Operation *op) {
     for (const SplitDim &other : alike)
       if (other.sharding != alike.front().sharding)
         return op->emitOpError("takes ")
-               << textOf(alike.front()) << ", but " << textOf(other)
+               << textOf(alike.front(), op) << ", but " << textOf(other, op)
                << ", whose elements belong together";
   }
   return success();

@@ -57,13 +57,14 @@ static bool holds(const Partials &all, const dist::Partial &part) {
 }
 
 /// Formats partials (pending reductions) for messages, such as "sum(tp)";
-/// "none" for an empty list.
-static std::string textOf(const Partials &partials) {
+/// "none" for an empty list. `op` lies in a module with a mesh.
+static std::string textOf(const Partials &partials, Operation *op) {
+  const dist::Mesh mesh = dist::meshOf(op->getParentOfType<ModuleOp>());
   std::string text;
   for (const dist::Partial &partial : partials)
     text += (text.empty() ? "" : " ") +
             std::string(dist::toString(partial.kind)) + "(" +
-            dist::toString(partial.axis) + ")";
+            dist::toString(partial.axis, &mesh) + ")";
   return text.empty() ? "none" : text;
 }
 
@@ -102,11 +103,11 @@ static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
           !lets(op, rule, operand.getOperandNumber()))
         return op->emitOpError("reads operand ")
                    << operand.getOperandNumber() << ", which is partial "
-                   << textOf(*type) << ", before it is reduced",
+                   << textOf(*type, op) << ", before it is reduced",
                failure();
     if (flow && *flow != *type)
       return op->emitOpError("mixes ")
-                 << textOf(*flow) << " and " << textOf(*type),
+                 << textOf(*flow, op) << " and " << textOf(*type, op),
              failure();
     flow = *type;
     ++numPartial;
@@ -114,8 +115,8 @@ static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
   const auto isKnown = [](Value value) { return typeOf(value).has_value(); };
   if (numPartial > 1 && !rule.partialTogether)
     return op->emitOpError("reads ")
-               << numPartial << " operands that are partial " << textOf(*flow)
-               << "; it is linear in one only",
+               << numPartial << " operands that are partial "
+               << textOf(*flow, op) << "; it is linear in one only",
            failure();
   // A sum must not add a complete value to partial values: the later reduction
   // would count the complete value once per rank.
@@ -123,7 +124,7 @@ static FailureOr<Partials> flowOf(Operation *op, const ShardingRule &rule) {
       numPartial != static_cast<int>(op->getNumOperands()) &&
       llvm::all_of(op->getOperands(), isKnown))
     return op->emitOpError("adds a complete value to partial ")
-               << textOf(*flow) << " on every rank",
+               << textOf(*flow, op) << " on every rank",
            failure();
   return flow.value_or(Partials());
 }
@@ -233,13 +234,13 @@ static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
   for (const dist::Partial &partial : flow)
     if (!holds(*type, partial))
       return op->emitOpError("reads partial ")
-             << textOf({partial}) << ", but its result does not record it";
+             << textOf({partial}, op) << ", but its result does not record it";
   const StartedReductions begun = startedReductionsOf(op, rule);
   for (const dist::Partial &partial : begun.certain)
     if (!holds(*type, partial))
       return op->emitOpError("reduces a dim that ranks divide, but its result "
                              "is not partial ")
-             << textOf({partial});
+             << textOf({partial}, op);
   Partials expected = flow;
   llvm::append_range(expected, begun.certain);
   expected = normal(expected);
@@ -249,7 +250,7 @@ static LogicalResult checkResult(Operation *op, const ShardingRule &rule,
           return dist::overlaps(axis, partial.axis);
         }))
       return op->emitOpError("is marked partial ")
-             << textOf({partial}) << ", but no reduction causes it";
+             << textOf({partial}, op) << ", but no reduction causes it";
   return success();
 }
 
@@ -292,8 +293,8 @@ static LogicalResult checkTransfer(pipe::TransferOp op) {
   const auto sent = typeOf(op.getInput()), received = typeOf(op.getResult());
   if (sent && received && *sent != *received)
     return op.emitOpError("sends a value with partial ")
-           << textOf(*sent) << ", which arrives with partial "
-           << textOf(*received) << " instead";
+           << textOf(*sent, op) << ", which arrives with partial "
+           << textOf(*received, op) << " instead";
   return success();
 }
 
@@ -314,7 +315,7 @@ static LogicalResult checkOp(Operation *op) {
     for (Value operand : op->getOperands())
       if (auto type = typeOf(operand); type && !type->empty())
         return op->emitOpError("reads a value that is partial ")
-               << textOf(*type) << ", but has no sharding rule";
+               << textOf(*type, op) << ", but has no sharding rule";
     return success();
   }
   const ShardingRule rule = ruled.getShardingRule();

@@ -1,8 +1,9 @@
 //===- SignatureCheck.cpp - check of local arguments and results ----------===//
 
 #include "passes/5-localize/SignatureCheck.h"
-#include "dialects/dist/DistDialect.h"
+#include "dialects/dist/BriefText.h"
 #include "dialects/graph/GraphDialect.h"
+#include "sharding/ShardingText.h"
 
 using namespace mlir;
 using namespace pcc;
@@ -30,13 +31,15 @@ static LogicalResult checkPort(Location location, StringRef what, Type type,
   if (auto error = dist::findError(sharding.getSharding(), mesh,
                                    dist::shapeOf(tensor.getShape())))
     return emitError(location)
-           << what << nameIn(attributes) << " is " << sharding << " of "
+           << what << nameIn(attributes) << " is "
+           << dist::toBriefString(sharding.getSharding(), mesh) << " of "
            << tensor << ": " << *error;
   auto local = dist::localType(tensor, sharding.getSharding());
   if (local != type)
     return emitError(location)
            << what << nameIn(attributes) << " is " << type << ", but "
-           << sharding << " of " << tensor << " is " << local;
+           << dist::toBriefString(sharding.getSharding(), mesh) << " of "
+           << tensor << " is " << local;
   return success();
 }
 
@@ -53,7 +56,9 @@ static LogicalResult checkReturned(func::FuncOp function, Operation *returned,
   InFlightDiagnostic error =
       emitError(function.getLoc())
       << "result" << nameIn(function.getResultAttrDict(index)) << " is marked "
-      << marked << ", but the value that is returned has " << actual;
+      << dist::briefText(marked, function)
+      << ", but the value that is returned has "
+      << dist::briefText(actual, function);
   error.attachNote(returned->getOperand(index).getLoc())
       << "the value is computed here";
   return error;

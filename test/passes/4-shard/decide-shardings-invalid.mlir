@@ -139,7 +139,7 @@ module attributes {dist.mesh = #dist.mesh<tp = 2>, dist.seeds = ["x=[-]"]} {
 
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
   func.func @pin_on_another_mesh(%x: tensor<8xf32> {graph.name = "x"}) -> tensor<8xf32> {
-    // expected-error @below {{cannot shard 'x' as [dp:(1)2], as the model asks for: dim 0 uses axis 'dp', which the mesh does not have}}
+    // expected-error @below {{cannot shard 'x' as [dp:2], as the model asks for: dim 0 uses axis 'dp', which the mesh does not have}}
     %0 = dist.pin %x to #dist.sharding<"[8@dp:2]"> value "x" : tensor<8xf32>
     return %0 : tensor<8xf32>
   }

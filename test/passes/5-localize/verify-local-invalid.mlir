@@ -146,7 +146,7 @@ func.func @out_of_nothing(%x: tensor<8xf32> {dist.sharding = #whole}) -> tensor<
 func.func @reduced_twice(%x: tensor<8xf32> {dist.sharding = #sum}) -> tensor<8xf32> {
   %0 = dist.collective all_reduce %x from #sum to #whole shape [8] received 32 value "y" {dist.shardings = [#whole]}
       : tensor<8xf32> to tensor<8xf32>
-  // expected-error @below {{starts from #dist.sharding<"[-] partial sum(tp:2)">, but its operand is #dist.sharding<"[-]">}}
+  // expected-error @below {{starts from [-] partial sum(tp:2), but its operand is [-]}}
   %1 = dist.collective all_reduce %0 from #sum to #whole shape [8] received 32 value "y" {dist.shardings = [#whole]}
       : tensor<8xf32> to tensor<8xf32>
   return %1 : tensor<8xf32>
@@ -215,7 +215,7 @@ func.func @partial_weight() -> tensor<8xf32> {
 #whole = #dist.sharding<"[-]">
 
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
-// expected-error @below {{result 'y' is marked #dist.sharding<"[-]">, but the value that is returned has #dist.sharding<"[8@tp:2]">}}
+// expected-error @below {{result 'y' is marked [-], but the value that is returned has [tp]}}
 func.func @other_output(%x: tensor<4xf32> {dist.sharding = #half})
     -> (tensor<4xf32> {dist.global = tensor<4xf32>, dist.sharding = #whole, graph.name = "y"}) {
   // expected-note @below {{the value is computed here}}
@@ -229,7 +229,7 @@ func.func @other_output(%x: tensor<4xf32> {dist.sharding = #half})
 #half = #dist.sharding<"[8@tp:2]">
 
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
-// expected-error @below {{argument 'x' is #dist.sharding<"[8@tp:2]"> of 'tensor<16xf32>': }}
+// expected-error @below {{argument 'x' is [tp] of 'tensor<16xf32>': }}
 func.func @other_global_size(%x: tensor<4xf32> {dist.global = tensor<16xf32>, dist.sharding = #half, graph.name = "x"}) {
   return
 }
@@ -240,7 +240,7 @@ func.func @other_global_size(%x: tensor<4xf32> {dist.global = tensor<16xf32>, di
 #half = #dist.sharding<"[8@tp:2]">
 
 module attributes {dist.mesh = #dist.mesh<tp = 2>} {
-// expected-error @below {{result 'y' is 'tensor<8xf32>', but #dist.sharding<"[8@tp:2]"> of 'tensor<8xf32>' is 'tensor<4xf32>'}}
+// expected-error @below {{result 'y' is 'tensor<8xf32>', but [tp] of 'tensor<8xf32>' is 'tensor<4xf32>'}}
 func.func @whole_result(%x: tensor<8xf32>) -> (tensor<8xf32> {dist.global = tensor<8xf32>, dist.sharding = #half, graph.name = "y"}) {
   return %x : tensor<8xf32>
 }
@@ -252,7 +252,7 @@ func.func @whole_result(%x: tensor<8xf32>) -> (tensor<8xf32> {dist.global = tens
 #sum = #dist.sharding<"[-] partial sum(tp:2)">
 
 func.func @gather_of_a_sum(%x: tensor<8xf32> {dist.sharding = #sum}) {
-  // expected-error @below {{is of kind all_gather, but #dist.sharding<"[-] partial sum(tp:2)"> to #dist.sharding<"[-]"> takes all_reduce}}
+  // expected-error @below {{is of kind all_gather, but [-] partial sum(tp:2) to [-] takes all_reduce}}
   %0 = dist.collective all_gather %x from #sum to #whole shape [8] received 32 value "x" {dist.shardings = [#whole]}
       : tensor<8xf32> to tensor<8xf32>
   return
@@ -264,7 +264,7 @@ func.func @gather_of_a_sum(%x: tensor<8xf32> {dist.sharding = #sum}) {
 #sum = #dist.sharding<"[-] partial sum(tp:2)">
 
 func.func @scatter_to_the_whole(%x: tensor<8xf32> {dist.sharding = #sum}) {
-  // expected-error @below {{is of kind reduce_scatter, but #dist.sharding<"[-] partial sum(tp:2)"> to #dist.sharding<"[-]"> takes all_reduce}}
+  // expected-error @below {{is of kind reduce_scatter, but [-] partial sum(tp:2) to [-] takes all_reduce}}
   %0 = dist.collective reduce_scatter %x from #sum to #whole shape [8] received 32 value "x" {dist.shardings = [#whole]}
       : tensor<8xf32> to tensor<8xf32>
   return
@@ -276,7 +276,7 @@ func.func @scatter_to_the_whole(%x: tensor<8xf32> {dist.sharding = #sum}) {
 #whole = #dist.sharding<"[-]">
 
 func.func @exchange_of_a_slice(%x: tensor<8xf32> {dist.sharding = #whole}) {
-  // expected-error @below {{is of kind exchange, but #dist.sharding<"[-]"> to #dist.sharding<"[8@tp:2]"> takes slice}}
+  // expected-error @below {{is of kind exchange, but [-] to [tp:2] takes slice}}
   %0 = dist.collective exchange %x from #whole to #half shape [8] received 0 value "x" {dist.shardings = [#half]}
       : tensor<8xf32> to tensor<4xf32>
   return
@@ -322,7 +322,7 @@ func.func @needless(%x: tensor<4xf32> {dist.sharding = #half}) {
 #rows = #dist.sharding<"[8@tp:2, -]">
 
 func.func @other_size(%x: tensor<8x8xf32>) {
-  // expected-error @below {{has a result 'tensor<8x8xf32>', but a shard of #dist.sharding<"[8@tp:2, -]"> has 4 elements along dim 0}}
+  // expected-error @below {{has a result 'tensor<8x8xf32>', but a shard of [tp:2, -] has 4 elements along dim 0}}
   %0 = graph.relu %x {dist.shardings = [#rows]} : tensor<8x8xf32>
   return
 }
@@ -333,7 +333,7 @@ func.func @other_size(%x: tensor<8x8xf32>) {
 #bias = #dist.sharding<"[8@cp:2]">
 
 func.func @bias_of_other_columns(%x: tensor<4x4xf32> {dist.sharding = #columns}, %bias: tensor<4xf32> {dist.sharding = #bias}) {
-  // expected-error @below {{takes dim 1 of operand 0 as [8@tp:2], but dim 0 of operand 1 as [8@cp:2], whose elements belong together}}
+  // expected-error @below {{takes dim 1 of operand 0 as [tp:2], but dim 0 of operand 1 as [cp:2], whose elements belong together}}
   %0 = graph.add %x, %bias {dist.shardings = [#columns]} : tensor<4x4xf32>, tensor<4xf32>
   return
 }
@@ -344,7 +344,7 @@ func.func @bias_of_other_columns(%x: tensor<4x4xf32> {dist.sharding = #columns},
 #filters = #dist.sharding<"[8@tp:2, -, -]">
 
 func.func @channels_of_other_filters(%x: tensor<1x3x8xf32>, %w: tensor<4x3x1xf32> {dist.sharding = #filters}) {
-  // expected-error @below {{takes dim 0 of operand 1 as [8@tp:2], but dim 1 of result 0 as [8@cp:2], whose elements belong together}}
+  // expected-error @below {{takes dim 0 of operand 1 as [tp:2], but dim 1 of result 0 as [cp:2], whose elements belong together}}
   %0 = graph.conv %x, %w {dilations = array<i64: 1>, dist.shardings = [#image], pads = array<i64: 0, 0>, strides = array<i64: 1>} : tensor<1x3x8xf32>, tensor<4x3x1xf32>
   return
 }
@@ -355,7 +355,7 @@ func.func @channels_of_other_filters(%x: tensor<1x3x8xf32>, %w: tensor<4x3x1xf32
 #channels = #dist.sharding<"[-, 8@tp:2, -]">
 
 func.func @reshape_of_other_elements(%bias: tensor<4xf32> {dist.sharding = #bias}) {
-  // expected-error @below {{gives #dist.sharding<"[-, 8@tp:2, -]">, but other axes split its operand, which is #dist.sharding<"[8@cp:2]">}}
+  // expected-error @below {{gives [-, tp:2, -], but other axes split its operand, which is [cp:2]}}
   %0 = graph.reshape %bias {dist.shardings = [#channels]} : tensor<4xf32> to tensor<1x4x1xf32>
   return
 }
